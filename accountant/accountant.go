@@ -41,7 +41,8 @@ func (a Accountant) Charge(event Event, count int) (Accountant, error) {
 		return a, err
 	}
 	if r := event.Relation(); r != a.relation {
-		return a, fmt.Errorf("%v is for %q, the accountant for %q: %w", event, r, a.relation, ErrUnsupported)
+		return a, fmt.Errorf("%v is for %q, the accountant for %q: %w", event, r, a.relation,
+			ErrUnsupported)
 	}
 	charges, err := flatten(slices.Clone(a.charges), c)
 	if err != nil {
@@ -106,7 +107,8 @@ func (a Accountant) AtEpsilon(epsilon float64, methods ...Method) (Report, error
 		return Report{}, err
 	}
 	if epsilon > maxPure*math.MaxInt32 {
-		return Report{}, &check.Error{Name: "epsilon", Value: epsilon, Rule: fmt.Sprintf("at most %g", float64(maxPure*math.MaxInt32))}
+		return Report{}, &check.Error{Name: "epsilon", Value: epsilon,
+			Rule: fmt.Sprintf("at most %g", float64(maxPure*math.MaxInt32))}
 	}
 	epsilon = max(epsilon, 0) // -0 is 0
 	return a.report(methods, func(m Method) (Bound, error) {
@@ -115,7 +117,8 @@ func (a Accountant) AtEpsilon(epsilon float64, methods ...Method) (Report, error
 	}, func(x, y Bound) int { return cmp.Compare(x.Cost.Delta, y.Cost.Delta) })
 }
 
-func (a Accountant) report(methods []Method, bound func(Method) (Bound, error), order func(x, y Bound) int) (Report, error) {
+func (a Accountant) report(methods []Method, bound func(Method) (Bound, error),
+	order func(x, y Bound) int) (Report, error) {
 	if err := a.relation.check(); err != nil {
 		return Report{}, err
 	}

@@ -32,10 +32,14 @@ func TestReportSaysWhichBoundWon(t *testing.T) {
 		best    Method
 		methods int // that apply
 	}{
-		{"one repeated cost", []Charge{{ApproxDP{Cost{0.2676, 0.0003}, ReplaceOne}, 100}}, 0.03, MethodOptimal, 4},
-		{"gaussians", []Charge{{Gaussian{5, ReplaceOne}, 10}, {Gaussian{7, ReplaceOne}, 3}}, 1e-6, MethodGaussian, 4},
-		{"subsampled", []Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5, MethodPLD, 2},
-		{"different costs", []Charge{{ApproxDP{Cost{0.1, 1e-6}, ReplaceOne}, 50}, {ApproxDP{Cost{0.3, 0}, ReplaceOne}, 9}}, 1e-3, MethodOptimal, 4},
+		{"one repeated cost", []Charge{{ApproxDP{Cost{0.2676, 0.0003}, ReplaceOne}, 100}}, 0.03,
+			MethodOptimal, 4},
+		{"gaussians", []Charge{{Gaussian{5, ReplaceOne}, 10}, {Gaussian{7, ReplaceOne}, 3}}, 1e-6,
+			MethodGaussian, 4},
+		{"subsampled", []Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5, MethodPLD,
+			2},
+		{"different costs", []Charge{{ApproxDP{Cost{0.1, 1e-6}, ReplaceOne}, 50},
+			{ApproxDP{Cost{0.3, 0}, ReplaceOne}, 9}}, 1e-3, MethodOptimal, 4},
 		{"pure, no δ", []Charge{{RandomizedResponse{0.5, ReplaceOne}, 4}}, 0, MethodBasic, 2},
 		{"nothing", nil, 1e-6, MethodBasic, 7},
 	} {
@@ -97,7 +101,8 @@ func TestReportsAgreeBothWays(t *testing.T) {
 			// Orders and grids are searched anew, so the two directions meet to about
 			// 1e-3 only.
 			if err != nil || back > delta*(1+2e-3) {
-				t.Errorf("%v, %s: ε(%g) = %g, δ there %g, %v", c.charges, b.Method, delta, b.Cost.Epsilon, back, err)
+				t.Errorf("%v, %s: ε(%g) = %g, δ there %g, %v", c.charges, b.Method, delta, b.Cost.Epsilon, back,
+					err)
 			}
 			if exact, _, err := a.deltaBy(c.exact, b.Cost.Epsilon); err != nil || exact > delta*(1+1e-12) {
 				t.Errorf("%v: %s claims %v, but δ there is %g, %v", c.charges, b.Method, b.Cost, exact, err)
@@ -108,7 +113,8 @@ func TestReportsAgreeBothWays(t *testing.T) {
 		}
 	}
 	// Without an exact method, mixtures go both ways too.
-	a := mustNew(t, ReplaceOne, Charge{Laplace{3, ReplaceOne}, 12}, Charge{Gaussian{10, ReplaceOne}, 5})
+	a := mustNew(t, ReplaceOne, Charge{Laplace{3, ReplaceOne}, 12},
+		Charge{Gaussian{10, ReplaceOne}, 5})
 	eps, err := a.Epsilon(1e-3)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +241,8 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 	if _, err := Compose(); err == nil {
 		t.Error("Compose() gave no error")
 	}
-	if _, err := Compose(Charge{Laplace{1, ReplaceOne}, 1}, Charge{Laplace{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
+	if _, err := Compose(Charge{Laplace{1, ReplaceOne}, 1},
+		Charge{Laplace{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("Compose of two relations: %v", err)
 	}
 	if _, err := a.AtDelta(0.1, "best"); err == nil {

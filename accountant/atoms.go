@@ -41,9 +41,9 @@ func (l atomLoss) discretise(step float64) (lossMass, error) {
 	return out, nil
 }
 
-// rdp returns ln(Σ mass·e^{(α-1)·loss})/(α-1), rounded up, for a loss that is finite. The sum less 1
-// is taken with expm1, as mixtureLoss.rdp does. Its terms have both signs, so what rounding may do to
-// them, and by how much the masses may exceed 1, is added.
+// rdp returns ln(Σ mass·e^{(α-1)·loss})/(α-1), rounded up, for a loss that is finite. The sum less
+// 1 is taken with expm1, as mixtureLoss.rdp does. Its terms have both signs, so what rounding may
+// do to them, and by how much the masses may exceed 1, is added.
 func (l atomLoss) rdp(alpha float64) float64 {
 	if len(l.atoms) == 0 {
 		return 0

@@ -29,9 +29,9 @@ func (c Cost) Short() string {
 //
 //	(kε, 1-(1-δ)^k)
 //
-// both rounded up. It takes k ≥ 0, ε ≥ 0 finite and δ in [0,1); the error names
-// the parameter that is not, and is ErrUnsupported where kε is beyond float64. Source: Kairouz, Oh and Viswanath, The Composition Theorem
-// for Differential Privacy (2015), Theorem 3.3 with i = 0.
+// both rounded up. It takes k ≥ 0, ε ≥ 0 finite and δ in [0,1); the error names the parameter that
+// is not, and is ErrUnsupported where kε is beyond float64. Source: Kairouz, Oh and Viswanath, The
+// Composition Theorem for Differential Privacy (2015), Theorem 3.3 with i = 0.
 func Basic(k int, each Cost) (Cost, error) {
 	if err := checkComposition(k, each); err != nil {
 		return Cost{}, err
@@ -63,7 +63,8 @@ func BasicHeterogeneous(parts []Repeated) (Cost, error) {
 // finiteCost refuses an ε beyond the largest float64: a promise of +Inf is none.
 func finiteCost(total Cost) (Cost, error) {
 	if math.IsInf(total.Epsilon, 1) {
-		return Cost{}, fmt.Errorf("the sum of the mechanisms' epsilon does not fit a float64: %w", ErrUnsupported)
+		return Cost{}, fmt.Errorf("the sum of the mechanisms' epsilon does not fit a float64: %w",
+			ErrUnsupported)
 	}
 	return total, nil
 }

@@ -68,7 +68,8 @@ func TestBasicRefuses(t *testing.T) {
 	for _, c := range []struct {
 		k    int
 		each Cost
-	}{{-1, Cost{1, 0}}, {2, Cost{-1, 0}}, {2, Cost{math.NaN(), 0}}, {2, Cost{math.Inf(1), 0}}, {2, Cost{1, 1}}, {2, Cost{1, -1}}, {2, Cost{1, math.NaN()}}} {
+	}{{-1, Cost{1, 0}}, {2, Cost{-1, 0}}, {2, Cost{math.NaN(), 0}}, {2, Cost{math.Inf(1), 0}},
+		{2, Cost{1, 1}}, {2, Cost{1, -1}}, {2, Cost{1, math.NaN()}}} {
 		if got, err := Basic(c.k, c.each); err == nil {
 			t.Errorf("Basic(%d, %v) = %v", c.k, c.each, got)
 		}

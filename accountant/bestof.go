@@ -15,8 +15,8 @@ import (
 // to be part of the outcome, and base its event: one that is worked out on private records without
 // noise, or with noise that base does not count, is not covered.
 //
-// With ρ the mechanism's Rényi divergence, its event's at order λ is, for any λ̂ ≥ 1 of the truncated
-// negative binomial law,
+// With ρ the mechanism's Rényi divergence, its event's at order λ is, for any λ̂ ≥ 1 of the
+// truncated negative binomial law,
 //
 //	ρ(λ) + (1+η)·((1-1/λ̂)·ρ(λ̂) + ln(1/γ)/λ̂) + ln(E[K])/(λ-1),
 //
@@ -35,12 +35,13 @@ import (
 //
 //	e^{(λ-1)D} ≤ Pr[K = 0] + e^{(λ-1)ρ(λ)}·sup f′(u)^λ·f′(u′)^{1-λ},
 //
-// and u, u′ are probabilities of one event under Q and Q′ (the outcomes before y, and y with a coin).
-// For Poisson's law f′(u) = μe^{μ(u-1)}, so that the supremum is of μ·e^{μ((λ-1)(1-u′) - λ(1-u))};
-// 1-u′ ≤ e^ε̂(1-u) + δ̂ with e^ε̂ = λ/(λ-1) makes it at most μ·e^{μ(λ-1)δ̂}. The source leaves out
-// Pr[K = 0], without which the figure can be below 0. For the other f′(u) = E[K]·(a/γ)^{-1-η} with
-// a = γ+(1-γ)(1-u) ≥ γ, and a′^λ̂·a^{1-λ̂} ≤ e^{(λ̂-1)ρ(λ̂)} by the divergence of that event (or a
-// certain one) from its complement, to the power (λ-1)(1+η)/λ̂, makes it the figure above.
+// and u, u′ are probabilities of one event under Q and Q′ (the outcomes before y, and y with a
+// coin). For Poisson's law f′(u) = μe^{μ(u-1)}, so that the supremum is of μ·e^{μ((λ-1)(1-u′) -
+// λ(1-u))}; 1-u′ ≤ e^ε̂(1-u) + δ̂ with e^ε̂ = λ/(λ-1) makes it at most μ·e^{μ(λ-1)δ̂}. The source
+// leaves out Pr[K = 0], without which the figure can be below 0. For the other f′(u) =
+// E[K]·(a/γ)^{-1-η} with a = γ+(1-γ)(1-u) ≥ γ, and a′^λ̂·a^{1-λ̂} ≤ e^{(λ̂-1)ρ(λ̂)} by the
+// divergence of that event (or a certain one) from its complement, to the power (λ-1)(1+η)/λ̂,
+// makes it the figure above.
 //
 // Sources: Papernot and Steinke, Hyperparameter Tuning with Rényi Differential Privacy (2022),
 // Theorems 2 and 6, Lemma 7; Liu and Talwar, Private Selection from Private Candidates (2019).
@@ -77,7 +78,8 @@ func OneOf(events ...Event) (Event, error) {
 	var orders []float64
 	for i, e := range events {
 		if e.Relation() != relation {
-			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", events[0], relation, e, e.Relation(), ErrUnsupported)
+			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", events[0], relation, e, e.Relation(),
+				ErrUnsupported)
 		}
 		if i > 0 && reflect.DeepEqual(e, events[i-1]) {
 			continue
@@ -226,7 +228,8 @@ func (s Stopping) poissonCurve(charges []Charge, base []CurvePoint, pure float64
 		}
 		x := m*(p.Rho+s.mu*delta) + math.Log(s.mu) // ≥ 0 as μ ≥ 1
 		// ln(e^-μ + e^x) = x + ln(1 + e^{-μ-x})
-		curve[i] = CurvePoint{p.Alpha, roundUp((x + math.Log1p(math.Exp(-s.mu-x)) + num.Margin*(1+math.Abs(x))) / m)}
+		curve[i] = CurvePoint{p.Alpha,
+			roundUp((x + math.Log1p(math.Exp(-s.mu-x)) + num.Margin*(1+math.Abs(x))) / m)}
 	}
 	return curve
 }

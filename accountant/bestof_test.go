@@ -24,7 +24,8 @@ func TestBestOfPoissonCountsNoRuns(t *testing.T) {
 	// Up to λ = 10.5 the mechanism is (ln(1+1/(λ-1)), 0)-DP, and beyond the price is more.
 	want, p := math.Inf(1), 1/(1+math.Exp(-0.1))
 	for order := 2.0; order < 10.5; order += 0.01 {
-		rho := math.Log(math.Pow(p, order)*math.Pow(1-p, 1-order)+math.Pow(1-p, order)*math.Pow(p, 1-order)) / (order - 1)
+		rho := math.Log(math.Pow(p, order)*math.Pow(1-p, 1-order)+
+			math.Pow(1-p, order)*math.Pow(p, 1-order)) / (order - 1)
 		want = min(want, math.Log(math.Exp(-1)+math.Exp((order-1)*rho))/(order-1))
 	}
 	if got := sum.at(2); got < want*(1-1e-9) || got > want*1.1 {
@@ -32,8 +33,8 @@ func TestBestOfPoissonCountsNoRuns(t *testing.T) {
 	}
 }
 
-// What is one of two mechanisms has no divergence at an order where one of them has none, however small
-// the other's is there: its price is never below that of either.
+// What is one of two mechanisms has no divergence at an order where one of them has none, however
+// small the other's is there: its price is never below that of either.
 func TestOneOfHasTheOrdersOfAll(t *testing.T) {
 	few, err := NewCurve(ReplaceOne, "few orders", []CurvePoint{{2, 0.1}, {4, 0.2}})
 	if err != nil {

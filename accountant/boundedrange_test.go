@@ -66,7 +66,8 @@ func TestBoundedRangeCoversExponentialMechanisms(t *testing.T) {
 			}
 			got := max(divergence(p, q, alpha), divergence(q, p, alpha))
 			if got > bound*(1+1e-9)+1e-11 {
-				t.Fatalf("ε = %g, order %g: %g above %g, scores %v, change %v", eps, alpha, got, bound, scores, change)
+				t.Fatalf("ε = %g, order %g: %g above %g, scores %v, change %v", eps, alpha, got, bound, scores,
+					change)
 			}
 			if alpha*eps < 0.1 {
 				closest = max(closest, got/bound)
@@ -86,14 +87,16 @@ func TestBoundedRangeComposes(t *testing.T) {
 		k   int
 	}{{0, 5}, {1e-170, 2}, {0.01, 1000}, {0.3, 1}, {0.3, 40}, {3, 10}, {500, 2}} {
 		at := func(e Event) float64 {
-			eps, err := mustNew(t, ReplaceOne, Charge{e, c.k}).AtDelta(1e-6, MethodBasic, MethodGeneral, MethodZCDP, MethodRDP)
+			eps, err := mustNew(t, ReplaceOne, Charge{e, c.k}).AtDelta(1e-6, MethodBasic, MethodGeneral,
+				MethodZCDP, MethodRDP)
 			best, ok := eps.Best()
 			if err != nil || !ok {
 				t.Fatal(e, err)
 			}
 			return best.Cost.Epsilon
 		}
-		ranged, pure := at(BoundedRange{c.eps, ReplaceOne}), at(ApproxDP{Cost{Epsilon: c.eps}, ReplaceOne})
+		ranged, pure := at(BoundedRange{c.eps, ReplaceOne}),
+			at(ApproxDP{Cost{Epsilon: c.eps}, ReplaceOne})
 		if ranged > pure {
 			t.Errorf("%v: %g above pure DP's %g", c, ranged, pure)
 		}
@@ -111,7 +114,8 @@ func TestBoundedRangeComposes(t *testing.T) {
 			a, _ := math.Lgamma(float64(i) + 1)
 			b, _ := math.Lgamma(float64(k-i) + 1)
 			choose := math.Exp(n - a - b)
-			s += max(0, choose*(math.Pow(p, float64(i))*math.Pow(1-p, float64(k-i))-math.Exp(epsilon)*math.Pow(1-p, float64(i))*math.Pow(p, float64(k-i))))
+			s += max(0, choose*(math.Pow(p, float64(i))*math.Pow(1-p, float64(k-i))-math.Exp(epsilon)*
+				math.Pow(1-p, float64(i))*math.Pow(p, float64(k-i))))
 		}
 		return s
 	}

@@ -27,7 +27,8 @@ const maxSensitivity = 1_000_000
 func (e DiscreteGaussian) Relation() Relation { return e.Neighbours }
 
 func (e DiscreteGaussian) String() string {
-	return fmt.Sprintf("discrete gaussian noise %g on a count that moves by %d", e.Sigma, e.Sensitivity)
+	return fmt.Sprintf("discrete gaussian noise %g on a count that moves by %d", e.Sigma,
+		e.Sensitivity)
 }
 
 func (e DiscreteGaussian) check() error {
@@ -35,7 +36,8 @@ func (e DiscreteGaussian) check() error {
 		return err
 	}
 	if e.Sensitivity < 1 || e.Sensitivity > maxSensitivity {
-		return &check.Error{Name: "sensitivity", Value: e.Sensitivity, Rule: fmt.Sprintf("between 1 and %d", maxSensitivity)}
+		return &check.Error{Name: "sensitivity", Value: e.Sensitivity,
+			Rule: fmt.Sprintf("between 1 and %d", maxSensitivity)}
 	}
 	return nil
 }
@@ -66,7 +68,8 @@ func (l discreteLoss) span() (low, high, deviation float64) {
 func (l discreteLoss) discretise(step float64) (lossMass, error) {
 	a, b := l.keptOutcomes()
 	if b-a > maxDiscretePoints {
-		return lossMass{}, fmt.Errorf("discrete gaussian noise %g reaches %g integers, more than %d: %w", l.sigma, b-a, maxDiscretePoints, ErrUnsupported)
+		return lossMass{}, fmt.Errorf("discrete gaussian noise %g reaches %g integers, more than %d: %w",
+			l.sigma, b-a, maxDiscretePoints, ErrUnsupported)
 	}
 	low, high, _ := l.span()
 	out, err := newLossMass(step, low, high)
@@ -94,7 +97,8 @@ func (l discreteLoss) discretise(step float64) (lossMass, error) {
 	// Below: raised to the first outcome that is kept. Above: infinite. From z on, each
 	// weight is at most e^{-z/σ²} of the one before.
 	tail := func(z float64) float64 {
-		return min(1, weight(z)*scale/-math.Expm1(-z/(l.sigma*l.sigma))*(1+1e-9)+math.SmallestNonzeroFloat64)
+		return min(1, weight(z)*scale/-math.Expm1(-z/(l.sigma*l.sigma))*(1+1e-9)+
+			math.SmallestNonzeroFloat64)
 	}
 	out.addAt(int(math.Floor(l.loss(a)/step))+1, tail(l.shift-a+1))
 	out.infinite = tail(b - l.shift + 1)

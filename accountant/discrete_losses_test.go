@@ -93,7 +93,8 @@ func TestEndsOfLaplaceLossesAreAtTheUpperPoint(t *testing.T) {
 		atom := 0.5 * math.Expm1(low-x.eps) / math.Expm1(-x.step)
 		part := -math.Expm1((low-x.eps)/2) / 2
 		if got := m.mass[last]; got < atom+part || got > (atom+part)*(1+1e-11) {
-			t.Errorf("ε = %v in steps of %v: mass %v at the last point, want %v", x.eps, x.step, got, atom+part)
+			t.Errorf("ε = %v in steps of %v: mass %v at the last point, want %v", x.eps, x.step, got,
+				atom+part)
 		}
 		// At the lower end an atom at -ε and the part from -ε to the first point.
 		first := int(math.Floor(-x.eps/x.step)) - m.first
@@ -103,7 +104,8 @@ func TestEndsOfLaplaceLossesAreAtTheUpperPoint(t *testing.T) {
 		part = math.Exp(-x.eps) * math.Expm1((high+x.eps)/2) / 2
 		whole := lowerPointOf(x.eps, x.step, high)
 		if got := m.mass[first+1]; got < atom+part+whole || got > (atom+part+whole)*(1+1e-11) {
-			t.Errorf("ε = %v in steps of %v: mass %v at the first point but one, want %v", x.eps, x.step, got, atom+part+whole)
+			t.Errorf("ε = %v in steps of %v: mass %v at the first point but one, want %v", x.eps, x.step,
+				got, atom+part+whole)
 		}
 	}
 }

@@ -25,7 +25,8 @@ func TestCertainFailureIsRefused(t *testing.T) {
 			t.Errorf("%v", f)
 		}
 	}
-	if r, err := a.AtEpsilon(5, MethodGeneral, MethodOptimal); err != nil || len(r.Bounds) == 0 || r.Bounds[0].Cost.Delta != 1 {
+	if r, err := a.AtEpsilon(5, MethodGeneral, MethodOptimal); err != nil || len(r.Bounds) == 0 ||
+		r.Bounds[0].Cost.Delta != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -59,7 +60,8 @@ func TestTinyParametersAreNotNothing(t *testing.T) {
 			}
 		}
 	}
-	if eps, err := EpsilonFromZCDP(5e-324, 0.5); err != nil || eps < 2*math.Sqrt(5e-324)*math.Sqrt(math.Ln2)*(1-1e-9) {
+	if eps, err := EpsilonFromZCDP(5e-324, 0.5); err != nil ||
+		eps < 2*math.Sqrt(5e-324)*math.Sqrt(math.Ln2)*(1-1e-9) {
 		t.Errorf("zCDP of the smallest float64: %g, %v", eps, err)
 	}
 }
@@ -77,7 +79,8 @@ func TestSubnormalCostsAreNotNothing(t *testing.T) {
 				if err != nil || num.Decimal(c.Epsilon).Cmp(exact) < 0 {
 					t.Errorf("%s of %d × %v: %v, %v", what, k, each, c, err)
 				}
-				if each.Delta > 0 && !(num.Decimal(c.Delta).Cmp(num.Decimal(each.Delta)) >= 0 && (k == 1 || c.Delta > each.Delta)) {
+				if each.Delta > 0 && !(num.Decimal(c.Delta).Cmp(num.Decimal(each.Delta)) >= 0 &&
+					(k == 1 || c.Delta > each.Delta)) {
 					t.Errorf("%s of %d × %v: δ = %g, %v", what, k, each, c.Delta, err)
 				}
 			}
@@ -85,7 +88,8 @@ func TestSubnormalCostsAreNotNothing(t *testing.T) {
 			check("Basic", c, err)
 			c, err = BasicHeterogeneous(append(parts, Repeated{Cost{}, 3}))
 			check("BasicHeterogeneous", c, err)
-			if c, err := General(k, each, 1e-300); err != nil || each.Epsilon > 0 && !(c.Epsilon > 0) || !(c.Delta >= 1e-300) {
+			if c, err := General(k, each, 1e-300); err != nil || each.Epsilon > 0 && !(c.Epsilon > 0) ||
+				!(c.Delta >= 1e-300) {
 				t.Errorf("General of %d × %v: %v, %v", k, each, c, err)
 			}
 			a := mustNew(t, ReplaceOne, Charge{ApproxDP{each, ReplaceOne}, k})
@@ -103,7 +107,8 @@ func TestSubnormalCostsAreNotNothing(t *testing.T) {
 	if c, err := pureOrApprox(Laplace{1e8, ReplaceOne}); err != nil || c.Epsilon != 1e-8 {
 		t.Errorf("%v, %v", c, err)
 	}
-	if rho, err := zcdp([]Charge{{RandomizedResponse{1e-170, ReplaceOne}, 1}}); err != nil || rho != tiny {
+	if rho, err := zcdp([]Charge{{RandomizedResponse{1e-170, ReplaceOne}, 1}}); err != nil ||
+		rho != tiny {
 		t.Errorf("ρ = %g, %v", rho, err)
 	}
 }
@@ -135,7 +140,8 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 	if c, err := General(1_000_000, each, 0.1); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("General: %v, %v", c, err)
 	}
-	if _, err := optimalOf([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err, ErrUnsupported) {
+	if _, err := optimalOf([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err,
+		ErrUnsupported) {
 		t.Errorf("optimalOf: %v", err)
 	}
 }
@@ -143,7 +149,8 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 // Minus zero is zero.
 func TestMinusZeroIsZero(t *testing.T) {
 	zero := math.Copysign(0, -1)
-	for i, e := range []Event{ApproxDP{Cost{zero, zero}, ReplaceOne}, RandomizedResponse{zero, ReplaceOne}, SubsampledGaussian{1, zero, AddOrRemoveOne}} {
+	for i, e := range []Event{ApproxDP{Cost{zero, zero}, ReplaceOne},
+		RandomizedResponse{zero, ReplaceOne}, SubsampledGaussian{1, zero, AddOrRemoveOne}} {
 		a := mustNew(t, e.Relation(), Charge{e, 7})
 		for _, delta := range []float64{zero, 1e-6}[:1+i%2] {
 			r, err := a.AtDelta(delta)
@@ -154,7 +161,8 @@ func TestMinusZeroIsZero(t *testing.T) {
 				t.Errorf("%v at δ = %g: %v", e, delta, best)
 			}
 		}
-		if r, err := a.AtEpsilon(zero, MethodOptimal, MethodPLD); err != nil || r.Bounds[0].Cost.Delta > 1e-300 || math.Signbit(r.Bounds[0].Cost.Epsilon) {
+		if r, err := a.AtEpsilon(zero, MethodOptimal, MethodPLD); err != nil ||
+			r.Bounds[0].Cost.Delta > 1e-300 || math.Signbit(r.Bounds[0].Cost.Epsilon) {
 			t.Errorf("%v: %+v, %v", e, r, err)
 		}
 	}
@@ -180,33 +188,40 @@ func TestConversionsAreOutward(t *testing.T) {
 				}{"improved": {EpsilonFromRDP, improved}, "classical": {ClassicalEpsilonFromRDP, classical}} {
 					got, err := c.f(alpha, rho, delta)
 					if err != nil || binaryValue(got).Cmp(c.want) < 0 {
-						t.Errorf("%s(α = %.17g, ρ = %g, δ = %g) = %.17g, %v, exactly %.17g", name, alpha, rho, delta, got, err, c.want.Upper())
+						t.Errorf("%s(α = %.17g, ρ = %g, δ = %g) = %.17g, %v, exactly %.17g", name, alpha, rho, delta,
+							got, err, c.want.Upper())
 					}
 				}
 				if rho > 0 {
 					r := num.FromRat(num.Decimal(rho))
 					zcdp := r.Add(num.FromInt(2).Mul(num.Sqrt(r.Mul(num.FromInt(0).Sub(log)))))
-					if got, err := EpsilonFromZCDP(rho, delta); err != nil || num.FromRat(num.Decimal(got)).Cmp(zcdp) < 0 || got > zcdp.Upper()*(1+1e-15) {
-						t.Errorf("zCDP(ρ = %g, δ = %g) = %.17g, %v, exactly %.17g", rho, delta, got, err, zcdp.Upper())
+					if got, err := EpsilonFromZCDP(rho, delta); err != nil ||
+						num.FromRat(num.Decimal(got)).Cmp(zcdp) < 0 || got > zcdp.Upper()*(1+1e-15) {
+						t.Errorf("zCDP(ρ = %g, δ = %g) = %.17g, %v, exactly %.17g", rho, delta, got, err,
+							zcdp.Upper())
 					}
 				}
 			}
 		}
 		// The inverse, at an ε of the same size.
 		for _, eps := range []float64{0, 0.3, 50} {
-			want := m.Mul(binaryValue(0.25).Sub(binaryValue(eps))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a))
-			if got := expUp(improvedLogDelta(alpha, 0.25, eps)); math.Abs(want.Lower()) < 700 && binaryValue(got).Cmp(num.ExpReal(want)) < 0 {
+			want := m.Mul(binaryValue(0.25).Sub(binaryValue(eps))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(
+				num.Log(a))
+			if got := expUp(improvedLogDelta(alpha, 0.25, eps)); math.Abs(want.Lower()) < 700 &&
+				binaryValue(got).Cmp(num.ExpReal(want)) < 0 {
 				t.Errorf("ln δ at α = %g, ε = %g: δ = %.17g is below e^%.17g", alpha, eps, got, want.Nearest())
 			}
 		}
 	}
-	for _, e := range []Event{Laplace{1, ReplaceOne}, Laplace{1e-4, ReplaceOne}, RandomizedResponse{1, ReplaceOne}} {
+	for _, e := range []Event{Laplace{1, ReplaceOne}, Laplace{1e-4, ReplaceOne},
+		RandomizedResponse{1, ReplaceOne}} {
 		cost, err := pureOrApprox(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, alpha := range []float64{1e300, math.MaxFloat64} {
-			if rho, err := RDP(e, alpha); err != nil || !(rho >= cost.Epsilon*(1-1e-9) && rho <= cost.Epsilon*(1+1e-8)) {
+			if rho, err := RDP(e, alpha); err != nil ||
+				!(rho >= cost.Epsilon*(1-1e-9) && rho <= cost.Epsilon*(1+1e-8)) {
 				t.Errorf("%v at order %g: %g, %v", e, alpha, rho, err)
 			}
 		}
@@ -224,20 +239,24 @@ func TestRDPIsOutward(t *testing.T) {
 			e := num.FromRat(num.Decimal(eps))
 			p := exp(e).Quo(exp(e).Add(one))
 			want := num.Log(p.Mul(exp(m.Mul(e))).Add(one.Sub(p).Mul(exp(zero.Sub(m.Mul(e)))))).Quo(m)
-			if got, err := RDP(RandomizedResponse{eps, ReplaceOne}, alpha); err != nil || binaryValue(got).Cmp(want) < 0 {
-				t.Errorf("randomised response %g at %g: %.17g, %v, exactly %.17g", eps, alpha, got, err, want.Upper())
+			if got, err := RDP(RandomizedResponse{eps, ReplaceOne}, alpha); err != nil ||
+				binaryValue(got).Cmp(want) < 0 {
+				t.Errorf("randomised response %g at %g: %.17g, %v, exactly %.17g", eps, alpha, got, err,
+					want.Upper())
 			}
 			w := a.Quo(a.Add(a).Sub(one))
 			want = num.Log(w.Mul(exp(m.Mul(e))).Add(one.Sub(w).Mul(exp(zero.Sub(a.Mul(e)))))).Quo(m)
 			scale := num.FromRat(num.Decimal(1)).Quo(e).DecimalDown() // less noise
-			if got, err := RDP(Laplace{scale, ReplaceOne}, alpha); err != nil || binaryValue(got).Cmp(want) < 0 {
+			if got, err := RDP(Laplace{scale, ReplaceOne}, alpha); err != nil ||
+				binaryValue(got).Cmp(want) < 0 {
 				t.Errorf("laplace %g at %g: %.17g, %v, exactly %.17g", scale, alpha, got, err, want.Upper())
 			}
 		}
 		if alpha != math.Trunc(alpha) || alpha > 64 {
 			continue
 		}
-		for _, c := range []struct{ sigma, q float64 }{{1, 0.01}, {0.3, 1e-100}, {0.1, 0.5}, {50, 1e-3}, {1e4, 1 - 1e-9}} {
+		for _, c := range []struct{ sigma, q float64 }{{1, 0.01}, {0.3, 1e-100}, {0.1, 0.5}, {50, 1e-3},
+			{1e4, 1 - 1e-9}} {
 			s, q := num.FromRat(num.Decimal(c.sigma)), num.FromRat(num.Decimal(c.q))
 			inverse := one.Quo(s.Mul(s).Mul(num.FromInt(2)))
 			sum, choose := zero, one
@@ -269,7 +288,8 @@ func TestTinySamplingRates(t *testing.T) {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()
-	for _, e := range []SubsampledGaussian{{0.05, 1e-60, AddOrRemoveOne}, {0.02, 1e-300, AddOrRemoveOne}, {0.3, 5e-324, AddOrRemoveOne}, {0.01, 1e-9, AddOrRemoveOne}} {
+	for _, e := range []SubsampledGaussian{{0.05, 1e-60, AddOrRemoveOne},
+		{0.02, 1e-300, AddOrRemoveOne}, {0.3, 5e-324, AddOrRemoveOne}, {0.01, 1e-9, AddOrRemoveOne}} {
 		l := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}
 		m, err := l.discretise(0x1p-6)
 		if err != nil {
@@ -290,7 +310,8 @@ func TestTinySamplingRates(t *testing.T) {
 			x, wobble := l.locate(loss)
 			if math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(wobble) {
 				t.Errorf("%v: loss %g at %g ± %g", e, loss, x, wobble)
-			} else if back := l.loss(x); math.Abs(back-loss) > 1e-9*(1+loss)/(e.NoiseMultiplier*e.NoiseMultiplier) {
+			} else if back := l.loss(x); math.Abs(back-loss) > 1e-9*(1+loss)/
+				(e.NoiseMultiplier*e.NoiseMultiplier) {
 				t.Errorf("%v: loss %g at x = %g, where it is %g", e, loss, x, back)
 			}
 		}
@@ -305,7 +326,8 @@ func TestTinySamplingRates(t *testing.T) {
 
 // Accountants are values that several goroutines may use at once (run with -race).
 func TestConcurrentUse(t *testing.T) {
-	composed, err := Compose(Charge{Laplace{3, ReplaceOne}, 2}, Charge{ApproxDP{Cost{0.1, 1e-9}, ReplaceOne}, 3})
+	composed, err := Compose(Charge{Laplace{3, ReplaceOne}, 2},
+		Charge{ApproxDP{Cost{0.1, 1e-9}, ReplaceOne}, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +340,8 @@ func TestConcurrentUse(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			if got, err := a.AtDelta(1e-5, MethodBasic, MethodGeneral, MethodOptimal); err != nil || !reflect.DeepEqual(got, want) {
+			if got, err := a.AtDelta(1e-5, MethodBasic, MethodGeneral, MethodOptimal); err != nil ||
+				!reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, %v, alone %+v", got, err, want)
 			}
 			if _, err := a.Charge(composed, 1); err != nil {

@@ -16,7 +16,8 @@ import (
 // any above Δ, none is.
 func TestErratumInnerDeltaOfTableB1(t *testing.T) {
 	const teacherDelta, slack = 1e-5, 0.1
-	for m, printed := range map[int]string{10: "0.1001", 13: "0.1001", 15: "0.1001", 20: "0.1002", 35: "0.1003"} {
+	for m, printed := range map[int]string{10: "0.1001", 13: "0.1001", 15: "0.1001", 20: "0.1002",
+		35: "0.1003"} {
 		c, err := accountant.General(m, accountant.Cost{Epsilon: 0.1, Delta: teacherDelta}, slack)
 		if err != nil {
 			t.Fatal(err)

@@ -84,7 +84,8 @@ func Compose(charges ...Charge) (Event, error) {
 			return nil, err
 		}
 		if a, b := charges[0].Event.Relation(), c.Event.Relation(); a != b {
-			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b, ErrUnsupported)
+			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b,
+				ErrUnsupported)
 		}
 		var err error
 		if parts, err = flatten(parts, c); err != nil {
@@ -116,7 +117,8 @@ func (e ApproxDP) String() string { return fmt.Sprintf("%v-DP", e.Cost) }
 func (e Gaussian) String() string { return fmt.Sprintf("gaussian noise %g", e.NoiseMultiplier) }
 
 func (e SubsampledGaussian) String() string {
-	return fmt.Sprintf("gaussian noise %g on a Poisson sample at rate %g", e.NoiseMultiplier, e.SamplingRate)
+	return fmt.Sprintf("gaussian noise %g on a Poisson sample at rate %g", e.NoiseMultiplier,
+		e.SamplingRate)
 }
 
 func (e Laplace) String() string { return fmt.Sprintf("laplace noise %g", e.Scale) }
@@ -145,7 +147,8 @@ const (
 
 func noiseRange(name string, x float64) error {
 	if !(x >= minNoise && x <= MaxNoise) {
-		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise, MaxNoise)}
+		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise,
+			MaxNoise)}
 	}
 	return nil
 }
@@ -159,7 +162,8 @@ func pureRange(name string, x float64) error {
 
 func (c Charge) check() error {
 	if c.Count < 1 || c.Count > math.MaxInt32 {
-		return &check.Error{Name: "count", Value: c.Count, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return &check.Error{Name: "count", Value: c.Count,
+			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
 	}
 	return checkEvent(c.Event)
 }
@@ -171,7 +175,8 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 		for i := range to {
 			if reflect.DeepEqual(to[i].Event, c.Event) {
 				if to[i].Count > math.MaxInt32-c.Count { // an int may have 32 bits
-					return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d + %d", to[i].Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+					return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d + %d", to[i].Count, c.Count),
+						Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 				}
 				to[i].Count += c.Count
 				return to, nil
@@ -181,7 +186,8 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 	}
 	for _, p := range together.parts {
 		if p.Count > math.MaxInt32/c.Count {
-			return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", p.Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+			return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", p.Count, c.Count),
+				Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 		}
 		var err error
 		if to, err = flatten(to, Charge{p.Event, p.Count * c.Count}); err != nil {

@@ -30,7 +30,8 @@ const anyOrder = 1e10
 // be one of this package: others may be nil pointers, or answer differently each time.
 func factsOf(e Event) (facts, error) {
 	switch e.(type) {
-	case ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, HockeyStick, composed:
+	case ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace,
+		RandomizedResponse, Curve, Profile, HockeyStick, composed:
 	case nil:
 		return facts{}, fmt.Errorf("no event: %w", ErrUnsupported)
 	default:
@@ -90,7 +91,9 @@ func factsOf(e Event) (facts, error) {
 			return f, fmt.Errorf("%v for %q: %w", e, e.Neighbours, ErrUnsupported)
 		}
 		f.maxOrder = maxSubsampledOrder
-		f.rdp = func(alpha float64) float64 { return subsampledRDP(e.NoiseMultiplier, e.SamplingRate, alpha) }
+		f.rdp = func(alpha float64) float64 {
+			return subsampledRDP(e.NoiseMultiplier, e.SamplingRate, alpha)
+		}
 		f.losses = e.losses()
 		return f, noiseRange("noise multiplier", e.NoiseMultiplier)
 	case Curve:
@@ -106,7 +109,9 @@ func factsOf(e Event) (facts, error) {
 		f.cost, f.losses = &cost, []lossSource{loss}
 		if cost.Delta == 0 {
 			f.twoRho = square(num.Decimal(cost.Epsilon))
-			f.rdp = func(alpha float64) float64 { return min(loss.rdp(alpha), responseRDP(cost.Epsilon, alpha)) }
+			f.rdp = func(alpha float64) float64 {
+				return min(loss.rdp(alpha), responseRDP(cost.Epsilon, alpha))
+			}
 		}
 	} // the parts of a composition were checked when it was made, and are charged one by one
 	return f, nil
@@ -115,7 +120,8 @@ func factsOf(e Event) (facts, error) {
 // orderFor returns an error if an order is above those of which the facts know a divergence.
 func (f facts) orderFor(e Event, alpha float64) error {
 	if alpha > f.maxOrder {
-		return &check.Error{Name: "order", Value: alpha, Rule: fmt.Sprintf("at most %g for %v", f.maxOrder, e)}
+		return &check.Error{Name: "order", Value: alpha,
+			Rule: fmt.Sprintf("at most %g for %v", f.maxOrder, e)}
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
-// Batches of fixed size: numbers that were computed apart, what all records cost at rate 1 at most, and refusals.
+// Batches of fixed size: numbers that were computed apart, what all records cost at rate 1 at most,
+// and refusals.
 func TestFixedBatchRDP(t *testing.T) {
 	for _, v := range []struct {
 		rate, noise float64
@@ -33,7 +34,8 @@ func TestFixedBatchRDP(t *testing.T) {
 	for _, v := range []struct {
 		noise, rate float64
 		alpha       int
-	}{{-1, 0.1, 2}, {math.NaN(), 0.1, 2}, {1, 0, 2}, {1, 1.1, 2}, {1, math.NaN(), 2}, {1, 0.1, 1}, {1, 0.1, 513}} {
+	}{{-1, 0.1, 2}, {math.NaN(), 0.1, 2}, {1, 0, 2}, {1, 1.1, 2}, {1, math.NaN(), 2}, {1, 0.1, 1},
+		{1, 0.1, 513}} {
 		if _, err := accountant.FixedBatchRDP(v.noise, v.rate, v.alpha); err == nil {
 			t.Errorf("%+v accepted", v)
 		}

@@ -128,7 +128,8 @@ func checkTarget(target Cost) error {
 		return &check.Error{Name: "epsilon", Value: target.Epsilon, Rule: "above 0"}
 	}
 	if target.Delta == 0 {
-		return &check.Error{Name: "delta", Value: target.Delta, Rule: "above 0: normal noise has no pure guarantee"}
+		return &check.Error{Name: "delta", Value: target.Delta,
+			Rule: "above 0: normal noise has no pure guarantee"}
 	}
 	return pureRange("epsilon", target.Epsilon)
 }

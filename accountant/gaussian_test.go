@@ -68,10 +68,13 @@ func TestSummedNoise(t *testing.T) {
 	}{
 		{[]Charge{{Gaussian{10, ReplaceOne}, 4}}, 5},
 		{[]Charge{{Gaussian{3, ReplaceOne}, 1}, {Gaussian{4, ReplaceOne}, 1}}, 2.4},
-		{[]Charge{{Gaussian{1, ReplaceOne}, 2}}, 0.7071067811865475},       // 1/√2 = 0.70710678118654752440…
-		{[]Charge{{Gaussian{1e-4, ReplaceOne}, 2}}, 7.071067811865475e-05}, // below what a single event may have
+		// 1/√2 = 0.70710678118654752440…
+		{[]Charge{{Gaussian{1, ReplaceOne}, 2}}, 0.7071067811865475},
+		// below what a single event may have
+		{[]Charge{{Gaussian{1e-4, ReplaceOne}, 2}}, 7.071067811865475e-05},
 	} {
-		if got, err := summedNoise(c.charges); err != nil || got > c.sigma || got < math.Nextafter(c.sigma, 0) {
+		if got, err := summedNoise(c.charges); err != nil || got > c.sigma ||
+			got < math.Nextafter(c.sigma, 0) {
 			t.Errorf("%v: noise %.17g, %v, want %.17g", c.charges, got, err, c.sigma)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 //	ε_total = min{ kε,  μ + ε√(2k·ln(e + ε√k/δ')),  μ + ε√(2k·ln(1/δ')) },   μ = kε·(e^ε-1)/(e^ε+1)
 //	δ_total = 1 - (1-δ)^k·(1-δ')
 //
-// both rounded up. It takes k ≥ 0, ε ≥ 0 finite, δ in [0,1) and δ' in (0,1); the error
-// names the parameter that is not, and is ErrUnsupported where kε is beyond float64. Each mechanism needs randomness of its own. No
-// answers (k = 0) cost nothing.
+// both rounded up. It takes k ≥ 0, ε ≥ 0 finite, δ in [0,1) and δ' in (0,1); the error names the
+// parameter that is not, and is ErrUnsupported where kε is beyond float64. Each mechanism needs
+// randomness of its own. No answers (k = 0) cost nothing.
 //
 // Optimal is never worse at the same δ_total; General is the closed form
 // that publications use. Where kε is the smallest of the three, Basic gives it without
@@ -58,7 +58,8 @@ type generalForm struct {
 }
 
 func newGeneralForm(parts []Repeated) generalForm {
-	f := generalForm{sumEpsilon(parts).DecimalUp(), num.FromInt(0), num.FromInt(0), catastrophes(parts)}
+	f := generalForm{sumEpsilon(parts).DecimalUp(), num.FromInt(0), num.FromInt(0),
+		catastrophes(parts)}
 	for _, p := range parts {
 		if p.Count == 0 || p.Cost.Epsilon == 0 {
 			continue

@@ -43,22 +43,25 @@ const maxHockeyStickPoints = 2000
 // Every ε must be in [0, 700], the first 0 and the others ascending, every δ in [0,1] and
 // non-increasing, the last below 1. At most 2000 points are taken.
 //
-// What it is accounted for as, with h(z) = sup P(S) - z·Q(S) over all S and neighbours P, Q, at
-// z = e^ε: h is convex and non-increasing, h(0) = 1, and h(1/z) = 1 - 1/z + h(z)/z since it is for both
-// directions. So h is nowhere above the lower convex hull of the points (z_i, δ_i), their
-// mirror images, (0, 1), and δ of the last one beyond it. A curve like the hull is that of
-// a pair, which dominates the mechanism (Zhu, Dong and Wang, Optimal Accounting of Differential
-// Privacy via Characteristic Function, 2022, Proposition 8 and Theorem 10): where its slope grows
-// by q, at z, Q has mass q and P mass zq (Doroshenko et al., Connect the Dots, 2022, Section 3).
-func NewHockeyStick(relation Relation, theorem string, points []HockeyStickPoint) (HockeyStick, error) {
+// What it is accounted for as, with h(z) = sup P(S) - z·Q(S) over all S and neighbours P, Q, at z =
+// e^ε: h is convex and non-increasing, h(0) = 1, and h(1/z) = 1 - 1/z + h(z)/z since it is for both
+// directions. So h is nowhere above the lower convex hull of the points (z_i, δ_i), their mirror
+// images, (0, 1), and δ of the last one beyond it. A curve like the hull is that of a pair, which
+// dominates the mechanism (Zhu, Dong and Wang, Optimal Accounting of Differential Privacy via
+// Characteristic Function, 2022, Proposition 8 and Theorem 10): where its slope grows by q, at z, Q
+// has mass q and P mass zq (Doroshenko et al., Connect the Dots, 2022, Section 3).
+func NewHockeyStick(relation Relation, theorem string,
+	points []HockeyStickPoint) (HockeyStick, error) {
 	if err := checkProof(relation, theorem); err != nil {
 		return HockeyStick{}, err
 	}
 	if len(points) == 0 || points[0].Epsilon != 0 {
-		return HockeyStick{}, errors.New("the first point of a hockey-stick profile must be that of epsilon = 0")
+		return HockeyStick{},
+			errors.New("the first point of a hockey-stick profile must be that of epsilon = 0")
 	}
 	if len(points) > maxHockeyStickPoints {
-		return HockeyStick{}, &check.Error{Name: "points of a hockey-stick profile", Value: len(points), Rule: fmt.Sprintf("at most %d", maxHockeyStickPoints)}
+		return HockeyStick{}, &check.Error{Name: "points of a hockey-stick profile", Value: len(points),
+			Rule: fmt.Sprintf("at most %d", maxHockeyStickPoints)}
 	}
 	last := HockeyStickPoint{Epsilon: -1, Delta: 1}
 	for _, p := range points {
@@ -66,17 +69,20 @@ func NewHockeyStick(relation Relation, theorem string, points []HockeyStickPoint
 			return HockeyStick{}, err
 		}
 		if p.Epsilon <= last.Epsilon {
-			return HockeyStick{}, &check.Error{Name: "epsilon of a profile", Value: p.Epsilon, Rule: fmt.Sprintf("above the one before, %g", last.Epsilon)}
+			return HockeyStick{}, &check.Error{Name: "epsilon of a profile", Value: p.Epsilon,
+				Rule: fmt.Sprintf("above the one before, %g", last.Epsilon)}
 		}
 		if !(p.Delta >= 0 && p.Delta <= last.Delta) {
-			return HockeyStick{}, &check.Error{Name: fmt.Sprintf("delta at epsilon = %g", p.Epsilon), Value: p.Delta, Rule: fmt.Sprintf("between 0 and %g, that of a smaller epsilon", last.Delta)}
+			return HockeyStick{}, &check.Error{Name: fmt.Sprintf("delta at epsilon = %g", p.Epsilon),
+				Value: p.Delta, Rule: fmt.Sprintf("between 0 and %g, that of a smaller epsilon", last.Delta)}
 		}
 		last = p
 	}
 	if err := check.Delta("last delta of a profile", last.Delta); err != nil {
 		return HockeyStick{}, err
 	}
-	return HockeyStick{&hockeyStick{relation, theorem, Cost(last), len(points), dominatingAtoms(points)}}, nil
+	return HockeyStick{&hockeyStick{relation, theorem, Cost(last), len(points),
+		dominatingAtoms(points)}}, nil
 }
 
 // Relation returns the neighbouring relation that the points were proved for.
@@ -123,7 +129,8 @@ func dominatingAtoms(points []HockeyStickPoint) atomLoss {
 		mass := new(big.Rat).Sub(after, before)
 		before = after
 		if mass.Mul(mass, hull[i].z).Sign() > 0 {
-			l.atoms = append(l.atoms, atom{num.Log(num.FromRat(hull[i].z)).Upper(), num.FromRat(mass).Upper()})
+			l.atoms = append(l.atoms, atom{num.Log(num.FromRat(hull[i].z)).Upper(),
+				num.FromRat(mass).Upper()})
 		}
 	}
 	return l

@@ -99,8 +99,8 @@ func TestHockeyStickOfRandomizedResponse(t *testing.T) {
 	}
 }
 
-// What the definition spends is never above the event's δ, in each direction and in mixtures of both,
-// composed by enumeration; for many points it is near.
+// What the definition spends is never above the event's δ, in each direction and in mixtures of
+// both, composed by enumeration; for many points it is near.
 func TestHockeyStickAgainstEnumeration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -117,7 +117,8 @@ func TestHockeyStickAgainstEnumeration(t *testing.T) {
 			o.p[i], o.q[i] = o.p[i]/sp, o.q[i]/sq
 			most = max(most, math.Abs(math.Log(o.p[i]/o.q[i])))
 		}
-		points := o.pointsOf(grid(most*rapid.Float64Range(0.3, 1.3).Draw(t, "reach"), rapid.IntRange(1, 30).Draw(t, "points"))...)
+		points := o.pointsOf(grid(most*rapid.Float64Range(0.3, 1.3).Draw(t, "reach"),
+			rapid.IntRange(1, 30).Draw(t, "points"))...)
 		e, err := NewHockeyStick(ReplaceOne, "T", points)
 		if err != nil {
 			t.Fatal(err)
@@ -192,15 +193,18 @@ func TestHockeyStickHasPower(t *testing.T) {
 
 // Points that lie above chords of others change nothing: the true curve is convex.
 func TestHockeyStickTakesTheLowerHull(t *testing.T) {
-	few := mustHockeyStick(t, HockeyStickPoint{0, .2}, HockeyStickPoint{.5, .02}, HockeyStickPoint{1, .001})
-	more := mustHockeyStick(t, HockeyStickPoint{0, .2}, HockeyStickPoint{.2, .2}, HockeyStickPoint{.5, .02}, HockeyStickPoint{.9, .02}, HockeyStickPoint{1, .001})
+	few := mustHockeyStick(t, HockeyStickPoint{0, .2}, HockeyStickPoint{.5, .02},
+		HockeyStickPoint{1, .001})
+	more := mustHockeyStick(t, HockeyStickPoint{0, .2}, HockeyStickPoint{.2, .2},
+		HockeyStickPoint{.5, .02}, HockeyStickPoint{.9, .02}, HockeyStickPoint{1, .001})
 	if !reflect.DeepEqual(few.proved.loss, more.proved.loss) {
 		t.Errorf("%v, %v", few.proved.loss, more.proved.loss)
 	}
 	sum := few.proved.loss.infinite
 	for i, a := range few.proved.loss.atoms {
 		sum += a.mass
-		if mirror := few.proved.loss.atoms[len(few.proved.loss.atoms)-1-i]; math.Abs(a.loss+mirror.loss) > 1e-15 {
+		if mirror := few.proved.loss.atoms[len(few.proved.loss.atoms)-1-i]; math.Abs(a.loss+mirror.loss) >
+			1e-15 {
 			t.Errorf("losses %v and %v", a.loss, mirror.loss)
 		}
 	}
@@ -208,7 +212,8 @@ func TestHockeyStickTakesTheLowerHull(t *testing.T) {
 		t.Errorf("masses sum to %v", sum)
 	}
 	// δ of the atoms is the points' own where they are corners, and what chords say in between.
-	for x, want := range map[float64]float64{0: .2, .5: .02, 1: .001, 1.5: .001, math.Log((1 + math.Exp(.5)) / 2): .11} {
+	for x, want := range map[float64]float64{0: .2, .5: .02, 1: .001, 1.5: .001,
+		math.Log((1 + math.Exp(.5)) / 2): .11} {
 		got := few.proved.loss.infinite
 		for _, a := range few.proved.loss.atoms {
 			got += a.mass * max(0, -math.Expm1(x-a.loss))
@@ -222,9 +227,12 @@ func TestHockeyStickTakesTheLowerHull(t *testing.T) {
 func TestHockeyStickRefusals(t *testing.T) {
 	type points = []HockeyStickPoint
 	for name, p := range map[string]points{
-		"none": nil, "not from 0": {{.1, .5}}, "not ascending": {{0, .5}, {.2, .1}, {.2, .1}}, "rising": {{0, .5}, {.2, .6}},
-		"above 1": {{0, 1.1}, {1, 0}}, "negative": {{0, .5}, {1, -1e-9}}, "NaN": {{0, math.NaN()}}, "NaN ε": {{0, .5}, {math.NaN(), .1}},
-		"too large": {{0, .5}, {701, .1}}, "nothing": {{0, 1}}, "too many": slices.Repeat(points{{0, 0}}, 2001),
+		"none": nil, "not from 0": {{.1, .5}}, "not ascending": {{0, .5}, {.2, .1}, {.2, .1}},
+		"rising":  {{0, .5}, {.2, .6}},
+		"above 1": {{0, 1.1}, {1, 0}}, "negative": {{0, .5}, {1, -1e-9}}, "NaN": {{0, math.NaN()}},
+		"NaN ε":     {{0, .5}, {math.NaN(), .1}},
+		"too large": {{0, .5}, {701, .1}}, "nothing": {{0, 1}},
+		"too many": slices.Repeat(points{{0, 0}}, 2001),
 	} {
 		if e, err := NewHockeyStick(ReplaceOne, "T", p); err == nil || e != (HockeyStick{}) {
 			t.Errorf("%s: %v", name, err)
@@ -255,7 +263,8 @@ func TestHockeyStickIsACopy(t *testing.T) {
 	points := []HockeyStickPoint{{0, .1}, {1, 0}}
 	e, again := mustHockeyStick(t, points...), mustHockeyStick(t, points...)
 	points[0].Delta = 0
-	if a := mustNew(t, ReplaceOne, Charge{e, 2}, Charge{again, 1}); len(a.Charges()) != 1 || a.Charges()[0].Count != 3 {
+	if a := mustNew(t, ReplaceOne, Charge{e, 2}, Charge{again, 1}); len(a.Charges()) != 1 ||
+		a.Charges()[0].Count != 3 {
 		t.Errorf("%v", a.Charges())
 	}
 	if e.Cost() != (Cost{Epsilon: 1}) || deltaOf(t, 0, Charge{e, 1}) < .1 {

@@ -37,7 +37,8 @@ func (l *lossMass) addAt(i int, m float64) {
 	if m <= 0 {
 		return
 	}
-	l.mass[max(0, i-l.first)] += m * (1 + 4*0x1p-52) // above the rounding of the few additions to a point
+	// above the rounding of the few additions to a point
+	l.mass[max(0, i-l.first)] += m * (1 + 4*0x1p-52)
 }
 
 // maxLossPoints bounds the grid of a single event.
@@ -47,7 +48,9 @@ func newLossMass(step, low, high float64) (lossMass, error) {
 	first := math.Floor(low / step)
 	n := math.Ceil(high/step) - first + 2
 	if !(n <= maxLossPoints) || math.Abs(first) > 1<<50 {
-		return lossMass{}, fmt.Errorf("privacy losses from %g to %g in steps of %g are more than %d points: %w", low, high, step, maxLossPoints, ErrUnsupported)
+		return lossMass{}, fmt.Errorf(
+			"privacy losses from %g to %g in steps of %g are more than %d points: %w", low, high, step,
+			maxLossPoints, ErrUnsupported)
 	}
 	return lossMass{first: int(first), mass: make([]float64, int(n))}, nil
 }
@@ -62,7 +65,8 @@ type lossSource interface {
 
 // losses returns the event's two directions, or one where they are alike.
 func (e SubsampledGaussian) losses() []lossSource {
-	up, down := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}, normalLoss{e.NoiseMultiplier, e.SamplingRate, true}
+	up, down := normalLoss{e.NoiseMultiplier, e.SamplingRate, false},
+		normalLoss{e.NoiseMultiplier, e.SamplingRate, true}
 	switch e.SamplingRate {
 	case 0:
 		return []lossSource{responseLoss{}}

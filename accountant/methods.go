@@ -43,7 +43,8 @@ type composition struct {
 var methods = []method{
 	{MethodBasic, "the sum of what each event costs by itself", true, takeBasic},
 	{MethodGeneral, "the closed form of advanced composition", true, takeGeneral},
-	{MethodOptimal, "the least that follows from each event's (epsilon, delta) alone", true, takeOptimal},
+	{MethodOptimal, "the least that follows from each event's (epsilon, delta) alone", true,
+		takeOptimal},
 	{MethodGaussian, "the exact curve of normal noise", false, takeGaussian},
 	{MethodZCDP, "by zero-concentrated differential privacy", false, takeZCDP},
 	{MethodRDP, "by Rényi differential privacy at the best order", false, takeRDP},
@@ -119,7 +120,8 @@ func takeBasic(charges []Charge) (composition, error) {
 		},
 		delta: func(epsilon float64) (float64, string, error) {
 			if total.Epsilon > epsilon {
-				return 0, "", fmt.Errorf("epsilon = %g, but the events' own add up to %g: %w", epsilon, total.Epsilon, ErrUnsupported)
+				return 0, "", fmt.Errorf("epsilon = %g, but the events' own add up to %g: %w", epsilon,
+					total.Epsilon, ErrUnsupported)
 			}
 			return total.Delta, "", nil
 		},
@@ -159,14 +161,15 @@ func noted(note string, epsilon, delta func(float64) (float64, error)) compositi
 
 func takeGaussian(charges []Charge) (composition, error) {
 	sigma, err := summedNoise(charges)
-	return noted(fmt.Sprintf("as one release with noise %.6g", sigma), func(delta float64) (float64, error) {
-		return gaussianEpsilon(sigma, delta)
-	}, func(epsilon float64) (float64, error) {
-		if err := pureRange("epsilon", epsilon); err != nil {
-			return 0, err
-		}
-		return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), nil
-	}), err
+	return noted(fmt.Sprintf("as one release with noise %.6g", sigma),
+		func(delta float64) (float64, error) {
+			return gaussianEpsilon(sigma, delta)
+		}, func(epsilon float64) (float64, error) {
+			if err := pureRange("epsilon", epsilon); err != nil {
+				return 0, err
+			}
+			return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), nil
+		}), err
 }
 
 // summedNoise returns the noise multiplier of the one Gaussian release that Gaussian

@@ -6,15 +6,26 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Planted mutants, each with the test that must fail for it. Every day their places are looked for; if
-// long they are planted.
+// Planted mutants, each with the test that must fail for it. Every day their places are looked for;
+// if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "orders that one mechanism lacks have the others' divergence", File: "bestof.go", Old: "worst[a] = math.Inf(1)", New: "worst[a] = max(worst[a], 0)", Killer: "TestOneOfHasTheOrdersOfAll"},
-		{Name: "infinite losses of a sum are not rounded up", File: "pld_sum.go", Old: "-math.Expm1(log)*(1+1e-13)", New: "-math.Expm1(log)", Killer: "TestInfiniteLossesOfASumAreOutward"},
-		{Name: "the upper part of a step of Laplace's losses is shared", File: "loss.go", Old: "if a > x || b < x+step {", New: "if a > x {", Killer: "TestEndsOfLaplaceLossesAreAtTheUpperPoint"},
-		{Name: "the lower part of a step of Laplace's losses is shared", File: "loss.go", Old: "if a > x || b < x+step {", New: "if b < x+step {", Killer: "TestEndsOfLaplaceLossesAreAtTheUpperPoint"},
-		{Name: "the divergence of atoms has no rounding error", File: "atoms.go", Old: "sum+1e-12*size+float64(len(l.atoms))*0x1p-51", New: "sum", Killer: "TestDivergenceOfAtomsIsOutward"},
-		{Name: "masses of atoms are taken to be exactly 1", File: "atoms.go", Old: "+float64(len(l.atoms))*0x1p-51", New: "", Killer: "TestDivergenceOfAtomsIsOutward"},
+		{Name: "orders that one mechanism lacks have the others' divergence", File: "bestof.go",
+			Old: "worst[a] = math.Inf(1)", New: "worst[a] = max(worst[a], 0)",
+			Killer: "TestOneOfHasTheOrdersOfAll"},
+		{Name: "infinite losses of a sum are not rounded up", File: "pld_sum.go",
+			Old: "-math.Expm1(log)*(1+1e-13)", New: "-math.Expm1(log)",
+			Killer: "TestInfiniteLossesOfASumAreOutward"},
+		{Name: "the upper part of a step of Laplace's losses is shared", File: "loss.go",
+			Old: "if a > x || b < x+step {", New: "if a > x {",
+			Killer: "TestEndsOfLaplaceLossesAreAtTheUpperPoint"},
+		{Name: "the lower part of a step of Laplace's losses is shared", File: "loss.go",
+			Old: "if a > x || b < x+step {", New: "if b < x+step {",
+			Killer: "TestEndsOfLaplaceLossesAreAtTheUpperPoint"},
+		{Name: "the divergence of atoms has no rounding error", File: "atoms.go",
+			Old: "sum+1e-12*size+float64(len(l.atoms))*0x1p-51", New: "sum",
+			Killer: "TestDivergenceOfAtomsIsOutward"},
+		{Name: "masses of atoms are taken to be exactly 1", File: "atoms.go",
+			Old: "+float64(len(l.atoms))*0x1p-51", New: "", Killer: "TestDivergenceOfAtomsIsOutward"},
 	})
 }

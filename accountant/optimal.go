@@ -67,7 +67,8 @@ func equalOptimal(k int, each Cost) (*optimalRegion, error) {
 		return nil, err
 	}
 	if k > MaxOptimalCount {
-		return nil, &check.Error{Name: "number of mechanisms", Value: k, Rule: fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
+		return nil, &check.Error{Name: "number of mechanisms", Value: k,
+			Rule: fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
 	}
 	return &optimalRegion{k, each, catastrophe(k, each.Delta), excesses(k, each.Epsilon)}, nil
 }
@@ -313,7 +314,8 @@ func (o *optimalRegion) epsilon(delta float64) (float64, error) {
 		return 0, nil
 	}
 	if math.IsInf(hi, 1) {
-		return 0, fmt.Errorf("%d times epsilon = %g does not fit a float64: %w", o.count, o.each.Epsilon, ErrUnsupported)
+		return 0, fmt.Errorf("%d times epsilon = %g does not fit a float64: %w", o.count, o.each.Epsilon,
+			ErrUnsupported)
 	}
 	return bisectNear(o.guess(i, delta), lo, hi, fits), nil
 }
@@ -321,7 +323,8 @@ func (o *optimalRegion) epsilon(delta float64) (float64, error) {
 func (o *optimalRegion) note() string { return "exact" }
 
 func tooSmall(delta, least float64) error {
-	return fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", delta, least, ErrDeltaTooSmall)
+	return fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", delta, least,
+		ErrDeltaTooSmall)
 }
 
 // guess returns about the epsilon between ε_i and ε_{i+1} at which the total is delta, by

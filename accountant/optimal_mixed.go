@@ -41,9 +41,9 @@ type optimalMixture struct {
 // maxOptimalOutcomes it is refused with ErrUnsupported, and the accountant's privacy loss
 // distributions give a bound from above.
 //
-// It takes counts ≥ 0 that add up to at most 10⁷, ε ≥ 0 finite and δ in [0,1); the error
-// names the parameter that is not. The result is rounded up, by less than 1e-9 of it. Cost: about 0.1 s for 2¹⁸
-// outcomes.
+// It takes counts ≥ 0 that add up to at most 10⁷, ε ≥ 0 finite and δ in [0,1); the error names the
+// parameter that is not. The result is rounded up, by less than 1e-9 of it. Cost: about 0.1 s for
+// 2¹⁸ outcomes.
 //
 // Source: Murtagh and Vadhan, The Complexity of Computing the Optimal Composition of
 // Differential Privacy (2016), Theorem 1.5; for equal ε_j, Kairouz, Oh and Viswanath (2015),
@@ -57,12 +57,16 @@ func optimalOf(parts []Repeated) (region, error) {
 	total, outcomes := 0, 1
 	for _, g := range groups {
 		if g.Count > MaxOptimalCount-total {
-			return nil, &check.Error{Name: "number of mechanisms", Value: fmt.Sprintf("%d + %d", total, g.Count), Rule: fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
+			return nil, &check.Error{Name: "number of mechanisms",
+				Value: fmt.Sprintf("%d + %d", total, g.Count),
+				Rule:  fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
 		}
 		total += g.Count
 		o.sum.Add(o.sum, times(g.Count, g.Cost.Epsilon))
 		if len(groups) > 1 && g.Count >= maxOptimalOutcomes/outcomes {
-			return nil, fmt.Errorf("exact composition of %d different epsilons, #P-hard in general, has more than %d outcomes: %w", len(groups), maxOptimalOutcomes, ErrUnsupported)
+			return nil, fmt.Errorf(
+				"exact composition of %d different epsilons, #P-hard in general, has more than %d outcomes: %w",
+				len(groups), maxOptimalOutcomes, ErrUnsupported)
 		}
 		outcomes *= g.Count + 1
 	}
@@ -95,7 +99,9 @@ func groupByEpsilon(parts []Repeated) []Repeated {
 			groups[i].Count = min(groups[i].Count, math.MaxInt-p.Count) + p.Count
 		}
 	}
-	slices.SortFunc(groups, func(a, b Repeated) int { return cmp.Compare(a.Cost.Epsilon, b.Cost.Epsilon) })
+	slices.SortFunc(groups, func(a, b Repeated) int {
+		return cmp.Compare(a.Cost.Epsilon, b.Cost.Epsilon)
+	})
 	return groups
 }
 
@@ -142,7 +148,8 @@ func (o *optimalMixture) accumulate(all []outcome) {
 			o.above[n-1] = above
 			continue
 		}
-		o.losses, o.above, o.excess = append(o.losses, x.loss), append(o.above, above), append(o.excess, d)
+		o.losses, o.above, o.excess = append(o.losses, x.loss), append(o.above, above),
+			append(o.excess, d)
 	}
 }
 

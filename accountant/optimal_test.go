@@ -86,7 +86,8 @@ func TestOptimalAgainstTheTheoremsSum(t *testing.T) {
 func TestOptimalAgainstConvolution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 60).Draw(t, "k")
-		each := Cost{rapid.Float64Range(1e-3, 4).Draw(t, "ε"), rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Draw(t, "δ")}
+		each := Cost{rapid.Float64Range(1e-3, 4).Draw(t, "ε"),
+			rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Draw(t, "δ")}
 		target := rapid.Float64Range(0, 1.1).Draw(t, "part") * float64(k) * each.Epsilon
 		o, err := equalOptimal(k, each)
 		if err != nil {
@@ -97,7 +98,8 @@ func TestOptimalAgainstConvolution(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The float64 convolution is good to about 1e-13 of the sum of its masses.
-		if want := composetest.Delta(k, each.Epsilon, each.Delta, target); math.Abs(got-want) > 1e-13+1e-11*want {
+		if want := composetest.Delta(k, each.Epsilon, each.Delta, target); math.Abs(got-want) > 1e-13+
+			1e-11*want {
 			t.Fatalf("%d × %v: δ(%g) = %g, convolution %g", k, each, target, got, want)
 		}
 	})
@@ -106,7 +108,8 @@ func TestOptimalAgainstConvolution(t *testing.T) {
 func TestOptimalEpsilonInvertsDelta(t *testing.T) {
 	for seed := range 25 { // a draw takes 50 ms under the race detector
 		k := rapid.IntRange(1, 40).Example(seed)
-		each := Cost{rapid.Float64Range(1e-3, 4).Example(seed), rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Example(seed)}
+		each := Cost{rapid.Float64Range(1e-3, 4).Example(seed),
+			rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Example(seed)}
 		delta := math.Pow(10, rapid.Float64Range(-30, -0.01).Example(seed+100))
 		o := mustOptimal(t, k, each)
 		eps, err := o.epsilon(delta)
@@ -192,7 +195,8 @@ func TestGeneralAtTheEdges(t *testing.T) {
 		{5, Cost{0, 0.1}, 0.5},
 	} {
 		got, err := General(c.k, c.each, c.slack)
-		if err != nil || math.IsNaN(got.Epsilon) || got.Epsilon > float64(c.k)*c.each.Epsilon*(1+1e-15) || !(got.Delta >= c.slack && got.Delta <= 1) {
+		if err != nil || math.IsNaN(got.Epsilon) || got.Epsilon > float64(c.k)*c.each.Epsilon*(1+1e-15) ||
+			!(got.Delta >= c.slack && got.Delta <= 1) {
 			t.Errorf("General(%d, %v, %g) = %v, %v", c.k, c.each, c.slack, got, err)
 		}
 	}
@@ -202,7 +206,8 @@ func TestGeneralAtTheEdges(t *testing.T) {
 func TestGeneralIsAboveOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 200).Draw(t, "k")
-		each := Cost{rapid.Float64Range(1e-3, 3).Draw(t, "ε"), rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Draw(t, "δ")}
+		each := Cost{rapid.Float64Range(1e-3, 3).Draw(t, "ε"),
+			rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Draw(t, "δ")}
 		slack := math.Pow(10, rapid.Float64Range(-20, -0.01).Draw(t, "log δ'"))
 		general, err := General(k, each, slack)
 		if err != nil {
@@ -291,10 +296,13 @@ func TestCompositionMutantsAreCaught(t *testing.T) {
 		{"General", func(k int, e Cost) Cost { return must(General(k, e, 1e-6)) }, false},
 		{"optimal", optimal, false},
 		{"Basic that ignores the count", func(k int, e Cost) Cost { return must(Basic(1, e)) }, true},
-		{"General that ignores the count", func(k int, e Cost) Cost { return must(General(1, e, 1e-6)) }, true},
+		{"General that ignores the count", func(k int, e Cost) Cost { return must(General(1, e, 1e-6)) },
+			true},
 		{"optimal that ignores the count", func(k int, e Cost) Cost { return optimal(1, e) }, true},
 		{"optimal that is one short", func(k int, e Cost) Cost { return optimal(k-1, e) }, true},
-		{"optimal without the mechanisms' δ", func(k int, e Cost) Cost { return optimal(k, Cost{e.Epsilon, 0}) }, true},
+		{"optimal without the mechanisms' δ", func(k int, e Cost) Cost {
+			return optimal(k, Cost{e.Epsilon, 0})
+		}, true},
 	} {
 		if err := honest(c.compose); (err != nil) != c.mutant {
 			t.Errorf("%s: %v", c.name, err)

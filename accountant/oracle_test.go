@@ -106,7 +106,8 @@ func mixtures() [][]Repeated {
 		{{Cost{0, 1e-3}, 5}, {Cost{0.7, 0}, 1}},
 		{{Cost{0.3, 1e-6}, 1}, {Cost{1.1, 0}, 1}},
 		{{Cost{0.1, 1e-5}, each}, {Cost{0.237, 0}, each}, {Cost{0.05, 1e-4}, each}},
-		{{Cost{0.1, 0}, 1}, {Cost{0.2, 0}, 2}, {Cost{0.3, 0}, 3}, {Cost{0.4, 1e-9}, 4}, {Cost{0.5, 0}, 5}},
+		{{Cost{0.1, 0}, 1}, {Cost{0.2, 0}, 2}, {Cost{0.3, 0}, 3}, {Cost{0.4, 1e-9}, 4},
+			{Cost{0.5, 0}, 5}},
 		{{Cost{5, 1e-9}, 2}, {Cost{0.02, 0}, 40}},
 		{{Cost{40, 1e-300}, 2}, {Cost{1e-3, 0}, 9}},
 		{{Cost{1e-170, 0}, 2}, {Cost{3e-170, 0}, 3}},
@@ -120,7 +121,8 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 	t.Parallel()
 	shares, extras := []float64{0, 0.6}, []float64{1e-300, 1e-3}
 	if os.Getenv("DARRM_LONG") != "" {
-		shares, extras = []float64{0, 0.01, 0.15, 0.3, 0.6, 0.9, 0.999, 1}, []float64{1e-300, 1e-100, 1e-9, 1e-3, 0.3, 0.9}
+		shares, extras = []float64{0, 0.01, 0.15, 0.3, 0.6, 0.9, 0.999, 1},
+			[]float64{1e-300, 1e-100, 1e-9, 1e-3, 0.3, 0.9}
 	}
 	for i, parts := range mixtures() {
 		if raced && i%4 != 0 {
@@ -163,9 +165,11 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 			}
 			for _, b := range r.Bounds {
 				if !o.holds(b.Cost) {
-					t.Errorf("%v: %s claims %v, but δ is %g", parts, b.Method, b.Cost, o.delta(b.Cost.Epsilon).Upper())
+					t.Errorf("%v: %s claims %v, but δ is %g", parts, b.Method, b.Cost,
+						o.delta(b.Cost.Epsilon).Upper())
 				}
-				if less := b.Cost.Epsilon * (1 - 1e-8); b.Method == MethodOptimal && less > 1e-300 && o.holds(Cost{less, delta}) {
+				if less := b.Cost.Epsilon * (1 - 1e-8); b.Method == MethodOptimal && less > 1e-300 &&
+					o.holds(Cost{less, delta}) {
 					t.Errorf("%v: optimal ε(%g) = %.17g is not the smallest", parts, delta, b.Cost.Epsilon)
 				}
 			}
@@ -174,7 +178,8 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 				t.Errorf("%v: general at slack %g: %v, %v", parts, extra, g, err)
 			}
 		}
-		if b, err := BasicHeterogeneous(parts); err != nil || !o.holds(b) || b.Epsilon != sum || b.Delta != own {
+		if b, err := BasicHeterogeneous(parts); err != nil || !o.holds(b) || b.Epsilon != sum ||
+			b.Delta != own {
 			t.Errorf("%v: basic %v, %v", parts, b, err)
 		}
 		// Below the mechanisms' own δ nothing is promised.
@@ -199,7 +204,8 @@ func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 			break
 		}
 		part := Repeated{
-			Cost{rapid.Float64Range(1e-3, 4).Example(seed), rapid.SampledFrom([]float64{0, 1e-300, 1e-6, 0.01}).Example(seed)},
+			Cost{rapid.Float64Range(1e-3, 4).Example(seed),
+				rapid.SampledFrom([]float64{0, 1e-300, 1e-6, 0.01}).Example(seed)},
 			rapid.IntRange(1, 60).Example(seed),
 		}
 		o := newOracle([]Repeated{part})
@@ -253,7 +259,8 @@ func TestMixtureMutantsAreCaught(t *testing.T) {
 		{"drops the last part", func(p []Repeated) []Repeated { return p[:len(p)-1] }, true},
 		{"takes the first for all", edit(func(p *Repeated) { p.Cost.Epsilon = 0.05 }), true},
 	} {
-		for name, f := range map[string]func([]Repeated, float64) (float64, error){"exact": exact, "pld": pld, "general": general} {
+		for name, f := range map[string]func([]Repeated, float64) (float64, error){"exact": exact,
+			"pld": pld, "general": general} {
 			caught := 0
 			for i, parts := range originals {
 				delta := withSlack(catastrophes(parts), num.FromRat(num.Decimal(1e-6)))
@@ -266,7 +273,8 @@ func TestMixtureMutantsAreCaught(t *testing.T) {
 				}
 			}
 			// General is too loose to be wrong when it is merely one short.
-			if loose := name == "general" && m.mutant; !loose && (caught > 0) != m.mutant || loose && m.name == "ignores the count" && caught == 0 {
+			if loose := name == "general" && m.mutant; !loose && (caught > 0) != m.mutant || loose &&
+				m.name == "ignores the count" && caught == 0 {
 				t.Errorf("%s, %s: caught at %d mixtures", name, m.name, caught)
 			}
 		}
@@ -294,10 +302,12 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 			t.Log(f.Err)
 		}
 	}
-	if _, err := optimalOf([]Repeated{{Cost{1, 0}, MaxOptimalCount}, {Cost{2, 0}, MaxOptimalCount}}); err == nil {
+	if _, err := optimalOf([]Repeated{{Cost{1, 0}, MaxOptimalCount},
+		{Cost{2, 0}, MaxOptimalCount}}); err == nil {
 		t.Error("too many mechanisms gave no error")
 	}
-	for _, bad := range []Repeated{{Cost{-1, 0}, 1}, {Cost{math.NaN(), 0}, 1}, {Cost{1, 1}, 1}, {Cost{1, 0}, -1}} {
+	for _, bad := range []Repeated{{Cost{-1, 0}, 1}, {Cost{math.NaN(), 0}, 1}, {Cost{1, 1}, 1},
+		{Cost{1, 0}, -1}} {
 		if _, err := optimalOf([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
 			t.Errorf("optimalOf(%v) gave no error", bad)
 		}
@@ -380,6 +390,6 @@ func ExampleReport_Why() {
 		panic(err)
 	}
 	fmt.Println(r.Why())
-	// Output:
-	// optimal: (12.287530545244847, 0.0297), the least that follows from each event's (epsilon, delta) alone (exact); next is general: (14.80839051368411, 0.0297)
+	// Output: optimal: (12.287530545244847, 0.0297), the least that follows from each event's
+	// (epsilon, delta) alone (exact); next is general: (14.80839051368411, 0.0297)
 }

@@ -105,7 +105,8 @@ func TestClosedFormsAreOutward(t *testing.T) {
 			t.Fatal(err)
 		}
 		side(t, "ρ of pure events", rho, n.Mul(e).Mul(e).Quo(two), true)
-		rho, err = zcdp([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {DiscreteGaussian{sigma, 3, ReplaceOne}, 2}})
+		rho, err = zcdp([]Charge{{Gaussian{sigma, ReplaceOne}, k},
+			{DiscreteGaussian{sigma, 3, ReplaceOne}, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,8 @@ func TestClosedFormsAreOutward(t *testing.T) {
 			side(t, "ε of ρ", eps, dec(rho).Add(two.Mul(num.Sqrt(dec(rho).Mul(logs)))), true)
 		}
 		if gap := dec(epsilon).Sub(dec(slack)); gap.Lower() > 0 && epsilon*epsilon/(4*slack) < 700 {
-			side(t, "δ of ρ", zcdpDelta(slack, epsilon), num.ExpReal(neg(gap.Mul(gap).Quo(num.FromInt(4).Mul(dec(slack))))), true)
+			side(t, "δ of ρ", zcdpDelta(slack, epsilon),
+				num.ExpReal(neg(gap.Mul(gap).Quo(num.FromInt(4).Mul(dec(slack))))), true)
 		}
 
 		// Noise: 1/b up, what hides votes down, what is needed up, the exact δ up.
@@ -138,7 +140,9 @@ func TestClosedFormsAreOutward(t *testing.T) {
 			t.Fatal(err)
 		}
 		half, shift := one.Quo(two.Mul(dec(sigma))), dec(at).Mul(dec(sigma))
-		side(t, "exact δ", exact, num.NormalTail(shift.Sub(half)).Sub(num.ExpReal(dec(at)).Mul(num.NormalTail(shift.Add(half)))), true)
+		side(t, "exact δ", exact,
+			num.NormalTail(shift.Sub(half)).Sub(num.ExpReal(dec(at)).Mul(num.NormalTail(shift.Add(half)))),
+			true)
 	})
 }
 
@@ -163,12 +167,14 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 		// (α-1)(ρ-ε) + (α-1)·ln(1-1/α) - ln α, with ρ and ε near each other.
 		rho := log(-3, 3, "ρ")
 		epsilon := rho * (1 + log(-6, 0, "gap"))
-		above("ln δ", improvedLogDelta(alpha, rho, epsilon), m.Mul(binaryValue(rho).Sub(binaryValue(epsilon))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a)))
+		above("ln δ", improvedLogDelta(alpha, rho, epsilon),
+			m.Mul(binaryValue(rho).Sub(binaryValue(epsilon))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a)))
 
 		// α/(2σ²), of counts and of sums.
 		square := binaryValue(sigma).Mul(binaryValue(sigma))
 		k := rapid.IntRange(1, 1_000_000).Draw(t, "k")
-		got, err := chargesRDP([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {DiscreteGaussian{sigma, 3, ReplaceOne}, 2}}, alpha)
+		got, err := chargesRDP([]Charge{{Gaussian{sigma, ReplaceOne}, k},
+			{DiscreteGaussian{sigma, 3, ReplaceOne}, 2}}, alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +200,8 @@ func TestOptimalRecurrencesAreOutward(t *testing.T) {
 			c := newBinomial(k, epsilon)
 			for l := 0; l <= k; l++ {
 				if c.b.Cmp(exact.Lo()) < 0 {
-					t.Errorf("k = %d, ε = %g: the probability of %d is %g, below %g", k, epsilon, l, c.b, exact.Lo())
+					t.Errorf("k = %d, ε = %g: the probability of %d is %g, below %g", k, epsilon, l, c.b,
+						exact.Lo())
 				}
 				exact = exact.Mul(num.FromInt(int64(k - l))).Quo(num.FromInt(int64(l + 1))).Mul(decay)
 				c.next()
@@ -231,7 +238,8 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 		exact := []struct{ loss, mass num.Interval }{{num.FromInt(0), one}}
 		outcomes := 1
 		for range rapid.IntRange(2, 3).Draw(t, "groups") {
-			g := Repeated{Cost{Epsilon: math.Pow(10, rapid.Float64Range(-3, 0.7).Draw(t, "log ε"))}, rapid.IntRange(1, 4).Draw(t, "k")}
+			g := Repeated{Cost{Epsilon: math.Pow(10, rapid.Float64Range(-3, 0.7).Draw(t, "log ε"))},
+				rapid.IntRange(1, 4).Draw(t, "k")}
 			groups, outcomes = append(groups, g), outcomes*(g.Count+1)
 			eps := num.FromRat(num.Decimal(g.Cost.Epsilon))
 			decay := num.ExpReal(num.FromInt(0).Sub(eps))
@@ -258,7 +266,9 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 			t.Fatalf("%d outcomes, want %d", len(all), len(exact))
 		}
 		// Each outcome stands for one of those: sorted alike, both fall.
-		slices.SortStableFunc(exact, func(a, b struct{ loss, mass num.Interval }) int { return -a.loss.Cmp(b.loss) })
+		slices.SortStableFunc(exact, func(a, b struct{ loss, mass num.Interval }) int {
+			return -a.loss.Cmp(b.loss)
+		})
 		sum := num.FromInt(0)
 		for i, o := range all {
 			if binaryValue(o.loss).Cmp(exact[i].loss) < 0 {
@@ -274,8 +284,10 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 		masses := num.FromInt(0)
 		for i, x := range all {
 			masses = masses.Add(binaryValue(x.mass))
-			if j := slices.Index(o.losses, x.loss); j >= 0 && (i+1 == len(all) || all[i+1].loss != x.loss) && binaryValue(o.above[j]).Cmp(masses) < 0 {
-				t.Errorf("%v: %.17g above %g, but the masses add up to %.17g", groups, o.above[j], x.loss, masses.Nearest())
+			if j := slices.Index(o.losses, x.loss); j >= 0 && (i+1 == len(all) || all[i+1].loss != x.loss) &&
+				binaryValue(o.above[j]).Cmp(masses) < 0 {
+				t.Errorf("%v: %.17g above %g, but the masses add up to %.17g", groups, o.above[j], x.loss,
+					masses.Nearest())
 			}
 		}
 		// Each mass by itself: one group after the other, l by l, is how they are made.
@@ -298,10 +310,12 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 			}
 		}
 		// e^-gap·d + (1-e^-gap)·A, and ε as its decimal.
-		gap, a := math.Pow(10, rapid.Float64Range(-12, 2.5).Draw(t, "log gap")), rapid.Float64Range(1e-9, 1).Draw(t, "A")
+		gap, a := math.Pow(10, rapid.Float64Range(-12, 2.5).Draw(t, "log gap")),
+			rapid.Float64Range(1e-9, 1).Draw(t, "A")
 		d := a * rapid.Float64Range(0, 1).Draw(t, "d/A")
 		keep := num.ExpReal(num.FromInt(0).Sub(binaryValue(gap)))
-		if got := between(gap, d, a); binaryValue(got).Cmp(keep.Mul(binaryValue(d)).Add(one.Sub(keep).Mul(binaryValue(a)))) < 0 {
+		if got := between(gap, d, a); binaryValue(got).Cmp(
+			keep.Mul(binaryValue(d)).Add(one.Sub(keep).Mul(binaryValue(a)))) < 0 {
 			t.Errorf("between(%g, %g, %g) = %.17g is too small", gap, d, a, got)
 		}
 	})

@@ -34,7 +34,8 @@ const (
 // lossDirections returns, for each direction, the sources of the charges.
 func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, err error) {
 	if len(charges) > maxLossParts {
-		return nil, nil, &check.Error{Name: "different events", Value: len(charges), Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossParts)}
+		return nil, nil, &check.Error{Name: "different events", Value: len(charges),
+			Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossParts)}
 	}
 	directions = make([][]lossSource, 1)
 	for _, c := range charges {
@@ -47,7 +48,8 @@ func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, 
 		}
 		sources := f.losses
 		if c.Count > maxLossCount {
-			return nil, nil, &check.Error{Name: "count", Value: c.Count, Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
+			return nil, nil, &check.Error{Name: "count", Value: c.Count,
+				Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
 		}
 		if len(sources) > len(directions) {
 			directions = append(directions, append([]lossSource(nil), directions[0]...))
@@ -107,7 +109,8 @@ func lossBound(sources []lossSource, counts []int, bits int, goal tiltGoal) (los
 	theta, saturated := sum.tiltFor(goal)
 	_, _, variance := sum.logMoment(theta)
 	width := 32 * math.Sqrt(variance+coarse*coarse)
-	step := max(powerOfTwo(width/float64(int(1)<<bits)), powerOfTwo(widest/(maxLossPoints/16)), powerOfTwo(1e-13))
+	step := max(powerOfTwo(width/float64(int(1)<<bits)), powerOfTwo(widest/(maxLossPoints/16)),
+		powerOfTwo(1e-13))
 	var c lossCurve
 	for range 7 {
 		if sum, err = newLossSum(sources, counts, step, bits); err != nil {
@@ -199,7 +202,8 @@ func lossEpsilon(charges []Charge, delta float64, bits int) (float64, error) {
 // lossNote describes the bound of the privacy loss distribution, for people.
 func lossNote(charges []Charge, bits int) string {
 	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
-	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLosses(charges) {
+	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 &&
+		!hasLosses(charges) {
 		note += "; from above the optimal composition of different costs"
 	}
 	return note

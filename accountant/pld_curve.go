@@ -78,7 +78,8 @@ func (s lossSum) curve(theta float64) lossCurve {
 	}
 	fft(product, roots, true)
 	each := (sumError*1.01 + levels*fftError*1.01*(sumSize+sumError)) / float64(n)
-	c := lossCurve{step: s.step, first: first, delta: make([]float64, n), largest: s.largest(), infinite: s.infinite()}
+	c := lossCurve{step: s.step, first: first, delta: make([]float64, n), largest: s.largest(),
+		infinite: s.infinite()}
 	// δ_j = e^-step·δ_{j+1} + (1-e^-step)·A_{j+1}, A the masses above: all positive.
 	down, rest := math.Exp(-s.step), -math.Expm1(-s.step)
 	above, d := 0.0, 0.0
@@ -87,7 +88,8 @@ func (s lossSum) curve(theta float64) lossCurve {
 		index := first + j
 		density := max(0, real(product[index&(n-1)])/float64(n)) + each
 		x := theta * s.step * float64(index)
-		term := math.Exp(logScale-x) * density * (1 + 8*0x1p-52*(math.Abs(x)+math.Abs(logScale)+2) + exponents)
+		term := math.Exp(logScale-x) * density * (1 + 8*0x1p-52*(math.Abs(x)+math.Abs(logScale)+2) +
+			exponents)
 		if float64(index)*s.step > c.largest {
 			term = 0 // no sum of losses is there
 		}
@@ -153,7 +155,8 @@ func (c lossCurve) epsilon(delta float64) (float64, error) {
 		top = c.largest
 	}
 	if c.at(top) > delta {
-		return 0, fmt.Errorf("delta = %g, of which infinite losses alone take %g: %w", delta, min(1, c.infinite), ErrDeltaTooSmall)
+		return 0, fmt.Errorf("delta = %g, of which infinite losses alone take %g: %w", delta,
+			min(1, c.infinite), ErrDeltaTooSmall)
 	}
 	return bisectDown(0, top, func(e float64) bool { return c.at(e) <= delta }), nil
 }

@@ -109,16 +109,21 @@ func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
 		parts   [][]binned // by direction
 	}{
 		{[]Charge{{Laplace{2, add}, 6}}, [][]binned{{binLaplace(2)}}},
-		{[]Charge{{SubsampledGaussian{0.8, 0.1, add}, 8}}, [][]binned{{binSampled(0.8, 0.1, false)}, {binSampled(0.8, 0.1, true)}}},
-		{[]Charge{{SubsampledGaussian{1, 0.3, add}, 2}, {Laplace{3, add}, 2}, {DiscreteGaussian{4, 1, add}, 2}}, [][]binned{
-			{binSampled(1, 0.3, false), binLaplace(3), binDiscrete(4, 1)}, {binSampled(1, 0.3, true), binLaplace(3), binDiscrete(4, 1)},
+		{[]Charge{{SubsampledGaussian{0.8, 0.1, add}, 8}},
+			[][]binned{{binSampled(0.8, 0.1, false)}, {binSampled(0.8, 0.1, true)}}},
+		{[]Charge{{SubsampledGaussian{1, 0.3, add}, 2}, {Laplace{3, add}, 2},
+			{DiscreteGaussian{4, 1, add}, 2}}, [][]binned{
+			{binSampled(1, 0.3, false), binLaplace(3), binDiscrete(4, 1)},
+			{binSampled(1, 0.3, true), binLaplace(3), binDiscrete(4, 1)},
 		}},
 		{[]Charge{{DiscreteGaussian{20, 7, add}, 6}}, [][]binned{{binDiscrete(20, 7)}}},
 		{[]Charge{{DiscreteGaussian{1.5, 1, add}, 10}}, [][]binned{{binDiscrete(1.5, 1)}}},
-		{[]Charge{{SubsampledGaussian{2, 0.6, add}, 5}}, [][]binned{{binSampled(2, 0.6, false)}, {binSampled(2, 0.6, true)}}},
+		{[]Charge{{SubsampledGaussian{2, 0.6, add}, 5}},
+			[][]binned{{binSampled(2, 0.6, false)}, {binSampled(2, 0.6, true)}}},
 		{[]Charge{{DiscreteGaussian{0.4, 1, add}, 3}}, [][]binned{{binDiscrete(0.4, 1)}}},
 		{[]Charge{{Laplace{0.7, add}, 2}}, [][]binned{{binLaplace(0.7)}}},
-		{[]Charge{{SubsampledGaussian{0.3, 0.01, add}, 3}}, [][]binned{{binSampled(0.3, 0.01, false)}, {binSampled(0.3, 0.01, true)}}},
+		{[]Charge{{SubsampledGaussian{0.3, 0.01, add}, 3}},
+			[][]binned{{binSampled(0.3, 0.01, false)}, {binSampled(0.3, 0.01, true)}}},
 	}
 	if os.Getenv("DARRM_LONG") == "" {
 		cases = cases[:4]
@@ -132,7 +137,8 @@ func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
 		for _, x := range c.charges {
 			k += x.Count
 		}
-		reach := float64(k+1) * step // what rounding down can have moved a sum, and half as much for the bins
+		// what rounding down can have moved a sum, and half as much for the bins
+		reach := float64(k+1) * step
 		targets := []float64{0, 0.8, 2.5}
 		both := targets
 		for _, x := range targets {
@@ -152,7 +158,8 @@ func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
 				}
 				got := curve.at(eps)
 				if got < below[i]*(1-1e-9) {
-					t.Errorf("%v, direction %d: δ(%g) = %g, but it is at least %g", c.charges, d, eps, got, below[i])
+					t.Errorf("%v, direction %d: δ(%g) = %g, but it is at least %g", c.charges, d, eps, got,
+						below[i])
 				}
 				if eps > 1.5*reach && got > near[i]*1.01+1e-12 {
 					t.Errorf("%v, direction %d: δ(%g) = %g, but about %g", c.charges, d, eps, got, below[i])
@@ -163,7 +170,8 @@ func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
 				if all, err := lossDelta(c.charges, eps, testBits); err != nil || all < got {
 					t.Errorf("%v: δ(%g) = %g, %v, but %g in direction %d", c.charges, eps, all, err, got, d)
 				} else if all > 1e-300 && all < 0.9 {
-					if back, err := lossEpsilon(c.charges, all, testBits); err != nil || back > eps*(1+1e-3)+1e-3 || back < eps*(1-0.05)-reach {
+					if back, err := lossEpsilon(c.charges, all, testBits); err != nil ||
+						back > eps*(1+1e-3)+1e-3 || back < eps*(1-0.05)-reach {
 						t.Errorf("%v: ε(δ(%g)) = %g, %v", c.charges, eps, back, err)
 					}
 				}
@@ -276,7 +284,8 @@ func TestNarrowWindowIsOutward(t *testing.T) {
 			c := s.curve(theta)
 			for eps := 0.0; eps < 11; eps += 0.3 {
 				if d := c.at(eps); !o.holds(Cost{eps, d}) {
-					t.Errorf("θ = %g, 2^%d points: δ(%g) = %g, exactly %g", theta, bits, eps, d, o.delta(eps).Upper())
+					t.Errorf("θ = %g, 2^%d points: δ(%g) = %g, exactly %g", theta, bits, eps, d,
+						o.delta(eps).Upper())
 				} else if bits == 8 && theta > 0 && d > 2*o.delta(eps).Upper() && eps < 9 {
 					t.Errorf("θ = %g: δ(%g) = %g, exactly %g", theta, eps, d, o.delta(eps).Upper())
 				}

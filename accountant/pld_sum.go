@@ -79,7 +79,8 @@ func (s lossSum) logMomentUp(theta float64) float64 {
 	sum := 0.0
 	for _, p := range s.parts {
 		l, _, _ := p.logMoment(s.step, theta)
-		largest := math.Abs(theta*s.step) * math.Max(math.Abs(float64(p.first)), math.Abs(float64(p.first+len(p.mass))))
+		largest := math.Abs(theta*s.step) * math.Max(math.Abs(float64(p.first)),
+			math.Abs(float64(p.first+len(p.mass))))
 		sum += float64(p.count) * (l + 1e-9 + 16*0x1p-53*(largest+800))
 	}
 	return sum

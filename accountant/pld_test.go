@@ -73,14 +73,16 @@ func TestPLDOfGaussiansIsAboveAndNearTheExactDelta(t *testing.T) {
 		}
 		exact, err := gaussianEpsilon(sum, c.delta)
 		if err != nil || eps < exact*(1-1e-12) || eps > exact*(1+c.loose)+1e-9 {
-			t.Errorf("%d × σ = %g at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.sigma, c.delta, eps, exact, err)
+			t.Errorf("%d × σ = %g at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.sigma, c.delta, eps,
+				exact, err)
 		}
 		if eps == 0 {
 			continue
 		}
 		delta, err := lossDelta(charges, exact, c.bits)
 		if err != nil || delta < c.delta*(1-1e-9) {
-			t.Errorf("%d × σ = %g at ε = %g: δ = %g, exactly %g, %v", c.k, c.sigma, exact, delta, c.delta, err)
+			t.Errorf("%d × σ = %g at ε = %g: δ = %g, exactly %g, %v", c.k, c.sigma, exact, delta, c.delta,
+				err)
 		}
 	}
 }
@@ -112,7 +114,8 @@ func TestPLDOfOneCostIsAboveAndNearOptimal(t *testing.T) {
 		}
 		exact, err := mustOptimal(t, c.k, c.each).epsilon(c.delta)
 		if err != nil || eps < exact*(1-1e-12) || eps > exact*(1+c.loose)+1e-9 {
-			t.Errorf("%d × %v at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.each, c.delta, eps, exact, err)
+			t.Errorf("%d × %v at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.each, c.delta, eps, exact,
+				err)
 		}
 	}
 }
@@ -189,7 +192,8 @@ func TestPLDOfOneLaplace(t *testing.T) {
 // its estimate.
 func TestPLDOfTheSubsampledGaussianGoldenValue(t *testing.T) {
 	const upper = 6.777395712150674
-	eps, err := lossEpsilon([]Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5, gridBits)
+	eps, err := lossEpsilon([]Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5,
+		gridBits)
 	if err != nil || eps > upper || eps < upper-0.02 {
 		t.Errorf("ε = %.9g, %v, want in [%g, %g]", eps, err, upper-0.02, upper)
 	}
@@ -237,11 +241,13 @@ func TestPLDAtTheEdges(t *testing.T) {
 	}{
 		{[]Charge{{Gaussian{1e-4, ReplaceOne}, 1}}, 1e-5},
 		{[]Charge{{Gaussian{1e8, ReplaceOne}, 1_000_000}}, 1e-6},
-		{[]Charge{{Gaussian{3, ReplaceOne}, 10}, {Laplace{4, ReplaceOne}, 7}, {ApproxDP{Cost{0.2, 1e-9}, ReplaceOne}, 12}}, 1e-6},
+		{[]Charge{{Gaussian{3, ReplaceOne}, 10}, {Laplace{4, ReplaceOne}, 7},
+			{ApproxDP{Cost{0.2, 1e-9}, ReplaceOne}, 12}}, 1e-6},
 		{[]Charge{{RandomizedResponse{700, ReplaceOne}, 1}, {Gaussian{100, ReplaceOne}, 100}}, 1e-6},
 		{[]Charge{{RandomizedResponse{1e-300, ReplaceOne}, 5}}, 1e-300},
 		{[]Charge{{SubsampledGaussian{0.5, 1e-6, AddOrRemoveOne}, 100_000}}, 1e-8},
-		{[]Charge{{SubsampledGaussian{1, 1, AddOrRemoveOne}, 3}, {SubsampledGaussian{1, 0, AddOrRemoveOne}, 3}}, 1e-8},
+		{[]Charge{{SubsampledGaussian{1, 1, AddOrRemoveOne}, 3},
+			{SubsampledGaussian{1, 0, AddOrRemoveOne}, 3}}, 1e-8},
 	} {
 		eps, err := lossEpsilon(c.charges, c.delta, testBits)
 		if err != nil {
@@ -283,7 +289,8 @@ func TestPLDMutantsAreCaught(t *testing.T) {
 			t.Fatal(err)
 		}
 		if below := curve.at(target) < want*(1-1e-12); below != c.mutant {
-			t.Errorf("%s: δ(%g) = %.15g, exactly %.15g (%v)", c.name, target, curve.at(target), want, charges)
+			t.Errorf("%s: δ(%g) = %.15g, exactly %.15g (%v)", c.name, target, curve.at(target), want,
+				charges)
 		}
 	}
 }
@@ -331,7 +338,8 @@ func TestErrorOfTheTransformsIsAdded(t *testing.T) {
 	}
 	for _, what := range []string{"few", "many"} {
 		if lost[what] < 5 {
-			t.Errorf("%s: the transforms alone lose all in %d cases: the test tells little", what, lost[what])
+			t.Errorf("%s: the transforms alone lose all in %d cases: the test tells little", what,
+				lost[what])
 		}
 	}
 }

@@ -48,7 +48,8 @@ func NewProfile(relation Relation, theorem string, parts []ProfilePart) (Profile
 		return Profile{}, err
 	}
 	if len(parts) > maxProfileParts {
-		return Profile{}, &check.Error{Name: "parts of a profile", Value: len(parts), Rule: fmt.Sprintf("at most %d", maxProfileParts)}
+		return Profile{}, &check.Error{Name: "parts of a profile", Value: len(parts),
+			Rule: fmt.Sprintf("at most %d", maxProfileParts)}
 	}
 	var loss mixtureLoss
 	sum := 0.0
@@ -74,7 +75,9 @@ func NewProfile(relation Relation, theorem string, parts []ProfilePart) (Profile
 	if !(math.Abs(sum-1) <= mixtureMargin/2) {
 		return Profile{}, &check.Error{Name: "sum of the weights", Value: sum, Rule: "1"}
 	}
-	slices.SortStableFunc(loss.parts, func(a, b mixturePart) int { return cmp.Compare(a.sigma, b.sigma) })
+	slices.SortStableFunc(loss.parts, func(a, b mixturePart) int {
+		return cmp.Compare(a.sigma, b.sigma)
+	})
 	return Profile{&profile{relation, theorem, loss}}, nil
 }
 

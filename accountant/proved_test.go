@@ -98,10 +98,12 @@ func (forgedProfile) Relation() Relation { return ReplaceOne }
 
 // What nobody proved is refused wherever an event is taken.
 func TestProvedEventsCannotBeForged(t *testing.T) {
-	curve, profile := mustCurve(t, ReplaceOne, CurvePoint{2, 1}), mustProfile(t, ReplaceOne, ProfilePart{1, 1})
+	curve, profile := mustCurve(t, ReplaceOne, CurvePoint{2, 1}),
+		mustProfile(t, ReplaceOne, ProfilePart{1, 1})
 	none := mustNew(t, ReplaceOne)
 	for _, e := range []Event{
-		Curve{}, Profile{}, &Curve{}, &Profile{}, &curve, &profile, forgedCurve{curve}, forgedProfile{profile}, forgedCurve{}, forgedProfile{}, (*Curve)(nil),
+		Curve{}, Profile{}, &Curve{}, &Profile{}, &curve, &profile, forgedCurve{curve},
+		forgedProfile{profile}, forgedCurve{}, forgedProfile{}, (*Curve)(nil),
 	} {
 		if a, err := none.Charge(e, 1); err == nil || len(a.Charges()) > 0 {
 			t.Errorf("%T is charged", e)
@@ -118,7 +120,8 @@ func TestProvedEventsCannotBeForged(t *testing.T) {
 		if _, err := other.Charge(e, 1); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.relation, err)
 		}
-		if _, err := Compose(Charge{e, 1}, Charge{Gaussian{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
+		if _, err := Compose(Charge{e, 1}, Charge{Gaussian{1, AddOrRemoveOne}, 1}); !errors.Is(err,
+			ErrUnsupported) {
 			t.Errorf("%v is composed with another relation: %v", e, err)
 		}
 		if !strings.Contains(e.String(), "Theorem") {
@@ -136,18 +139,21 @@ func TestProvedEventsAreCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := mustNew(t, ReplaceOne, Charge{mustCurve(t, ReplaceOne, points...), 2}, Charge{curve, 1}, Charge{mustProfile(t, ReplaceOne, parts...), 1})
+	again := mustNew(t, ReplaceOne, Charge{mustCurve(t, ReplaceOne, points...), 2}, Charge{curve, 1},
+		Charge{mustProfile(t, ReplaceOne, parts...), 1})
 	if c := again.Charges(); len(c) != 2 || c[0].Count != 3 {
 		t.Errorf("%v", c)
 	}
-	points[0], points[1], parts[0], parts[1] = CurvePoint{2, 0}, CurvePoint{8, 0}, ProfilePart{0.5, 1e8}, ProfilePart{0.5, 1e8}
+	points[0], points[1], parts[0], parts[1] = CurvePoint{2, 0}, CurvePoint{8, 0},
+		ProfilePart{0.5, 1e8}, ProfilePart{0.5, 1e8}
 	for _, a := range []Accountant{a, again} {
 		after, err := a.AtDelta(1e-5, MethodRDP)
 		if err != nil || len(before.Bounds) != 1 || after.Bounds[0] != before.Bounds[0] {
 			t.Errorf("%+v, then %+v, %v", before, after, err)
 		}
 	}
-	if c := mustNew(t, ReplaceOne, Charge{curve, 3}, Charge{mustCurve(t, ReplaceOne, points...), 1}).Charges(); len(c) != 2 {
+	if c := mustNew(t, ReplaceOne, Charge{curve, 3},
+		Charge{mustCurve(t, ReplaceOne, points...), 1}).Charges(); len(c) != 2 {
 		t.Errorf("different curves are charged together: %v", c)
 	}
 }
@@ -178,9 +184,13 @@ func TestCurveBetweenItsOrders(t *testing.T) {
 		if i > 0 {
 			before = points[i-1]
 		}
-		weight := binaryValue(alpha).Sub(binaryValue(before.Alpha)).Quo(binaryValue(b.Alpha).Sub(binaryValue(before.Alpha)))
-		moment := func(p CurvePoint) num.Interval { return binaryValue(p.Alpha).Sub(one).Mul(binaryValue(p.Rho)) }
-		want := moment(before).Add(weight.Mul(moment(b).Sub(moment(before)))).Quo(binaryValue(alpha).Sub(one))
+		weight := binaryValue(alpha).Sub(binaryValue(before.Alpha)).Quo(
+			binaryValue(b.Alpha).Sub(binaryValue(before.Alpha)))
+		moment := func(p CurvePoint) num.Interval {
+			return binaryValue(p.Alpha).Sub(one).Mul(binaryValue(p.Rho))
+		}
+		want := moment(before).Add(weight.Mul(moment(b).Sub(moment(before)))).Quo(
+			binaryValue(alpha).Sub(one))
 		if binaryValue(got).Cmp(want) < 0 && got < b.Rho || got > want.Nearest()*(1+1e-12) {
 			t.Errorf("ρ(%g) = %.17g, want %.17g", alpha, got, want.Nearest())
 		}
@@ -197,7 +207,8 @@ func TestCurveBetweenItsOrders(t *testing.T) {
 // The search asks no Curve beyond its last order, where nothing is known: neither where that is
 // off a grid point by rounding, nor where it is as near to 1 as the search begins.
 func TestCurveIsNotAskedBeyondItsOrders(t *testing.T) {
-	last := []float64{1 + 0x1p-52, 1 + 9e-7, 1 + 1e-6, 1 + 1.1e-6, 485.62166833054204, 41036.588205875574}
+	last := []float64{1 + 0x1p-52, 1 + 9e-7, 1 + 1e-6, 1 + 1.1e-6, 485.62166833054204,
+		41036.588205875574}
 	for x := 1e-7; x < 1e9; x *= 1.037 {
 		last = append(last, 1+x)
 	}
@@ -225,7 +236,8 @@ func TestCurveIsConvertedAtItsOrders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Bounds[0].Cost.Epsilon; got < want && p.Alpha < 100 || got > want*(1+1e-12) { // a lower order is better than 1e12
+		// a lower order is better than 1e12
+		if got := r.Bounds[0].Cost.Epsilon; got < want && p.Alpha < 100 || got > want*(1+1e-12) {
 			t.Errorf("%+v: ε = %.17g, at its order %.17g", p, got, want)
 		}
 		for _, f := range r.Refused {
@@ -234,7 +246,8 @@ func TestCurveIsConvertedAtItsOrders(t *testing.T) {
 			}
 		}
 	}
-	a := mustNew(t, ReplaceOne, Charge{mustCurve(t, ReplaceOne, CurvePoint{3, 0.1}, CurvePoint{7, 0.15}), 2}, Charge{Gaussian{4, ReplaceOne}, 1})
+	a := mustNew(t, ReplaceOne, Charge{mustCurve(t, ReplaceOne, CurvePoint{3, 0.1},
+		CurvePoint{7, 0.15}), 2}, Charge{Gaussian{4, ReplaceOne}, 1})
 	r, err := a.AtDelta(1e-3, MethodRDP)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +278,8 @@ func TestProfileCapsNoiseTowardsPrivacy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if exact, _ := GaussianDelta(MaxNoise, 0); !(got.Bounds[0].Cost.Delta >= exact) || got.Bounds[0] != want.Bounds[0] {
+		if exact, _ := GaussianDelta(MaxNoise, 0); !(got.Bounds[0].Cost.Delta >= exact) ||
+			got.Bounds[0] != want.Bounds[0] {
 			t.Errorf("%s: %+v, at the largest noise %+v", m, got.Bounds, want.Bounds)
 		}
 	}
@@ -292,7 +306,8 @@ func TestProfileAgainstItsParts(t *testing.T) {
 		for _, p := range single {
 			once += p.Weight * curve(p.NoiseMultiplier, eps)
 			for _, q := range single {
-				twice += p.Weight * q.Weight * curve(1/math.Hypot(1/p.NoiseMultiplier, 1/q.NoiseMultiplier), eps)
+				twice += p.Weight * q.Weight * curve(1/math.Hypot(1/p.NoiseMultiplier, 1/q.NoiseMultiplier),
+					eps)
 			}
 		}
 		for count, want := range map[int]float64{1: once, 2: twice} {
@@ -305,7 +320,8 @@ func TestProfileAgainstItsParts(t *testing.T) {
 			}
 		}
 	}
-	if eps, err := mustNew(t, ReplaceOne, Charge{profile, 1}).Epsilon(all / 2); !errors.Is(err, ErrDeltaTooSmall) {
+	if eps, err := mustNew(t, ReplaceOne, Charge{profile, 1}).Epsilon(all / 2); !errors.Is(err,
+		ErrDeltaTooSmall) {
 		t.Errorf("δ below what reveals all: ε = %g, %v", eps, err)
 	}
 	if rho, err := RDP(profile, 2); !errors.Is(err, ErrUnsupported) {
@@ -315,9 +331,12 @@ func TestProfileAgainstItsParts(t *testing.T) {
 	for _, c := range []struct {
 		parts []ProfilePart
 		delta float64
-	}{{[]ProfilePart{{1, inf}}, 0}, {[]ProfilePart{{1, 0}}, 1}, {[]ProfilePart{{0.25, 0}, {0.75, inf}}, 0.25}} {
-		r, err := mustNew(t, ReplaceOne, Charge{mustProfile(t, ReplaceOne, c.parts...), 1}).AtEpsilon(0, MethodPLD)
-		if err != nil || len(r.Bounds) != 1 || r.Bounds[0].Cost.Delta < c.delta || r.Bounds[0].Cost.Delta > c.delta+1e-9 {
+	}{{[]ProfilePart{{1, inf}}, 0}, {[]ProfilePart{{1, 0}}, 1},
+		{[]ProfilePart{{0.25, 0}, {0.75, inf}}, 0.25}} {
+		r, err := mustNew(t, ReplaceOne, Charge{mustProfile(t, ReplaceOne, c.parts...), 1}).AtEpsilon(0,
+			MethodPLD)
+		if err != nil || len(r.Bounds) != 1 || r.Bounds[0].Cost.Delta < c.delta ||
+			r.Bounds[0].Cost.Delta > c.delta+1e-9 {
 			t.Errorf("%v: %+v, %v", c.parts, r, err)
 		}
 	}
@@ -343,7 +362,8 @@ func TestProfileDivergence(t *testing.T) {
 			if x.Nearest() > 5000*sigma*sigma {
 				t.Skip("beyond what intervals hold")
 			}
-			sum = sum.Add(num.Expm1(x.Quo(binaryValue(sigma).Mul(binaryValue(sigma)))).Quo(num.FromInt(int64(n))))
+			sum = sum.Add(num.Expm1(x.Quo(binaryValue(sigma).Mul(binaryValue(sigma)))).Quo(
+				num.FromInt(int64(n))))
 		}
 		if silent {
 			parts = append(parts, ProfilePart{1 / float64(n), math.Inf(1)})
@@ -365,7 +385,8 @@ func TestProfileDivergence(t *testing.T) {
 
 // Which methods take which event, alone and beside one that all methods but two take.
 func TestWhichMethodTakesWhichEvent(t *testing.T) {
-	all := map[Method]string{MethodBasic: "b", MethodGeneral: "g", MethodOptimal: "o", MethodGaussian: "n", MethodZCDP: "z", MethodRDP: "r", MethodPLD: "p"}
+	all := map[Method]string{MethodBasic: "b", MethodGeneral: "g", MethodOptimal: "o",
+		MethodGaussian: "n", MethodZCDP: "z", MethodRDP: "r", MethodPLD: "p"}
 	for _, c := range []struct {
 		e    Event
 		want string // letters of the methods
@@ -382,7 +403,8 @@ func TestWhichMethodTakesWhichEvent(t *testing.T) {
 		{mustProfile(t, AddOrRemoveOne, ProfilePart{1, 2}), "rp"},
 		{mustProfile(t, AddOrRemoveOne, ProfilePart{0.999, 2}, ProfilePart{0.001, 0}), "p"},
 	} {
-		for beside, taken := range map[Event]string{c.e: c.want, Gaussian{3, AddOrRemoveOne}: "nzrp", ApproxDP{Cost{0.1, 0}, AddOrRemoveOne}: "bgozrp"} {
+		for beside, taken := range map[Event]string{c.e: c.want, Gaussian{3, AddOrRemoveOne}: "nzrp",
+			ApproxDP{Cost{0.1, 0}, AddOrRemoveOne}: "bgozrp"} {
 			a := mustNew(t, AddOrRemoveOne, Charge{c.e, 1}, Charge{beside, 2})
 			for by, bound := range map[string]func(Method) (Report, error){
 				"δ": func(m Method) (Report, error) { return a.AtDelta(0.01, m) },
@@ -397,13 +419,15 @@ func TestWhichMethodTakesWhichEvent(t *testing.T) {
 						t.Fatal(fmt.Sprint(m, r, err))
 					}
 					supported := strings.Contains(c.want, all[m]) && strings.Contains(taken, all[m])
-					if supported != (len(r.Bounds) == 1) || !supported && !errors.Is(r.Refused[0].Err, ErrUnsupported) {
+					if supported != (len(r.Bounds) == 1) || !supported &&
+						!errors.Is(r.Refused[0].Err, ErrUnsupported) {
 						t.Errorf("%v and %v at %s by %s: %+v", c.e, beside, by, m, r)
 					}
 				}
 			}
 		}
-		if _, _, err := lossDirections([]Charge{{c.e, 1}}); (err == nil) != strings.Contains(c.want, "p") {
+		if _, _, err := lossDirections([]Charge{{c.e, 1}}); (err == nil) != strings.Contains(c.want,
+			"p") {
 			t.Errorf("privacy losses of %v: %v", c.e, err)
 		}
 	}

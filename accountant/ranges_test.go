@@ -19,13 +19,15 @@ func TestNoiseIsInRangeOnce(t *testing.T) {
 	}
 	for _, sigma := range []float64{1e-4, 1.5e-4, 1e8} {
 		for _, count := range []int{1, 2, 1_000_000} {
-			a, err := none.Charge(accountant.Gaussian{NoiseMultiplier: sigma, Neighbours: accountant.ReplaceOne}, count)
+			a, err := none.Charge(accountant.Gaussian{NoiseMultiplier: sigma,
+				Neighbours: accountant.ReplaceOne}, count)
 			if err != nil {
 				t.Fatal(err)
 			}
 			// The last is the largest ε that any method takes.
 			for _, epsilon := range []float64{0, 1, 1e4} {
-				r, err := a.AtEpsilon(epsilon, accountant.MethodGaussian, accountant.MethodZCDP, accountant.MethodRDP)
+				r, err := a.AtEpsilon(epsilon, accountant.MethodGaussian, accountant.MethodZCDP,
+					accountant.MethodRDP)
 				if err != nil || len(r.Bounds) != 3 {
 					t.Errorf("%d × σ = %g at ε = %g: %+v, %v", count, sigma, epsilon, r, err)
 				}

@@ -131,7 +131,8 @@ func (s rdpSum) bestOrder(f func(alpha float64) float64) (alpha, value float64) 
 func (s rdpSum) epsilon(delta float64) (eps, alpha float64, err error) {
 	alpha, eps = s.bestOrder(func(a float64) float64 { return improvedEpsilon(a, s.at(a), delta) })
 	if math.IsInf(eps, 1) || math.IsNaN(eps) {
-		return 0, 0, fmt.Errorf("no order gives a finite epsilon at delta = %g: %w", delta, ErrUnsupported)
+		return 0, 0, fmt.Errorf("no order gives a finite epsilon at delta = %g: %w", delta,
+			ErrUnsupported)
 	}
 	return eps, alpha, nil
 }

@@ -122,7 +122,8 @@ func TestSubsampledRDPProperties(t *testing.T) {
 		}
 		// The grid of the reference is off by 1e-12 of what is near 1, and by its exponents.
 		truth := sampledMoment(sigma, q, a)
-		if slack := 1e-12 * (1 + a*a/(sigma*sigma)); rho*(a-1) < truth-slack || rho*(a-1) > truth*(1+1e-6)+10*slack {
+		if slack := 1e-12 * (1 + a*a/(sigma*sigma)); rho*(a-1) < truth-slack ||
+			rho*(a-1) > truth*(1+1e-6)+10*slack {
 			t.Fatalf("%v at %g: (α-1)ρ = %g, by definition %g", e, a, rho*(a-1), truth)
 		}
 		up, err := RDP(e, math.Ceil(a)+1)
@@ -138,7 +139,8 @@ func TestSubsampledRDPProperties(t *testing.T) {
 		if all := float64(n) * float64(n-1) / (2 * sigma * sigma); series > all*(1+1e-9) {
 			t.Fatalf("%v at %d: (α-1)ρ = %g, of all records %g", e, n, series, all)
 		}
-		if mid := subsampledLogMoment(sigma, q, n+1); series+subsampledLogMoment(sigma, q, n+2) < 2*mid*(1-1e-10) {
+		if mid := subsampledLogMoment(sigma, q, n+1); series+subsampledLogMoment(sigma, q, n+2) < 2*mid*
+			(1-1e-10) {
 			t.Fatalf("%v: (α-1)ρ is not convex around %d", e, n+1)
 		}
 	})
@@ -148,7 +150,8 @@ func TestRDPAtTheEdges(t *testing.T) {
 	for _, e := range []Event{
 		Gaussian{1e-4, ReplaceOne}, Gaussian{1e8, ReplaceOne},
 		Laplace{1e-4, ReplaceOne}, Laplace{1e8, ReplaceOne},
-		RandomizedResponse{0, ReplaceOne}, RandomizedResponse{700, ReplaceOne}, RandomizedResponse{1e-300, ReplaceOne},
+		RandomizedResponse{0, ReplaceOne}, RandomizedResponse{700, ReplaceOne},
+		RandomizedResponse{1e-300, ReplaceOne},
 		SubsampledGaussian{1e-4, 0.5, AddOrRemoveOne}, SubsampledGaussian{1e8, 1e-300, AddOrRemoveOne},
 		SubsampledGaussian{1, 0, AddOrRemoveOne}, SubsampledGaussian{1, 1, AddOrRemoveOne},
 		SubsampledGaussian{0.3, 1 - 0x1p-53, AddOrRemoveOne},
@@ -159,7 +162,8 @@ func TestRDPAtTheEdges(t *testing.T) {
 			}
 		}
 		for _, delta := range []float64{1e-300, 1e-5, 0.5} {
-			if eps, _, err := rdpEpsilon([]Charge{{e, 1_000_000}}, delta); err != nil || !(eps >= 0) || math.IsInf(eps, 0) {
+			if eps, _, err := rdpEpsilon([]Charge{{e, 1_000_000}}, delta); err != nil || !(eps >= 0) ||
+				math.IsInf(eps, 0) {
 				t.Errorf("a million of %v at δ = %g: %g, %v", e, delta, eps, err)
 			}
 		}
@@ -221,7 +225,8 @@ func TestRDPRefuses(t *testing.T) {
 			t.Errorf("RDP(%v, %g) = %g, %v", c.event, c.alpha, got, err)
 		}
 	}
-	for _, c := range [][3]float64{{1, 1, 0.1}, {2, -1, 0.1}, {2, math.Inf(1), 0.1}, {2, math.NaN(), 0.1}, {2, 1, 0}, {2, 1, 1}, {2, 1, math.NaN()}} {
+	for _, c := range [][3]float64{{1, 1, 0.1}, {2, -1, 0.1}, {2, math.Inf(1), 0.1},
+		{2, math.NaN(), 0.1}, {2, 1, 0}, {2, 1, 1}, {2, 1, math.NaN()}} {
 		if got, err := EpsilonFromRDP(c[0], c[1], c[2]); err == nil {
 			t.Errorf("EpsilonFromRDP(%v) = %g", c, got)
 		}

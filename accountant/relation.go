@@ -31,7 +31,8 @@ func (r Relation) String() string {
 
 func (r Relation) check() error {
 	if r < AddOrRemoveOne || r > BlankOne {
-		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne, ReplaceOne or BlankOne", r)
+		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne, "+
+			"ReplaceOne or BlankOne", r)
 	}
 	return nil
 }

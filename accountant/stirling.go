@@ -31,7 +31,8 @@ func logFactorial(n int, above bool) num.Interval {
 	}
 	x := num.FromInt(int64(n))
 	log := num.Log(x)
-	return x.Mul(log).Sub(x).Add(log.Mul(num.FromRat(big.NewRat(1, 2)))).Add(num.FromRat(constant)).Add(num.FromRat(series))
+	return x.Mul(log).Sub(x).Add(log.Mul(num.FromRat(big.NewRat(1, 2)))).Add(
+		num.FromRat(constant)).Add(num.FromRat(series))
 }
 
 var (

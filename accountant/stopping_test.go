@@ -95,7 +95,8 @@ func divergence(p, q []float64, alpha float64) float64 {
 	return max(one(p, q), one(q, p))
 }
 
-var oracleOrders = []float64{1.02, 1.1, 1.3, 1.6, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 512, 4096}
+var oracleOrders = []float64{1.02, 1.1, 1.3, 1.6, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 512,
+	4096}
 
 // exactCurve is the event of one mechanism and one pair of neighbours.
 func exactCurve(t must.TB, p, q []float64) accountant.Curve {
@@ -112,7 +113,8 @@ func law(t must.TB, name string, mean float64) accountant.Stopping {
 	return must.Get(accountant.NewStopping(name, mean))(t)
 }
 
-var laws = []string{"poisson", "logarithmic", "geometric", "negative-binomial:-0.5", "negative-binomial:0.5", "negative-binomial:2.5"}
+var laws = []string{"poisson", "logarithmic", "geometric", "negative-binomial:-0.5",
+	"negative-binomial:0.5", "negative-binomial:2.5"}
 
 // The divergence of the best run of a finite mechanism, enumerated, is never above that of the
 // event: whatever the law, the mechanism and the order of outcomes.
@@ -157,17 +159,19 @@ func normal(logs []float64) []float64 {
 	return p
 }
 
-// Of an ε-DP mechanism the best of a geometric number of runs is 3ε-DP, as Liu and Talwar prove, and
-// for (1+η) in general (2+η)ε-DP: their losses are reached, so that nothing less may be claimed,
-// such as ε, or (1+η)ε.
+// Of an ε-DP mechanism the best of a geometric number of runs is 3ε-DP, as Liu and Talwar prove,
+// and for (1+η) in general (2+η)ε-DP: their losses are reached, so that nothing less may be
+// claimed, such as ε, or (1+η)ε.
 func TestBestOfPureMechanismsReachesItsBound(t *testing.T) {
 	const eps = 0.3
 	for _, c := range []struct {
 		name      string
 		eta, mean float64
-	}{{"geometric", 1, 1e4}, {"logarithmic", 0, 1e4}, {"negative-binomial:2.5", 2.5, 1e4}, {"negative-binomial:-0.5", -0.5, 1000}} {
+	}{{"geometric", 1, 1e4}, {"logarithmic", 0, 1e4}, {"negative-binomial:2.5", 2.5, 1e4},
+		{"negative-binomial:-0.5", -0.5, 1000}} {
 		s := law(t, c.name, c.mean)
-		event, err := accountant.BestOf(accountant.ApproxDP{Cost: accountant.Cost{Epsilon: eps}, Neighbours: accountant.ReplaceOne}, s)
+		event, err := accountant.BestOf(accountant.ApproxDP{Cost: accountant.Cost{Epsilon: eps},
+			Neighbours: accountant.ReplaceOne}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +187,8 @@ func TestBestOfPureMechanismsReachesItsBound(t *testing.T) {
 		for _, rare := range []float64{0.1, 0.03, 0.01} {
 			for _, middle := range []float64{1e-4, 1e-5} {
 				e := math.Exp(eps)
-				p, q := []float64{1 - middle*e - rare, middle * e, rare}, []float64{1 - middle - rare*e, middle, rare * e}
+				p, q := []float64{1 - middle*e - rare, middle * e, rare},
+					[]float64{1 - middle - rare*e, middle, rare * e}
 				a, b := bestOf(c.name, s.Mean(), p), bestOf(c.name, s.Mean(), q)
 				for i := range a {
 					if a[i] > 1e-12 && b[i] > 1e-12 {
@@ -212,8 +217,10 @@ func TestBestOfNeedsItsTerms(t *testing.T) {
 		s := law(t, name, math.Exp(rng.Float64()*6)+0.5)
 		eta := etaOf(name)
 		// Three outcomes: the best two rare, and a neighbour for which they are less so.
-		e, rare, middle := math.Exp(rng.Float64()*1.5), math.Exp(-1-9*rng.Float64()), math.Exp(-1-9*rng.Float64())
-		p, q := []float64{1 - middle - rare, middle, rare}, []float64{1 - middle*e - rare*e, middle * e, rare * e}
+		e, rare, middle := math.Exp(rng.Float64()*1.5), math.Exp(-1-9*rng.Float64()),
+			math.Exp(-1-9*rng.Float64())
+		p, q := []float64{1 - middle - rare, middle, rare},
+			[]float64{1 - middle*e - rare*e, middle * e, rare * e}
 		if rng.IntN(2) == 0 {
 			q = []float64{1 - middle*e - rare/e, middle * e, rare / e}
 		}
@@ -279,7 +286,8 @@ func TestStoppingMasses(t *testing.T) {
 			if sum.Upper() < 1-1e-12 || sum.Lower() > 1 {
 				t.Errorf("%v: masses add up to %v", s, sum.Nearest())
 			}
-			if m := first.Nearest(); math.Abs(m-s.Mean()) > 1e-9*mean || math.Abs(s.Mean()-mean) > 1e-6*mean {
+			if m := first.Nearest(); math.Abs(m-s.Mean()) > 1e-9*mean ||
+				math.Abs(s.Mean()-mean) > 1e-6*mean {
 				t.Errorf("%v: mean %v by masses, %v stated, %v asked for", s, m, s.Mean(), mean)
 			}
 		}
@@ -292,17 +300,21 @@ func TestStoppingRefusals(t *testing.T) {
 		mean float64
 	}{
 		{"poisson", 0.5}, {"poisson", math.NaN()}, {"geometric", 1}, {"geometric", 0}, {"geometric", 1e6},
-		{"negative-binomial", 4}, {"negative-binomial:-1", 4}, {"negative-binomial:NaN", 4}, {"negative-binomial:1e-9", 4}, {"uniform", 4},
+		{"negative-binomial", 4}, {"negative-binomial:-1", 4}, {"negative-binomial:NaN", 4},
+		{"negative-binomial:1e-9", 4}, {"uniform", 4},
 	} {
 		if _, err := accountant.NewStopping(c.name, c.mean); err == nil {
 			t.Errorf("%s with mean %g was taken", c.name, c.mean)
 		}
 	}
-	if _, err := accountant.BestOf(accountant.Gaussian{NoiseMultiplier: 1, Neighbours: accountant.ReplaceOne}, accountant.Stopping{}); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := accountant.BestOf(accountant.Gaussian{NoiseMultiplier: 1,
+		Neighbours: accountant.ReplaceOne}, accountant.Stopping{}); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("no law: %v", err)
 	}
-	approx := accountant.ApproxDP{Cost: accountant.Cost{Epsilon: 1, Delta: 1e-6}, Neighbours: accountant.ReplaceOne}
-	if _, err := accountant.BestOf(approx, law(t, "geometric", 4)); !errors.Is(err, accountant.ErrUnsupported) {
+	approx := accountant.ApproxDP{Cost: accountant.Cost{Epsilon: 1, Delta: 1e-6},
+		Neighbours: accountant.ReplaceOne}
+	if _, err := accountant.BestOf(approx, law(t, "geometric", 4)); !errors.Is(err,
+		accountant.ErrUnsupported) {
 		t.Errorf("a mechanism without a finite divergence: %v", err)
 	}
 }
@@ -324,7 +336,8 @@ func TestBestOfGaussianFigures(t *testing.T) {
 		}
 		for x := 1e-3; x < 1e6; x *= 1.001 {
 			l := 1 + x
-			best = min(best, rho(l)+(1+c.eta)*extra+math.Log(16)/x+math.Log1p(-1/l)-(math.Log(1e-6)+math.Log(l))/x)
+			best = min(best, rho(l)+(1+c.eta)*extra+math.Log(16)/x+
+				math.Log1p(-1/l)-(math.Log(1e-6)+math.Log(l))/x)
 		}
 		event, err := accountant.BestOf(base, s)
 		if err != nil {

@@ -18,7 +18,8 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 	bound := gaussianRDP(sigma, alpha)
 	lower := math.Floor(alpha)
 	if lower == alpha {
-		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+num.SumMargin)+math.SmallestNonzeroFloat64)
+		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+num.SumMargin)+
+			math.SmallestNonzeroFloat64)
 	}
 	// (α-1)·ρ(α) = ln E[e^{(α-1)L}] is convex in α and 0 at α = 1.
 	below := 0.0
@@ -93,7 +94,8 @@ func subsampledQuadrature(sigma, q, alpha float64) float64 {
 		}
 		l := -z*z/2 + alpha*base
 		// Rounding of the exponent, bounded from above.
-		return l + 4*ulp*(z*z+alpha*(math.Abs(base)+math.Abs(z)/sigma+1/(sigma*sigma)+math.Abs(math.Log(q)))+1)
+		return l + 4*ulp*(z*z+alpha*(math.Abs(base)+math.Abs(z)/sigma+1/(sigma*sigma)+
+			math.Abs(math.Log(q)))+1)
 	}
 	top := math.Inf(-1)
 	logs := make([]float64, int(n)+1)

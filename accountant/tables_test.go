@@ -23,13 +23,17 @@ func thesisRows() []thesisRow {
 		}
 	}
 	add("3.2", "MNIST", Cost{0.2676, 0.0003}, "5.352", "0.006", "9.901", "0.015", "15.044", "0.030")
-	add("3.2", "Fashion-MNIST", Cost{0.2556, 0.0003}, "5.112", "0.006", "9.382", "0.015", "14.219", "0.030")
+	add("3.2", "Fashion-MNIST", Cost{0.2556, 0.0003}, "5.112", "0.006", "9.382", "0.015", "14.219",
+		"0.030")
 	add("B.3", "MNIST", Cost{0.0892, 0.0001}, "1.704", "0.002", "2.837", "0.005", "4.202", "0.010")
-	add("B.3", "Fashion-MNIST", Cost{0.0852, 0.0001}, "1.620", "0.002", "2.695", "0.005", "3.988", "0.010")
+	add("B.3", "Fashion-MNIST", Cost{0.0852, 0.0001}, "1.620", "0.002", "2.695", "0.005", "3.988",
+		"0.010")
 	add("B.5", "MNIST", Cost{0.4460, 0.0005}, "8.920", "0.010", "18.428", "0.025", "28.926", "0.049")
-	add("B.5", "Fashion-MNIST", Cost{0.4260, 0.0005}, "8.520", "0.010", "17.398", "0.025", "27.223", "0.049")
+	add("B.5", "Fashion-MNIST", Cost{0.4260, 0.0005}, "8.520", "0.010", "17.398", "0.025", "27.223",
+		"0.049")
 	add("B.7", "MNIST", Cost{0.6244, 0.0007}, "12.488", "0.014", "28.392", "0.035", "45.683", "0.068")
-	add("B.7", "Fashion-MNIST", Cost{0.5964, 0.0007}, "11.928", "0.014", "26.738", "0.035", "42.873", "0.068")
+	add("B.7", "Fashion-MNIST", Cost{0.5964, 0.0007}, "11.928", "0.014", "26.738", "0.035", "42.873",
+		"0.068")
 	return rows
 }
 
@@ -40,8 +44,10 @@ func TestGeneralReproducesTheThesisTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, d := fmt.Sprintf("%.3f", got.Epsilon), fmt.Sprintf("%.3f", got.Delta); e != r.eps || d != r.delta {
-			t.Errorf("Table %s, %s, Q = %d: (%s, %s), printed (%s, %s)", r.table, r.data, r.queries, e, d, r.eps, r.delta)
+		if e, d := fmt.Sprintf("%.3f", got.Epsilon), fmt.Sprintf("%.3f", got.Delta); e != r.eps ||
+			d != r.delta {
+			t.Errorf("Table %s, %s, Q = %d: (%s, %s), printed (%s, %s)", r.table, r.data, r.queries, e, d,
+				r.eps, r.delta)
 		}
 	}
 }
@@ -64,8 +70,10 @@ func TestGeneralReproducesTableB1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, e, d := fmt.Sprintf("%.4f", got.Epsilon/each.Epsilon), fmt.Sprintf("%.4f", got.Epsilon), fmt.Sprintf("%.4f", got.Delta); a != c.allowance || e != c.eps || d != c.delta {
-			t.Errorf("M = %d: m = %s, (%s, %s), printed %s, (%s, %s)", c.m, a, e, d, c.allowance, c.eps, c.delta)
+		if a, e, d := fmt.Sprintf("%.4f", got.Epsilon/each.Epsilon), fmt.Sprintf("%.4f", got.Epsilon),
+			fmt.Sprintf("%.4f", got.Delta); a != c.allowance || e != c.eps || d != c.delta {
+			t.Errorf("M = %d: m = %s, (%s, %s), printed %s, (%s, %s)", c.m, a, e, d, c.allowance, c.eps,
+				c.delta)
 		}
 	}
 }
@@ -86,7 +94,8 @@ func TestOptimalSavesOverTheThesisTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		if best >= general.Epsilon {
-			t.Errorf("Table %s, %s, Q = %d: optimal %g, general %g", r.table, r.data, r.queries, best, general.Epsilon)
+			t.Errorf("Table %s, %s, Q = %d: optimal %g, general %g", r.table, r.data, r.queries, best,
+				general.Epsilon)
 		}
 		t.Logf("Table %s %-13s Q = %3d  δ = %.4f  general ε %6.3f  optimal ε %6.3f  saves %4.1f%%",
 			r.table, r.data, r.queries, general.Delta, general.Epsilon, best, 100*(1-best/general.Epsilon))

@@ -57,7 +57,8 @@ func (f *readVotes) Setup(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func(int64, voteBlock)) error {
+func (f *readVotes) ProcessElement(ctx context.Context, task fileTask,
+	emit func(int64, voteBlock)) error {
 	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
@@ -97,7 +98,9 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 		return err
 	}
 	if rows := next - task.First; rows != task.Rows || !hmac.Equal(pin.sum(), task.Pin) {
-		return fmt.Errorf("%s %w while it was being answered (%d queries, %d before): the answers would be to other votes than those that were checked and paid for", task.Path, errChanged, rows, task.Rows)
+		return fmt.Errorf("%s %w while it was being answered (%d queries, %d before): the answers "+
+			"would be to other votes than those that were checked and paid for", task.Path, errChanged, rows,
+			task.Rows)
 	}
 	return nil
 }
@@ -155,7 +158,9 @@ func shardClasses(p release.Plan) []string {
 func shardName(shard int64) string { return fmt.Sprintf("labels-%08d.csv", shard) }
 
 // shardRows returns how many queries a shard has.
-func shardRows(shard, perShard, queries int64) int64 { return min(perShard, queries-shard*perShard) }
+func shardRows(shard, perShard, queries int64) int64 {
+	return min(perShard, queries-shard*perShard)
+}
 
 // fault stands where a test makes a worker fail: before a shard is answered, and behind; and
 // the starting process, with outputShard, where the labels are noted and not yet there.
@@ -163,7 +168,8 @@ var fault = func(shard int64, behind bool) error { return nil }
 
 const outputShard = -1
 
-func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks func(*voteBlock) bool) error {
+func (f *answerShard) ProcessElement(ctx context.Context, shard int64,
+	blocks func(*voteBlock) bool) error {
 	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
@@ -188,8 +194,9 @@ func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks fu
 	return fault(shard, true)
 }
 
-// answer returns the shard's labels as CSV. Every query of the shard must be there, with one set of votes. One that
-// came twice, because a bundle was run twice and both tries finished, is there once, however each try cut its blocks.
+// answer returns the shard's labels as CSV. Every query of the shard must be there, with one set of
+// votes. One that came twice, because a bundle was run twice and both tries finished, is there
+// once, however each try cut its blocks.
 func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBlock) ([]byte, error) {
 	type row struct {
 		id    string
@@ -202,11 +209,13 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 	for _, b := range blocks {
 		queries := int64(len(b.Votes) / others)
 		if len(b.Votes)%others != 0 || len(b.IDs) != 0 && int64(len(b.IDs)) != queries {
-			return nil, fmt.Errorf("shard %d: %d ids and %d numbers of votes of %d classes", shard, len(b.IDs), len(b.Votes), s.Classes)
+			return nil, fmt.Errorf("shard %d: %d ids and %d numbers of votes of %d classes", shard,
+				len(b.IDs), len(b.Votes), s.Classes)
 		}
 		at := b.First - first
 		if at < 0 || at+queries > int64(len(rows)) {
-			return nil, fmt.Errorf("shard %d: queries %d to %d are not its own", shard, b.First, b.First+queries-1)
+			return nil, fmt.Errorf("shard %d: queries %d to %d are not its own", shard, b.First,
+				b.First+queries-1)
 		}
 		for i := range queries {
 			r := row{strconv.FormatInt(b.First+i, 10), b.Votes[i*int64(others):][:others]}
@@ -259,9 +268,11 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 func (j *plan) answerPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
-	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, ShardRows: j.shardRows, Key: j.keyAt}
+	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, ShardRows: j.shardRows,
+		Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
-	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.dir, Neighbours: j.job.Charge.Relation, Key: j.keyAt}
+	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.dir,
+		Neighbours: j.job.Charge.Relation, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// A box is a job's own directory for those who have the job key. Every file in it ends in a seal, a keyed hash of its
-// name and content. What else may write there can so take a file away, which stops the job, and put none
-// in its place: no label, no number of queries, no digest of votes.
+// A box is a job's own directory for those who have the job key. Every file in it ends in a seal, a
+// keyed hash of its name and content. What else may write there can so take a file away, which
+// stops the job, and put none in its place: no label, no number of queries, no digest of votes.
 type box struct {
 	dir string
 	key secret
@@ -26,7 +26,8 @@ type box struct {
 
 // put writes a file by the rules of [put].
 func (b box) put(ctx context.Context, name string, content []byte) error {
-	return put(ctx, join(b.dir, name), append(content[:len(content):len(content)], b.seal(name, content)...))
+	return put(ctx, join(b.dir, name), append(content[:len(content):len(content)],
+		b.seal(name, content)...))
 }
 
 // leave is put for a worker.
@@ -48,8 +49,8 @@ func (b box) get(ctx context.Context, name string) ([]byte, error) {
 	return file[:n], nil
 }
 
-// seal is HMAC of label ‖ len(name) ‖ name ‖ content: no pin of an input, which begins with the length of an id or
-// with a magic, is the seal of a file.
+// seal is HMAC of label ‖ len(name) ‖ name ‖ content: no pin of an input, which begins with the
+// length of an id or with a magic, is the seal of a file.
 func (b box) seal(name string, content []byte) []byte {
 	h := b.key.Pin()
 	h.Write([]byte("darrm beam seal\x00"))
@@ -60,7 +61,8 @@ func (b box) seal(name string, content []byte) []byte {
 }
 
 // errOther is of two runs of one step that disagree.
-var errOther = errors.New("is there already and holds something else: two runs of one step disagree")
+var errOther = errors.New(
+	"is there already and holds something else: two runs of one step disagree")
 
 // errChanged is of an input that is not what the first pipeline read.
 var errChanged = errors.New("changed")
@@ -68,7 +70,8 @@ var errChanged = errors.New("changed")
 // errForged is of a file in a job's directory that none of its workers put there.
 var errForged error = release.OutputError{Err: errors.New("is not as this job's workers left it")}
 
-// lasting ends the text of an error that would come again: across a runner, nothing but text comes back.
+// lasting ends the text of an error that would come again: across a runner, nothing but text comes
+// back.
 const (
 	lastingEnd    = "no further try would help)"
 	lasting       = " (" + lastingEnd
@@ -82,7 +85,8 @@ func settled(err error, lasts string) error {
 	var parameter *check.Error
 	again := errors.As(err, &parse) || errors.As(err, &parameter)
 	for _, of := range []error{
-		errOther, errChanged, errForged, fs.ErrNotExist, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT,
+		errOther, errChanged, errForged, fs.ErrNotExist, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC,
+		syscall.EDQUOT,
 	} {
 		again = again || errors.Is(err, of)
 	}

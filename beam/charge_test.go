@@ -79,7 +79,8 @@ func entries(t testing.TB, path string) (out []string) {
 		t.Fatal(err)
 	}
 	for _, e := range history {
-		out = append(out, fmt.Sprintf("%s %s %d×%v paid by %q: %s", e.Kind, e.ID, e.Count, e.Unit, e.PaidBy, e.Event))
+		out = append(out, fmt.Sprintf("%s %s %d×%v paid by %q: %s", e.Kind, e.ID, e.Count, e.Unit,
+			e.PaidBy, e.Event))
 	}
 	return out
 }
@@ -165,7 +166,8 @@ func TestEntriesAreTheCores(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := bill.Check(t.Context(), openLedger(t, job.Charge.Ledger)); !errors.Is(err, ledger.ErrSameVotes) {
+				if _, err := bill.Check(t.Context(), openLedger(t, job.Charge.Ledger)); !errors.Is(err,
+					ledger.ErrSameVotes) {
 					t.Errorf("the core does not know the votes again: %v", err)
 				}
 			}
@@ -184,7 +186,8 @@ func TestEntriesAreTheCores(t *testing.T) {
 			}
 			want, got := entries(t, core), entries(t, job.Charge.Ledger)
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
-				t.Errorf("the pipeline's ledger:\n%s\nthe core's:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("the pipeline's ledger:\n%s\nthe core's:\n%s", strings.Join(got, "\n"),
+					strings.Join(want, "\n"))
 			}
 		})
 	}
@@ -225,10 +228,13 @@ func TestNotedBeforeTheOutput(t *testing.T) {
 			r, err := Run(context.Background(), job)
 			b, absent := get(context.Background(), job.Out)
 			if fails {
-				if err == nil || r != nil || !strings.Contains(err.Error(), "nothing was released, but request \"march\" is charged") || !errors.Is(absent, os.ErrNotExist) {
+				if err == nil || r != nil || !strings.Contains(err.Error(),
+					"nothing was released, but request \"march\" is charged") ||
+					!errors.Is(absent, os.ErrNotExist) {
 					t.Errorf("remote %t: %v, and %d bytes, %v", remote, err, len(b), absent)
 				}
-			} else if err != nil || absent != nil || noted != ledger.Digest(sha256.Sum256(b)) || noted != ledger.Digest(r.Digest) {
+			} else if err != nil || absent != nil || noted != ledger.Digest(sha256.Sum256(b)) ||
+				noted != ledger.Digest(r.Digest) {
 				t.Errorf("remote %t: noted %v, %v, %v", remote, noted, err, absent)
 			}
 			checkClean(t, job)
@@ -268,7 +274,8 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 		t.Errorf("%d entries when the first answer was drawn, want 1", before)
 	}
 	got := entries(t, job.Charge.Ledger)
-	if r.Attempts != 2 || len(got) != 2 || !strings.HasPrefix(got[0], "charge march 1×") || !strings.HasPrefix(got[1], "result march") {
+	if r.Attempts != 2 || len(got) != 2 || !strings.HasPrefix(got[0], "charge march 1×") ||
+		!strings.HasPrefix(got[1], "result march") {
 		t.Errorf("%d attempts, entries %q", r.Attempts, got)
 	}
 	var event release.Event
@@ -341,7 +348,9 @@ func TestChargedAndFailed(t *testing.T) {
 	job.Attempts = 2
 	setFault(t, func(int64, bool) error { return errors.New("always fails") })
 	_, err := Run(context.Background(), job)
-	if err == nil || !strings.Contains(err.Error(), "nothing was released, but request \"march\" is charged") || !strings.Contains(err.Error(), "attempt 2") {
+	if err == nil || !strings.Contains(err.Error(),
+		"nothing was released, but request \"march\" is charged") ||
+		!strings.Contains(err.Error(), "attempt 2") {
 		t.Errorf("error %v", err)
 	}
 	if spentOf(t, job.Charge) == 0 {

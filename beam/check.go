@@ -53,9 +53,10 @@ type fileReport struct {
 	IDs, Labels bool
 	Columns     votes.Roles
 	Pin         []byte
-	Votes       []byte // part of the digest by which the ledger recognises the votes; nil where it need not
-	Buckets     []int  // where its ids are compared
-	Fault       string
+	// part of the digest by which the ledger recognises the votes; nil where it need not
+	Votes   []byte
+	Buckets []int // where its ids are compared
+	Fault   string
 }
 
 // repeatReport is a query id that stands in two places.
@@ -91,7 +92,8 @@ func (f *checkFile) Setup(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func(int64, idBlock)) error {
+func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
+	emit func(int64, idBlock)) error {
 	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
@@ -168,8 +170,8 @@ func bucketOf(id string) int64 {
 	return int64(h.Sum64() % idBuckets)
 }
 
-// findRepeated leaves the first repeated id of a bucket, or that there is none: a bucket of which nothing is left was not
-// searched.
+// findRepeated leaves the first repeated id of a bucket, or that there is none: a bucket of which
+// nothing is left was not searched.
 type findRepeated struct {
 	Temp string
 	Key  keyAt
@@ -182,7 +184,8 @@ func (f *findRepeated) Setup(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks func(*idBlock) bool) error {
+func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64,
+	blocks func(*idBlock) bool) error {
 	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
@@ -199,9 +202,10 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks 
 	return box{f.Temp, f.keys}.leave(ctx, idsName(int(bucket)), out)
 }
 
-// firstRepeated returns the first id, by its places, that stands in two places; nil if none does. A block that comes
-// twice, because a bundle was run twice, is the same places again.
-func firstRepeated(ctx context.Context, blocks func(*idBlock) bool) (first *repeatReport, err error) {
+// firstRepeated returns the first id, by its places, that stands in two places; nil if none does. A
+// block that comes twice, because a bundle was run twice, is the same places again.
+func firstRepeated(ctx context.Context, blocks func(*idBlock) bool) (
+	first *repeatReport, err error) {
 	type place struct{ file, row int64 }
 	before := func(a, b place) bool { return a.file < b.file || a.file == b.file && a.row < b.row }
 	seen := map[string]place{}
@@ -224,7 +228,8 @@ func firstRepeated(ctx context.Context, blocks func(*idBlock) bool) (first *repe
 			}
 			// Blocks come in any order; the report must not depend on it.
 			if first == nil || before(here, place{first.File, first.Row}) {
-				first = &repeatReport{ID: id, File: here.file, Row: here.row, FirstFile: there.file, FirstRow: there.row}
+				first = &repeatReport{ID: id, File: here.file, Row: here.row, FirstFile: there.file,
+					FirstRow: there.row}
 			}
 		}
 		b = idBlock{}
@@ -236,8 +241,10 @@ func firstRepeated(ctx context.Context, blocks func(*idBlock) bool) (first *repe
 func (j *plan) checkPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
-	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, Temp: j.dir, Key: j.keyAt}, files)
-	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.dir, Key: j.keyAt}, beam.GroupByKey(s, ids))
+	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read,
+		K: j.planned.Mechanism.Setting().K, Temp: j.dir, Key: j.keyAt}, files)
+	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.dir, Key: j.keyAt},
+		beam.GroupByKey(s, ids))
 	return p
 }
 
@@ -259,13 +266,16 @@ func (j *plan) collect(ctx context.Context) error {
 		}
 		switch {
 		case r.K != j.planned.Mechanism.Setting().K:
-			return inputf("%s: the votes have K = %d teachers, but the table is for %d", t.Path, r.K, j.planned.Mechanism.Setting().K)
+			return inputf("%s: the votes have K = %d teachers, but the table is for %d", t.Path, r.K,
+				j.planned.Mechanism.Setting().K)
 		case r.IDs != first.IDs:
-			return inputf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)
+			return inputf("%s: of the files, some have query ids and some have none: this one and %s differ",
+				t.Path, j.tasks[0].Path)
 		case !r.Columns.SameVotes(first.Columns):
 			return inputf("%s: %v, but in %s %v", t.Path, r.Columns, j.tasks[0].Path, first.Columns)
 		case r.Labels != first.Labels:
-			return inputf("%s: of the files, some have true labels and some have none: this one and %s differ", t.Path, j.tasks[0].Path)
+			return inputf("%s: of the files, some have true labels and some have none: this one and "+
+				"%s differ", t.Path, j.tasks[0].Path)
 		}
 		if j.votes != nil {
 			if err := j.votes.MergePart(r.Votes); err != nil {
@@ -281,7 +291,8 @@ func (j *plan) collect(ctx context.Context) error {
 	return j.checkIDs(ctx, buckets)
 }
 
-// checkIDs reads what was found of the ids, of every bucket in which there are any: first the first file's.
+// checkIDs reads what was found of the ids, of every bucket in which there are any: first the first
+// file's.
 func (j *plan) checkIDs(ctx context.Context, buckets map[int]bool) error {
 	var mu sync.Mutex
 	var first *repeatReport

@@ -50,13 +50,12 @@
 //
 // # Jobs that end early
 //
-// If a pipeline fails, it is run again, Job.Attempts times in all, under the same key
-// and charge. If the process ends, the key is gone, the charge stays, and there is no
-// output. The same request again is refused by the ledger (ledger.ErrReplayed), because
-// it would be a second set of answers. It could be resumed if the key were kept, but
-// then a secret that undoes the noise would lie on a disk for as long as someone may want to resume,
-// and resuming on votes that have changed would be worse than a second release. So
-// a crash costs its budget, as in package ledger.
+// If a pipeline fails, it is run again, Job.Attempts times in all, under the same key and charge.
+// If the process ends, the key is gone, the charge stays, and there is no output. The same request
+// again is refused by the ledger (ledger.ErrReplayed), because it would be a second set of answers.
+// It could be resumed if the key were kept, but then a secret that undoes the noise would lie on a
+// disk for as long as someone may want to resume, and resuming on votes that have changed would be
+// worse than a second release. So a crash costs its budget, as in package ledger.
 //
 // # Who sees what
 //
@@ -67,6 +66,6 @@
 //
 // # Federated rounds
 //
-// [RunRound] is the shuffle and the aggregate of one round of package learn/federated/rounds, whose rules it
-// calls: the runner is the shuffler.
+// [RunRound] is the shuffle and the aggregate of one round of package learn/federated/rounds, whose
+// rules it calls: the runner is the shuffler.
 package darrmbeam

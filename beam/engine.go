@@ -46,7 +46,8 @@ func (e *Engine) check() (err error) {
 	case e.Run == nil:
 		return errors.New("the job has no runner")
 	case e.Attempts < 1 || e.Attempts > MaxAttempts:
-		return &check.Error{Name: "attempts", Value: e.Attempts, Rule: fmt.Sprintf("between 1 and %d", MaxAttempts)}
+		return &check.Error{Name: "attempts", Value: e.Attempts,
+			Rule: fmt.Sprintf("between 1 and %d", MaxAttempts)}
 	case e.AttemptTimeout < 0:
 		return &check.Error{Name: "attempt timeout", Value: e.AttemptTimeout, Rule: "≥ 0"}
 	}
@@ -92,9 +93,11 @@ type shared struct {
 	keyAt keyAt // where workers find the key
 }
 
-// begin makes the directory, puts the keys where workers find them, and runs the first pipeline, which reads
-// the input. end stops the workers and removes directory and keys; it must be called after an error too.
-func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string, read func() *beam.Pipeline) (end func() error, err error) {
+// begin makes the directory, puts the keys where workers find them, and runs the first pipeline,
+// which reads the input. end stops the workers and removes directory and keys; it must be called
+// after an error too.
+func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string,
+	read func() *beam.Pipeline) (end func() error, err error) {
 	temp, forgetTemp, err := e.makeTemp(ctx)
 	if err != nil {
 		return func() error { return nil }, err
@@ -119,7 +122,9 @@ func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string
 func (s *shared) finding(ctx context.Context, name, file string, finding any) error {
 	b, err := s.get(ctx, name)
 	if errors.Is(err, os.ErrNotExist) {
-		return release.OutputError{Err: fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file, s.dir)}
+		return release.OutputError{Err: fmt.Errorf(
+			"no report on %s arrived in %s: that directory must be one that the workers and this "+
+				"process share", file, s.dir)}
 	}
 	if err = cmp.Or(err, json.Unmarshal(b, finding)); err != nil {
 		return fmt.Errorf("%s: %w", join(s.dir, name), err)
@@ -127,7 +132,8 @@ func (s *shared) finding(ctx context.Context, name, file string, finding any) er
 	return nil
 }
 
-// once runs a pipeline within the limit of an attempt. A panic of the SDK is an error: the key and the directory must go.
+// once runs a pipeline within the limit of an attempt. A panic of the SDK is an error: the key and
+// the directory must go.
 func (e *Engine) once(ctx context.Context, pipeline func() *beam.Pipeline) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -153,7 +159,8 @@ func (e *Engine) once(ctx context.Context, pipeline func() *beam.Pipeline) (err 
 
 // repeat runs a pipeline until it succeeds. Every attempt has the same key, so the next one
 // draws the same answers and writes the same files as a failed one.
-func (e *Engine) repeat(ctx context.Context, pipeline func() *beam.Pipeline) (attempts int, err error) {
+func (e *Engine) repeat(ctx context.Context, pipeline func() *beam.Pipeline) (
+	attempts int, err error) {
 	for attempts < e.Attempts {
 		attempts++
 		err = e.once(ctx, pipeline)

@@ -108,7 +108,9 @@ type remote[T io.Closer] struct {
 
 func (r *remote[T]) Read(p []byte) (int, error)  { return any(r.file).(io.Reader).Read(p) }
 func (r *remote[T]) Write(p []byte) (int, error) { return any(r.file).(io.Writer).Write(p) }
-func (r *remote[T]) Close() error                { return errors.Join(r.file.Close(), r.fs.Close()) }
+func (r *remote[T]) Close() error {
+	return errors.Join(r.file.Close(), r.fs.Close())
+}
 
 func create(ctx context.Context, path string) (io.WriteCloser, error) {
 	fs, err := filesystem.New(ctx, path)
@@ -163,7 +165,8 @@ func remove(ctx context.Context, path string) (err error) {
 	defer func() { err = errors.Join(err, fs.Close()) }()
 	r, ok := fs.(filesystem.Remover)
 	if !ok {
-		return fmt.Errorf("files like %s cannot be removed: their file system has no such operation", path)
+		return fmt.Errorf("files like %s cannot be removed: their file system has no such operation",
+			path)
 	}
 	found, err := fs.List(ctx, path)
 	if err != nil || len(found) == 0 {
@@ -204,7 +207,8 @@ func expand(ctx context.Context, paths []string, what, twice string) ([]string, 
 				}
 				f = abs
 				if info, err := os.Stat(f); err == nil && !info.Mode().IsRegular() {
-					return nil, release.InputError{Err: fmt.Errorf("%s is no regular file, but %s must be in files: they are read more than once", f, what)}
+					return nil, release.InputError{Err: fmt.Errorf(
+						"%s is no regular file, but %s must be in files: they are read more than once", f, what)}
 				}
 			}
 			if seen[key] {

@@ -24,7 +24,8 @@ func TestOutputTakesNoPlace(t *testing.T) {
 		edit func(t *testing.T, j *Job) (path string) // that must not change
 		want string
 	}{
-		{"the votes", func(t *testing.T, j *Job) string { j.Out = j.Votes[0]; return j.Out }, "a file of votes"},
+		{"the votes", func(t *testing.T, j *Job) string { j.Out = j.Votes[0]; return j.Out },
+			"a file of votes"},
 		{"the votes, by a link", func(t *testing.T, j *Job) string {
 			j.Out = filepath.Join(t.TempDir(), "link")
 			if err := os.Symlink(j.Votes[0], j.Out); err != nil {
@@ -111,7 +112,8 @@ func TestOutputTakesNoPlace(t *testing.T) {
 	}
 	job := newJob(t, queries(3), true)
 	job.Out = job.Temp
-	if r, err := Run(ctx, job); r != nil || err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if r, err := Run(ctx, job); r != nil || err == nil ||
+		!strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a directory: %+v, %v", r, err)
 	}
 	// Whoever says so replaces labels.

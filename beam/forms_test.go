@@ -16,11 +16,13 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// The labels have the form that their name says, by the table of package votes, on this machine and elsewhere.
+// The labels have the form that their name says, by the table of package votes, on this machine and
+// elsewhere.
 func TestLabelsHaveTheFormOfTheirName(t *testing.T) {
 	rows := queries(50)
 	for name, begins := range map[string]string{
-		"labels.csv": "query,label\nq-0,", "labels": "query,label\nq-0,", "labels.tsv": "query\tlabel\nq-0\t",
+		"labels.csv": "query,label\nq-0,", "labels": "query,label\nq-0,",
+		"labels.tsv":    "query\tlabel\nq-0\t",
 		"labels.csv.gz": "\x1f\x8b", "labels.jsonl.zst": "\x28\xb5\x2f\xfd", "labels.parquet": "PAR1",
 	} {
 		for _, remote := range []bool{false, true} {
@@ -48,7 +50,8 @@ func TestLabelsHaveTheFormOfTheirName(t *testing.T) {
 			}
 			write(t, local, b)
 			// As many rows come back as were answered, with their ids, as the votes of one teacher.
-			r, err := votes.Open(t.Context(), votes.Options{K: 1, IDColumn: "query", LabelColumn: votes.NoColumn, VoteColumns: []string{"label"}}, local)
+			r, err := votes.Open(t.Context(), votes.Options{K: 1, IDColumn: "query",
+				LabelColumn: votes.NoColumn, VoteColumns: []string{"label"}}, local)
 			if err != nil {
 				t.Errorf("%s: %v", job.Out, err)
 				continue
@@ -72,10 +75,12 @@ func TestLabelsHaveTheFormOfTheirName(t *testing.T) {
 	}
 }
 
-// A name of a form that is not written is refused before anything is read or charged, with the rule.
+// A name of a form that is not written is refused before anything is read or charged, with the
+// rule.
 func TestFormsThatAreRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"labels.xlsx": "neither read nor written", "labels.json": "neither read nor written", "labels.parquet.gz": "compressed inside",
+		"labels.xlsx": "neither read nor written", "labels.json": "neither read nor written",
+		"labels.parquet.gz": "compressed inside",
 	} {
 		for _, folder := range []string{"", "memfs://" + t.Name()} {
 			job := newJob(t, queries(9), true)
@@ -96,7 +101,8 @@ func TestFormsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A pipe among the votes or the reports is refused at once, by name or by a pattern: they are read twice.
+// A pipe among the votes or the reports is refused at once, by name or by a pattern: they are read
+// twice.
 func TestPipeAsInput(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(t.TempDir(), "x"), 0o600); err != nil {
 		t.Skip(err)
@@ -111,16 +117,19 @@ func TestPipeAsInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		job.Votes = []string{filepath.Join(dir, pattern)}
-		if _, err := Run(ctx, job); !errors.As(err, &input) || !strings.Contains(err.Error(), "no regular file") {
+		if _, err := Run(ctx, job); !errors.As(err, &input) ||
+			!strings.Contains(err.Error(), "no regular file") {
 			t.Errorf("%s: %v", pattern, err)
 		}
 		checkNoOutput(t, job)
 	}
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
-	if err := syscall.Mkfifo(filepath.Join(filepath.Dir(x.job.Reports[0]), "pipe.reports"), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(filepath.Dir(x.job.Reports[0]), "pipe.reports"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RunRound(ctx, x.job); !errors.As(err, &input) || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := RunRound(ctx, x.job); !errors.As(err, &input) ||
+		!strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("%v", err)
 	}
 	x.checkNothing(t)

@@ -35,16 +35,29 @@ func TestBadVotes(t *testing.T) {
 		do   func(job *Job)
 		want string
 	}{
-		{"id in two files", func(j *Job) { writeVotes(t, j.Votes[1], append(queries(90)[30:], query{"q-7", 3}), true) }, `votes-b.csv: query 60, counted from 0: query id "q-7" is already query 7 in`},
-		{"id in one file", func(j *Job) { writeVotes(t, j.Votes[1], append(queries(90)[30:], query{"q-31", 3}), true) }, `query id "q-31" is already query 1 in`},
-		{"no vote", func(j *Job) { appendTo(t, j.Votes[1], "q,0,1,2,0,0,0,0,0,0,0,0\n") }, "votes-b.csv:62: column 4"},
-		{"missing vote", func(j *Job) { appendTo(t, j.Votes[0], "q,0,1,,0,0,0,0,0,0,0,0\n") }, "votes-a.csv:32: column 4"},
-		{"short row", func(j *Job) { appendTo(t, j.Votes[0], "q,0,1\n") }, "votes-a.csv:32: the row has 3 columns"},
+		{"id in two files", func(j *Job) {
+			writeVotes(t, j.Votes[1], append(queries(90)[30:], query{"q-7", 3}), true)
+		}, `votes-b.csv: query 60, counted from 0: query id "q-7" is already query 7 in`},
+		{"id in one file", func(j *Job) {
+			writeVotes(t, j.Votes[1], append(queries(90)[30:], query{"q-31", 3}), true)
+		}, `query id "q-31" is already query 1 in`},
+		{"no vote", func(j *Job) { appendTo(t, j.Votes[1], "q,0,1,2,0,0,0,0,0,0,0,0\n") },
+			"votes-b.csv:62: column 4"},
+		{"missing vote", func(j *Job) { appendTo(t, j.Votes[0], "q,0,1,,0,0,0,0,0,0,0,0\n") },
+			"votes-a.csv:32: column 4"},
+		{"short row", func(j *Job) {
+			appendTo(t, j.Votes[0], "q,0,1\n")
+		}, "votes-a.csv:32: the row has 3 columns"},
 		{"empty file", func(j *Job) { os.WriteFile(j.Votes[1], nil, 0o600) }, "the file is empty"},
-		{"other K", func(j *Job) { os.WriteFile(j.Votes[1], []byte("query,t1,t2\nx,0,1\n"), 0o600) }, "K = 11 teachers are expected"},
-		{"a column more", func(j *Job) { rename(t, j, 1, ",t11\n", ",t11,y\n", "\n", ",1\n") }, `("y"): 12 columns could be votes, but K = 11`},
-		{"a column of another kind", func(j *Job) { rename(t, j, 1, ",t11\n", ",y\n") }, `("y"): not named as the other 10`},
-		{"other columns in another file", func(j *Job) { rename(t, j, 1, ",t11\n", ",t12\n") }, "t10, t12 (11 columns)"},
+		{"other K", func(j *Job) { os.WriteFile(j.Votes[1], []byte("query,t1,t2\nx,0,1\n"), 0o600) },
+			"K = 11 teachers are expected"},
+		{"a column more", func(j *Job) { rename(t, j, 1, ",t11\n", ",t11,y\n", "\n", ",1\n") },
+			`("y"): 12 columns could be votes, but K = 11`},
+		{"a column of another kind", func(j *Job) {
+			rename(t, j, 1, ",t11\n", ",y\n")
+		}, `("y"): not named as the other 10`},
+		{"other columns in another file", func(j *Job) { rename(t, j, 1, ",t11\n", ",t12\n") },
+			"t10, t12 (11 columns)"},
 		{"ids in one only", func(j *Job) { writeVotes(t, j.Votes[1], rows[30:], false) }, "query ids"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,7 +104,8 @@ func TestVoteColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Columns.String(), "votes: t1 … t10, last (11 columns); id: query; truth: none; not read: y"; got != want {
+	if got, want := r.Columns.String(),
+		"votes: t1 … t10, last (11 columns); id: query; truth: none; not read: y"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	checkLabels(t, job.Out, rows, true, s.key)
@@ -113,10 +127,13 @@ func appendTo(t testing.TB, path, rows string) {
 // versions of a query with the same coins.
 func TestVotesThatChangeMeanwhile(t *testing.T) {
 	for name, change := range map[string]func(rows []query) []query{
-		"one vote":       func(rows []query) []query { rows[2].ones ^= 1; return rows },
-		"a row more":     func(rows []query) []query { return append(rows, query{"new", 1}) },
-		"a row less":     func(rows []query) []query { return rows[1:] },
-		"two ids change": func(rows []query) []query { rows[0].id, rows[1].id = rows[1].id, rows[0].id; return rows },
+		"one vote":   func(rows []query) []query { rows[2].ones ^= 1; return rows },
+		"a row more": func(rows []query) []query { return append(rows, query{"new", 1}) },
+		"a row less": func(rows []query) []query { return rows[1:] },
+		"two ids change": func(rows []query) []query {
+			rows[0].id, rows[1].id = rows[1].id, rows[0].id
+			return rows
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := queries(90)
@@ -132,7 +149,8 @@ func TestVotesThatChangeMeanwhile(t *testing.T) {
 			}
 			s.wrap(t, &job)
 			var input release.InputError
-			if _, err := Run(context.Background(), job); !errors.As(err, &input) || !strings.Contains(err.Error(), "changed while it was being answered") {
+			if _, err := Run(context.Background(), job); !errors.As(err, &input) ||
+				!strings.Contains(err.Error(), "changed while it was being answered") {
 				t.Errorf("error %v", err)
 			}
 			if s.ran != 2 { // another try would find the same
@@ -154,10 +172,17 @@ func TestBadJobs(t *testing.T) {
 		{"stdout", func(j *Job) { j.Out = "-" }, "out ="},
 		{"no votes", func(j *Job) { j.Votes = nil }, "no file"},
 		{"stdin", func(j *Job) { j.Votes = []string{"-"} }, "must be in files"},
-		{"no such file", func(j *Job) { j.Votes = []string{filepath.Join(t.TempDir(), "none.csv")} }, "no such file"},
-		{"pattern without files", func(j *Job) { j.Votes = []string{filepath.Join(t.TempDir(), "*.csv")} }, "matches no file"},
-		{"a file twice", func(j *Job) { j.Votes = append(j.Votes, filepath.Join(filepath.Dir(j.Out), ".", "votes-a.csv")) }, "given twice"},
-		{"a file twice by pattern", func(j *Job) { j.Votes = append(j.Votes, filepath.Join(filepath.Dir(j.Out), "*-b.csv")) }, "given twice"},
+		{"no such file", func(j *Job) { j.Votes = []string{filepath.Join(t.TempDir(), "none.csv")} },
+			"no such file"},
+		{"pattern without files", func(j *Job) {
+			j.Votes = []string{filepath.Join(t.TempDir(), "*.csv")}
+		}, "matches no file"},
+		{"a file twice", func(j *Job) {
+			j.Votes = append(j.Votes, filepath.Join(filepath.Dir(j.Out), ".", "votes-a.csv"))
+		}, "given twice"},
+		{"a file twice by pattern", func(j *Job) {
+			j.Votes = append(j.Votes, filepath.Join(filepath.Dir(j.Out), "*-b.csv"))
+		}, "given twice"},
 		{"shards", func(j *Job) { j.ShardRows = -1 }, "shard rows"},
 		{"attempts", func(j *Job) { j.Attempts = MaxAttempts + 1 }, "attempts"},
 		{"no table", func(j *Job) { j.Table = nil }, "not a noise-function table"},
@@ -173,7 +198,8 @@ func TestBadJobs(t *testing.T) {
 		var s spy
 		s.wrap(t, &job)
 		tt.do(&job)
-		if _, err := Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Run(context.Background(), job); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 		if s.ran != 0 {
@@ -217,7 +243,8 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	dir := t.TempDir()
 	try := func() error {
-		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
+		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir,
+			Neighbours: accountant.ReplaceOne, Key: at}
 		if err := f.Setup(ctx); err != nil {
 			return err
 		}
@@ -282,7 +309,8 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	_, at, forget2 := newKey(t, "")
 	defer forget2()
-	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
+	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir,
+		Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -295,12 +323,14 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 }
 
-// A shard with queries lost, twice as two or out of place is refused, however its blocks lie. Blocks that come twice, because
-// two tries of a bundle both finished, change nothing, however each try cut them.
+// A shard with queries lost, twice as two or out of place is refused, however its blocks lie.
+// Blocks that come twice, because two tries of a bundle both finished, change nothing, however each
+// try cut them.
 func TestShardMustBeComplete(t *testing.T) {
 	_, at, forget := newKey(t, "")
 	defer forget()
-	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Neighbours: accountant.ReplaceOne, Key: at}
+	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Neighbours: accountant.ReplaceOne,
+		Key: at}
 	if err := f.Setup(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -318,8 +348,10 @@ func TestShardMustBeComplete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twice := append([]voteBlock{{First: shard * 10, Votes: make([]int64, rapid.IntRange(1, n).Draw(t, "second try"))}}, blocks...)
-		if again, err := f.answer(context.Background(), shard, rapid.Permutation(twice).Draw(t, "other order")); err != nil || !bytes.Equal(once, again) {
+		twice := append([]voteBlock{{First: shard * 10,
+			Votes: make([]int64, rapid.IntRange(1, n).Draw(t, "second try"))}}, blocks...)
+		if again, err := f.answer(context.Background(), shard,
+			rapid.Permutation(twice).Draw(t, "other order")); err != nil || !bytes.Equal(once, again) {
 			t.Fatalf("a second try: %v, %s, want %s", err, again, once)
 		}
 		i := rapid.IntRange(0, len(blocks)-1).Draw(t, "which")
@@ -341,7 +373,8 @@ func TestShardMustBeComplete(t *testing.T) {
 		}
 	})
 	// A count that no K teachers have.
-	if _, err := f.answer(context.Background(), 2, []voteBlock{{First: 20, Votes: []int64{0, 1, 12, 3, 4}}}); err == nil {
+	if _, err := f.answer(context.Background(), 2,
+		[]voteBlock{{First: 20, Votes: []int64{0, 1, 12, 3, 4}}}); err == nil {
 		t.Error("12 of 11 votes are accepted")
 	}
 }
@@ -362,7 +395,9 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		key, at, forget := newKey(t, dir)
 		defer forget()
 		job := newJob(t, queries(9), true)
-		p := &plan{job: &job, shardRows: 5, queries: 9, shared: shared{box{job.Temp, jobKeys{coins: key}}, at}, planned: planned, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
+		p := &plan{job: &job, shardRows: 5, queries: 9,
+			shared: shared{box{job.Temp, jobKeys{coins: key}}, at}, planned: planned,
+			tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
 		if holds(t, p.checkPipeline(), key) || holds(t, p.answerPipeline(), key) {
 			t.Error("a pipeline holds the key")
 		}
@@ -385,7 +420,8 @@ func holds(t *testing.T, p *beam.Pipeline, key *ensemble.JobKey) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := graphx.CreateEnvironment(context.Background(), "beam:env:external:v1", func(context.Context) string { return "localhost:1" })
+	env, err := graphx.CreateEnvironment(context.Background(), "beam:env:external:v1",
+		func(context.Context) string { return "localhost:1" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +446,9 @@ func holds(t *testing.T, p *beam.Pipeline, key *ensemble.JobKey) bool {
 func contains(b, secret []byte, depth int) bool {
 	for i := range 3 {
 		part := secret[i : i+12]
-		for _, form := range [][]byte{part, []byte(hex.EncodeToString(part)), []byte(base64.StdEncoding.EncodeToString(part)), []byte(base64.URLEncoding.EncodeToString(part))} {
+		for _, form := range [][]byte{part, []byte(hex.EncodeToString(part)),
+			[]byte(base64.StdEncoding.EncodeToString(part)),
+			[]byte(base64.URLEncoding.EncodeToString(part))} {
 			if bytes.Contains(b, form) {
 				return true
 			}
@@ -420,18 +458,21 @@ func contains(b, secret []byte, depth int) bool {
 		return false
 	}
 	isBase64 := func(c byte) bool {
-		return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/'
+		return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' ||
+			c == '/'
 	}
 	for at := 0; at < len(b); at++ {
 		end := at
 		for end < len(b) && isBase64(b[end]) {
 			end++
 		}
-		for shift := 0; shift < 4 && end-at-shift >= 24; shift++ { // text before may belong to the alphabet
+		// text before may belong to the alphabet
+		for shift := 0; shift < 4 && end-at-shift >= 24; shift++ {
 			run := b[at+shift : end]
 			run = run[:len(run)/4*4]
 			out := make([]byte, base64.StdEncoding.DecodedLen(len(run)))
-			if n, err := base64.StdEncoding.Decode(out, run); err == nil && contains(out[:n], secret, depth-1) {
+			if n, err := base64.StdEncoding.Decode(out, run); err == nil &&
+				contains(out[:n], secret, depth-1) {
 				return true
 			}
 		}
@@ -484,16 +525,19 @@ func TestRepeatedIDs(t *testing.T) {
 	n := int64(0)
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		ids := rapid.SliceOfN(rapid.SampledFrom(strings.Split("a b c d e f g h i j k l m n o p", " ")), 0, 12).Draw(t, "ids")
+		ids := rapid.SliceOfN(rapid.SampledFrom(strings.Split("a b c d e f g h i j k l m n o p", " ")), 0,
+			12).Draw(t, "ids")
 		var blocks []idBlock
 		first := map[string]int{}
 		want := "null"
 		for i, id := range ids {
-			blocks = append(blocks, idBlock{File: int64(i / 5), Rows: []int64{int64(i % 5)}, IDs: []string{id}})
+			blocks = append(blocks, idBlock{File: int64(i / 5), Rows: []int64{int64(i % 5)},
+				IDs: []string{id}})
 			if f, ok := first[id]; !ok {
 				first[id] = i
 			} else if want == "null" {
-				want = fmt.Sprintf(`{"ID":%q,"File":%d,"Row":%d,"FirstFile":%d,"FirstRow":%d}`, id, i/5, i%5, f/5, f%5)
+				want = fmt.Sprintf(`{"ID":%q,"File":%d,"Row":%d,"FirstFile":%d,"FirstRow":%d}`, id, i/5, i%5,
+					f/5, f%5)
 			}
 		}
 		if len(blocks) > 0 {
@@ -550,16 +594,19 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 		"another label": {shard(0, 10), strings.Replace(shard(10, 20), "12,0", "12,2", 1), shard(20, 25)},
 		"cut short":     {shard(0, 10), strings.TrimSuffix(shard(10, 20), ",1\n"), shard(20, 25)},
 	} {
-		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")}, shared: shared{box: box{t.TempDir(), jobKeys{coins: must.Get(ensemble.NewJobKey())(t)}}}, shardRows: 10, queries: 25}
+		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")},
+			shared:    shared{box: box{t.TempDir(), jobKeys{coins: must.Get(ensemble.NewJobKey())(t)}}},
+			shardRows: 10, queries: 25}
 		p.draft = must.Get(release.NewLabelDraft(t.TempDir(), "labels.csv", votes.LabelOptions{}))(t)
 		for i, s := range shards {
 			if err := p.put(t.Context(), shardName(int64(i)), []byte(s)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		out := release.Transaction{Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
-			return p.draft.Encode, p.merge(ctx)
-		}}
+		out := release.Transaction{Output: p.output(),
+			Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+				return p.draft.Encode, p.merge(ctx)
+			}}
 		outcome, err := out.Run(context.Background())
 		if outcome.Done() != (name == "") {
 			t.Errorf("%s: done %t", name, outcome.Done())

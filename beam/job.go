@@ -152,9 +152,11 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	}
 	switch {
 	case job.Out == "-" || job.Out == "" && !dry:
-		return usagef("out = %q, but it must be a file: what is written must be seen complete or not at all", job.Out)
+		return usagef("out = %q, but it must be a file: what is written must be seen complete or "+
+			"not at all", job.Out)
 	case p.shardRows < 1 || p.shardRows > MaxShardRows:
-		return &check.Error{Name: "shard rows", Value: p.shardRows, Rule: fmt.Sprintf("between 1 and %d", MaxShardRows)}
+		return &check.Error{Name: "shard rows", Value: p.shardRows,
+			Rule: fmt.Sprintf("between 1 and %d", MaxShardRows)}
 	}
 	table, err := certify(ctx, job.Table)
 	if err != nil {
@@ -192,7 +194,8 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if isLocal(job.Out) {
 		folder = filepath.Dir(atomicfile.Target(job.Out))
 	}
-	p.draft, err = release.NewLabelDraft(folder, path.Base(filepath.ToSlash(job.Out)), votes.LabelOptions{Classes: p.answers})
+	p.draft, err = release.NewLabelDraft(folder, path.Base(filepath.ToSlash(job.Out)),
+		votes.LabelOptions{Classes: p.answers})
 	return err
 }
 
@@ -272,16 +275,19 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Summary: summary}
-	t := release.Transaction{Ledger: p.book, Bill: bill, Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
-		if err := p.answer(ctx, r); err != nil {
-			return nil, err
-		}
-		return p.draft.Encode, p.merge(ctx)
-	}}
+	t := release.Transaction{Ledger: p.book, Bill: bill, Output: p.output(),
+		Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+			if err := p.answer(ctx, r); err != nil {
+				return nil, err
+			}
+			return p.draft.Encode, p.merge(ctx)
+		}}
 	out, err := t.Run(ctx)
 	switch {
 	case err != nil && out.Receipt != nil:
-		return nil, fmt.Errorf("nothing was released, but request %q is charged and cannot be repeated: %w", p.job.Charge.RequestID, err)
+		return nil, fmt.Errorf(
+			"nothing was released, but request %q is charged and cannot be repeated: %w",
+			p.job.Charge.RequestID, err)
 	case err != nil:
 		return nil, err
 	}
@@ -314,7 +320,9 @@ type localOutput struct{ release.FileOutput }
 // Check refuses a device and a pipe too: what is written there cannot be taken back.
 func (o localOutput) Check(charged bool) error {
 	if info, err := os.Stat(o.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return release.OutputError{Err: fmt.Errorf("--out = %q, but it must be a file: what is written must be seen complete or not at all", o.Path)}
+		return release.OutputError{Err: fmt.Errorf(
+			"--out = %q, but it must be a file: what is written must be seen complete or not at all",
+			o.Path)}
 	}
 	return o.FileOutput.Check(charged)
 }
@@ -339,7 +347,9 @@ type remoteOutput string
 // Check looks at nothing: such file systems say what they do not take when it is written.
 func (o remoteOutput) Check(bool) error { return nil }
 
-func (o remoteOutput) Open(ctx context.Context) (io.ReadCloser, error) { return open(ctx, string(o)) }
+func (o remoteOutput) Open(ctx context.Context) (io.ReadCloser, error) {
+	return open(ctx, string(o))
+}
 
 // Write removes what it wrote after an error, since an object store shows what is closed.
 func (o remoteOutput) Write(ctx context.Context, encode func(io.Writer) error) error {

@@ -57,9 +57,10 @@ type secret interface {
 // inMemory holds the keys of this process's jobs, for workers in the same process.
 var inMemory sync.Map // [32]byte → secret
 
-// placeKey puts the keys of a job where its workers find them: in this process's memory, or in a new file of
-// the directory. forget destroys them, for late workers too.
-func placeKey(ctx context.Context, dir string, keys secret) (at keyAt, forget func() error, err error) {
+// placeKey puts the keys of a job where its workers find them: in this process's memory, or in a
+// new file of the directory. forget destroys them, for late workers too.
+func placeKey(ctx context.Context, dir string,
+	keys secret) (at keyAt, forget func() error, err error) {
 	name := keys.Fingerprint()
 	at.Fingerprint = name[:]
 	if dir == "" {
@@ -70,7 +71,8 @@ func placeKey(ctx context.Context, dir string, keys secret) (at keyAt, forget fu
 	// The context may be done by then, and the key must go all the same.
 	forget = func() error {
 		if err := remove(context.WithoutCancel(ctx), at.File); err != nil {
-			return release.OutputError{Err: fmt.Errorf("--key-dir: the job key in %s could not be destroyed; do it yourself: %w", at.File, err)}
+			return release.OutputError{Err: fmt.Errorf(
+				"--key-dir: the job key in %s could not be destroyed; do it yourself: %w", at.File, err)}
 		}
 		return nil
 	}
@@ -79,7 +81,8 @@ func placeKey(ctx context.Context, dir string, keys secret) (at keyAt, forget fu
 		return at, nil, err
 	}
 	if err := writeKeys(ctx, at.File, keys.Send); err != nil {
-		return at, nil, errors.Join(release.OutputError{Err: fmt.Errorf("--key-dir: write the job key: %w", err)}, forget())
+		return at, nil, errors.Join(
+			release.OutputError{Err: fmt.Errorf("--key-dir: write the job key: %w", err)}, forget())
 	}
 	return at, forget, nil
 }
@@ -109,7 +112,8 @@ func (at keyAt) find(ctx context.Context) (keys jobKeys, err error) {
 }
 
 // findKey returns the keys of a job in a worker.
-func findKey[T any](ctx context.Context, at keyAt, read func(b []byte, name [32]byte) (T, error)) (keys T, err error) {
+func findKey[T any](ctx context.Context, at keyAt,
+	read func(b []byte, name [32]byte) (T, error)) (keys T, err error) {
 	if len(at.Fingerprint) != 32 {
 		return keys, errors.New("the job names no key")
 	}
@@ -118,11 +122,15 @@ func findKey[T any](ctx context.Context, at keyAt, read func(b []byte, name [32]
 		if k, ok := inMemory.Load(name); ok {
 			return k.(T), nil
 		}
-		return keys, errors.New("the job key is not in this process: either the job is over, or its workers run elsewhere and need a key directory" + lasting)
+		return keys, errors.New(
+			"the job key is not in this process: either the job is over, or its workers run elsewhere and " +
+				"need a key directory" + lasting)
 	}
 	b, err := get(ctx, at.File)
 	if err != nil {
-		return keys, fmt.Errorf("the job key is not to be had, either because the job is over, or because the key directory is not shared with this worker: %w%s", err, lasting)
+		return keys, fmt.Errorf(
+			"the job key is not to be had, either because the job is over, or because the key directory "+
+				"is not shared with this worker: %w%s", err, lasting)
 	}
 	defer clear(b)
 	return read(b, name)

@@ -55,7 +55,9 @@ func (l Local) Run(ctx context.Context, p *beam.Pipeline) error {
 	if _, ok := ctx.Deadline(); !ok {
 		limit := cmp.Or(l.Timeout, DefaultLocalTimeout)
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, limit, fmt.Errorf("the pipeline did not end within %v, the limit of the local runner (set an attempt timeout): %w", limit, context.DeadlineExceeded))
+		ctx, stop = context.WithTimeoutCause(ctx, limit,
+			fmt.Errorf("the pipeline did not end within %v, the limit of the local runner (set an attempt "+
+				"timeout): %w", limit, context.DeadlineExceeded))
 		defer stop()
 	}
 	if err := l.start(ctx); err != nil {
@@ -84,14 +86,17 @@ func (l Local) start(ctx context.Context) error {
 	defer server.Unlock()
 	if server.endpoint == "" {
 		if *jobopts.Endpoint != "" {
-			return usagef("endpoint = %q, but the local runner has one of its own: name a runner to use another", *jobopts.Endpoint)
+			return usagef("endpoint = %q, but the local runner has one of its own: name a runner to "+
+				"use another", *jobopts.Endpoint)
 		}
 		port, err := serve(ctx)
 		if err != nil {
 			return fmt.Errorf("start Prism: %w", err)
 		}
 		if err := closeToNetwork(port); err != nil && !l.OpenPort {
-			return fmt.Errorf("the port of Prism is open to the network, where anybody could read the votes and run commands, and closing it failed (%w): shield this machine and accept the open port, or use another runner", err)
+			return fmt.Errorf("the port of Prism is open to the network, where anybody could read the "+
+				"votes and run commands, and closing it failed (%w): shield this machine and accept the open "+
+				"port, or use another runner", err)
 		}
 		server.endpoint = fmt.Sprintf("localhost:%d", port)
 	}
@@ -145,8 +150,8 @@ func Remote(runner string) func(context.Context, *beam.Pipeline) error {
 	}
 }
 
-// checkAsync refuses to submit a pipeline and go on: its results would be looked for before they are there, and the
-// key and the directory taken from its workers.
+// checkAsync refuses to submit a pipeline and go on: its results would be looked for before they
+// are there, and the key and the directory taken from its workers.
 func checkAsync() error {
 	if *jobopts.Async {
 		return usagef("--async = true, but a release must wait for the pipeline to end")
@@ -154,8 +159,8 @@ func checkAsync() error {
 	return nil
 }
 
-// mustBeThere makes beam.Run fail for a runner that the program did not import, where it would end the program, with the
-// job key on a disk. Registering a name twice panics.
+// mustBeThere makes beam.Run fail for a runner that the program did not import, where it would end
+// the program, with the job key on a disk. Registering a name twice panics.
 func mustBeThere(runner string) {
 	defer func() { _ = recover() }()
 	beam.RegisterRunner(runner, func(context.Context, *beam.Pipeline) (beam.PipelineResult, error) {

@@ -87,7 +87,9 @@ func worker() {
 	ctx := grpcx.WriteWorkerID(context.Background(), id)
 	info, err := tools.ProvisionInfo(ctx, provision)
 	if err == nil {
-		err = harness.MainWithOptions(ctx, info.GetLoggingEndpoint().GetUrl(), info.GetControlEndpoint().GetUrl(), harness.Options{RunnerCapabilities: info.GetRunnerCapabilities()})
+		err = harness.MainWithOptions(ctx, info.GetLoggingEndpoint().GetUrl(),
+			info.GetControlEndpoint().GetUrl(),
+			harness.Options{RunnerCapabilities: info.GetRunnerCapabilities()})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
@@ -173,7 +175,8 @@ func newJob(t testing.TB, rows []query, ids bool) Job {
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"), Engine: Engine{Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run}}
+	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"),
+		Engine: Engine{Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run}}
 }
 
 // injected is the fault of the test at work. An attempt that was given up may still ask for

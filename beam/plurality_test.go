@@ -42,7 +42,8 @@ func pluralityTable(t testing.TB, p plurality.Problem) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := plurality.NewTable(context.Background(), c, plurality.Objective{Accuracy: 0.6}, plurality.Proof{})
+	table, err := plurality.NewTable(context.Background(), c, plurality.Objective{Accuracy: 0.6},
+		plurality.Proof{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,8 @@ func TestPluralityOverThePipeline(t *testing.T) {
 	}
 	two := 2
 	job := newJob(t, nil, true)
-	job.Votes, job.Table, job.Read.Classes, job.ShardRows = files, pluralityTable(t, p), "cat,dog,bird", 130
+	job.Votes, job.Table, job.Read.Classes, job.ShardRows = files, pluralityTable(t, p),
+		"cat,dog,bird", 130
 	job.Stated = release.Stated{Affected: &two}
 	job.Charge = charge
 	for name, change := range map[string]func(*Job){
@@ -129,7 +131,9 @@ func TestPluralityOverThePipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Queries != 600 || r.PerAnswer != (accountant.Cost{Epsilon: 2}) || r.Totals.Fresh.Cost != (accountant.Cost{Epsilon: 1200}) || r.Mechanism != ensemble.OptimalPlurality {
+	if r.Queries != 600 || r.PerAnswer != (accountant.Cost{Epsilon: 2}) ||
+		r.Totals.Fresh.Cost != (accountant.Cost{Epsilon: 1200}) ||
+		r.Mechanism != ensemble.OptimalPlurality {
 		t.Errorf("%+v", r)
 	}
 	if spent, _ := book.Spent(context.Background()); spent != mustCost(t, 1200, 0) {
@@ -174,7 +178,8 @@ func mustCost(t testing.TB, epsilon, delta float64) ledger.Cost {
 func TestPinCoversEveryClass(t *testing.T) {
 	sum := func(counts ...int) string {
 		path := filepath.Join(t.TempDir(), "votes.csv")
-		if err := os.WriteFile(path, fmt.Appendf(nil, "query,a,b,c\nq,%d,%d,%d\n", counts[0], counts[1], counts[2]), 0o600); err != nil {
+		if err := os.WriteFile(path, fmt.Appendf(nil, "query,a,b,c\nq,%d,%d,%d\n", counts[0], counts[1],
+			counts[2]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		opts, err := ReadOptions{Layout: "counts", Classes: "a,b,c"}.resolve(5)
@@ -182,10 +187,11 @@ func TestPinCoversEveryClass(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := pinner{hash: sha256.New()}
-		if _, err := readFile(context.Background(), path, opts, func(info fileInfo, b *votes.Batch) error {
-			p.add(info, b)
-			return nil
-		}); err != nil {
+		if _, err := readFile(context.Background(), path, opts,
+			func(info fileInfo, b *votes.Batch) error {
+				p.add(info, b)
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		return string(p.sum())

@@ -23,7 +23,8 @@ import (
 // aggregate releases a job's labels as darrm aggregate does.
 func aggregate(ctx context.Context, job Job) error {
 	_, err := release.Labels{
-		Votes: job.Votes, Read: votes.Options{K: 11}, Charge: job.Charge, Output: release.FileOutput{Path: job.Out},
+		Votes: job.Votes, Read: votes.Options{K: 11}, Charge: job.Charge,
+		Output: release.FileOutput{Path: job.Out},
 		Plan: func(ctx context.Context, _, _ int) (release.Plan, error) {
 			table, err := certify(ctx, job.Table)
 			if err != nil {
@@ -64,8 +65,8 @@ func race(ctx context.Context, jobs []Job) []error {
 	return ends
 }
 
-// Of jobs and releases of the core that race for one name on one PostgreSQL, one is charged and releases; the others release
-// nothing.
+// Of jobs and releases of the core that race for one name on one PostgreSQL, one is charged and
+// releases; the others release nothing.
 func TestPostgresOneName(t *testing.T) {
 	s := pgtest.Start(t)
 	rows := queries(200)
@@ -74,7 +75,8 @@ func TestPostgresOneName(t *testing.T) {
 		jobs := make([]Job, 6)
 		for i := range jobs {
 			jobs[i] = newJob(t, rows, true)
-			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh", Relation: accountant.ReplaceOne}
+			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh",
+				Relation: accountant.ReplaceOne}
 		}
 		out := 0
 		for i, err := range race(t.Context(), jobs) {
@@ -104,7 +106,8 @@ func TestPostgresOneBudget(t *testing.T) {
 	var dearest float64
 	for i := range jobs {
 		jobs[i] = newJob(t, queries(100+i), true) // votes of their own
-		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh", Relation: accountant.ReplaceOne}
+		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh",
+			Relation: accountant.ReplaceOne}
 		unpaid := jobs[i]
 		unpaid.Charge = Charge{Teachers: "fresh"}
 		dearest = max(dearest, must.Get(Quote(t.Context(), unpaid))(t).Totals.Fresh.Cost.Epsilon)

@@ -30,7 +30,8 @@ type ReadOptions struct {
 // resolve returns the options of package votes for K teachers.
 func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 	out = votes.Options{
-		K: k, IDColumn: o.IDColumn, LabelColumn: o.LabelColumn, ZerosColumn: o.ZerosColumn, OnesColumn: o.OnesColumn,
+		K: k, IDColumn: o.IDColumn, LabelColumn: o.LabelColumn, ZerosColumn: o.ZerosColumn,
+		OnesColumn: o.OnesColumn,
 		// All ids of all files are compared by the first pipeline.
 		TrustIDs: true,
 	}
@@ -61,7 +62,8 @@ type fileInfo struct {
 }
 
 // readFile passes a file's batches to each. Faults of the file are *votes.ParseErrors.
-func readFile(ctx context.Context, path string, opts votes.Options, each func(fileInfo, *votes.Batch) error) (info fileInfo, err error) {
+func readFile(ctx context.Context, path string, opts votes.Options,
+	each func(fileInfo, *votes.Batch) error) (info fileInfo, err error) {
 	var r *votes.Reader
 	if isLocal(path) {
 		r, err = votes.Open(ctx, opts, path)

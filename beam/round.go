@@ -17,9 +17,10 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// RoundJob is one round of darrm federated for more reports than one machine takes: it shuffles the files
-// of the silos' reports and adds the reports up to the next round, as darrm federated shuffle and aggregate
-// do. The runner is the shuffler: its workers, storage and operators are trusted as such.
+// RoundJob is one round of darrm federated for more reports than one machine takes: it shuffles the
+// files of the silos' reports and adds the reports up to the next round, as darrm federated shuffle
+// and aggregate do. The runner is the shuffler: its workers, storage and operators are trusted as
+// such.
 type RoundJob struct {
 	Engine
 	// Plan and Round are what the files of the plan and of the round hold. Required.
@@ -27,12 +28,13 @@ type RoundJob struct {
 	// PlanFile and RoundFile are where these were read, so that nothing is written there. Default to
 	// nowhere.
 	PlanFile, RoundFile string
-	// Reports are paths or patterns of the silos' files, local or of a file system known to Beam. Nothing
-	// depends on their names or order. Required.
+	// Reports are paths or patterns of the silos' files, local or of a file system known to Beam.
+	// Nothing depends on their names or order. Required.
 	Reports []string
 	// Book is the record of the shuffler's releases, in a local folder. Required.
 	Book rounds.Book
-	// Out gets the next round. Required. Where it is there already it stays, and something else is not replaced.
+	// Out gets the next round. Required. Where it is there already it stays, and something else is not
+	// replaced.
 	Out string
 	// Shuffled gets the shuffled reports, which are public, by the same rule. Defaults to nowhere.
 	Shuffled string
@@ -70,11 +72,12 @@ type roundPlan struct {
 //
 // # Work that is done twice
 //
-// A report's name is its stream, its silo and its number in the silo's file, and its place is its rank among all. So a
-// bundle that is run again sends every report where it went before; a report that comes twice is there once, and two
-// with one name, or one that is missing, are an error. A block that
-// an earlier try wrote must be the same, byte for byte. Out and Shuffled are functions of the set of reports, the same as those of
-// darrm federated shuffle and aggregate, bit for bit: a round that is done again leaves what was published.
+// A report's name is its stream, its silo and its number in the silo's file, and its place is its
+// rank among all. So a bundle that is run again sends every report where it went before; a report
+// that comes twice is there once, and two with one name, or one that is missing, are an error. A
+// block that an earlier try wrote must be the same, byte for byte. Out and Shuffled are functions
+// of the set of reports, the same as those of darrm federated shuffle and aggregate, bit for bit: a
+// round that is done again leaves what was published.
 //
 // Errors of the input are [release.InputError]s.
 func RunRound(ctx context.Context, job RoundJob) (_ *RoundReport, err error) {
@@ -94,7 +97,8 @@ func RunRound(ctx context.Context, job RoundJob) (_ *RoundReport, err error) {
 	if err := p.collect(ctx); err != nil {
 		return nil, err
 	}
-	r := &RoundReport{Asked: p.asked.round, Silos: len(p.files), Missing: p.mix.Missing(), Reports: p.mix.Counts()}
+	r := &RoundReport{Asked: p.asked.round, Silos: len(p.files), Missing: p.mix.Missing(),
+		Reports: p.mix.Counts()}
 	if r.Attempts, err = job.repeat(ctx, p.mixPipeline); err != nil {
 		return nil, fmt.Errorf("shuffle the reports, attempt %d: %w", r.Attempts, err)
 	}
@@ -117,7 +121,8 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	reads := []release.File{{Flag: "plan", Path: job.PlanFile}, {Flag: "round", Path: job.RoundFile}, {Flag: "shuffled", Path: job.Shuffled, Written: true}}
+	reads := []release.File{{Flag: "plan", Path: job.PlanFile}, {Flag: "round", Path: job.RoundFile},
+		{Flag: "shuffled", Path: job.Shuffled, Written: true}}
 	for i, name := range names {
 		p.files = append(p.files, reportFile{Number: int64(i), Path: name})
 		reads = append(reads, release.File{Flag: "reports", Path: name})
@@ -126,7 +131,8 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if job.Out == "" || job.Out == "-" || job.Shuffled == "-" {
-		return usagef("out = %q, shuffled = %q, but they must be files: what is written must be seen complete or not at all", job.Out, job.Shuffled)
+		return usagef("out = %q, shuffled = %q, but they must be files: what is written must be seen "+
+			"complete or not at all", job.Out, job.Shuffled)
 	}
 	if job.Shuffled != "" {
 		if err := outputAt(job.Shuffled).Check(false); err != nil {
@@ -156,16 +162,19 @@ func (p *roundPlan) publish(ctx context.Context, r *RoundReport) (err error) {
 	}
 	ctx = context.WithoutCancel(ctx) // what is in the book is published
 	if out := p.job.Shuffled; out != "" {
-		if _, err := release.WriteOnce(ctx, fmt.Sprintf("--shuffled = %q", out), outputAt(out), func(w io.Writer) error { return p.writeShuffled(ctx, w) }); err != nil {
+		if _, err := release.WriteOnce(ctx, fmt.Sprintf("--shuffled = %q", out), outputAt(out),
+			func(w io.Writer) error { return p.writeShuffled(ctx, w) }); err != nil {
 			return err
 		}
 	}
-	r.Unchanged, err = release.WriteOnce(ctx, fmt.Sprintf("--out = %q", p.job.Out), outputAt(p.job.Out), func(w io.Writer) error { _, err := w.Write(next); return err })
+	r.Unchanged, err = release.WriteOnce(ctx, fmt.Sprintf("--out = %q", p.job.Out),
+		outputAt(p.job.Out), func(w io.Writer) error { _, err := w.Write(next); return err })
 	return err
 }
 
 // block returns a block's reports and their sum.
-func (p *roundPlan) block(ctx context.Context, of report.Stream, block int) (messages []byte, sum []float64, err error) {
+func (p *roundPlan) block(ctx context.Context, of report.Stream,
+	block int) (messages []byte, sum []float64, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -205,7 +214,8 @@ func (p *roundPlan) writeShuffled(ctx context.Context, w io.Writer) error {
 func (p *roundPlan) checkPipeline() *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, p.files)) // else one worker reads all
-	beam.ParDo0(s.Scope("check"), &checkReports{Plan: p.job.Plan, Round: p.job.Round, Temp: p.dir, Key: p.keyAt}, files)
+	beam.ParDo0(s.Scope("check"), &checkReports{Plan: p.job.Plan, Round: p.job.Round, Temp: p.dir,
+		Key: p.keyAt}, files)
 	return pipeline
 }
 
@@ -217,8 +227,11 @@ func (p *roundPlan) mixPipeline() *beam.Pipeline {
 	for _, f := range p.files {
 		silos = append(silos, int(f.Silo))
 	}
-	cells := beam.ParDo(s.Scope("read"), &readReports{Plan: p.job.Plan, Round: p.job.Round, Key: p.keyAt}, files)
-	sorted := beam.ParDo(s.Scope("order"), &orderCell{Size: int64(p.asked.size()), Starts: p.cells, Key: p.keyAt}, beam.GroupByKey(s, cells))
-	beam.ParDo0(s.Scope("add up"), &sumBlock{Plan: p.job.Plan, Round: p.job.Round, Silos: silos, Temp: p.dir, Key: p.keyAt}, beam.GroupByKey(s, sorted))
+	cells := beam.ParDo(s.Scope("read"), &readReports{Plan: p.job.Plan, Round: p.job.Round,
+		Key: p.keyAt}, files)
+	sorted := beam.ParDo(s.Scope("order"), &orderCell{Size: int64(p.asked.size()), Starts: p.cells,
+		Key: p.keyAt}, beam.GroupByKey(s, cells))
+	beam.ParDo0(s.Scope("add up"), &sumBlock{Plan: p.job.Plan, Round: p.job.Round, Silos: silos,
+		Temp: p.dir, Key: p.keyAt}, beam.GroupByKey(s, sorted))
 	return pipeline
 }

@@ -47,14 +47,15 @@ func siloSizes() []int {
 	return []int{9000, 1, 6000, 4000}
 }
 
-// newRound returns the second round of a run, which has both streams, with a job whose files lie in a
-// directory under names that are in no order.
+// newRound returns the second round of a run, which has both streams, with a job whose files lie in
+// a directory under names that are in no order.
 func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 	t.Helper()
 	c := federated.PSGM{
 		Setting: federated.Setting{
-			Loss: loss.Logistic{}, Silos: siloSizes(), Rounds: 4, StepSize: 0.3, GradientClip: 1, DifferenceClip: 1,
-			Target: accountant.Cost{Delta: 1e-7},
+			Loss: loss.Logistic{}, Silos: siloSizes(), Rounds: 4, StepSize: 0.3, GradientClip: 1,
+			DifferenceClip: 1,
+			Target:         accountant.Cost{Delta: 1e-7},
 		},
 		Momentum: 0.4, Epsilon: 2, Account: federated.Unshuffled,
 	}
@@ -76,12 +77,14 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 	}
 	answer := func() (files [][]byte) {
 		for m, s := range silos {
-			files = append(files, must.Get(x.plan.Answer(t.Context(), x.round, m, s, stream.Seeded(uint64(m))))(t))
+			files = append(files,
+				must.Get(x.plan.Answer(t.Context(), x.round, m, s, stream.Seeded(uint64(m))))(t))
 		}
 		return files
 	}
 	x.round = x.plan.First()
-	x.round = must.Get(x.plan.Aggregate(t.Context(), x.round, x.inOnePlace(t, answer(), rounds.Book{Folder: t.TempDir()})))(t)
+	x.round = must.Get(x.plan.Aggregate(t.Context(), x.round,
+		x.inOnePlace(t, answer(), rounds.Book{Folder: t.TempDir()})))(t)
 	x.files = answer()
 
 	dir := t.TempDir()
@@ -95,8 +98,10 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 	}
 	x.job = RoundJob{
 		Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: Local{Timeout: 2 * time.Minute}.Run},
-		Plan:   must.Get(x.plan.Encode())(t), Round: must.Get(x.round.Encode())(t), Reports: []string{filepath.Join(dir, "in", "*.reports")},
-		Book: rounds.Book{Folder: filepath.Join(dir, "book"), Begins: true}, Out: filepath.Join(dir, "next"), Shuffled: filepath.Join(dir, "shuffled"),
+		Plan:   must.Get(x.plan.Encode())(t), Round: must.Get(x.round.Encode())(t),
+		Reports: []string{filepath.Join(dir, "in", "*.reports")},
+		Book:    rounds.Book{Folder: filepath.Join(dir, "book"), Begins: true},
+		Out:     filepath.Join(dir, "next"), Shuffled: filepath.Join(dir, "shuffled"),
 	}
 	return x
 }
@@ -125,28 +130,34 @@ func total(files ...[]byte) (n int) {
 	return n
 }
 
-// check shows that the outputs are those of darrm federated shuffle and aggregate, bit for bit, and that the book is one that a
-// shuffle in one place knows. It returns the shuffled file.
+// check shows that the outputs are those of darrm federated shuffle and aggregate, bit for bit, and
+// that the book is one that a shuffle in one place knows. It returns the shuffled file.
 func (x *roundTest) check(t testing.TB, r *RoundReport, files ...[]byte) []byte {
 	t.Helper()
 	got := must.Get(os.ReadFile(x.job.Shuffled))(t)
 	n := total(files...)
-	if r.Reports != [2]int{n, n} || r.Silos != len(files) || len(r.Missing) != len(x.files)-len(files) {
+	if r.Reports != [2]int{n, n} || r.Silos != len(files) ||
+		len(r.Missing) != len(x.files)-len(files) {
 		t.Fatalf("%+v, want %d reports", r, n)
 	}
 	// The book takes these reports for the same.
-	if want := x.inOnePlace(t, files, rounds.Book{Folder: x.job.Book.Folder}); !bytes.Equal(got, want) {
+	if want := x.inOnePlace(t, files, rounds.Book{Folder: x.job.Book.Folder}); !bytes.Equal(got,
+		want) {
 		t.Fatalf("%d bytes, not the %d of a shuffle in one place", len(got), len(want))
 	}
 	next := must.Get(x.plan.ReadRound(must.Get(os.ReadFile(x.job.Out))(t)))(t)
-	if want := must.Get(x.plan.Aggregate(t.Context(), x.round, got))(t); !reflect.DeepEqual(next, want) || !reflect.DeepEqual(r.Next, want) {
+	if want := must.Get(x.plan.Aggregate(t.Context(), x.round, got))(t); !reflect.DeepEqual(next,
+		want) || !reflect.DeepEqual(r.Next, want) {
 		t.Errorf("the next round is\n%+v\nof the shuffled file\n%+v", next, want)
 	}
 	x.checkClean(t)
 	return got
 }
 
-func (x *roundTest) checkClean(t testing.TB) { t.Helper(); checkClean(t, Job{Engine: x.job.Engine}) }
+func (x *roundTest) checkClean(t testing.TB) {
+	t.Helper()
+	checkClean(t, Job{Engine: x.job.Engine})
+}
 
 // checkNothing shows that a job has left nothing.
 func (x *roundTest) checkNothing(t testing.TB) {
@@ -162,26 +173,30 @@ func (x *roundTest) checkNothing(t testing.TB) {
 	x.checkClean(t)
 }
 
-// The pipeline does what darrm federated shuffle and aggregate do, over several blocks, with a silo missing and without; one with a
-// silo fewer than before is refused, and leaves the outputs as they were.
+// The pipeline does what darrm federated shuffle and aggregate do, over several blocks, with a silo
+// missing and without; one with a silo fewer than before is refused, and leaves the outputs as they
+// were.
 func TestRound(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Missing = c.Silos[2] })
 	shuffled := x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
 	out := must.Get(os.ReadFile(x.job.Out))(t)
 	in := filepath.Dir(x.job.Reports[0])
-	x.job.Reports = []string{filepath.Join(in, "west.reports"), filepath.Join(in, "south.reports"), filepath.Join(in, "east.reports")}
+	x.job.Reports = []string{filepath.Join(in, "west.reports"), filepath.Join(in, "south.reports"),
+		filepath.Join(in, "east.reports")}
 	if _, err := RunRound(t.Context(), x.job); !errors.Is(err, rounds.ErrReleased) {
 		t.Errorf("without a silo that was in before: %v", err)
 	}
-	if !bytes.Equal(must.Get(os.ReadFile(x.job.Shuffled))(t), shuffled) || !bytes.Equal(must.Get(os.ReadFile(x.job.Out))(t), out) {
+	if !bytes.Equal(must.Get(os.ReadFile(x.job.Shuffled))(t), shuffled) ||
+		!bytes.Equal(must.Get(os.ReadFile(x.job.Out))(t), out) {
 		t.Error("a refused round has changed an output")
 	}
-	x.job.Book.Folder, x.job.Out, x.job.Shuffled = t.TempDir(), filepath.Join(t.TempDir(), "next"), filepath.Join(t.TempDir(), "shuffled")
+	x.job.Book.Folder, x.job.Out, x.job.Shuffled = t.TempDir(), filepath.Join(t.TempDir(), "next"),
+		filepath.Join(t.TempDir(), "shuffled")
 	x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files[0], x.files[3], x.files[1])
 }
 
-// A round that is done again, by another job, from files of other names and in another place, is the same. What was published
-// stays as it is, and so does a file that holds something else.
+// A round that is done again, by another job, from files of other names and in another place, is
+// the same. What was published stays as it is, and so does a file that holds something else.
 func TestRoundAgain(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{300, 1, 250, 40} })
 	first := must.Get(RunRound(t.Context(), x.job))(t)
@@ -198,7 +213,8 @@ func TestRoundAgain(t *testing.T) {
 	if first.Unchanged || !again.Unchanged || !bytes.Equal(x.check(t, again, x.files...), shuffled) {
 		t.Errorf("unchanged %t, then %t", first.Unchanged, again.Unchanged)
 	}
-	if now := must.Get(os.Stat(x.job.Out))(t); !os.SameFile(before, now) || now.ModTime() != before.ModTime() {
+	if now := must.Get(os.Stat(x.job.Out))(t); !os.SameFile(before, now) ||
+		now.ModTime() != before.ModTime() {
 		t.Error("the next round was written again")
 	}
 	job := x.job
@@ -217,7 +233,8 @@ func TestRoundAgain(t *testing.T) {
 	}
 }
 
-// A book that does not know the round before may have been emptied: nothing is released unless it is stated.
+// A book that does not know the round before may have been emptied: nothing is released unless it
+// is stated.
 func TestRoundWithAnEmptiedBook(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
 	x.job.Book.Begins = false
@@ -227,8 +244,8 @@ func TestRoundWithAnEmptiedBook(t *testing.T) {
 	x.checkNothing(t)
 }
 
-// Bundles fail by error and by panic after they have placed, added up and written: what failed tries wrote is
-// what is released, no report is lost, and none counts twice.
+// Bundles fail by error and by panic after they have placed, added up and written: what failed
+// tries wrote is what is released, no report is lost, and none counts twice.
 func TestRoundWithFailingBundles(t *testing.T) {
 	x := newRound(t, nil)
 	x.job.Attempts = 6
@@ -267,7 +284,8 @@ func TestRoundWithFailingBundles(t *testing.T) {
 	r := must.Get(RunRound(t.Context(), x.job))(t)
 	mu.Lock() // an attempt that failed may not be over
 	defer mu.Unlock()
-	if r.Attempts < 3 || tries[partKey(report.Differences, 1)] < 3 || tries[partKey(report.Gradients, 0)] < 2 {
+	if r.Attempts < 3 || tries[partKey(report.Differences, 1)] < 3 ||
+		tries[partKey(report.Gradients, 0)] < 2 {
 		t.Errorf("%d attempts, tries %v: the faults did not happen", r.Attempts, tries)
 	}
 	out := x.check(t, r, x.files...)
@@ -283,8 +301,8 @@ func TestRoundWithFailingBundles(t *testing.T) {
 	}
 }
 
-// A worker process is killed (SIGKILL) behind a block. The key comes to the workers through a directory,
-// which is empty in the end.
+// A worker process is killed (SIGKILL) behind a block. The key comes to the workers through a
+// directory, which is empty in the end.
 func TestRoundWithKilledWorker(t *testing.T) {
 	x := newRound(t, nil)
 	dir := filepath.Dir(x.job.Out)
@@ -312,8 +330,8 @@ func parts[T any](p []T) func(*T) bool {
 	}
 }
 
-// A runner may hand a bundle's reports on twice, because two tries of it both finished. Cells and blocks are the same; two
-// reports of one name, a lost one and one too many are errors.
+// A runner may hand a bundle's reports on twice, because two tries of it both finished. Cells and
+// blocks are the same; two reports of one name, a lost one and one too many are errors.
 func TestReportThatCameTwice(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
 	key := must.Get(randsrc.NewKey())(t)
@@ -348,7 +366,9 @@ func TestReportThatCameTwice(t *testing.T) {
 	}
 	cells := map[int64][]cellPart{}
 	for _, f := range p.files {
-		if err := read.ProcessElement(t.Context(), f, func(key int64, part cellPart) { cells[key] = append(cells[key], part) }); err != nil {
+		if err := read.ProcessElement(t.Context(), f, func(key int64, part cellPart) {
+			cells[key] = append(cells[key], part)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -358,8 +378,13 @@ func TestReportThatCameTwice(t *testing.T) {
 	for cell, all := range cells {
 		var once, twice []sortedPart
 		err := errors.Join(
-			order.ProcessElement(t.Context(), cell, parts(all), func(_ int64, p sortedPart) { once = append(once, p) }),
-			order.ProcessElement(t.Context(), cell, parts(slices.Concat(all[1:], all, all[:1])), func(key int64, p sortedPart) { twice, blocks[key] = append(twice, p), append(blocks[key], p) }),
+			order.ProcessElement(t.Context(), cell, parts(all),
+				func(_ int64, p sortedPart) { once = append(once, p) }),
+			order.ProcessElement(t.Context(), cell, parts(slices.Concat(all[1:], all, all[:1])),
+				func(key int64, p sortedPart) {
+					twice, blocks[key] = append(twice, p),
+						append(blocks[key], p)
+				}),
 		)
 		if err != nil || !reflect.DeepEqual(once, twice) {
 			t.Fatalf("cell %d: %v, %v, of reports that came twice %v", cell, err, once, twice)
@@ -368,7 +393,8 @@ func TestReportThatCameTwice(t *testing.T) {
 			some = cell
 		}
 	}
-	other := cellPart{cells[some][0].Silo, cells[some][0].Numbers[:1], bytes.Clone(cells[some][0].Messages[:9])}
+	other := cellPart{cells[some][0].Silo, cells[some][0].Numbers[:1],
+		bytes.Clone(cells[some][0].Messages[:9])}
 	other.Messages[3] ^= 1
 	stranger := cellPart{3, []int64{4000}, other.Messages}
 	for name, all := range map[string][]cellPart{
@@ -376,13 +402,15 @@ func TestReportThatCameTwice(t *testing.T) {
 		"lost":            cells[some][1:], "one more": append(slices.Clone(cells[some]), stranger),
 		"half a report": append(slices.Clone(cells[some]), cellPart{0, []int64{0}, other.Messages[:8]}),
 	} {
-		if err := order.ProcessElement(t.Context(), some, parts(all), func(int64, sortedPart) {}); err == nil {
+		if err := order.ProcessElement(t.Context(), some, parts(all), func(int64, sortedPart) {}); err ==
+			nil {
 			t.Errorf("a cell: %s: no error", name)
 		}
 	}
 
 	sum := func(p ...sortedPart) ([]byte, error) {
-		f := &sumBlock{Plan: x.job.Plan, Round: x.job.Round, Silos: []int{0, 1, 2, 3}, Temp: t.TempDir(), Key: at}
+		f := &sumBlock{Plan: x.job.Plan, Round: x.job.Round, Silos: []int{0, 1, 2, 3}, Temp: t.TempDir(),
+			Key: at}
 		err := f.Setup(t.Context())
 		if err == nil {
 			err = f.ProcessElement(t.Context(), partKey(report.Gradients, 0), parts(p))
@@ -400,8 +428,9 @@ func TestReportThatCameTwice(t *testing.T) {
 	flipped := sortedPart{all[0].First, bytes.Clone(all[0].Messages)}
 	flipped.Messages[3] ^= 1
 	for name, p := range map[string][]sortedPart{
-		"two at one place": append(slices.Clone(all), flipped), "a lost part": all[1:], "a place beyond": append(slices.Clone(all), sortedPart{80, flipped.Messages}),
-		"half a report": append(slices.Clone(all), sortedPart{80, flipped.Messages[:8]}),
+		"two at one place": append(slices.Clone(all), flipped), "a lost part": all[1:],
+		"a place beyond": append(slices.Clone(all), sortedPart{80, flipped.Messages}),
+		"half a report":  append(slices.Clone(all), sortedPart{80, flipped.Messages[:8]}),
 	} {
 		if _, err := sum(p...); err == nil {
 			t.Errorf("a block: %s: no error", name)
@@ -409,7 +438,8 @@ func TestReportThatCameTwice(t *testing.T) {
 	}
 }
 
-// What is wrong with the reports is found before anything is written, and said with the file's name.
+// What is wrong with the reports is found before anything is written, and said with the file's
+// name.
 func TestRoundRefusals(t *testing.T) {
 	small := func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} }
 	for name, tt := range map[string]struct {
@@ -417,8 +447,12 @@ func TestRoundRefusals(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"a silo twice":   {func(t *testing.T, x *roundTest, in string) { write(t, filepath.Join(in, "copy.reports"), x.files[1]) }, "silo 2 has sent", nil},
-		"a silo missing": {func(t *testing.T, _ *roundTest, in string) { os.Remove(filepath.Join(in, "north.reports")) }, "55 of 80", rounds.ErrPartialRound},
+		"a silo twice": {func(t *testing.T, x *roundTest, in string) {
+			write(t, filepath.Join(in, "copy.reports"), x.files[1])
+		}, "silo 2 has sent", nil},
+		"a silo missing": {func(t *testing.T, _ *roundTest, in string) {
+			os.Remove(filepath.Join(in, "north.reports"))
+		}, "55 of 80", rounds.ErrPartialRound},
 		"no report": {func(t *testing.T, x *roundTest, in string) {
 			x.files[0][len(x.files[0])-1] = 7
 			write(t, filepath.Join(in, "west.reports"), x.files[0])
@@ -426,11 +460,18 @@ func TestRoundRefusals(t *testing.T) {
 		"too long": {func(t *testing.T, x *roundTest, in string) {
 			write(t, filepath.Join(in, "west.reports"), append(x.files[0], make([]byte, 5000)...))
 		}, "west.reports", nil},
-		"another round": {func(t *testing.T, x *roundTest, _ string) { x.job.Round = must.Get(x.plan.First().Encode())(t) }, "another question", nil},
-		"no plan":       {func(t *testing.T, x *roundTest, _ string) { x.job.Plan = x.job.Round }, "plan", nil},
-		"no book":       {func(t *testing.T, x *roundTest, _ string) { x.job.Book.Folder = "" }, "--book is missing", nil},
-		"one output":    {func(t *testing.T, x *roundTest, _ string) { x.job.Shuffled = x.job.Out }, "same file", nil},
-		"over a report": {func(t *testing.T, x *roundTest, in string) { x.job.Shuffled = filepath.Join(in, "west.reports") }, "same file", nil},
+		"another round": {func(t *testing.T, x *roundTest, _ string) {
+			x.job.Round = must.Get(x.plan.First().Encode())(t)
+		}, "another question", nil},
+		"no plan": {func(t *testing.T, x *roundTest, _ string) { x.job.Plan = x.job.Round }, "plan",
+			nil},
+		"no book": {func(t *testing.T, x *roundTest, _ string) { x.job.Book.Folder = "" },
+			"--book is missing", nil},
+		"one output": {func(t *testing.T, x *roundTest, _ string) { x.job.Shuffled = x.job.Out },
+			"same file", nil},
+		"over a report": {func(t *testing.T, x *roundTest, in string) {
+			x.job.Shuffled = filepath.Join(in, "west.reports")
+		}, "same file", nil},
 		"changes": {func(t *testing.T, x *roundTest, in string) {
 			run, n := x.job.Run, 0
 			x.job.Attempts = 1
@@ -449,7 +490,8 @@ func TestRoundRefusals(t *testing.T) {
 			book := x.job.Book
 			tt.change(t, x, filepath.Dir(x.job.Reports[0]))
 			r, err := RunRound(t.Context(), x.job)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) || r != nil && r.Next != nil {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil &&
+				!errors.Is(err, tt.is) || r != nil && r.Next != nil {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 			x.job.Book = book

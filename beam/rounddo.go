@@ -28,7 +28,8 @@ import (
 func init() {
 	register.DoFn2x1[context.Context, reportFile, error](&checkReports{})
 	register.DoFn3x1[context.Context, reportFile, func(int64, cellPart), error](&readReports{})
-	register.DoFn4x1[context.Context, int64, func(*cellPart) bool, func(int64, sortedPart), error](&orderCell{})
+	register.DoFn4x1[context.Context, int64, func(*cellPart) bool, func(int64, sortedPart),
+		error](&orderCell{})
 	register.DoFn3x1[context.Context, int64, func(*sortedPart) bool, error](&sumBlock{})
 	register.Emitter2[int64, cellPart]()
 	register.Emitter2[int64, sortedPart]()
@@ -73,8 +74,10 @@ type siloReport struct {
 // cellStarts are the places, by stream, at which the cells begin, and the end of the last one.
 type cellStarts [2][]int64
 
-func siloName(file int64) string                   { return fmt.Sprintf("silo-%06d.json", file) }
-func blockName(of report.Stream, block int) string { return fmt.Sprintf("block-%d-%08d", of, block) }
+func siloName(file int64) string { return fmt.Sprintf("silo-%06d.json", file) }
+func blockName(of report.Stream, block int) string {
+	return fmt.Sprintf("block-%d-%08d", of, block)
+}
 
 // A block or cell of a stream is one number in the pipeline.
 func partKey(of report.Stream, part int) int64 { return 2*int64(part) + int64(of) }
@@ -108,7 +111,8 @@ func readAsked(plan, round []byte) (a asked, err error) {
 }
 
 // readFile reads a silo's file and its pin.
-func (a asked) readFile(ctx context.Context, key secret, path string) (silo int, reports federated.Reports, pin []byte, err error) {
+func (a asked) readFile(ctx context.Context, key secret,
+	path string) (silo int, reports federated.Reports, pin []byte, err error) {
 	f, err := open(ctx, path)
 	if err != nil {
 		return 0, reports, nil, err
@@ -229,14 +233,16 @@ func (f *readReports) Setup(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *readReports) ProcessElement(ctx context.Context, file reportFile, emit func(int64, cellPart)) error {
+func (f *readReports) ProcessElement(ctx context.Context, file reportFile,
+	emit func(int64, cellPart)) error {
 	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	silo, reports, pin, err := f.asked.readFile(ctx, f.key, file.Path)
-	if err == nil && (int64(silo) != file.Silo || !hmac.Equal(pin, file.Pin)) || errors.Is(err, rounds.ErrFormat) {
+	if err == nil && (int64(silo) != file.Silo || !hmac.Equal(pin, file.Pin)) ||
+		errors.Is(err, rounds.ErrFormat) {
 		err = fmt.Errorf("%s %w while it was being shuffled", file.Path, errChanged)
 	}
 	if err != nil {
@@ -268,8 +274,8 @@ type named struct {
 	message      []byte
 }
 
-// unite returns the reports of all parts in the order of their bytes. One that came twice, because a piece of work was done
-// twice, is there once; two of one name are an error.
+// unite returns the reports of all parts in the order of their bytes. One that came twice, because
+// a piece of work was done twice, is there once; two of one name are an error.
 func unite(parts func(*cellPart) bool, size int) (all []named, err error) {
 	var p cellPart
 	for parts(&p) {
@@ -282,7 +288,8 @@ func unite(parts func(*cellPart) bool, size int) (all []named, err error) {
 		p = cellPart{}
 	}
 	slices.SortFunc(all, func(a, b named) int {
-		return cmp.Or(bytes.Compare(a.message, b.message), cmp.Compare(a.silo, b.silo), cmp.Compare(a.number, b.number))
+		return cmp.Or(bytes.Compare(a.message, b.message), cmp.Compare(a.silo, b.silo),
+			cmp.Compare(a.number, b.number))
 	})
 	all = slices.CompactFunc(all, func(a, b named) bool {
 		return a.silo == b.silo && a.number == b.number && bytes.Equal(a.message, b.message)
@@ -298,14 +305,16 @@ func unite(parts func(*cellPart) bool, size int) (all []named, err error) {
 	return all, nil
 }
 
-// orderCell puts the reports of a cell in order, which gives them their places, and sends them to their blocks.
+// orderCell puts the reports of a cell in order, which gives them their places, and sends them to
+// their blocks.
 type orderCell struct {
 	Size   int64 // bytes of a report
 	Starts cellStarts
 	Key    keyAt
 }
 
-func (f *orderCell) ProcessElement(ctx context.Context, key int64, parts func(*cellPart) bool, emit func(int64, sortedPart)) error {
+func (f *orderCell) ProcessElement(ctx context.Context, key int64, parts func(*cellPart) bool,
+	emit func(int64, sortedPart)) error {
 	_, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
@@ -333,8 +342,8 @@ func (f *orderCell) ProcessElement(ctx context.Context, key int64, parts func(*c
 	return nil
 }
 
-// sumBlock puts the parts of a block together, adds them up, and writes both to a file of the temporary
-// directory. It gives the same file whenever it is run.
+// sumBlock puts the parts of a block together, adds them up, and writes both to a file of the
+// temporary directory. It gives the same file whenever it is run.
 type sumBlock struct {
 	Plan, Round []byte
 	Silos       []int
@@ -357,7 +366,8 @@ func (f *sumBlock) Setup(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *sumBlock) ProcessElement(ctx context.Context, key int64, parts func(*sortedPart) bool) error {
+func (f *sumBlock) ProcessElement(ctx context.Context, key int64,
+	parts func(*sortedPart) bool) error {
 	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
@@ -384,9 +394,10 @@ func (f *sumBlock) ProcessElement(ctx context.Context, key int64, parts func(*so
 	return fault(key, true)
 }
 
-// whole returns the messages of a block. A part that came twice is there once; parts that overlap otherwise, and a gap, are
-// an error.
-func (f *sumBlock) whole(of report.Stream, block int, parts func(*sortedPart) bool) (out []byte, err error) {
+// whole returns the messages of a block. A part that came twice is there once; parts that overlap
+// otherwise, and a gap, are an error.
+func (f *sumBlock) whole(of report.Stream, block int,
+	parts func(*sortedPart) bool) (out []byte, err error) {
 	var all []sortedPart
 	var p sortedPart
 	for parts(&p) {
@@ -396,11 +407,16 @@ func (f *sumBlock) whole(of report.Stream, block int, parts func(*sortedPart) bo
 	slices.SortFunc(all, func(a, b sortedPart) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), bytes.Compare(a.Messages, b.Messages))
 	})
-	all = slices.CompactFunc(all, func(a, b sortedPart) bool { return a.First == b.First && bytes.Equal(a.Messages, b.Messages) })
+	all = slices.CompactFunc(all, func(a, b sortedPart) bool {
+		return a.First == b.First && bytes.Equal(a.Messages, b.Messages)
+	})
 	size := f.asked.size()
 	for _, p := range all {
-		if want := int64(block)*rounds.BlockSize + int64(len(out)/size); p.First != want || len(p.Messages)%size != 0 {
-			return nil, fmt.Errorf("block %d of %v: place %d comes where place %d should: reports were lost, or two lie at one place", block, of, p.First, want)
+		if want := int64(block)*rounds.BlockSize + int64(len(out)/size); p.First != want ||
+			len(p.Messages)%size != 0 {
+			return nil, fmt.Errorf(
+				"block %d of %v: place %d comes where place %d should: reports were lost, or two lie at "+
+					"one place", block, of, p.First, want)
 		}
 		out = append(out, p.Messages...)
 	}

@@ -88,8 +88,10 @@ func TestLabelsHaveTheMechanismsLaw(t *testing.T) {
 	}
 	for name, mutant := range map[string]func(i int) bool{
 		"majority without noise": func(i int) bool { return rows[i].ones > 5 },
-		"shifted by a query":     func(i int) bool { return strings.HasSuffix(lines[(i+1)%len(rows)], ",1") },
-		"always a coin":          func(i int) bool { return i/12%2 == 0 },
+		"shifted by a query": func(i int) bool {
+			return strings.HasSuffix(lines[(i+1)%len(rows)], ",1")
+		},
+		"always a coin": func(i int) bool { return i/12%2 == 0 },
 	} {
 		if check(mutant) == "" {
 			t.Errorf("mutant %q passes", name)
@@ -128,7 +130,8 @@ func TestFailingBundles(t *testing.T) {
 		found, err := filepath.Glob(filepath.Join(job.Temp, "darrm-beam-*", "labels-*.csv"))
 		for _, path := range found {
 			b, rerr := os.ReadFile(path)
-			written[filepath.Base(path)] = strings.TrimPrefix(string(b[:max(0, len(b)-32)]), "query,label\n") // without the seal
+			// without the seal
+			written[filepath.Base(path)] = strings.TrimPrefix(string(b[:max(0, len(b)-32)]), "query,label\n")
 			err = errors.Join(err, rerr)
 		}
 		return err
@@ -144,7 +147,8 @@ func TestFailingBundles(t *testing.T) {
 	defer mu.Unlock()
 	// Three failures in two or three attempts: two bundles can fail in one.
 	if r.Attempts < 3 || retried != r.Attempts-1 || tries[3] < 3 || tries[8] < 2 {
-		t.Errorf("%d attempts, %d retries, tries %v: the faults did not happen", r.Attempts, retried, tries)
+		t.Errorf("%d attempts, %d retries, tries %v: the faults did not happen", r.Attempts, retried,
+			tries)
 	}
 	checkLabels(t, job.Out, rows, true, s.key)
 	checkClean(t, job)
@@ -243,10 +247,13 @@ func processWorkers(t *testing.T, dir string, env map[string]string) {
 	if err := os.WriteFile(command, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	oldType, oldConfig, oldBinary := *jobopts.EnvironmentType, *jobopts.EnvironmentConfig, *jobopts.WorkerBinary
-	*jobopts.EnvironmentType, *jobopts.EnvironmentConfig, *jobopts.WorkerBinary = "process", fmt.Sprintf(`{"command": %q}`, command), command
+	oldType, oldConfig, oldBinary := *jobopts.EnvironmentType, *jobopts.EnvironmentConfig,
+		*jobopts.WorkerBinary
+	*jobopts.EnvironmentType, *jobopts.EnvironmentConfig, *jobopts.WorkerBinary = "process",
+		fmt.Sprintf(`{"command": %q}`, command), command
 	t.Cleanup(func() {
-		*jobopts.EnvironmentType, *jobopts.EnvironmentConfig, *jobopts.WorkerBinary = oldType, oldConfig, oldBinary
+		*jobopts.EnvironmentType, *jobopts.EnvironmentConfig, *jobopts.WorkerBinary = oldType, oldConfig,
+			oldBinary
 		if t.Failed() {
 			b, _ := os.ReadFile(filepath.Join(dir, "worker.log"))
 			t.Logf("worker: %s", b)
@@ -259,7 +266,9 @@ func processWorkers(t *testing.T, dir string, env map[string]string) {
 func TestHangingAttempt(t *testing.T) {
 	t.Run("job", func(t *testing.T) { hangingAttempt(t, 2*time.Second, 0) })
 	t.Run("runner", func(t *testing.T) { hangingAttempt(t, 0, 2*time.Second) })
-	t.Run("job before runner", func(t *testing.T) { hangingAttempt(t, 2*time.Second, time.Nanosecond) })
+	t.Run("job before runner", func(t *testing.T) {
+		hangingAttempt(t, 2*time.Second, time.Nanosecond)
+	})
 }
 
 func hangingAttempt(t *testing.T, ofJob, ofRunner time.Duration) {
@@ -363,7 +372,8 @@ func driver(dir, at string) {
 func driverJob(dir string) Job {
 	return Job{
 		Votes: []string{filepath.Join(dir, "votes-*.csv")}, Out: filepath.Join(dir, "labels.csv"),
-		ShardRows: 100, Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: Local{Timeout: 2 * time.Minute}.Run},
+		ShardRows: 100, Engine: Engine{Temp: filepath.Join(dir, "temp"),
+			Run: Local{Timeout: 2 * time.Minute}.Run},
 		Charge: Charge{Ledger: filepath.Join(dir, "ledger"), RequestID: "march", Teachers: "fresh"},
 	}
 }
@@ -403,7 +413,8 @@ func TestKilledDriver(t *testing.T) {
 			}
 			// The shards are left: labels that are paid for. Nothing else is.
 			filepath.WalkDir(filepath.Join(dir, "temp"), func(path string, d os.DirEntry, err error) error {
-				if err == nil && !d.IsDir() && !strings.HasPrefix(d.Name(), "labels-") && !strings.HasPrefix(d.Name(), "file-") && !strings.HasPrefix(d.Name(), "ids-") {
+				if err == nil && !d.IsDir() && !strings.HasPrefix(d.Name(), "labels-") &&
+					!strings.HasPrefix(d.Name(), "file-") && !strings.HasPrefix(d.Name(), "ids-") {
 					t.Errorf("left: %s", path)
 				}
 				return err

@@ -21,7 +21,8 @@ const (
 )
 
 func (f family) String() string {
-	return map[family]string{local | portable | dataflow: "every runner", local: "the local runner", portable: "the runners flink, spark and universal", dataflow: "the runner dataflow"}[f]
+	return map[family]string{local | portable | dataflow: "every runner", local: "the local runner",
+		portable: "the runners flink, spark and universal", dataflow: "the runner dataflow"}[f]
 }
 
 // runners are the runners by their names.
@@ -36,26 +37,38 @@ var runners = map[string]family{
 // job's runner does not honour is refused. If it were ignored, the job would not do what was asked:
 // with --dry_run it would pay and release.
 var sdkFlags = map[string]family{
-	"runner": local | portable | dataflow, "job_name": local | portable | dataflow, "experiments": local | portable | dataflow,
-	"environment_type": local | portable | dataflow, "environment_config": local | portable | dataflow, "worker_binary": local | portable | dataflow,
-	"beam_strict": local | portable, "endpoint": portable, "parallelism": portable, "retain_docker_containers": portable,
-	"resource_hints": portable | dataflow, "element_processing_timeout": portable | dataflow,
+	"runner": local | portable | dataflow, "job_name": local | portable | dataflow,
+	"experiments":      local | portable | dataflow,
+	"environment_type": local | portable | dataflow, "environment_config": local | portable | dataflow,
+	"worker_binary": local | portable | dataflow,
+	"beam_strict":   local | portable, "endpoint": portable, "parallelism": portable,
+	"retain_docker_containers": portable,
+	"resource_hints":           portable | dataflow, "element_processing_timeout": portable | dataflow,
 
-	"autoscaling_algorithm": dataflow, "cpu_profiling": dataflow, "dataflow_endpoint": dataflow, "dataflow_kms_key": dataflow, "dataflow_service_options": dataflow,
-	"disk_provisioned_iops": dataflow, "disk_provisioned_throughput_mibps": dataflow, "disk_size_gb": dataflow, "disk_type": dataflow, "flexrs_goal": dataflow,
-	"labels": dataflow, "machine_type": dataflow, "max_num_workers": dataflow, "min_cpu_platform": dataflow, "network": dataflow, "no_use_public_ips": dataflow,
-	"num_workers": dataflow, "number_of_worker_harness_threads": dataflow, "project": dataflow, "region": dataflow, "sdk_container_image": dataflow,
-	"sdk_harness_container_image_override": dataflow, "service_account_email": dataflow, "staging_location": dataflow, "subnetwork": dataflow,
-	"teardown_policy": dataflow, "temp_location": dataflow, "use_public_ips": dataflow, "worker_harness_container_image": dataflow, "worker_machine_type": dataflow,
+	"autoscaling_algorithm": dataflow, "cpu_profiling": dataflow, "dataflow_endpoint": dataflow,
+	"dataflow_kms_key": dataflow, "dataflow_service_options": dataflow,
+	"disk_provisioned_iops": dataflow, "disk_provisioned_throughput_mibps": dataflow,
+	"disk_size_gb": dataflow, "disk_type": dataflow, "flexrs_goal": dataflow,
+	"labels": dataflow, "machine_type": dataflow, "max_num_workers": dataflow,
+	"min_cpu_platform": dataflow, "network": dataflow, "no_use_public_ips": dataflow,
+	"num_workers": dataflow, "number_of_worker_harness_threads": dataflow, "project": dataflow,
+	"region": dataflow, "sdk_container_image": dataflow,
+	"sdk_harness_container_image_override": dataflow, "service_account_email": dataflow,
+	"staging_location": dataflow, "subnetwork": dataflow,
+	"teardown_policy": dataflow, "temp_location": dataflow, "use_public_ips": dataflow,
+	"worker_harness_container_image": dataflow, "worker_machine_type": dataflow,
 	"worker_region": dataflow, "worker_zone": dataflow, "zone": dataflow,
 
 	// The job would not run, not be waited for, or take the place of another.
-	"async": 0, "dry_run": 0, "execute_async": 0, "template_location": 0, "transform_name_mapping": 0, "update": 0,
+	"async": 0, "dry_run": 0, "execute_async": 0, "template_location": 0, "transform_name_mapping": 0,
+	"update": 0,
 	// Of a worker, which does not come here.
-	"control_endpoint": 0, "id": 0, "logging_endpoint": 0, "options": 0, "semi_persist_dir": 0, "worker": 0,
+	"control_endpoint": 0, "id": 0, "logging_endpoint": 0, "options": 0, "semi_persist_dir": 0,
+	"worker": 0,
 }
 
-// SDKFlags lists the SDK's flags that a runner honours, by what to call the runners: first those that all do.
+// SDKFlags lists the SDK's flags that a runner honours, by what to call the runners: first those
+// that all do.
 func SDKFlags() (titles []string, names [][]string) {
 	const all = local | portable | dataflow
 	for _, f := range []family{all, local, portable, dataflow} {
@@ -77,9 +90,11 @@ func checkSDKFlags(f family) (err error) {
 		switch {
 		case !known || honoured&f != 0: // a flag of somebody else
 		case set.Name == "dry_run":
-			err = cmp.Or(err, usagef("--dry_run = %v would print a job of Dataflow, and nothing here honours it: --dry-run prices a release", set.Value))
+			err = cmp.Or(err, usagef("--dry_run = %v would print a job of Dataflow, and nothing here "+
+				"honours it: --dry-run prices a release", set.Value))
 		case honoured == 0:
-			err = cmp.Or(err, usagef("--%s = %v, but a release waits for its pipelines, and is one job: leave it out", set.Name, set.Value))
+			err = cmp.Or(err, usagef("--%s = %v, but a release waits for its pipelines, and is one job: "+
+				"leave it out", set.Name, set.Value))
 		default:
 			err = cmp.Or(err, usagef("--%s = %v, but %v ignores it: leave it out", set.Name, set.Value, f))
 		}
@@ -87,20 +102,25 @@ func checkSDKFlags(f family) (err error) {
 	return err
 }
 
-// checkEnvironment checks where the workers are, before the SDK takes what it does not know for Docker. inside says
-// that they are in this process.
+// checkEnvironment checks where the workers are, before the SDK takes what it does not know for
+// Docker. inside says that they are in this process.
 func checkEnvironment(f family) (inside bool, err error) {
 	env := strings.ToLower(*jobopts.EnvironmentType)
-	types := map[family][]string{local: {"loopback", "process", "docker"}, portable: {"loopback", "process", "docker", "external"}, dataflow: {"docker"}}[f]
+	types := map[family][]string{local: {"loopback", "process", "docker"},
+		portable: {"loopback", "process", "docker", "external"}, dataflow: {"docker"}}[f]
 	if env != "" && !slices.Contains(types, env) {
-		return false, usagef("--environment_type = %q, but with %v it is %s", *jobopts.EnvironmentType, f, strings.Join(types, ", "))
+		return false, usagef("--environment_type = %q, but with %v it is %s", *jobopts.EnvironmentType, f,
+			strings.Join(types, ", "))
 	}
 	inside = env == "loopback" || env == "" && f == local
 	switch {
 	case inside && *jobopts.WorkerBinary != "":
-		return false, usagef("--worker_binary = %q, but the workers are in this process: leave it out", *jobopts.WorkerBinary)
+		return false, usagef("--worker_binary = %q, but the workers are in this process: leave it out",
+			*jobopts.WorkerBinary)
 	case inside && *jobopts.ElementProcessingTimeout != -1:
-		return false, usagef("--element_processing_timeout = %v would end this process, in which the workers are: leave it out", *jobopts.ElementProcessingTimeout)
+		return false, usagef(
+			"--element_processing_timeout = %v would end this process, in which the workers are: "+
+				"leave it out", *jobopts.ElementProcessingTimeout)
 	}
 	return inside, nil
 }
@@ -113,5 +133,6 @@ func unknownRunner(name string) error {
 			names = append(names, n)
 		}
 	}
-	return usagef("--runner = %q, but it must be one of %s", name, fmt.Sprint(strings.Join(names, ", ")))
+	return usagef("--runner = %q, but it must be one of %s", name,
+		fmt.Sprint(strings.Join(names, ", ")))
 }

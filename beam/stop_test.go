@@ -16,8 +16,8 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// stopAt cancels a context where a worker has answered a shard of this number, and lets the worker go on a while. stopped says
-// that it ended.
+// stopAt cancels a context where a worker has answered a shard of this number, and lets the worker
+// go on a while. stopped says that it ended.
 func stopAt(t testing.TB, shard int64) (ctx context.Context, stopped *atomic.Bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -33,8 +33,8 @@ func stopAt(t testing.TB, shard int64) (ctx context.Context, stopped *atomic.Boo
 	return ctx, stopped
 }
 
-// A job that is stopped ends when its workers have ended, and not before: one that goes on would write into the temporary
-// directory while it is being removed.
+// A job that is stopped ends when its workers have ended, and not before: one that goes on would
+// write into the temporary directory while it is being removed.
 func TestStoppedJobEndsWithItsWorkers(t *testing.T) {
 	t.Run("labels", func(t *testing.T) {
 		job := newJob(t, queries(300), true)
@@ -62,8 +62,10 @@ func TestLateWorker(t *testing.T) {
 		_, at, forget := newKey(t, dir)
 		found, _ := works.Load([32]byte(at.Fingerprint))
 		found.(*work).end()
-		f := &answerShard{Table: table(t), Queries: 10, ShardRows: 10, Temp: t.TempDir(), Neighbours: accountant.ReplaceOne, Key: at}
-		if err := f.ProcessElement(t.Context(), 0, func(*voteBlock) bool { return false }); !errors.Is(err, errOver) {
+		f := &answerShard{Table: table(t), Queries: 10, ShardRows: 10, Temp: t.TempDir(),
+			Neighbours: accountant.ReplaceOne, Key: at}
+		if err := f.ProcessElement(t.Context(), 0, func(*voteBlock) bool { return false }); !errors.Is(
+			err, errOver) {
 			t.Errorf("key in %q: %v", dir, err)
 		}
 		if err := forget(); err != nil {
@@ -72,8 +74,8 @@ func TestLateWorker(t *testing.T) {
 	}
 }
 
-// Labels whose digest is in the ledger are published, whatever is interrupted meanwhile; and so are the outputs of a round that the
-// book has.
+// Labels whose digest is in the ledger are published, whatever is interrupted meanwhile; and so are
+// the outputs of a round that the book has.
 func TestStopBehindTheNote(t *testing.T) {
 	for _, out := range []string{"", "memfs://" + t.Name() + "/labels.csv"} {
 		job := newJob(t, queries(100), true)

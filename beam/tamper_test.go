@@ -49,8 +49,9 @@ func behind(t testing.TB, e *Engine, n int, do func(dir string)) {
 	}
 }
 
-// Who may write to the temporary directory, and has not the key, puts no label, number of queries or finding of his own there:
-// not one bit, and no file of the same job in another one's place. What is found of the votes is found before the charge.
+// Who may write to the temporary directory, and has not the key, puts no label, number of queries
+// or finding of his own there: not one bit, and no file of the same job in another one's place.
+// What is found of the votes is found before the charge.
 func TestTamperedFilesOfAJob(t *testing.T) {
 	at := func(dir, name string) string { return filepath.Join(dir, name) }
 	ids := func(dir string) []string { return must.Get(filepath.Glob(at(dir, "ids-*")))(t) }
@@ -58,14 +59,20 @@ func TestTamperedFilesOfAJob(t *testing.T) {
 		pipeline int
 		do       func(dir string)
 	}{
-		"a label":           {2, func(dir string) { flip(t, at(dir, shardName(1)), 34) }},
-		"a seal":            {2, func(dir string) { flip(t, at(dir, shardName(1)), 1) }},
-		"another shard":     {2, func(dir string) { swap(t, at(dir, shardName(0)), at(dir, shardName(1))) }},
-		"no seal":           {2, func(dir string) { write(t, at(dir, shardName(1)), []byte("query,label\n")) }},
-		"an empty shard":    {2, func(dir string) { write(t, at(dir, shardName(1)), nil) }},
-		"a shard less":      {2, func(dir string) { os.Remove(at(dir, shardName(1))) }},
-		"a number of rows":  {1, func(dir string) { flip(t, at(dir, reportName(1)), 60) }},
-		"another report":    {1, func(dir string) { swap(t, at(dir, reportName(0)), at(dir, reportName(1))) }},
+		"a label": {2, func(dir string) { flip(t, at(dir, shardName(1)), 34) }},
+		"a seal":  {2, func(dir string) { flip(t, at(dir, shardName(1)), 1) }},
+		"another shard": {2, func(dir string) {
+			swap(t, at(dir, shardName(0)), at(dir, shardName(1)))
+		}},
+		"no seal": {2, func(dir string) {
+			write(t, at(dir, shardName(1)), []byte("query,label\n"))
+		}},
+		"an empty shard":   {2, func(dir string) { write(t, at(dir, shardName(1)), nil) }},
+		"a shard less":     {2, func(dir string) { os.Remove(at(dir, shardName(1))) }},
+		"a number of rows": {1, func(dir string) { flip(t, at(dir, reportName(1)), 60) }},
+		"another report": {1, func(dir string) {
+			swap(t, at(dir, reportName(0)), at(dir, reportName(1)))
+		}},
 		"a report less":     {1, func(dir string) { os.Remove(at(dir, reportName(0))) }},
 		"ids not searched":  {1, func(dir string) { os.Remove(ids(dir)[0]) }},
 		"ids of none":       {1, func(dir string) { write(t, ids(dir)[0], []byte("null")) }},
@@ -92,10 +99,13 @@ func TestTamperedFilesOfAJob(t *testing.T) {
 // A shard that somebody else left where a worker puts its own is an error at once.
 func TestForgedShardIsNotTriedAgain(t *testing.T) {
 	job := newJob(t, queries(300), true)
-	behind(t, &job.Engine, 1, func(dir string) { write(t, filepath.Join(dir, shardName(0)), []byte("query,label\n")) })
+	behind(t, &job.Engine, 1, func(dir string) {
+		write(t, filepath.Join(dir, shardName(0)), []byte("query,label\n"))
+	})
 	var s spy
 	s.wrap(t, &job)
-	if _, err := Run(t.Context(), job); err == nil || !strings.Contains(err.Error(), errOther.Error()) || s.ran != 2 {
+	if _, err := Run(t.Context(), job); err == nil ||
+		!strings.Contains(err.Error(), errOther.Error()) || s.ran != 2 {
 		t.Errorf("%d pipelines: %v", s.ran, err)
 	}
 	checkNoOutput(t, job)
@@ -109,9 +119,11 @@ func TestTamperedFilesOfARound(t *testing.T) {
 		pipeline int
 		do       func(dir string)
 	}{
-		"a report":       {2, func(dir string) { flip(t, at(dir, block), 1000) }},
-		"a sum":          {2, func(dir string) { flip(t, at(dir, block), 33) }},
-		"another stream": {2, func(dir string) { swap(t, at(dir, blockName(report.Differences, 0)), at(dir, block)) }},
+		"a report": {2, func(dir string) { flip(t, at(dir, block), 1000) }},
+		"a sum":    {2, func(dir string) { flip(t, at(dir, block), 33) }},
+		"another stream": {2, func(dir string) {
+			swap(t, at(dir, blockName(report.Differences, 0)), at(dir, block))
+		}},
 		"another silo":   {1, func(dir string) { swap(t, at(dir, siloName(0)), at(dir, siloName(1))) }},
 		"a silo's count": {1, func(dir string) { flip(t, at(dir, siloName(0)), 60) }},
 	} {
@@ -135,7 +147,8 @@ func TestSeal(t *testing.T) {
 	defer forgetOther()
 	b := box{t.TempDir(), jobKeys{coins: key}}
 	seals := [][]byte{
-		b.seal("a", []byte("b")), b.seal("a", []byte("c")), b.seal("c", []byte("b")), b.seal("ab", nil), b.seal("", []byte("ab")),
+		b.seal("a", []byte("b")), b.seal("a", []byte("c")), b.seal("c", []byte("b")), b.seal("ab", nil),
+		b.seal("", []byte("ab")),
 		box{b.dir, jobKeys{coins: other}}.seal("a", []byte("b")),
 	}
 	for i, s := range seals {

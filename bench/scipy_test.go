@@ -33,31 +33,33 @@ func TestScipyAgrees(t *testing.T) {
 		{6, 2, 0.1, 1e-5, 0.75, math.NaN()}, // a tie, l = 3, plays no part
 		{5, 3, 0.1, 0, 0.75, 0},             // m ≥ (K+1)/2 and Δ = 0: no noise is needed
 	} {
-		t.Run(fmt.Sprintf("K=%d,m=%g,eps=%g,delta=%g,mu=%g", tc.k, tc.m, tc.eps, tc.delta, tc.mu), func(t *testing.T) {
-			number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-			text, err := exec.Command(python, "scipy_darrm.py",
-				strconv.Itoa(tc.k), number(tc.m), number(tc.eps), number(tc.delta), number(tc.mu)).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			theirs, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := constraints.NewProblem(tc.k, tc.m, tc.eps, tc.delta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			table, err := solve.Optimal(t.Context(), p, solve.Options{PriorMean: tc.mu})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := math.Abs(theirs - table.ExpectedError); !(d <= 1e-9) {
-				t.Errorf("scipy's expected error is %.15g, ours %.15g: %g apart", theirs, table.ExpectedError, d)
-			}
-			if !math.IsNaN(tc.knownExpectedError) && !(math.Abs(theirs-tc.knownExpectedError) <= 1e-9) {
-				t.Errorf("scipy's expected error is %.15g, must be %g", theirs, tc.knownExpectedError)
-			}
-		})
+		t.Run(fmt.Sprintf("K=%d,m=%g,eps=%g,delta=%g,mu=%g", tc.k, tc.m, tc.eps, tc.delta, tc.mu),
+			func(t *testing.T) {
+				number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+				text, err := exec.Command(python, "scipy_darrm.py",
+					strconv.Itoa(tc.k), number(tc.m), number(tc.eps), number(tc.delta), number(tc.mu)).Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				theirs, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := constraints.NewProblem(tc.k, tc.m, tc.eps, tc.delta)
+				if err != nil {
+					t.Fatal(err)
+				}
+				table, err := solve.Optimal(t.Context(), p, solve.Options{PriorMean: tc.mu})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := math.Abs(theirs - table.ExpectedError); !(d <= 1e-9) {
+					t.Errorf("scipy's expected error is %.15g, ours %.15g: %g apart", theirs, table.ExpectedError,
+						d)
+				}
+				if !math.IsNaN(tc.knownExpectedError) && !(math.Abs(theirs-tc.knownExpectedError) <= 1e-9) {
+					t.Errorf("scipy's expected error is %.15g, must be %g", theirs, tc.knownExpectedError)
+				}
+			})
 	}
 }

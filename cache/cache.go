@@ -97,22 +97,26 @@ func DefaultDir() (string, error) {
 // [*DirError] and matches [ErrNotWritable].
 func Open(dir string) (*Store, error) {
 	if dir == "" {
-		return nil, &DirError{Dir: dir, Rule: "the name of the cache directory must not be empty", Hint: chooseHint}
+		return nil, &DirError{Dir: dir, Rule: "the name of the cache directory must not be empty",
+			Hint: chooseHint}
 	}
 	// An absolute name stays right if the process changes its directory.
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, &DirError{Dir: dir, Rule: "the cache directory must have an absolute name", Hint: chooseHint, Err: err}
+		return nil, &DirError{Dir: dir, Rule: "the cache directory must have an absolute name",
+			Hint: chooseHint, Err: err}
 	}
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &DirError{Dir: abs, Rule: "the cache directory must be a directory", Hint: chooseHint}
 	}
 	if err := os.MkdirAll(abs, 0o700); err != nil {
-		return nil, &DirError{Dir: abs, Rule: "the cache directory must exist or be creatable", Hint: chooseHint, Err: err}
+		return nil, &DirError{Dir: abs, Rule: "the cache directory must exist or be creatable",
+			Hint: chooseHint, Err: err}
 	}
 	s := &Store{dir: abs}
 	if err := s.probe(); err != nil {
-		return nil, &DirError{Dir: abs, Rule: "files must be creatable in the cache directory", Hint: chooseHint, Err: err}
+		return nil, &DirError{Dir: abs, Rule: "files must be creatable in the cache directory",
+			Hint: chooseHint, Err: err}
 	}
 	return s, nil
 }

@@ -114,7 +114,8 @@ func TestLargestValue(t *testing.T) {
 
 func TestBadKeys(t *testing.T) {
 	s := open(t)
-	for _, key := range []string{"", "a\nb", "a\x00", "a\x7f", "\xff", "a\u0085", strings.Repeat("k", MaxKey+1)} {
+	for _, key := range []string{"", "a\nb", "a\x00", "a\x7f", "\xff", "a\u0085",
+		strings.Repeat("k", MaxKey+1)} {
 		if err := s.Put(key, nil); err == nil {
 			t.Errorf("Put accepted key %.20q", key)
 		}
@@ -210,7 +211,8 @@ func TestFileFormat(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// printf hello | sha256sum again, now of the key.
-	if got := entryName("hello"); got != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"+extension {
+	if got := entryName("hello"); got !=
+		"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"+extension {
 		t.Errorf("file name of key hello is %q", got)
 	}
 }
@@ -250,7 +252,8 @@ func TestDamagedEntries(t *testing.T) {
 		{"sign", replace("length 5", "length +5"), "but 5 follow"},
 		{"length out of int64", replace("length 5", "length 99999999999999999999"), "but 5 follow"},
 		{"length above the limit", replace("length 5", "length 67108865"), "but 5 follow"},
-		{"endless header line", "darrm-cache 1\nkey " + strings.Repeat("k", 3*MaxKey), "truncated header"},
+		{"endless header line", "darrm-cache 1\nkey " + strings.Repeat("k", 3*MaxKey),
+			"truncated header"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -365,7 +368,8 @@ func TestNotARegularFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantGet(t, s, key, "v")
-			if b, err := os.ReadFile(filepath.Join(s.Dir(), "elsewhere")); err == nil && !bytes.Equal(b, encode(t, key, "v")) {
+			if b, err := os.ReadFile(filepath.Join(s.Dir(), "elsewhere")); err == nil &&
+				!bytes.Equal(b, encode(t, key, "v")) {
 				t.Error("Put wrote through the link")
 			}
 		})
@@ -386,7 +390,8 @@ func TestListAndClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := []string{
-		"README", "notes.dtable", strings.Repeat("A", 64) + extension, strings.Repeat("0", 63) + extension,
+		"README", "notes.dtable", strings.Repeat("A", 64) + extension, strings.Repeat("0", 63) +
+			extension,
 		strings.Repeat("0", 64) + ".txt",
 	}
 	for _, n := range foreign {
@@ -416,7 +421,8 @@ func TestListAndClear(t *testing.T) {
 		key string
 		err string
 	}
-	want := []row{{"", "not a regular file"}, {"", "follow"}, {"a", ""}, {"b", ""}, {"moved", "file name"}}
+	want := []row{{"", "not a regular file"}, {"", "follow"}, {"a", ""}, {"b", ""},
+		{"moved", "file name"}}
 	if misnamed := entryName("bad"); misnamed < strings.Repeat("1", 64) {
 		want[0], want[1] = want[1], want[0] // sorted by path where there is no key
 	}
@@ -425,7 +431,8 @@ func TestListAndClear(t *testing.T) {
 	}
 	for i, w := range want {
 		e := list[i]
-		if e.Key != w.key || (e.Err == nil) != (w.err == "") || e.Err != nil && !strings.Contains(e.Err.Error(), w.err) {
+		if e.Key != w.key || (e.Err == nil) != (w.err == "") || e.Err != nil &&
+			!strings.Contains(e.Err.Error(), w.err) {
 			t.Errorf("entry %d: %+v, want %+v", i, e, w)
 		}
 		if e.ModTime.IsZero() || e.Size <= 0 && w.key != "" {

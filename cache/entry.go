@@ -31,7 +31,8 @@ type entry struct {
 
 // header returns the lines before the value.
 func header(key string, value []byte) string {
-	return fmt.Sprintf("%s%s\nkey %s\nsha256 %x\nlength %d\n", magic, formatVersion, key, sha256.Sum256(value), len(value))
+	return fmt.Sprintf("%s%s\nkey %s\nsha256 %x\nlength %d\n", magic, formatVersion, key,
+		sha256.Sum256(value), len(value))
 }
 
 func writeEntry(w io.Writer, key string, value []byte) error {
@@ -53,7 +54,8 @@ func readEntry(path string) (e entry, err error) {
 	case errors.As(err, &system):
 		return e, fmt.Errorf("read cache entry: %w", err)
 	case err != nil:
-		return e, &CorruptError{Path: path, Reason: fmt.Sprintf("not a regular file of at most %d bytes: %v", MaxValue+maxHeader, err)}
+		return e, &CorruptError{Path: path,
+			Reason: fmt.Sprintf("not a regular file of at most %d bytes: %v", MaxValue+maxHeader, err)}
 	}
 	defer f.Close()
 	b, err := io.ReadAll(f)
@@ -82,7 +84,8 @@ func decodeEntry(b []byte) (entry, error) {
 	case !whole:
 		return e, errors.New("truncated header")
 	case string(length) != "length "+strconv.Itoa(len(value)):
-		return e, fmt.Errorf("length says %.40s bytes, but %d follow", bytes.TrimPrefix(length, []byte("length ")), len(value))
+		return e, fmt.Errorf("length says %.40s bytes, but %d follow",
+			bytes.TrimPrefix(length, []byte("length ")), len(value))
 	case string(b[:len(b)-len(value)]) != header(e.key, value):
 		return e, errors.New("the value does not match its checksum")
 	}

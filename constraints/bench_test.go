@@ -40,7 +40,8 @@ func BenchmarkMax(b *testing.B) {
 		k      int
 		delta  float64
 		ripple float64
-	}{{11, 1e-5, 0.1}, {41, 1e-5, 0.1}, {101, 0, 0.1}, {101, 1e-5, 0.1}, {101, 1e-5, 0}, {301, 1e-5, 0.1}, {301, 1e-5, 0}} {
+	}{{11, 1e-5, 0.1}, {41, 1e-5, 0.1}, {101, 0, 0.1}, {101, 1e-5, 0.1}, {101, 1e-5, 0},
+		{301, 1e-5, 0.1}, {301, 1e-5, 0}} {
 		b.Run(fmt.Sprintf("K=%d/Δ=%g/ripple=%g", c.k, c.delta, c.ripple), func(b *testing.B) {
 			s := system(b, problem(b, c.k, 3, 0.1, c.delta))
 			phi := ramp(c.k, c.ripple)

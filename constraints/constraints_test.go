@@ -179,7 +179,8 @@ func TestMaxAgainstBruteForce(t *testing.T) {
 		if gap := got.Upper - best/scale; gap > 3*s.evalError {
 			t.Fatalf("bound %g is %g above the maximum, error bound %g", got.Upper, gap, s.evalError)
 		}
-		if at := o.value(got.At, phi).Nearest(); !s.Holds(got.At) || math.Abs(at-best) > scale*3*s.evalError {
+		if at := o.value(got.At, phi).Nearest(); !s.Holds(got.At) ||
+			math.Abs(at-best) > scale*3*s.evalError {
 			t.Fatalf("%v attains %g, not the maximum %g", got.At, at, best)
 		}
 	})
@@ -205,7 +206,8 @@ func TestSearchStartsBelowWhatIsAttained(t *testing.T) {
 		attained := o.value(likely.Multiset, phi)
 		start := exact(sh.threshold.get()).Add(exact(s.evalError)).Mul(o.e.Add(exact(1)))
 		if start.Cmp(attained) > 0 {
-			t.Fatalf("the search starts from %g, but %v attains %g", sh.threshold.get(), likely.Multiset, attained.Nearest())
+			t.Fatalf("the search starts from %g, but %v attains %g", sh.threshold.get(), likely.Multiset,
+				attained.Nearest())
 		}
 	})
 }
@@ -233,7 +235,8 @@ func TestMaxAgainstRows(t *testing.T) {
 			at += x * -phi[l]
 		}
 		if math.Abs(best-got.Computed) > 1e-13 || got.Upper < best || math.Abs(at-best) > 1e-13 {
-			t.Fatalf("sweep %g (at most %g) at %v, which has %g; rows %g", got.Computed, got.Upper, got.At, at, best)
+			t.Fatalf("sweep %g (at most %g) at %v, which has %g; rows %g", got.Computed, got.Upper, got.At,
+				at, best)
 		}
 	})
 }
@@ -255,7 +258,8 @@ func TestSeparateAgainstRows(t *testing.T) {
 				value += x * -phi[l]
 			}
 			if v.Value > last || v.Value <= s.RHS()+1e-12 || math.Abs(v.Value-value) > 1e-13 {
-				t.Fatalf("%v: value %g, row says %g, after %g, right-hand side %g", v.Multiset, v.Value, value, last, s.RHS())
+				t.Fatalf("%v: value %g, row says %g, after %g, right-hand side %g", v.Multiset, v.Value, value,
+					last, s.RHS())
 			}
 			last = v.Value
 		}
@@ -310,7 +314,8 @@ func TestTotalEpsilonIsExact(t *testing.T) {
 	for _, c := range []struct {
 		m, eps float64
 		want   string
-	}{{3, 0.1, "0.3"}, {3, 0.13577, "0.40731"}, {1.5, 0.1, "0.15"}, {10, 0.1, "1"}, {1, 1e-6, "0.000001"}, {20, 20, "400"}} {
+	}{{3, 0.1, "0.3"}, {3, 0.13577, "0.40731"}, {1.5, 0.1, "0.15"}, {10, 0.1, "1"},
+		{1, 1e-6, "0.000001"}, {20, 20, "400"}} {
 		if got := problem(t, 5, c.m, c.eps, 0).TotalDecimal(); got != c.want {
 			t.Errorf("%g × %g = %s, want %s", c.m, c.eps, got, c.want)
 		}
@@ -391,7 +396,8 @@ func TestMaxHonoursTheContext(t *testing.T) {
 
 func TestMaxPanicsOnForeignPhi(t *testing.T) {
 	s := system(t, problem(t, 3, 1, 0.1, 0))
-	for _, phi := range [][]float64{nil, {0, 0, 0}, {-1, -1, 1, 0.5}, {-2, 0, 0, 2}, {math.NaN(), 0, 0, math.NaN()}} {
+	for _, phi := range [][]float64{nil, {0, 0, 0}, {-1, -1, 1, 0.5}, {-2, 0, 0, 2},
+		{math.NaN(), 0, 0, math.NaN()}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -446,8 +452,10 @@ func TestSeparateFindsEveryLocalMaximum(t *testing.T) {
 				t.Errorf("γ = %v: %v = %g is not wanted", free, v.Multiset, v.Value)
 			}
 		}
-		if found, err = s.SeparateFirstOrder(t.Context(), phi, 1e-9, lows); err != nil || len(found) != few {
-			t.Errorf("γ = %v: %d violations with at most %d teachers at (b,a), %v; want %d", free, len(found), lows, err, few)
+		if found, err = s.SeparateFirstOrder(t.Context(), phi, 1e-9, lows); err != nil ||
+			len(found) != few {
+			t.Errorf("γ = %v: %d violations with at most %d teachers at (b,a), %v; want %d", free,
+				len(found), lows, err, few)
 		}
 	}
 	if several < k {
@@ -480,7 +488,8 @@ func TestUpperBoundDecidesAsMax(t *testing.T) {
 		if (coarse.Upper <= s.RHS()) != (exact.Upper <= s.RHS()) && !near {
 			t.Fatalf("bound %g, coarse %g, right-hand side %g", exact.Upper, coarse.Upper, s.RHS())
 		}
-		if exact.Upper <= s.RHS() && coarse.Upper > exact.Upper+(s.RHS()-exact.Computed)/1024+4*s.evalError {
+		if exact.Upper <= s.RHS() && coarse.Upper > exact.Upper+(s.RHS()-exact.Computed)/1024+
+			4*s.evalError {
 			t.Fatalf("coarse bound %g, maximum %g", coarse.Upper, exact.Computed)
 		}
 	}

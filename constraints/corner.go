@@ -25,7 +25,8 @@ const (
 	corners                    // how many there are
 )
 
-var cornerNames = [corners]string{"(0,0)", "(1,1)", "(Δ,0)", "(0,Δ)", "(1,1-Δ)", "(1-Δ,1)", "(a,b)", "(b,a)"}
+var cornerNames = [corners]string{"(0,0)", "(1,1)", "(Δ,0)", "(0,Δ)", "(1,1-Δ)", "(1-Δ,1)", "(a,b)",
+	"(b,a)"}
 
 // String returns the corner in the notation of the package comment.
 func (c Corner) String() string {

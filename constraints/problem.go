@@ -40,12 +40,14 @@ type Problem struct {
 // NewProblem returns the problem of a release that may cost m·epsilon, with every
 // teacher affected and δ = DefaultDelta. The error is a *ParameterError.
 func NewProblem(k int, m, epsilon, teacherDelta float64) (Problem, error) {
-	return Problem{K: k, M: m, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.WithDefaultDelta()
+	return Problem{K: k, M: m, Epsilon: epsilon, TeacherDelta: teacherDelta,
+		Affected: k}.WithDefaultDelta()
 }
 
 // NewTotalProblem is NewProblem for a release that may cost totalEpsilon.
 func NewTotalProblem(k int, totalEpsilon, epsilon, teacherDelta float64) (Problem, error) {
-	return Problem{K: k, TotalEpsilon: totalEpsilon, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.WithDefaultDelta()
+	return Problem{K: k, TotalEpsilon: totalEpsilon, Epsilon: epsilon, TeacherDelta: teacherDelta,
+		Affected: k}.WithDefaultDelta()
 }
 
 // WithDefaultDelta returns p with δ = DefaultDelta. The error is that of Validate.
@@ -65,7 +67,8 @@ func (p Problem) validateBudget() error {
 			return err
 		}
 		if math.IsInf(p.Epsilon, 1) {
-			return &check.Error{Name: "epsilon", Value: p.Epsilon, Rule: "finite unless a total epsilon is given instead of m"}
+			return &check.Error{Name: "epsilon", Value: p.Epsilon,
+				Rule: "finite unless a total epsilon is given instead of m"}
 		}
 	case p.M != 0:
 		return &check.Error{Name: "m", Value: p.M, Rule: "left out when a total epsilon is given"}
@@ -95,18 +98,23 @@ func (p Problem) Validate() error {
 		}
 	}
 	if p.Epsilon == 0 && p.TeacherDelta == 0 {
-		return &check.Error{Name: "epsilon", Value: p.Epsilon, Rule: "> 0 when teacher delta is 0 (such teachers ignore the data)"}
+		return &check.Error{Name: "epsilon", Value: p.Epsilon,
+			Rule: "> 0 when teacher delta is 0 (such teachers ignore the data)"}
 	}
 	if math.IsInf(p.Epsilon, 1) && p.TeacherDelta != 0 {
-		return &check.Error{Name: "teacher delta", Value: p.TeacherDelta, Rule: "0 when epsilon is infinite (such teachers promise nothing)"}
+		return &check.Error{Name: "teacher delta", Value: p.TeacherDelta,
+			Rule: "0 when epsilon is infinite (such teachers promise nothing)"}
 	}
 	if p.total().Cmp(big.NewRat(check.MaxTotalEpsilon, 1)) > 0 {
-		return &check.Error{Name: "m·epsilon", Value: p.M * p.Epsilon, Rule: fmt.Sprintf("at most %d", check.MaxTotalEpsilon)}
+		return &check.Error{Name: "m·epsilon", Value: p.M * p.Epsilon,
+			Rule: fmt.Sprintf("at most %d", check.MaxTotalEpsilon)}
 	}
 	// A release at least as revealing as one teacher cannot promise a smaller
 	// δ than that teacher does. The source requires the same (Problem 3.1.1).
-	if !math.IsInf(p.Epsilon, 1) && p.total().Cmp(num.Decimal(p.Epsilon)) >= 0 && p.Delta < p.TeacherDelta {
-		return &check.Error{Name: "delta", Value: p.Delta, Rule: "at least the teacher delta when the release may cost ε or more (m ≥ 1)"}
+	if !math.IsInf(p.Epsilon, 1) && p.total().Cmp(num.Decimal(p.Epsilon)) >= 0 &&
+		p.Delta < p.TeacherDelta {
+		return &check.Error{Name: "delta", Value: p.Delta,
+			Rule: "at least the teacher delta when the release may cost ε or more (m ≥ 1)"}
 	}
 	return nil
 }

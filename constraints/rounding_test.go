@@ -144,11 +144,13 @@ func TestErrorBoundsHaveAllTheirTerms(t *testing.T) {
 					continue
 				}
 				d, tau := truncation(affected, delta)
-				bound("evaluationError", p, s.evalError, sumOf(times(4, c), times(4*float64(d+2), u), times(2, fraction(tau))))
+				bound("evaluationError", p, s.evalError, sumOf(times(4, c), times(4*float64(d+2), u),
+					times(2, fraction(tau))))
 				x := new(big.Rat).Mul(fraction(float64(k)), fraction(delta))
 				each := sumOf(times(2, c), times(24, u))
 				square := new(big.Rat).Mul(x, x)
-				bound("screenError", p, screenError(p), sumOf(square.Mul(square, each), new(big.Rat).Mul(x, each), times(16, u)))
+				bound("screenError", p, screenError(p), sumOf(square.Mul(square, each),
+					new(big.Rat).Mul(x, each), times(16, u)))
 			}
 		}
 	}
@@ -177,7 +179,8 @@ func preciseValue(p Problem, m Multiset, phi []float64) *big.Float {
 	x := preciseExp(exactDecimal(p.Epsilon))
 	a := precise().Quo(precise().Add(x, d), precise().Add(x, one))
 	b, far := precise().Sub(one, a), precise().Sub(one, d)
-	pairs := [corners][2]*big.Float{{new(big.Float), new(big.Float)}, {one, one}, {d, new(big.Float)}, {new(big.Float), d}, {one, far}, {far, one}, {a, b}, {b, a}}
+	pairs := [corners][2]*big.Float{{new(big.Float), new(big.Float)}, {one, one}, {d, new(big.Float)},
+		{new(big.Float), d}, {one, far}, {far, one}, {a, b}, {b, a}}
 	var side [2]*big.Float
 	for i := range side {
 		psi := make([]*big.Float, len(phi))
@@ -207,9 +210,11 @@ func preciseValue(p Problem, m Multiset, phi []float64) *big.Float {
 // above the computed one by more than 100 units u, far more than all terms of the error but
 // C. Upper must be above it all the same.
 func TestUpperHoldsWhereRoundingsAddUp(t *testing.T) {
-	for _, c := range []struct{ eps, delta, gamma float64 }{{0.25, 0, 1}, {0.35, 1e-5, 1}, {0.3, 0.01, 0.9999999}} {
+	for _, c := range []struct{ eps, delta, gamma float64 }{{0.25, 0, 1}, {0.35, 1e-5, 1},
+		{0.3, 0.01, 0.9999999}} {
 		const k = 301
-		p := Problem{K: k, TotalEpsilon: 1, Epsilon: c.eps, TeacherDelta: c.delta, Delta: c.delta, Affected: k}
+		p := Problem{K: k, TotalEpsilon: 1, Epsilon: c.eps, TeacherDelta: c.delta, Delta: c.delta,
+			Affected: k}
 		s := system(t, p)
 		free := make([]float64, (k+1)/2)
 		for l := range free {
@@ -247,10 +252,12 @@ func TestPostProcessingRoundsItsCostUp(t *testing.T) {
 			}
 			p := Problem{K: 11, M: float64(reached), Epsilon: 0.1, TeacherDelta: delta, Affected: reached}
 			if p.Delta = below; p.PostProcessing() {
-				t.Errorf("Δ = %g, t = %d: δ = %v passes, but it must be at least %s", delta, reached, below, spent.FloatString(25))
+				t.Errorf("Δ = %g, t = %d: δ = %v passes, but it must be at least %s", delta, reached, below,
+					spent.FloatString(25))
 			}
 			if p.Delta = math.Nextafter(below, 1); !p.PostProcessing() {
-				t.Errorf("Δ = %g, t = %d: δ = %v does not pass, but %s does", delta, reached, p.Delta, spent.FloatString(25))
+				t.Errorf("Δ = %g, t = %d: δ = %v does not pass, but %s does", delta, reached, p.Delta,
+					spent.FloatString(25))
 			}
 		}
 	}

@@ -45,7 +45,8 @@ func (s *System) Holds(m Multiset) bool {
 
 func (s *System) mustHold(m Multiset) {
 	if !s.Holds(m) {
-		panic(fmt.Sprintf("constraints: multiset %v is not one of %d teachers, %d affected", m, s.problem.K, s.problem.Affected))
+		panic(fmt.Sprintf("constraints: multiset %v is not one of %d teachers, %d affected", m,
+			s.problem.K, s.problem.Affected))
 	}
 }
 
@@ -82,7 +83,8 @@ type walk struct {
 }
 
 func newWalk(s *System, yield func(Multiset, []float64) bool) *walk {
-	w := &walk{s: s, yield: yield, corners: affectedCorners(s.perturbed()), row: make([]float64, s.Variables())}
+	w := &walk{s: s, yield: yield, corners: affectedCorners(s.perturbed()),
+		row: make([]float64, s.Variables())}
 	for side := range w.law {
 		w.law[side] = make([][]float64, s.problem.Affected+1)
 		for n := range w.law[side] {

@@ -91,7 +91,8 @@ func (sc *screen) movers(n1 int, zero, one float64) (zeros, ones int) {
 func (sc *screen) linear(n1 int) float64 {
 	zero, one, _, _ := sc.moveGains(n1)
 	zeros, ones := sc.movers(n1, zero, one)
-	return float64(sc.s.w*sc.u[n1]) - float64(sc.s.wp*sc.v[n1]) + float64(float64(zeros)*zero) + float64(float64(ones)*one)
+	return float64(sc.s.w*sc.u[n1]) - float64(sc.s.wp*sc.v[n1]) + float64(float64(zeros)*zero) +
+		float64(float64(ones)*one)
 }
 
 // split returns the multiset behind linear, High and Low left zero.

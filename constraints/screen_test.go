@@ -75,11 +75,13 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 		for n1 := range u {
 			bound, exact := sc.linear(n1)+sc.remainder(), bestSplit(s, u, v, n1, may)
 			if firstOrder < sc.linear(n1)-1e-13 || family < bound-1e-13 {
-				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: the family's bounds %.17g and %.17g are below %.17g and %.17g",
+				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: the family's bounds %.17g and "+
+					"%.17g are below %.17g and %.17g",
 					n, delta, may, n1, u, v, firstOrder, family, sc.linear(n1), bound)
 			}
 			if bound < exact-1e-13 {
-				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: bound %.17g, exactly %.17g", n, delta, may, n1, u, v, bound, exact)
+				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: bound %.17g, exactly %.17g", n,
+					delta, may, n1, u, v, bound, exact)
 			}
 		}
 	}
@@ -103,8 +105,10 @@ func TestSplitterNamesTheBestSplit(t *testing.T) {
 			best := bestSplit(s, u, v, n1, may)
 			at := s.w*moments(u, n1, m[NearZeroUp], m[NearOneDown], delta) -
 				s.wp*moments(v, n1, m[NearZeroDown], m[NearOneUp], delta)
-			if m.Teachers() != n || m.Affected() > may || math.Abs(g-best) > 1e-13 || math.Abs(at-best) > 1e-13 {
-				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: %v with %.17g, which has %.17g; the best has %.17g",
+			if m.Teachers() != n || m.Affected() > may || math.Abs(g-best) > 1e-13 ||
+				math.Abs(at-best) > 1e-13 {
+				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: %v with %.17g, which has %.17g; "+
+					"the best has %.17g",
 					n, delta, may, n1, u, v, m, g, at, best)
 			}
 		}
@@ -167,7 +171,8 @@ func TestScreenKeepsTheWorst(t *testing.T) {
 		{6, 5, 3, 0.1, 0.1, []float64{1, 0.625, 0}, Multiset{Zeros: 1, NearZeroUp: 5}},
 		{6, 4, 2, 1, 0.3, []float64{0.875, 1, 0.75}, Multiset{Zeros: 1, Ones: 1, NearZeroUp: 4}},
 		{7, 4, 2, 1, 0.3, []float64{1, 1, 0.625, 0}, Multiset{Zeros: 2, Ones: 1, NearZeroUp: 4}},
-		{7, 6, 1.5, 3, 0.1, []float64{0.125, 0.5, 1, 0.75}, Multiset{Ones: 1, NearZeroUp: 5, NearOneDown: 1}},
+		{7, 6, 1.5, 3, 0.1, []float64{0.125, 0.5, 1, 0.75},
+			Multiset{Ones: 1, NearZeroUp: 5, NearOneDown: 1}},
 	} {
 		p := problem(t, c.k, c.m, c.eps, c.d)
 		p.Affected = c.t
@@ -190,7 +195,8 @@ func TestScreenKeepsTheWorst(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got.Upper < value {
-					t.Errorf("%+v, γ = %v: Upper = %.17g, but %v reaches %.17g", p, free, got.Upper, c.worst, value)
+					t.Errorf("%+v, γ = %v: Upper = %.17g, but %v reaches %.17g", p, free, got.Upper, c.worst,
+						value)
 				}
 			}
 		}
@@ -303,9 +309,11 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Upper < want.Value {
-			t.Fatalf("%+v, γ = %v: at most %.17g, but %v reaches %.17g", p, gamma, got.Upper, want.Multiset, want.Value)
+			t.Fatalf("%+v, γ = %v: at most %.17g, but %v reaches %.17g", p, gamma, got.Upper, want.Multiset,
+				want.Value)
 		}
-		likely, err := s.likelyWorst(context.Background(), phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k})
+		likely, err := s.likelyWorst(context.Background(), phi,
+			&search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,6 +325,7 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 		}
 	}
 	if allLow < 10 || secondOrder < 10 {
-		t.Errorf("of 2500 cases %d have all affected teachers at (b,a), and in %d second order decides", allLow, secondOrder)
+		t.Errorf("of 2500 cases %d have all affected teachers at (b,a), and in %d second order decides",
+			allLow, secondOrder)
 	}
 }

@@ -50,7 +50,8 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 // left-hand side exceeds RHS() + tolerance, and returns them worst first: for each number
 // of teachers at (a,b) and at (b,a) the local maxima over the number near (1,1). None means
 // that none exists, up to rounding. See UpperBound for phi, cost and ctx.
-func (s *System) Separate(ctx context.Context, phi []float64, tolerance float64) ([]Violation, error) {
+func (s *System) Separate(ctx context.Context, phi []float64,
+	tolerance float64) ([]Violation, error) {
 	_, found, err := s.complete(ctx, phi, s.rhs+tolerance, false)
 	return found, err
 }
@@ -59,17 +60,20 @@ func (s *System) Separate(ctx context.Context, phi []float64, tolerance float64)
 // solved tables have nearly all their tight constraints, and to first order in Δ: violations
 // of second order, (KΔ)², may be missed. Whether a constraint is violated indeed, its Row
 // tells. For all but the last rounds of a cutting-plane method. Cost O(lows·K²).
-func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64, lows int) ([]Violation, error) {
+func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64,
+	lows int) ([]Violation, error) {
 	s.mustBePhi(phi)
 	limit := s.rhs + tolerance
-	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit, firstOrder: true, lows: lows})
+	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
+		firstOrder: true, lows: lows})
 	return sortWorstFirst(found.violated), err
 }
 
 // complete searches the whole set, and returns a bound on it and the multisets above limit.
 // A coarse search does not look for the maximum between a likely value of it and one
 // that is above by a thousandth of the room left.
-func (s *System) complete(ctx context.Context, phi []float64, limit float64, coarse bool) (Bound, []Violation, error) {
+func (s *System) complete(ctx context.Context, phi []float64, limit float64,
+	coarse bool) (Bound, []Violation, error) {
 	s.mustBePhi(phi)
 	if !slices.ContainsFunc(phi, func(x float64) bool { return x != 0 }) {
 		return Bound{At: Multiset{Zeros: s.problem.K}}, nil, ctx.Err() // exactly 0, everywhere
@@ -93,11 +97,13 @@ func (s *System) complete(ctx context.Context, phi []float64, limit float64, coa
 		best = likely
 	}
 	if math.IsNaN(best.Value) || math.IsInf(best.Value, 0) {
-		return Bound{}, nil, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v", s.problem.K, best.Value)
+		return Bound{}, nil, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v",
+			s.problem.K, best.Value)
 	}
 	// What was ruled out is at most the threshold, up to the same error.
 	upper := math.Nextafter(max(best.Value, floor)+s.evalError, math.Inf(1))
-	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, sortWorstFirst(found.violated), nil
+	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset},
+		sortWorstFirst(found.violated), nil
 }
 
 // likelyLows is up to how many teachers at (b,a) likelyWorst looks. Where the worst multiset
@@ -111,7 +117,8 @@ func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Vi
 	if !s.perturbed() {
 		return likely, nil // nothing to rule out
 	}
-	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1), firstOrder: true, lows: likelyLows})
+	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1),
+		firstOrder: true, lows: likelyLows})
 	if err != nil {
 		return likely, err
 	}
@@ -123,7 +130,8 @@ func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Vi
 	likely.Value = value
 	// A little less than computed here: rounding must not put the threshold above
 	// what the search itself computes for this very multiset.
-	sh.record(value - float64(2*s.evalError) - float64(2*s.RowError()) - float64(float64(s.problem.K)*unit))
+	sh.record(value - float64(2*s.evalError) - float64(2*s.RowError()) -
+		float64(float64(s.problem.K)*unit))
 	return likely, nil
 }
 
@@ -142,7 +150,8 @@ func (s *System) mustBePhi(phi []float64) {
 	}
 	for l, x := range phi {
 		if !(x >= -1 && x <= 1) || phi[k-l] != -x {
-			panic(fmt.Sprintf("constraints: phi(%d) = %v, phi(%d) = %v: want opposite numbers in [-1,1]", l, x, k-l, phi[k-l]))
+			panic(fmt.Sprintf("constraints: phi(%d) = %v, phi(%d) = %v: want opposite numbers in [-1,1]", l,
+				x, k-l, phi[k-l]))
 		}
 	}
 }

@@ -24,7 +24,8 @@ import (
 //
 // Where phi is non-decreasing, (a,b) dominates (b,a) (see sweepMonotone), so n4 = 0
 // suffices.
-func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search, increasing bool) (findings, error) {
+func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search,
+	increasing bool) (findings, error) {
 	t := s.problem.Affected
 	lows := min(t, sh.lows)
 	if increasing {
@@ -92,7 +93,8 @@ func newMacroWorkers(s *System, sh *search, n int) []*macroWorker {
 	}
 	workers := make([]*macroWorker, n)
 	for i := range workers {
-		w := &macroWorker{s: s, sh: sh, values: make([]float64, s.problem.K+1), splits: make([]Multiset, s.problem.K+1)}
+		w := &macroWorker{s: s, sh: sh, values: make([]float64, s.problem.K+1),
+			splits: make([]Multiset, s.problem.K+1)}
 		if s.perturbed() {
 			// The evaluation error besides: no multiset is ruled out whose computed value is
 			// above the threshold, so what is found does not depend on which worker was faster.

@@ -62,7 +62,8 @@ func (s *System) dominant(n0, n1, n3 int) Multiset {
 }
 
 // table returns pick(T_q^{j} T_p^{i} φ) for all i+j ≤ K.
-func (s *System) table(ctx context.Context, phi []float64, p, q probability, pick func([]float64) float64) ([][]float64, error) {
+func (s *System) table(ctx context.Context, phi []float64, p, q probability,
+	pick func([]float64) float64) ([][]float64, error) {
 	k := s.problem.K
 	starts := make([][]float64, k+1)
 	starts[0] = phi

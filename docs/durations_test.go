@@ -9,8 +9,10 @@ import (
 )
 
 var (
-	duration = regexp.MustCompile("\\b(?:in|takes?|took|within|about|than|are|`minimised`) (?:about |some |under |half )*(?:an?|one|two|three|five|ten|twenty|some|\\d[\\d.]*)(?: and a half)? " +
-		`(?:ms|seconds?|minutes?|hours?)\b|\bhalf an hour\b|\d[\d.]* (?:µs|ms|s)\b`)
+	duration = regexp.MustCompile(
+		"\\b(?:in|takes?|took|within|about|than|are|`minimised`) (?:about |some |under |half " +
+			")*(?:an?|one|two|three|five|ten|twenty|some|\\d[\\d.]*)(?: and a half)? " +
+			`(?:ms|seconds?|minutes?|hours?)\b|\bhalf an hour\b|\d[\d.]* (?:µs|ms|s)\b`)
 	spaces   = regexp.MustCompile(`\s+`)
 	measured = regexp.MustCompile(`(?m)^\| (\S+\.md) \| (.+?) \| .+ \| ([0-9.]+) \| ([0-9.]+) \|$`)
 )
@@ -21,7 +23,8 @@ var otherDurations = []string{
 	"than a second release",                  // an ordinal
 	"20 s",                                   // the default of --solve-within
 	"entries open in 0.3 s instead of 3.8 s", // the decision against a database that is no more
-	"half an hour, with data",                // what all experiments take, and they say so when they run
+	// what all experiments take, and they say so when they run
+	"half an hour, with data",
 	"half an hour on two cores, most",        // the same
 	"5 s for TLS, 5 s for the whole request", // limits of darrm serve, which are set
 	"| 30 s without a request |",
@@ -50,7 +53,8 @@ func TestDurationsAreMeasured(t *testing.T) {
 	for i := range pages {
 		pages[i] = "docs/" + pages[i]
 	}
-	for _, page := range append(pages, "README.md", "ARCHITECTURE.md", "beam/README.md", "python/README.md") {
+	for _, page := range append(pages, "README.md", "ARCHITECTURE.md", "beam/README.md",
+		"python/README.md") {
 		b, err := os.ReadFile(filepath.Join("..", page))
 		if err != nil {
 			t.Fatal(err)

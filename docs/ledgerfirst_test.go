@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A page that keeps a ledger charges all its releases to it: else the ledger's figure, which the page shows,
-// is less than what was spent. A simulation and a dry run release nothing.
+// A page that keeps a ledger charges all its releases to it: else the ledger's figure, which the
+// page shows, is less than what was spent. A simulation and a dry run release nothing.
 func TestLedgerComesFirst(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -25,7 +25,8 @@ func TestLedgerComesFirst(t *testing.T) {
 			for _, s := range b.steps() {
 				for _, c := range commandsOf(s.command) {
 					keeps = keeps || strings.HasPrefix(c, "darrm budget init")
-					if strings.HasPrefix(c, "darrm aggregate") && !strings.Contains(c, "--ledger") && !strings.Contains(c, "--dry-run") && !strings.Contains(c, "--insecure-seed") {
+					if strings.HasPrefix(c, "darrm aggregate") && !strings.Contains(c, "--ledger") &&
+						!strings.Contains(c, "--dry-run") && !strings.Contains(c, "--insecure-seed") {
 						unpaid = s.at + ": " + c
 					}
 				}

@@ -40,7 +40,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && (e.Name() == "dist" || e.Name() == "bin" || e.Name() != ".." && strings.HasPrefix(e.Name(), ".")) {
+		if e.IsDir() && (e.Name() == "dist" || e.Name() == "bin" || e.Name() != ".." &&
+			strings.HasPrefix(e.Name(), ".")) {
 			return filepath.SkipDir
 		}
 		if e.IsDir() || filepath.Ext(path) != ".md" {

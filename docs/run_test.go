@@ -59,13 +59,15 @@ type step struct {
 func (b block) steps() (out []step) {
 	switch b.kind {
 	case "sh":
-		out = append(out, step{at: fmt.Sprintf("%s:%d", b.page, b.line), command: strings.Join(b.lines, "\n")})
+		out = append(out, step{at: fmt.Sprintf("%s:%d", b.page, b.line),
+			command: strings.Join(b.lines, "\n")})
 	case "console":
 		for i, line := range b.lines {
 			command, ok := strings.CutPrefix(line, "$ ")
 			switch last := len(out) - 1; {
 			case ok:
-				out = append(out, step{at: fmt.Sprintf("%s:%d", b.page, b.line+i), command: command, want: []string{}})
+				out = append(out, step{at: fmt.Sprintf("%s:%d", b.page, b.line+i), command: command,
+					want: []string{}})
 			case last >= 0 && len(out[last].want) == 0 && strings.HasSuffix(out[last].command, `\`):
 				out[last].command += "\n" + line
 			case last >= 0:
@@ -106,7 +108,8 @@ func TestCommandsOfThePages(t *testing.T) {
 		t.Skip("the commands are for a Unix shell")
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/darrm").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/darrm").CombinedOutput(); err !=
+		nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	root, err := filepath.Abs("..")
@@ -128,7 +131,8 @@ func TestCommandsOfThePages(t *testing.T) {
 			continue
 		}
 		folder := t.TempDir()
-		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(folder, "testdata")); err != nil {
+		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(folder, "testdata")); err !=
+			nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { endServer(filepath.Join(folder, "serve.pid")) })
@@ -150,7 +154,8 @@ func TestCommandsOfThePages(t *testing.T) {
 				ran++
 				c := exec.CommandContext(t.Context(), "bash", "-eu", "-c", s.command)
 				c.Dir = folder
-				c.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "XDG_CACHE_HOME="+folder, "COLUMNS=80")
+				c.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+					"XDG_CACHE_HOME="+folder, "COLUMNS=80")
 				var out bytes.Buffer
 				c.Stdout, c.Stderr = &out, &out
 				err := c.Run()
@@ -158,7 +163,8 @@ func TestCommandsOfThePages(t *testing.T) {
 				case err != nil && s.want == nil:
 					t.Errorf("%s: %v\n%s\n%s", s.at, err, s.command, out.String())
 				case s.want != nil && !matches(s.want, out.String()):
-					t.Errorf("%s: %s\nprints\n%s\nbut the page shows\n%s", s.at, s.command, out.String(), strings.Join(s.want, "\n"))
+					t.Errorf("%s: %s\nprints\n%s\nbut the page shows\n%s", s.at, s.command, out.String(),
+						strings.Join(s.want, "\n"))
 				}
 			}
 		}

@@ -15,8 +15,10 @@ type TeacherRandomness int
 
 // The zero TeacherRandomness is neither and is refused.
 const (
-	FreshTeachers  TeacherRandomness = iota + 1 // every answer of a teacher is a new run of its private mechanism
-	FrozenTeachers                              // teachers were trained once, privately or not, and vote ever after
+	// every answer of a teacher is a new run of its private mechanism
+	FreshTeachers TeacherRandomness = iota + 1
+	// teachers were trained once, privately or not, and vote ever after
+	FrozenTeachers
 )
 
 // String returns "fresh" or "frozen".
@@ -33,15 +35,19 @@ func (t TeacherRandomness) String() string {
 // Answers is a series of answers by one ensemble. All its costs are for one neighbouring
 // relation, that of the teachers' own promise.
 type Answers struct {
-	Queries    int               // Q ≥ 0, how many answers are released
-	PerAnswer  accountant.Cost   // of one answer by itself, given what Teachers promise: (mε, δ)
-	Noise      NoisyAnswer       // besides PerAnswer or instead of it: one answer that is private by its own noise
-	Teachers   accountant.Cost   // of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
-	K          int               // teachers
-	Affected   int               // t, the most teachers that one record reaches; K if unknown, 1 if their data are disjoint
+	Queries   int             // Q ≥ 0, how many answers are released
+	PerAnswer accountant.Cost // of one answer by itself, given what Teachers promise: (mε, δ)
+	// besides PerAnswer or instead of it: one answer that is private by its own noise
+	Noise NoisyAnswer
+	// of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
+	Teachers accountant.Cost
+	K        int // teachers
+	// t, the most teachers that one record reaches; K if unknown, 1 if their data are disjoint
+	Affected   int
 	Randomness TeacherRandomness // no default
-	Slack      float64           // δ' in [0,1) that compositions may spend besides the δ; 0 spends none
-	Delta      float64           // instead of Slack: the total δ in (0,1) at which ε is asked for
+	// δ' in [0,1) that compositions may spend besides the δ; 0 spends none
+	Slack float64
+	Delta float64 // instead of Slack: the total δ in (0,1) at which ε is asked for
 }
 
 // defaultSlack is the δ' that a composition spends where nobody said otherwise.
@@ -126,7 +132,8 @@ func (r Answers) Total() (Total, error) {
 		return Total{}, b.refusal()
 	}
 	t := Total{Cost: best.Cost, Rule: best.Rule()}
-	for _, want := range []accountant.Method{accountant.MethodGeneral, accountant.MethodBasic, ""} { // the first that is there
+	// the first that is there
+	for _, want := range []accountant.Method{accountant.MethodGeneral, accountant.MethodBasic, ""} {
 		for _, x := range b.Bounds {
 			if x.Of == OfAnswers && (x.Method == want || want == "" || x.Count == 1) {
 				t.QueryFold, t.QueryFoldHolds = x.Cost, x.Holds
@@ -154,7 +161,9 @@ func (r Answers) AnyNumber() (Total, error) {
 		return Total{}, err
 	}
 	if !r.teachersArePrivate() {
-		return Total{}, fmt.Errorf("any number of answers of teachers that cost %v have no common total: their (epsilon, delta) must be stated, with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
+		return Total{}, fmt.Errorf(
+			"any number of answers of teachers that cost %v have no common total: their (epsilon, delta) "+
+				"must be stated, with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
 	}
 	if r.Randomness == FreshTeachers && r.Queries == 0 {
 		return Total{Rule: "nothing released"}, nil
@@ -191,10 +200,12 @@ func (r Answers) check() error {
 		return nil
 	}
 	if r.PerAnswer == (accountant.Cost{}) && r.Queries > 0 {
-		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "stated: more than (0, 0)"}
+		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer,
+			Rule: "stated: more than (0, 0)"}
 	}
 	if r.Randomness == FrozenTeachers && r.Teachers == (accountant.Cost{}) {
-		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
+		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers,
+			Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
 	}
 	return nil
 }
@@ -246,7 +257,8 @@ func (r Answers) checkNoise() error {
 	}
 	// Noise for one vote hides one vote, not the many that overlapping data can change.
 	if r.Noise.Affected < r.Affected {
-		return fmt.Errorf("%v is for records that reach %d teachers, but here one reaches %d: %w", r.Noise.Event, r.Noise.Affected, r.Affected, accountant.ErrUnsupported)
+		return fmt.Errorf("%v is for records that reach %d teachers, but here one reaches %d: %w",
+			r.Noise.Event, r.Noise.Affected, r.Affected, accountant.ErrUnsupported)
 	}
 	return nil
 }

@@ -40,8 +40,9 @@ func (foreign) String() string                { return "something else" }
 // The thesis' running example: K = 11, ε = 0.0892 each, m = 3.
 func thesisRelease(queries int, r TeacherRandomness) Answers {
 	return Answers{
-		Queries: queries, PerAnswer: accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}, Teachers: accountant.Cost{Epsilon: 0.0892, Delta: 1e-4},
-		K: 11, Affected: 11, Randomness: r, Slack: 1e-4,
+		Queries: queries, PerAnswer: accountant.Cost{Epsilon: 0.2676, Delta: 0.0003},
+		Teachers: accountant.Cost{Epsilon: 0.0892, Delta: 1e-4},
+		K:        11, Affected: 11, Randomness: r, Slack: 1e-4,
 	}
 }
 
@@ -52,7 +53,8 @@ func mustTotal(t *testing.T, r Answers) Total {
 
 func TestReleaseTotals(t *testing.T) {
 	fresh := mustTotal(t, thesisRelease(100, FreshTeachers))
-	if s := fmt.Sprintf("%.3f %.3f", fresh.QueryFold.Epsilon, fresh.QueryFold.Delta); s != "15.044 0.030" || !fresh.QueryFoldHolds {
+	if s := fmt.Sprintf("%.3f %.3f", fresh.QueryFold.Epsilon, fresh.QueryFold.Delta); s !=
+		"15.044 0.030" || !fresh.QueryFoldHolds {
 		t.Errorf("fresh: Q-fold %s, holds %v", s, fresh.QueryFoldHolds)
 	}
 	if fresh.Cost.Epsilon >= fresh.QueryFold.Epsilon || fresh.Cost.Delta > fresh.QueryFold.Delta {
@@ -61,7 +63,8 @@ func TestReleaseTotals(t *testing.T) {
 	// Frozen: the same however many queries, and at most Kε.
 	for _, q := range []int{2, 4, 100, 1_000_000} {
 		frozen := mustTotal(t, thesisRelease(q, FrozenTeachers))
-		if frozen.QueryFoldHolds || !(frozen.Cost.Epsilon <= 11*0.0892) || frozen.Cost != mustTotal(t, thesisRelease(2, FrozenTeachers)).Cost {
+		if frozen.QueryFoldHolds || !(frozen.Cost.Epsilon <= 11*0.0892) ||
+			frozen.Cost != mustTotal(t, thesisRelease(2, FrozenTeachers)).Cost {
 			t.Errorf("frozen, Q = %d: %+v", q, frozen)
 		}
 	}
@@ -82,7 +85,8 @@ func TestReleaseTotals(t *testing.T) {
 		t.Errorf("parallel: %+v", total)
 	}
 	// One answer has its own cost, frozen or not.
-	if total := mustTotal(t, thesisRelease(1, FrozenTeachers)); total.Cost != (accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}) || !total.QueryFoldHolds {
+	if total := mustTotal(t, thesisRelease(1, FrozenTeachers)); total.Cost !=
+		(accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}) || !total.QueryFoldHolds {
 		t.Errorf("one frozen answer: %+v", total)
 	}
 	if total := mustTotal(t, thesisRelease(0, FrozenTeachers)); total.Cost != (accountant.Cost{}) {
@@ -113,30 +117,37 @@ func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
 	if math.Abs(single) > 1e-12 || math.Abs(double-eps) > 1e-12 {
 		t.Fatalf("the example costs %g alone and %g together", single, double)
 	}
-	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: 1e-9, Delta: 0}, Teachers: accountant.Cost{Epsilon: eps, Delta: 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
+	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: 1e-9, Delta: 0},
+		Teachers: accountant.Cost{Epsilon: eps, Delta: 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
 	if total := mustTotal(t, r); total.Cost.Epsilon < double-1e-12 {
 		t.Errorf("frozen total %v, but the two answers cost %g", total.Cost, double)
 	}
 	mutant := r
 	mutant.Randomness = FreshTeachers
 	if total := mustTotal(t, mutant); total.Cost.Epsilon >= double-1e-12 {
-		t.Errorf("frozen treated as fresh gives %v, which this test should tell from %g", total.Cost, double)
+		t.Errorf("frozen treated as fresh gives %v, which this test should tell from %g", total.Cost,
+			double)
 	}
 	// And fresh answers do need the count: 20 fresh answers of (0.1, 0) cost 2, not
 	// 0.1.
-	r = Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
-	if total := mustTotal(t, r); composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, total.Cost.Epsilon) > 0 || composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, 0.1) == 0 {
+	r = Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 3, Affected: 3,
+		Randomness: FreshTeachers}
+	if total := mustTotal(t, r); composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta,
+		total.Cost.Epsilon) > 0 || composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta,
+		0.1) == 0 {
 		t.Errorf("fresh: %v", total.Cost)
 	}
 }
 
-// Several charges of which (ε, δ) alone is known need privacy loss distributions, and normal noise has
-// an exact formula.
+// Several charges of which (ε, δ) alone is known need privacy loss distributions, and normal noise
+// has an exact formula.
 func TestMethodsThatApply(t *testing.T) {
 	promise := func(eps float64) accountant.Charge {
-		return accountant.Charge{Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: eps}, Neighbours: accountant.ReplaceOne}, Count: 3}
+		return accountant.Charge{Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: eps},
+			Neighbours: accountant.ReplaceOne}, Count: 3}
 	}
-	noise := accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, Count: 3}
+	noise := accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 20,
+		Neighbours: accountant.ReplaceOne}, Count: 3}
 	for name, c := range map[string]struct {
 		charges       []accountant.Charge
 		pld, gaussian bool
@@ -147,7 +158,8 @@ func TestMethodsThatApply(t *testing.T) {
 		"noise, promises": {[]accountant.Charge{noise, promise(0.1)}, true, false},
 	} {
 		got := applicable(c.charges, false)
-		if slices.Contains(got, accountant.MethodPLD) != c.pld || slices.Contains(got, accountant.MethodGaussian) != c.gaussian {
+		if slices.Contains(got, accountant.MethodPLD) != c.pld ||
+			slices.Contains(got, accountant.MethodGaussian) != c.gaussian {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -155,11 +167,13 @@ func TestMethodsThatApply(t *testing.T) {
 
 // What is stated of fresh teachers is judged too, though the answers' cost may not need it.
 func TestFreshTeachersAreJudged(t *testing.T) {
-	for _, teachers := range []accountant.Cost{{Epsilon: math.NaN()}, {Epsilon: -1}, {Epsilon: 0.1, Delta: -1}, {Epsilon: math.Inf(1), Delta: 1}} {
+	for _, teachers := range []accountant.Cost{{Epsilon: math.NaN()}, {Epsilon: -1},
+		{Epsilon: 0.1, Delta: -1}, {Epsilon: math.Inf(1), Delta: 1}} {
 		r := thesisRelease(3, FreshTeachers)
 		r.Teachers = teachers
 		var parameter *check.Error
-		if total, err := r.Total(); !errors.As(err, &parameter) || !strings.HasPrefix(parameter.Name, "teacher ") {
+		if total, err := r.Total(); !errors.As(err, &parameter) ||
+			!strings.HasPrefix(parameter.Name, "teacher ") {
 			t.Errorf("%+v: %+v, %v", teachers, total, err)
 		}
 	}
@@ -180,18 +194,23 @@ func TestReleaseRefuses(t *testing.T) {
 		"delta NaN":             func(r *Answers) { r.Delta = math.NaN() },
 		"delta and slack":       func(r *Answers) { r.Delta = 0.1 },
 		"cost of noise": func(r *Answers) {
-			r.PerAnswer.Delta, r.Noise = 2, NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 11}
+			r.PerAnswer.Delta, r.Noise = 2, NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20,
+				Neighbours: accountant.ReplaceOne}, 11}
 		},
 		"noise for one vote": func(r *Answers) {
-			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 1}
+			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20,
+				Neighbours: accountant.ReplaceOne}, 1}
 		},
 		"noise for one vote less": func(r *Answers) {
-			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 10}
+			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20,
+				Neighbours: accountant.ReplaceOne}, 10}
 		},
-		"unknown noise": func(r *Answers) { r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{foreign{}, 11} },
-		"K":             func(r *Answers) { r.K = 0 },
-		"affected":      func(r *Answers) { r.Affected = 12 },
-		"slack":         func(r *Answers) { r.Slack = 1 },
+		"unknown noise": func(r *Answers) {
+			r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{foreign{}, 11}
+		},
+		"K":        func(r *Answers) { r.K = 0 },
+		"affected": func(r *Answers) { r.Affected = 12 },
+		"slack":    func(r *Answers) { r.Slack = 1 },
 	} {
 		r := thesisRelease(3, FrozenTeachers)
 		spoil(&r)

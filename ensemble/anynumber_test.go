@@ -15,7 +15,8 @@ import (
 func corners(teacher accountant.Cost) [][2]float64 {
 	e, d := math.Exp(teacher.Epsilon), teacher.Delta
 	low := (1 - d) / (1 + e)
-	return [][2]float64{{0, 0}, {1, 1}, {d, 0}, {0, d}, {1, 1 - d}, {1 - d, 1}, {low, 1 - low}, {1 - low, low}}
+	return [][2]float64{{0, 0}, {1, 1}, {d, 0}, {0, d}, {1, 1 - d}, {1 - d, 1}, {low, 1 - low},
+		{1 - low, low}}
 }
 
 // sameVotesDelta returns the exact δ(ε) of so many answers to one row of votes of K
@@ -77,11 +78,15 @@ func flipped(law []float64, p float64) []float64 {
 func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 	const k = 5
 	// The best noise function of these parameters.
-	gamma := []float64{0.9156006469449206, 0.5019284263850008, 0.15058177747758106, 0.15058177747758106, 0.5019284263850008, 0.9156006469449206}
+	gamma := []float64{0.9156006469449206, 0.5019284263850008, 0.15058177747758106,
+		0.15058177747758106, 0.5019284263850008, 0.9156006469449206}
 	r := Answers{
-		Queries: 1, PerAnswer: accountant.Cost{Epsilon: 0.27, Delta: 1e-9}, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 0.01}, K: k, Affected: k, Randomness: FreshTeachers,
+		Queries: 1, PerAnswer: accountant.Cost{Epsilon: 0.27, Delta: 1e-9},
+		Teachers: accountant.Cost{Epsilon: 0.3, Delta: 0.01}, K: k, Affected: k,
+		Randomness: FreshTeachers,
 	}
-	if d := sameVotesDelta(gamma, r.Teachers, 1, r.PerAnswer.Epsilon); !(d <= r.PerAnswer.Delta+1e-15) {
+	if d := sameVotesDelta(gamma, r.Teachers, 1, r.PerAnswer.Epsilon); !(d <= r.PerAnswer.Delta+
+		1e-15) {
 		t.Fatalf("one answer has δ(%g) = %g, not %g", r.PerAnswer.Epsilon, d, r.PerAnswer.Delta)
 	}
 	// The mutant: as if they had voted anew.
@@ -90,7 +95,8 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 	mutant := mustTotal(t, twice).Cost
 	truth := sameVotesDelta(gamma, r.Teachers, 2, mutant.Epsilon)
 	if mutant.Epsilon != 0.54 || truth < 1.79e-3 || mutant.Delta > 3e-9 {
-		t.Errorf("two answers to fresh votes cost %v, to the same δ(%g) = %g: the test tells nothing", mutant, mutant.Epsilon, truth)
+		t.Errorf("two answers to fresh votes cost %v, to the same δ(%g) = %g: the test tells nothing",
+			mutant, mutant.Epsilon, truth)
 	}
 	first := mustTotal(t, r).Cost
 	for _, spend := range []func(*Answers){
@@ -107,15 +113,19 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasSuffix(rest.Rule, " composition of 5 answers of teachers, for any number of answers to these votes") {
+		if !strings.HasSuffix(rest.Rule,
+			" composition of 5 answers of teachers, for any number of answers to these votes") {
 			t.Errorf("rule %q", rest.Rule)
 		}
 		for _, n := range []int{2, 3, 40} {
 			if d := sameVotesDelta(gamma, r.Teachers, n, rest.Cost.Epsilon); d > rest.Cost.Delta {
-				t.Errorf("%d answers: δ(%g) = %g, but %v was said to cover any number", n, rest.Cost.Epsilon, d, rest.Cost)
+				t.Errorf("%d answers: δ(%g) = %g, but %v was said to cover any number", n, rest.Cost.Epsilon, d,
+					rest.Cost)
 			}
-			if d := sameVotesDelta(gamma, r.Teachers, n, first.Epsilon+rest.Cost.Epsilon); d > first.Delta+rest.Cost.Delta {
-				t.Errorf("%d answers: δ = %g beyond the first answer's %v and the rest's %v", n, d, first, rest.Cost)
+			if d := sameVotesDelta(gamma, r.Teachers, n, first.Epsilon+rest.Cost.Epsilon); d > first.Delta+
+				rest.Cost.Delta {
+				t.Errorf("%d answers: δ = %g beyond the first answer's %v and the rest's %v", n, d, first,
+					rest.Cost)
 			}
 		}
 		// And it is not more than the votes themselves cost: all of γ = 1, told one by one.
@@ -131,18 +141,22 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 		want              string
 	}{
 		{1, 1, "one answer of one teacher"}, {1, 3, "optimal composition of 3 answers of teachers"},
-		{4, 1, "optimal composition of 4 answers of teachers"}, {1100, 5, "optimal composition of 5500 answers of teachers"},
+		{4, 1, "optimal composition of 4 answers of teachers"},
+		{1100, 5, "optimal composition of 5500 answers of teachers"},
 	} {
-		r := Answers{Queries: tt.queries, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 1e-9}, K: k, Affected: tt.affected, Randomness: FreshTeachers, Slack: defaultSlack}
+		r := Answers{Queries: tt.queries, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 1e-9}, K: k,
+			Affected: tt.affected, Randomness: FreshTeachers, Slack: defaultSlack}
 		got, err := r.AnyNumber()
 		if err != nil || got.Rule != tt.want+", for any number of answers to these votes" {
 			t.Errorf("%+v, %v, want %s", got, err, tt.want)
 			continue
 		}
-		if d := optimalDelta(t, tt.queries*tt.affected, r.Teachers, got.Cost.Epsilon); d > got.Cost.Delta {
+		if d := optimalDelta(t, tt.queries*tt.affected, r.Teachers, got.Cost.Epsilon); d >
+			got.Cost.Delta {
 			t.Errorf("%+v: δ is %g", got, d)
 		}
-		r.PerAnswer, r.Noise = accountant.Cost{Epsilon: 9, Delta: 0.5}, NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 1, Neighbours: accountant.ReplaceOne}, 1}
+		r.PerAnswer, r.Noise = accountant.Cost{Epsilon: 9, Delta: 0.5},
+			NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 1, Neighbours: accountant.ReplaceOne}, 1}
 		if again, err := r.AnyNumber(); err != nil || again != got {
 			t.Errorf("%+v, %v, without the answers' cost %+v", again, err, got)
 		}
@@ -167,7 +181,9 @@ func TestAnyNumberOfAnswersOfFrozenTeachers(t *testing.T) {
 
 func TestAnyNumberRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Answers){
-		"teachers that promise nothing": func(r *Answers) { r.Teachers = accountant.Cost{Epsilon: math.Inf(1), Delta: 0} },
+		"teachers that promise nothing": func(r *Answers) {
+			r.Teachers = accountant.Cost{Epsilon: math.Inf(1), Delta: 0}
+		},
 		"teachers that were not stated": func(r *Answers) { r.Teachers = accountant.Cost{} },
 		"teachers":                      func(r *Answers) { r.Teachers.Delta = 2 },
 		"randomness not stated":         func(r *Answers) { r.Randomness = 0 },
@@ -208,10 +224,17 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 		want accountant.Cost
 	}{
 		// The teachers' nine answers have an ε below 1.5, but at a δ that one answer does not have.
-		{"one answer", Answers{Queries: 1, PerAnswer: accountant.Cost{Epsilon: 1.5, Delta: 1e-5}, Teachers: accountant.Cost{Epsilon: 0.2, Delta: 1e-6}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: 0.1}, accountant.Cost{Epsilon: 1.5, Delta: 1e-5}},
-		{"one frozen answer", Answers{Queries: 1, PerAnswer: accountant.Cost{Epsilon: 1.5, Delta: 1e-5}, Teachers: accountant.Cost{Epsilon: 0.5, Delta: 1e-5}, K: 2, Affected: 2, Randomness: FrozenTeachers}, accountant.Cost{Epsilon: 1.5, Delta: 1e-5}},
+		{"one answer", Answers{Queries: 1, PerAnswer: accountant.Cost{Epsilon: 1.5, Delta: 1e-5},
+			Teachers: accountant.Cost{Epsilon: 0.2, Delta: 1e-6}, K: 9, Affected: 9,
+			Randomness: FreshTeachers, Slack: 0.1}, accountant.Cost{Epsilon: 1.5, Delta: 1e-5}},
+		{"one frozen answer", Answers{Queries: 1, PerAnswer: accountant.Cost{Epsilon: 1.5, Delta: 1e-5},
+			Teachers: accountant.Cost{Epsilon: 0.5, Delta: 1e-5}, K: 2, Affected: 2,
+			Randomness: FrozenTeachers}, accountant.Cost{Epsilon: 1.5, Delta: 1e-5}},
 		// (0.5, 1e-3) of the teachers has the smaller ε and the larger δ.
-		{"noise of frozen teachers", Answers{Queries: 10, Noise: NoisyAnswer{accountant.RandomizedResponse{Epsilon: 1, Neighbours: accountant.ReplaceOne}, 1}, Teachers: accountant.Cost{Epsilon: 0.5, Delta: 1e-3}, K: 2, Affected: 1, Randomness: FrozenTeachers}, accountant.Cost{Epsilon: 10, Delta: 0}},
+		{"noise of frozen teachers", Answers{Queries: 10,
+			Noise: NoisyAnswer{accountant.RandomizedResponse{Epsilon: 1, Neighbours: accountant.ReplaceOne},
+				1}, Teachers: accountant.Cost{Epsilon: 0.5, Delta: 1e-3}, K: 2, Affected: 1,
+			Randomness: FrozenTeachers}, accountant.Cost{Epsilon: 10, Delta: 0}},
 	} {
 		b := mustBounds(t, tt.r)
 		if total := mustTotal(t, tt.r); total.Cost != tt.want || b.Delta != tt.want.Delta {
@@ -219,15 +242,18 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 		}
 		// Asked for, the larger δ buys the smaller ε.
 		tt.r.Slack, tt.r.Delta = 0, 0.01
-		if total := mustTotal(t, tt.r); total.Cost.Epsilon >= tt.want.Epsilon || total.Cost.Delta != 0.01 {
+		if total := mustTotal(t, tt.r); total.Cost.Epsilon >= tt.want.Epsilon ||
+			total.Cost.Delta != 0.01 {
 			t.Errorf("%s at δ = 0.01: %+v", tt.name, total)
 		}
 	}
 	for _, randomness := range []TeacherRandomness{FreshTeachers, FrozenTeachers} {
 		for _, q := range []int{1, 2, 50} {
-			for _, teachers := range []accountant.Cost{{}, {Epsilon: 0.0892, Delta: 1e-4}, {Epsilon: 0.0892, Delta: 1e-8}, {Epsilon: 0.0892, Delta: 0}} {
+			for _, teachers := range []accountant.Cost{{}, {Epsilon: 0.0892, Delta: 1e-4},
+				{Epsilon: 0.0892, Delta: 1e-8}, {Epsilon: 0.0892, Delta: 0}} {
 				for _, slack := range []float64{0, 1e-6, 0.01} {
-					for _, noise := range []NoisyAnswer{{}, {accountant.RandomizedResponse{Epsilon: 0.3, Neighbours: accountant.ReplaceOne}, 11}} {
+					for _, noise := range []NoisyAnswer{{},
+						{accountant.RandomizedResponse{Epsilon: 0.3, Neighbours: accountant.ReplaceOne}, 11}} {
 						r := thesisRelease(q, randomness)
 						r.Teachers, r.Slack, r.Noise = teachers, slack, noise
 						if randomness == FrozenTeachers && teachers == (accountant.Cost{}) && noise.Event == nil {
@@ -248,10 +274,13 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 
 // A pure promise stays pure, any other has one slack, whatever the number of answers.
 func TestDefaultSlack(t *testing.T) {
-	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}), SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != defaultSlack || defaultSlack != 1e-6 {
+	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}),
+		SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != defaultSlack ||
+		defaultSlack != 1e-6 {
 		t.Errorf("slack %g and %g", a, b)
 	}
-	r := Answers{Queries: 5000, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
+	r := Answers{Queries: 5000, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, K: 3, Affected: 3,
+		Randomness: FreshTeachers}
 	r.Slack = SlackFor(r.PerAnswer)
 	if total := mustTotal(t, r); total.Cost != (accountant.Cost{Epsilon: 2500, Delta: 0}) {
 		t.Errorf("%+v", total)
@@ -273,25 +302,32 @@ func TestReleaseOfCostAndNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Answers{Queries: 200, PerAnswer: accountant.Cost{Epsilon: eps * (1 + 1e-9), Delta: delta}, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers, Teachers: accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, Slack: 1e-5}
+	r := Answers{Queries: 200, PerAnswer: accountant.Cost{Epsilon: eps * (1 + 1e-9), Delta: delta},
+		Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers,
+		Teachers: accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, Slack: 1e-5}
 	b := mustBounds(t, r)
 	best, _ := b.Best()
 	alone := r
 	alone.Noise = NoisyAnswer{}
 	byCost := mustTotal(t, alone)
-	if best.Method != accountant.MethodGaussian || best.Cost.Delta != b.Delta || best.Cost.Epsilon > 0.9*byCost.Cost.Epsilon || byCost.Cost.Delta != b.Delta {
+	if best.Method != accountant.MethodGaussian || best.Cost.Delta != b.Delta ||
+		best.Cost.Epsilon > 0.9*byCost.Cost.Epsilon || byCost.Cost.Delta != b.Delta {
 		t.Errorf("%+v at δ = %g, by the cost alone %+v", best, b.Delta, byCost)
 	}
 	// A pure promise stays pure.
-	r = Answers{Queries: 4, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, Noise: NoisyAnswer{accountant.Laplace{Scale: 2, Neighbours: accountant.ReplaceOne}, 1}, K: 10, Affected: 1, Randomness: FreshTeachers}
+	r = Answers{Queries: 4, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0},
+		Noise: NoisyAnswer{accountant.Laplace{Scale: 2, Neighbours: accountant.ReplaceOne}, 1}, K: 10,
+		Affected: 1, Randomness: FreshTeachers}
 	if total := mustTotal(t, r); total.Cost != (accountant.Cost{Epsilon: 2, Delta: 0}) {
 		t.Errorf("%+v", total)
 	}
 	// Noise that the accountant knows as nothing but the cost is the same thing, once.
-	r = Answers{Queries: 50, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 1e-6}, K: 10, Affected: 1, Randomness: FreshTeachers, Slack: 1e-6}
+	r = Answers{Queries: 50, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 1e-6}, K: 10, Affected: 1,
+		Randomness: FreshTeachers, Slack: 1e-6}
 	plain := mustBounds(t, r)
 	r.Noise = NoisyAnswer{accountant.ApproxDP{Cost: r.PerAnswer, Neighbours: accountant.ReplaceOne}, 1}
-	if got := mustBounds(t, r); len(got.Bounds) != len(plain.Bounds) || len(got.Refused) != len(plain.Refused) {
+	if got := mustBounds(t, r); len(got.Bounds) != len(plain.Bounds) ||
+		len(got.Refused) != len(plain.Refused) {
 		t.Errorf("%+v, without the noise %+v", got, plain)
 	}
 }
@@ -299,14 +335,18 @@ func TestReleaseOfCostAndNoise(t *testing.T) {
 // More answers than the optimal composition takes: General's closed form, which is far
 // below the sum and never below the optimal one.
 func TestReleaseOfVeryManyAnswers(t *testing.T) {
-	r := Answers{Queries: accountant.MaxOptimalCount + 1, PerAnswer: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, Teachers: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: defaultSlack}
+	r := Answers{Queries: accountant.MaxOptimalCount + 1,
+		PerAnswer: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12},
+		Teachers:  accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, K: 9, Affected: 9,
+		Randomness: FreshTeachers, Slack: defaultSlack}
 	total := mustTotal(t, r)
 	sum, err := accountant.Basic(r.Queries, r.PerAnswer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fewer, err := accountant.Optimal(accountant.MaxOptimalCount, r.PerAnswer, total.Cost.Delta)
-	if err != nil || total.Cost.Epsilon < fewer.Epsilon || total.Cost.Epsilon > 0.01*sum.Epsilon || total.Rule != fmt.Sprintf("general composition of %d answers", r.Queries) {
+	if err != nil || total.Cost.Epsilon < fewer.Epsilon || total.Cost.Epsilon > 0.01*sum.Epsilon ||
+		total.Rule != fmt.Sprintf("general composition of %d answers", r.Queries) {
 		t.Errorf("%+v, the sum %v, the least %v, %v", total, sum, fewer, err)
 	}
 	rest, err := r.AnyNumber()

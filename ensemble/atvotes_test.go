@@ -22,8 +22,10 @@ func TestAtVotesIsNeverBelowTheTruth(t *testing.T) {
 	for _, shape := range []struct {
 		teachers, classes, affected int
 		sigma                       float64
-	}{{1, 2, 1, 0.5}, {7, 2, 1, 1.2}, {7, 2, 2, 1.2}, {9, 2, 1, 3}, {6, 3, 1, 1}, {6, 3, 2, 1}, {5, 4, 1, 0.8}} {
-		s := Setting{K: shape.teachers, Classes: shape.classes, Affected: shape.affected, Neighbours: accountant.ReplaceOne}
+	}{{1, 2, 1, 0.5}, {7, 2, 1, 1.2}, {7, 2, 2, 1.2}, {9, 2, 1, 3}, {6, 3, 1, 1}, {6, 3, 2, 1},
+		{5, 4, 1, 0.8}} {
+		s := Setting{K: shape.teachers, Classes: shape.classes, Affected: shape.affected,
+			Neighbours: accountant.ReplaceOne}
 		a, err := GNMax(s, accountant.Cost{Epsilon: 700, Delta: 0.5}, shape.sigma)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +41,8 @@ func TestAtVotesIsNeverBelowTheTruth(t *testing.T) {
 			logQ := logMiss(overtaking, x)
 			lost := 1 - p[slices.Index(x, largest(x))]
 			if math.Exp(logQ) < lost-1e-11 {
-				t.Errorf("σ = %g, %v: another class with probability %g, bound %g", shape.sigma, x, lost, math.Exp(logQ))
+				t.Errorf("σ = %g, %v: another class with probability %g, bound %g", shape.sigma, x, lost,
+					math.Exp(logQ))
 			}
 			neighboursOf(x, s.Affected, func(y []int) {
 				q := a.rule.law(y)
@@ -53,7 +56,8 @@ func TestAtVotesIsNeverBelowTheTruth(t *testing.T) {
 					}
 					truth := renyi(p, q, lambda)
 					if beta < truth-1e-9/(lambda-1) {
-						t.Errorf("σ = %g, %v and %v at order %g: bound %g, divergence %g", shape.sigma, x, y, lambda, beta, truth)
+						t.Errorf("σ = %g, %v and %v at order %g: bound %g, divergence %g", shape.sigma, x, y, lambda,
+							beta, truth)
 					}
 					if beta < lambda*rho*(1-1e-6) {
 						helped++
@@ -162,18 +166,21 @@ func TestDataDependentFiguresGoNowhere(t *testing.T) {
 	}
 	found := 0
 	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") ||
+			strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(string(text), "AtVotes") && !strings.Contains(string(text), "DataDependent") {
+		if !strings.Contains(string(text), "AtVotes") &&
+			!strings.Contains(string(text), "DataDependent") {
 			return nil
 		}
 		found++
-		if name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator))); !slices.Contains(allowed, name) {
+		if name := filepath.ToSlash(strings.TrimPrefix(path,
+			".."+string(filepath.Separator))); !slices.Contains(allowed, name) {
 			t.Errorf("%s uses a figure computed from private votes", name)
 		}
 		return nil
@@ -183,15 +190,16 @@ func TestDataDependentFiguresGoNowhere(t *testing.T) {
 	}
 }
 
-// Noise that hides t votes behind t times the deviation costs what noise for one does: where votes say
-// nothing, as from σ = 2048 on, by ρ = t²/σ² alone.
+// Noise that hides t votes behind t times the deviation costs what noise for one does: where votes
+// say nothing, as from σ = 2048 on, by ρ = t²/σ² alone.
 func TestAtVotesGrowsLikeTheSquareOfTheVotes(t *testing.T) {
 	b := twoClasses(t, 9, []int{9, 0, 5, 9}, nil)
 	for _, claim := range []accountant.Cost{{Epsilon: 20, Delta: 1e-3}, {Epsilon: 0.01, Delta: 1e-3}} {
 		costs := map[int]float64{}
 		for _, affected := range []int{1, 2, 6} {
 			s := Setting{K: 9, Classes: 2, Affected: affected, Neighbours: accountant.ReplaceOne}
-			one, err := SigmaForGNMax(Setting{K: 9, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, claim, Renyi)
+			one, err := SigmaForGNMax(Setting{K: 9, Classes: 2, Affected: 1,
+				Neighbours: accountant.ReplaceOne}, claim, Renyi)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,7 +86,8 @@ func bruteMax(law noise.Law, reach int) func(counts []int) []float64 {
 }
 
 // bruteConfident checks with every noise of the check.
-func bruteConfident(first noise.Law, reach, threshold int, then func(counts []int) []float64) func(counts []int) []float64 {
+func bruteConfident(first noise.Law, reach, threshold int,
+	then func(counts []int) []float64) func(counts []int) []float64 {
 	return func(counts []int) []float64 {
 		pass := 0.0
 		for y := -reach; y <= reach; y++ {
@@ -167,15 +168,17 @@ func countCases(t testing.TB, s Setting) []audited {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, audited{a: must(GNMax(s, target, sigma)), brute: bruteMax(discrete(t, sigma, reach), reach)})
+		out = append(out, audited{a: must(GNMax(s, target, sigma)),
+			brute: bruteMax(discrete(t, sigma, reach), reach)})
 		for _, ratio := range []float64{0.5, 2} {
 			first, sigma, err := sigmasForConfidentGNMax(s, target, how, ratio)
 			if err != nil {
 				t.Fatal(err)
 			}
 			out = append(out, audited{
-				a:     must(ConfidentGNMax(s, target, threshold, first, sigma)),
-				brute: bruteConfident(discrete(t, first, 60), 60, threshold, bruteMax(discrete(t, sigma, reach), reach)),
+				a: must(ConfidentGNMax(s, target, threshold, first, sigma)),
+				brute: bruteConfident(discrete(t, first, 60), 60, threshold,
+					bruteMax(discrete(t, sigma, reach), reach)),
 			})
 		}
 	}
@@ -192,7 +195,8 @@ func countCases(t testing.TB, s Setting) []audited {
 	}
 	out = append(out, flip)
 	if s.Classes == 2 {
-		p := constraints.Problem{K: s.K, TotalEpsilon: target.Epsilon, Epsilon: math.Inf(1), Delta: delta, Affected: s.Affected}
+		p := constraints.Problem{K: s.K, TotalEpsilon: target.Epsilon, Epsilon: math.Inf(1), Delta: delta,
+			Affected: s.Affected}
 		table, err := solve.Optimal(context.Background(), p, solve.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -223,7 +227,8 @@ func bruteGamma(f gamma.Func) func(counts []int) []float64 {
 // counts, of which they release less.
 func TestExactAudit(t *testing.T) {
 	settings := []Setting{
-		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 1, accountant.AddOrRemoveOne}, {9, 2, 2, accountant.ReplaceOne},
+		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 1, accountant.AddOrRemoveOne},
+		{9, 2, 2, accountant.ReplaceOne},
 		{5, 3, 1, accountant.ReplaceOne},
 	}
 	if os.Getenv("DARRM_LONG") == "1" {
@@ -281,7 +286,8 @@ func TestExactAuditKillsMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := solve.Optimal(context.Background(), constraints.Problem{K: 9, TotalEpsilon: eps, Epsilon: math.Inf(1), Affected: 1}, solve.Options{})
+	table, err := solve.Optimal(context.Background(),
+		constraints.Problem{K: 9, TotalEpsilon: eps, Epsilon: math.Inf(1), Affected: 1}, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +316,9 @@ func TestExactAuditKillsMutants(t *testing.T) {
 		worst := 0.0
 		votesOf(s.K, s.Classes, func(counts []int) {
 			p := law(counts)
-			neighboursOf(counts, s.Affected, func(other []int) { worst = max(worst, trueEpsilon(p, law(other), 0)) })
+			neighboursOf(counts, s.Affected, func(other []int) {
+				worst = max(worst, trueEpsilon(p, law(other), 0))
+			})
 		})
 		if worst <= eps+1e-9 {
 			t.Errorf("%s: ε is %v, and the audit allows %v", name, worst, eps)
@@ -382,7 +390,8 @@ func TestExactAuditOfPrivateTeachers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := c.brute([]int{p.K - l, l}); math.Abs(got[0]-want[0]) > 1e-15 || math.Abs(got[1]-want[1]) > 1e-15 {
+				if want := c.brute([]int{p.K - l, l}); math.Abs(got[0]-want[0]) > 1e-15 ||
+					math.Abs(got[1]-want[1]) > 1e-15 {
 					t.Errorf("%+v, mechanism %d, %d votes: %v, want %v", p, i, l, got, want)
 				}
 				one[l] = got[1]
@@ -396,7 +405,8 @@ func TestExactAuditOfPrivateTeachers(t *testing.T) {
 				t.Errorf("%+v, mechanism %d: claims %v, but ε is only %.12g", p, i, cost, worst)
 			}
 			if n, ok := c.a.Noise(); ok || n.Event != nil {
-				t.Errorf("%+v, mechanism %d: its promise rests on the teachers, but it claims noise of its own", p, i)
+				t.Errorf("%+v, mechanism %d: its promise rests on the teachers, but it claims noise of its own",
+					p, i)
 			}
 		}
 	}
@@ -416,7 +426,8 @@ func worstEpsilon(p constraints.Problem, one []float64) float64 {
 	same := [][2]float64{{0, 0}, {1, 1}}
 	moved := [][2]float64{{a, b}, {b, a}}
 	if d > 0 {
-		moved = append(moved, [2]float64{d, 0}, [2]float64{0, d}, [2]float64{1, 1 - d}, [2]float64{1 - d, 1})
+		moved = append(moved, [2]float64{d, 0}, [2]float64{0, d}, [2]float64{1, 1 - d},
+			[2]float64{1 - d, 1})
 	}
 	corners := append(same, moved...)
 	worst := 0.0

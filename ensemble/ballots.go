@@ -48,7 +48,8 @@ func (b *Ballots) Add(counts []int, truth int) error {
 		return err
 	}
 	if truth != NoTruth && (truth < 0 || truth >= b.classes) {
-		return &check.Error{Name: "true class", Value: truth, Rule: fmt.Sprintf("between 0 and %d, or NoTruth", b.classes-1)}
+		return &check.Error{Name: "true class", Value: truth,
+			Rule: fmt.Sprintf("between 0 and %d, or NoTruth", b.classes-1)}
 	}
 	b.code = b.code[:0]
 	for _, n := range counts {
@@ -112,8 +113,8 @@ func (b *Ballots) score(law func(counts []int) []float64) Score {
 	return s
 }
 
-// once returns a law that works each vector of counts out once, in whichever order of the classes it
-// comes first: no mechanism minds their names, and classes with equal counts are as likely.
+// once returns a law that works each vector of counts out once, in whichever order of the classes
+// it comes first: no mechanism minds their names, and classes with equal counts are as likely.
 func once(law func(counts []int) []float64) func(counts []int) []float64 {
 	known := map[string][]float64{}
 	return func(counts []int) []float64 {

@@ -8,7 +8,8 @@ func BenchmarkCoins(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, coins := range map[string]Coins{"system": SystemCoins(), "keyed": KeyedCoins(key), "seeded": SeededCoins(1)} {
+	for name, coins := range map[string]Coins{"system": SystemCoins(), "keyed": KeyedCoins(key),
+		"seeded": SeededCoins(1)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			counts := make([]int, 2)

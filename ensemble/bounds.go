@@ -23,8 +23,9 @@ type Bound struct {
 	Count  int               // how many of them
 	Method accountant.Method // by which they were composed
 	Cost   accountant.Cost   // rounded up
-	Holds  bool              // for these teachers; if not, it is a figure for comparison and no guarantee
-	Note   string            // what the method chose
+	// for these teachers; if not, it is a figure for comparison and no guarantee
+	Holds bool
+	Note  string // what the method chose
 }
 
 // Rule names in words the rule that the bound follows from.
@@ -83,7 +84,8 @@ func (r *Report) sort() {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(x.Cost.Epsilon, y.Cost.Epsilon), cmp.Compare(x.Cost.Delta, y.Cost.Delta))
+		return cmp.Or(cmp.Compare(x.Cost.Epsilon, y.Cost.Epsilon),
+			cmp.Compare(x.Cost.Delta, y.Cost.Delta))
 	})
 }
 
@@ -108,14 +110,17 @@ func (r Answers) Bounds() (Report, error) {
 	own := r.Randomness == FreshTeachers || math.IsInf(r.Teachers.Epsilon, 1) || r.Queries == 1
 	fixed := r.Delta > 0
 	if r.PerAnswer != (accountant.Cost{}) {
-		target := r.compose(&report, OfAnswers, accountant.Repeated{Cost: r.PerAnswer, Count: r.Queries}, own, report.Delta, fixed)
+		target := r.compose(&report, OfAnswers, accountant.Repeated{Cost: r.PerAnswer, Count: r.Queries},
+			own, report.Delta, fixed)
 		if own {
 			report.Delta, fixed = target, true
 		}
 	}
 	// A cost that is all the accountant knows of the noise was composed above.
-	if e, plain := r.Noise.Event.(accountant.ApproxDP); r.Noise.Event != nil && !(plain && own && e.Cost == r.PerAnswer) {
-		report.Delta = r.composeNoise(&report, report.Delta, fixed, own && r.PerAnswer != (accountant.Cost{}))
+	if e, plain := r.Noise.Event.(accountant.ApproxDP); r.Noise.Event != nil &&
+		!(plain && own && e.Cost == r.PerAnswer) {
+		report.Delta = r.composeNoise(&report, report.Delta, fixed, own &&
+			r.PerAnswer != (accountant.Cost{}))
 		fixed = true
 	}
 	if r.teachersArePrivate() {
@@ -132,20 +137,24 @@ func (r Answers) Bounds() (Report, error) {
 // a function of the teachers, or of their answers. target as compose.
 func (r Answers) composeTeachers(report *Report, target float64, fixed bool) float64 {
 	if r.Randomness == FrozenTeachers {
-		return r.compose(report, OfTeachers, accountant.Repeated{Cost: r.Teachers, Count: r.Affected}, true, target, fixed)
+		return r.compose(report, OfTeachers, accountant.Repeated{Cost: r.Teachers, Count: r.Affected},
+			true, target, fixed)
 	}
 	if r.Affected > math.MaxInt/r.Queries { // an int may have 32 bits
-		report.Refused = append(report.Refused, Refusal{OfTeacherAnswers, math.MaxInt, accountant.MethodBasic,
+		report.Refused = append(report.Refused, Refusal{OfTeacherAnswers, math.MaxInt,
+			accountant.MethodBasic,
 			fmt.Errorf("%d answers of %d teachers: %w", r.Queries, r.Affected, accountant.ErrUnsupported)})
 		return target
 	}
-	return r.compose(report, OfTeacherAnswers, accountant.Repeated{Cost: r.Teachers, Count: r.Affected * r.Queries}, true, target, fixed)
+	return r.compose(report, OfTeacherAnswers, accountant.Repeated{Cost: r.Teachers,
+		Count: r.Affected * r.Queries}, true, target, fixed)
 }
 
 // compose adds the bounds on what is composed, none with a larger δ than the target, and
 // returns that. Unless it is fixed, the target is what the parts' own δ and the Slack add
 // up to; one part by itself spends no slack.
-func (r Answers) compose(report *Report, of string, part accountant.Repeated, holds bool, target float64, fixed bool) float64 {
+func (r Answers) compose(report *Report, of string, part accountant.Repeated, holds bool,
+	target float64, fixed bool) float64 {
 	add := func(m accountant.Method, c accountant.Cost, note string, err error) {
 		if err != nil {
 			report.Refused = append(report.Refused, Refusal{of, part.Count, m, err})
@@ -165,7 +174,8 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 	}
 	basic, err := accountant.Basic(part.Count, part.Cost)
 	if err == nil && own > target {
-		err = fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", target, own, accountant.ErrDeltaTooSmall)
+		err = fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", target, own,
+			accountant.ErrDeltaTooSmall)
 	}
 	if r.Delta > 0 {
 		basic.Delta = r.Delta
@@ -210,7 +220,8 @@ func generalAt(part accountant.Repeated, target float64) (accountant.Cost, strin
 	// The relation plays no part in what costs add up to.
 	a, err := accountant.New(accountant.ReplaceOne)
 	if err == nil {
-		a, err = a.Charge(accountant.ApproxDP{Cost: part.Cost, Neighbours: accountant.ReplaceOne}, part.Count)
+		a, err = a.Charge(accountant.ApproxDP{Cost: part.Cost, Neighbours: accountant.ReplaceOne},
+			part.Count)
 	}
 	if err != nil {
 		return accountant.Cost{}, "", err

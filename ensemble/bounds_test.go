@@ -34,9 +34,12 @@ func find(t *testing.T, r Report, of string, m accountant.Method) Bound {
 func TestFrozenTeachersThatPromiseNothingAddUp(t *testing.T) {
 	const eps = 0.5
 	p := 1 / (1 + math.Exp(-eps))
-	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: eps, Delta: 0}, Teachers: accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
+	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: eps, Delta: 0},
+		Teachers: accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, K: 1, Affected: 1,
+		Randomness: FrozenTeachers}
 	total := mustTotal(t, r)
-	if exact := 2 * math.Log(p/(1-p)); math.Abs(total.Cost.Epsilon-exact) > 1e-12 || !total.QueryFoldHolds || total.Rule != "basic composition of 2 answers" {
+	if exact := 2 * math.Log(p/(1-p)); math.Abs(total.Cost.Epsilon-exact) > 1e-12 ||
+		!total.QueryFoldHolds || total.Rule != "basic composition of 2 answers" {
 		t.Errorf("%+v, exactly %g", total, exact)
 	}
 	// With a promise of their own, per-answer costs that rest on it do not add up.
@@ -45,7 +48,8 @@ func TestFrozenTeachersThatPromiseNothingAddUp(t *testing.T) {
 		t.Errorf("%+v", total)
 	}
 	// The same, as fresh noise on the votes of teachers of any kind: both bounds hold.
-	r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{accountant.RandomizedResponse{Epsilon: eps, Neighbours: accountant.ReplaceOne}, 1}
+	r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{accountant.RandomizedResponse{Epsilon: eps,
+		Neighbours: accountant.ReplaceOne}, 1}
 	b := mustBounds(t, r)
 	if best, ok := b.Best(); !ok || best.Cost.Epsilon != 1 || len(b.Bounds) != 3 {
 		t.Errorf("%+v", b)
@@ -64,13 +68,17 @@ func TestFrozenTeachersThatPromiseNothingAddUp(t *testing.T) {
 // bound of its own: with t < m² it beats the composition of the ensemble's answers, by
 // which the literature counts, where δ has room for it.
 func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
-	r := Answers{Queries: 100, PerAnswer: accountant.Cost{Epsilon: 0.6244, Delta: 0.0007}, Teachers: accountant.Cost{Epsilon: 0.0892, Delta: 1e-4}, K: 11, Affected: 11, Randomness: FreshTeachers, Slack: 1e-4}
+	r := Answers{Queries: 100, PerAnswer: accountant.Cost{Epsilon: 0.6244, Delta: 0.0007},
+		Teachers: accountant.Cost{Epsilon: 0.0892, Delta: 1e-4}, K: 11, Affected: 11,
+		Randomness: FreshTeachers, Slack: 1e-4}
 	b := mustBounds(t, r)
 	printed := find(t, b, OfAnswers, accountant.MethodGeneral)
-	if s := fmt.Sprintf("%.3f %.3f", printed.Cost.Epsilon, printed.Cost.Delta); s != "45.683 0.068" { // Table B.7
+	// Table B.7
+	if s := fmt.Sprintf("%.3f %.3f", printed.Cost.Epsilon, printed.Cost.Delta); s != "45.683 0.068" {
 		t.Errorf("%s", s)
 	}
-	if best, _ := b.Best(); best.Of != OfAnswers || best.Method != accountant.MethodOptimal || len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, accountant.ErrDeltaTooSmall) {
+	if best, _ := b.Best(); best.Of != OfAnswers || best.Method != accountant.MethodOptimal ||
+		len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, accountant.ErrDeltaTooSmall) {
 		t.Errorf("%+v", b)
 	}
 	total := mustTotal(t, r)
@@ -81,7 +89,8 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 	r.Slack, r.Delta = 0, 0.11
 	b = mustBounds(t, r)
 	best, _ := b.Best()
-	if best.Of != OfTeacherAnswers || best.Method != accountant.MethodOptimal || best.Count != 1100 || best.Cost.Epsilon > 0.4*find(t, b, OfAnswers, accountant.MethodOptimal).Cost.Epsilon {
+	if best.Of != OfTeacherAnswers || best.Method != accountant.MethodOptimal || best.Count != 1100 ||
+		best.Cost.Epsilon > 0.4*find(t, b, OfAnswers, accountant.MethodOptimal).Cost.Epsilon {
 		t.Errorf("%+v", best)
 	}
 	for _, x := range b.Bounds {
@@ -102,13 +111,16 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 		t.Errorf("%+v", total)
 	}
 	// Disjoint data: one teacher answers for the record, at a third of the cost.
-	disjoint := Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.3, Delta: 0}, Teachers: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 11, Affected: 1, Randomness: FreshTeachers}
-	if total := mustTotal(t, disjoint); total.Cost != (accountant.Cost{Epsilon: 2, Delta: 0}) || total.QueryFold != (accountant.Cost{Epsilon: 6, Delta: 0}) {
+	disjoint := Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.3, Delta: 0},
+		Teachers: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 11, Affected: 1, Randomness: FreshTeachers}
+	if total := mustTotal(t, disjoint); total.Cost != (accountant.Cost{Epsilon: 2, Delta: 0}) ||
+		total.QueryFold != (accountant.Cost{Epsilon: 6, Delta: 0}) {
 		t.Errorf("%+v", total)
 	}
 	// Teachers of which nothing is said add nothing.
 	r.Teachers = accountant.Cost{}
-	if best, _ := mustBounds(t, r).Best(); best.Of != OfAnswers || best.Method != accountant.MethodOptimal {
+	if best, _ := mustBounds(t, r).Best(); best.Of != OfAnswers ||
+		best.Method != accountant.MethodOptimal {
 		t.Errorf("%+v", best)
 	}
 	// At one total δ for all, and below the answers' own.
@@ -123,7 +135,8 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 		}
 	}
 	r.Delta = 0.06
-	if b = mustBounds(t, r); len(b.Bounds) != 0 || len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, accountant.ErrDeltaTooSmall) {
+	if b = mustBounds(t, r); len(b.Bounds) != 0 || len(b.Refused) != 3 ||
+		!errors.Is(b.Refused[0].Err, accountant.ErrDeltaTooSmall) {
 		t.Errorf("%+v", b)
 	}
 	if total, err := r.Total(); !errors.Is(err, accountant.ErrDeltaTooSmall) {
@@ -136,7 +149,8 @@ func TestReleaseIsNotBoughtWithAllOfDelta(t *testing.T) {
 	r := thesisRelease(100, FreshTeachers)
 	r.Slack = 1 - 0x1p-53
 	r.PerAnswer.Delta = 0.1
-	if total := mustTotal(t, r); total.Rule != "basic composition of 100 answers" || total.Cost.Epsilon != 26.76 || total.QueryFold != total.Cost {
+	if total := mustTotal(t, r); total.Rule != "basic composition of 100 answers" ||
+		total.Cost.Epsilon != 26.76 || total.QueryFold != total.Cost {
 		t.Errorf("%+v", total)
 	}
 }
@@ -166,7 +180,8 @@ func TestReleaseBoundsOfFrozenTeachers(t *testing.T) {
 // teachers, and only as much as the exact one.
 func TestReleaseOfNoisyAnswers(t *testing.T) {
 	noise := normalOnVotes(40, 1)
-	r := Answers{Queries: 200, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers, Slack: 1e-5}
+	r := Answers{Queries: 200, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers,
+		Slack: 1e-5}
 	b := mustBounds(t, r)
 	var methods []accountant.Method
 	for _, x := range b.Bounds {
@@ -175,21 +190,25 @@ func TestReleaseOfNoisyAnswers(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	if !reflect.DeepEqual(methods, []accountant.Method{accountant.MethodGaussian, accountant.MethodRDP, accountant.MethodZCDP}) {
+	if !reflect.DeepEqual(methods, []accountant.Method{accountant.MethodGaussian, accountant.MethodRDP,
+		accountant.MethodZCDP}) {
 		t.Errorf("%v", methods)
 	}
-	discrete, err := twoCounts(40, Setting{K: 250, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne})
+	discrete, err := twoCounts(40, Setting{K: 250, Classes: 10, Affected: 1,
+		Neighbours: accountant.ReplaceOne})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Noise = NoisyAnswer{discrete, 1}
 	best, _ := mustBounds(t, r).Best()
-	if best.Method != accountant.MethodPLD || math.Abs(best.Cost.Epsilon/b.Bounds[0].Cost.Epsilon-1) > 1e-3 {
+	if best.Method != accountant.MethodPLD || math.Abs(best.Cost.Epsilon/b.Bounds[0].Cost.Epsilon-1) >
+		1e-3 {
 		t.Errorf("%+v, normal %+v", best, b.Bounds[0])
 	}
 	// Laplace noise is more than its (ε, 0): the sum of its losses is smaller than any
 	// composition of that.
-	r.Queries, r.Noise = 40, NoisyAnswer{accountant.Laplace{Scale: 10, Neighbours: accountant.ReplaceOne}, 1}
+	r.Queries, r.Noise = 40,
+		NoisyAnswer{accountant.Laplace{Scale: 10, Neighbours: accountant.ReplaceOne}, 1}
 	if best, _ := mustBounds(t, r).Best(); best.Method != accountant.MethodPLD {
 		t.Errorf("laplace noise: %+v", best)
 	}

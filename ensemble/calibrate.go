@@ -46,12 +46,14 @@ func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64,
 
 // sigmasForConfidentGNMax returns checkSigma = ratio·sigma with which ConfidentGNMax keeps
 // the promise target. It takes ratio between 1/100 and 100.
-func sigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration, ratio float64) (checkSigma, sigma float64, err error) {
+func sigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration,
+	ratio float64) (checkSigma, sigma float64, err error) {
 	if err := checkClaim(s, target); err != nil {
 		return 0, 0, err
 	}
 	if !(ratio >= 0.01 && ratio <= 100) {
-		return 0, 0, &check.Error{Name: "ratio of the check's noise", Value: ratio, Rule: "between 0.01 and 100"}
+		return 0, 0, &check.Error{Name: "ratio of the check's noise", Value: ratio,
+			Rule: "between 0.01 and 100"}
 	}
 	switch how {
 	case Renyi:
@@ -146,7 +148,8 @@ func renyiSigma(s Setting, target accountant.Cost, ratio float64) (float64, erro
 // exactSigma searches in float64 and then goes up until the proof succeeds.
 func exactSigma(s Setting, target accountant.Cost, ratio float64) (float64, error) {
 	if !s.oneWay() {
-		return 0, &check.Error{Name: "affected", Value: s.Affected, Rule: "1 for exact calibration with more than two classes"}
+		return 0, &check.Error{Name: "affected", Value: s.Affected,
+			Rule: "1 for exact calibration with more than two classes"}
 	}
 	sigma := noise.Suggest(s.Affected, target.Epsilon, target.Delta, ratio)
 	for range 12 {
@@ -174,5 +177,6 @@ func exactSigma(s Setting, target accountant.Cost, ratio float64) (float64, erro
 			return sigma, nil
 		}
 	}
-	return 0, fmt.Errorf("exact calibration for %v finds no noise within its range: %w", target, accountant.ErrUnsupported)
+	return 0, fmt.Errorf("exact calibration for %v finds no noise within its range: %w", target,
+		accountant.ErrUnsupported)
 }

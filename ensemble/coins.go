@@ -47,7 +47,9 @@ func KeyedCoins(key *JobKey) Coins { return Coins{key: key} }
 // SeededCoins returns coins that follow from the seed and a query's name. Whoever knows the
 // seed knows the votes: nothing that they answer is private.
 func SeededCoins(seed uint64) Coins {
-	return Coins{seeded: func(query string) randsrc.Source { return randsrc.NewSeededQuery(seed, query) }}
+	return Coins{seeded: func(query string) randsrc.Source {
+		return randsrc.NewSeededQuery(seed, query)
+	}}
 }
 
 // SeededSequence returns coins of one stream from the seed, handed out in the order of the

@@ -29,7 +29,8 @@ func prf(key []byte, message string) []byte {
 func chosenKey(t testing.TB, secret []byte) *JobKey {
 	t.Helper()
 	sent := append([]byte("darrm job key v1\n"), secret...)
-	return must.Get(ReadJobKey(bytes.NewReader(sent), [32]byte(prf(secret, "darrm job key v1: fingerprint"))))(t)
+	return must.Get(ReadJobKey(bytes.NewReader(sent),
+		[32]byte(prf(secret, "darrm job key v1: fingerprint"))))(t)
 }
 
 // The answer is that of the mechanism whose exactness exact_test.go shows by going
@@ -44,7 +45,8 @@ func TestKeyedCoinsIsTheMechanismWithTheQuerysCoins(t *testing.T) {
 		id := rapid.String().Draw(t, "id")
 		ones := rapid.IntRange(0, m.setting.K).Draw(t, "ones")
 		sent := append([]byte("darrm job key v1\n"), secret...)
-		key, err := ReadJobKey(bytes.NewReader(sent), [32]byte(prf(secret, "darrm job key v1: fingerprint")))
+		key, err := ReadJobKey(bytes.NewReader(sent),
+			[32]byte(prf(secret, "darrm job key v1: fingerprint")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,18 +106,27 @@ func TestKeyedCoinsHasTheRightProbabilities(t *testing.T) {
 			// pairs are correlated, which at most triples the variance.
 			agree := q*q + (1-q)*(1-q)
 			if d := math.Abs(float64(same) - n*agree); d > 1+6*math.Sqrt(3*n*agree*(1-agree)) {
-				return fmt.Sprintf("%d ones: %d of %d neighbours agree, want about %.0f", ones, same, n, n*agree)
+				return fmt.Sprintf("%d ones: %d of %d neighbours agree, want about %.0f", ones, same, n,
+					n*agree)
 			}
 		}
 		return ""
 	}
-	if what := check(func(k *JobKey, q string, ones int) (bool, error) { return releaseKeyed(m, k, q, ones) }); what != "" {
+	if what := check(func(k *JobKey, q string, ones int) (bool, error) {
+		return releaseKeyed(m, k, q, ones)
+	}); what != "" {
 		t.Error(what)
 	}
 	mutants := map[string]release{
-		"coins of the votes":            func(k *JobKey, _ string, ones int) (bool, error) { return releaseKeyed(m, k, fmt.Sprint(ones), ones) },
-		"two queries share their coins": func(k *JobKey, q string, ones int) (bool, error) { return releaseKeyed(m, k, half(q), ones) },
-		"no noise":                      func(_ *JobKey, _ string, ones int) (bool, error) { return 2*ones > m.setting.K, nil },
+		"coins of the votes": func(k *JobKey, _ string, ones int) (bool, error) {
+			return releaseKeyed(m, k, fmt.Sprint(ones), ones)
+		},
+		"two queries share their coins": func(k *JobKey, q string, ones int) (bool, error) {
+			return releaseKeyed(m, k, half(q), ones)
+		},
+		"no noise": func(_ *JobKey, _ string, ones int) (bool, error) {
+			return 2*ones > m.setting.K, nil
+		},
 		"majority of three tries": func(k *JobKey, q string, ones int) (bool, error) {
 			n := 0
 			for i := range 3 {
@@ -147,7 +158,8 @@ func TestKeyedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ones := range []int{-1, 4} {
-		if one, err := releaseKeyed(m, key, "q", ones); err == nil || one || !strings.Contains(err.Error(), "votes for class") {
+		if one, err := releaseKeyed(m, key, "q", ones); err == nil || one ||
+			!strings.Contains(err.Error(), "votes for class") {
 			t.Errorf("ones = %d: %t, %v", ones, one, err)
 		}
 	}
@@ -170,14 +182,17 @@ func TestKeyedErrors(t *testing.T) {
 	if _, err := ReadJobKey(bytes.NewReader(sent.Bytes()), other.Fingerprint()); err == nil {
 		t.Error("a key is accepted for another")
 	}
-	if got, err := ReadJobKey(bytes.NewReader(sent.Bytes()), key.Fingerprint()); err != nil || got.Fingerprint() != key.Fingerprint() {
+	if got, err := ReadJobKey(bytes.NewReader(sent.Bytes()), key.Fingerprint()); err != nil ||
+		got.Fingerprint() != key.Fingerprint() {
 		t.Errorf("the key does not arrive: %v", err)
 	}
 	secret := sent.Bytes()[sent.Len()-32:]
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
-		for _, v := range []any{key, *key, KeyedCoins(key), struct{ k *JobKey }{key}, struct{ k JobKey }{*key}} {
+		for _, v := range []any{key, *key, KeyedCoins(key), struct{ k *JobKey }{key},
+			struct{ k JobKey }{*key}} {
 			out := fmt.Sprintf(verb, v)
-			if strings.Contains(out, fmt.Sprintf("%x", secret[:3])) || strings.Contains(out, strings.Trim(fmt.Sprint(secret[:3]), "[]")) {
+			if strings.Contains(out, fmt.Sprintf("%x", secret[:3])) ||
+				strings.Contains(out, strings.Trim(fmt.Sprint(secret[:3]), "[]")) {
 				t.Errorf("%s of %T prints the key: %s", verb, v, out)
 			}
 		}

@@ -16,8 +16,9 @@ import (
 // CompareOptions hold the promise that all mechanisms of a comparison must keep, and the properties
 // of the teachers.
 type CompareOptions struct {
-	Target     accountant.Cost     // of one answer: ε in (0, 700], δ in [0,1). Required.
-	Teachers   accountant.Cost     // of one teacher's vote: (ε, Δ), or ε = +Inf if they promise nothing. Required.
+	Target accountant.Cost // of one answer: ε in (0, 700], δ in [0,1). Required.
+	// of one teacher's vote: (ε, Δ), or ε = +Inf if they promise nothing. Required.
+	Teachers   accountant.Cost
 	Affected   int                 // t, as in Setting. Required.
 	Neighbours accountant.Relation // of Target, Teachers and Affected. Required.
 
@@ -78,15 +79,19 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	}
 	var all []contender
 	for _, t := range o.Tables {
-		all = append(all, contender{t.Name, t.Title, "", func() (*Mechanism, error) { return o.table(s, t) }})
+		all = append(all, contender{t.Name, t.Title, "",
+			func() (*Mechanism, error) { return o.table(s, t) }})
 	}
 	for _, t := range o.Pluralities {
-		all = append(all, contender{t.Name, t.Title, "", func() (*Mechanism, error) { return o.plurality(s, t) }})
+		all = append(all, contender{t.Name, t.Title, "",
+			func() (*Mechanism, error) { return o.plurality(s, t) }})
 	}
 	all = append(all, o.baselines(ctx, s)...)
 	for _, d := range mechanisms {
 		if d.Calibrated() {
-			all = append(all, contender{d.Name, d.Title, d.note, func() (*Mechanism, error) { return Calibrated(d.Name, s, o.Target, o.Check) }})
+			all = append(all, contender{d.Name, d.Title, d.note, func() (*Mechanism, error) {
+				return Calibrated(d.Name, s, o.Target, o.Check)
+			}})
 		}
 	}
 	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority)}
@@ -98,7 +103,8 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		if err != nil {
 			return nil, err
 		}
-		if row.Refused != nil { // of mechanisms of one title, such as two calibrations, the last says why neither applies
+		// of mechanisms of one title, such as two calibrations, the last says why neither applies
+		if row.Refused != nil {
 			c.Rows = slices.DeleteFunc(c.Rows, func(r ComparisonRow) bool {
 				return r.Refused != nil && r.Title == row.Title && r.Refused.Error() == row.Refused.Error()
 			})
@@ -127,7 +133,8 @@ func (o *CompareOptions) check(s Setting) error {
 		return err
 	}
 	if o.Teachers == (accountant.Cost{}) {
-		return &check.Error{Name: "teachers' cost", Value: o.Teachers, Rule: "stated: (ε, Δ), or ε = +Inf for teachers that promise nothing"}
+		return &check.Error{Name: "teachers' cost", Value: o.Teachers,
+			Rule: "stated: (ε, Δ), or ε = +Inf for teachers that promise nothing"}
 	}
 	if !math.IsInf(o.Teachers.Epsilon, 1) {
 		if err := check.TeacherEpsilon(o.Teachers.Epsilon); err != nil {
@@ -166,9 +173,13 @@ func (o *CompareOptions) table(s Setting, t gamma.Named) (*Mechanism, error) {
 	case eps > o.Target.Epsilon || delta > o.Target.Delta:
 		return nil, fmt.Errorf("the table promises (%s, %g) only", p.TotalDecimal(), delta)
 	case p.Affected < s.Affected:
-		return nil, fmt.Errorf("the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected, s.Affected)
-	case p.Epsilon < o.Teachers.Epsilon || !math.IsInf(p.Epsilon, 1) && p.TeacherDelta < o.Teachers.Delta:
-		return nil, fmt.Errorf("the table presumes teachers that are (%g, %g)-differentially private", p.Epsilon, p.TeacherDelta)
+		return nil, fmt.Errorf(
+			"the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected,
+			s.Affected)
+	case p.Epsilon < o.Teachers.Epsilon || !math.IsInf(p.Epsilon, 1) &&
+		p.TeacherDelta < o.Teachers.Delta:
+		return nil, fmt.Errorf("the table presumes teachers that are (%g, %g)-differentially private",
+			p.Epsilon, p.TeacherDelta)
 	}
 	a, err := DaRRM(t.Certified, s.Neighbours)
 	if err != nil {

@@ -60,9 +60,12 @@ func TestCompareOnRealVotes(t *testing.T) {
 		Target:   accountant.Cost{Epsilon: 0.40731, Delta: 0.000299970001},
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
 	}
-	best := constraints.Problem{K: 11, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Epsilon: math.Inf(1), Affected: 1}
-	private := constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4, Delta: 0.000299970001, Affected: 11}
-	o.Tables = []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: optimal(t, best)}, {Name: "optimal_private", Title: "optimal γ, private teachers", Certified: optimal(t, private)}}
+	best := constraints.Problem{K: 11, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta,
+		Epsilon: math.Inf(1), Affected: 1}
+	private := constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4,
+		Delta: 0.000299970001, Affected: 11}
+	o.Tables = []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: optimal(t, best)},
+		{Name: "optimal_private", Title: "optimal γ, private teachers", Certified: optimal(t, private)}}
 	c, err := Compare(context.Background(), b, o)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +81,8 @@ func TestCompareOnRealVotes(t *testing.T) {
 		if r.Refused != nil {
 			continue
 		}
-		if cost := r.Mechanism.PerAnswer(); cost.Epsilon > o.Target.Epsilon || cost.Delta > o.Target.Delta || r.Mechanism.Name() != r.Name {
+		if cost := r.Mechanism.PerAnswer(); cost.Epsilon > o.Target.Epsilon ||
+			cost.Delta > o.Target.Delta || r.Mechanism.Name() != r.Name {
 			t.Errorf("%s promises %v", r.Mechanism.Name(), cost)
 		}
 		if n, ok := r.Mechanism.Noise(); !ok || n.Affected != 1 {
@@ -86,7 +90,9 @@ func TestCompareOnRealVotes(t *testing.T) {
 		}
 		t.Logf("%-30s %.4f %.4f %.4f", r.Title, r.Score.Agreement, r.Score.Accuracy, r.Score.Abstained)
 	}
-	want := []string{"optimal", "optimal_private", "randomised-response", "randomised-response-tight", "subsampling", "double-subsampling", "gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip"}
+	want := []string{"optimal", "optimal_private", "randomised-response", "randomised-response-tight",
+		"subsampling", "double-subsampling", "gnmax-renyi", "gnmax", "confident-gnmax", "lnmax",
+		"permute-and-flip"}
 	if !reflect.DeepEqual(order, want) {
 		t.Errorf("rows %v, want %v", order, want)
 	}
@@ -96,13 +102,17 @@ func TestCompareOnRealVotes(t *testing.T) {
 		}
 	}
 	agreement := func(name string) float64 { return rows[name].Score.Agreement }
-	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip", "randomised-response-tight"} {
+	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax",
+		"permute-and-flip", "randomised-response-tight"} {
 		if rows[name].Refused != nil || agreement(name) >= agreement("optimal") {
-			t.Errorf("%s: %v, agreement %v; the optimum's %v", name, rows[name].Refused, agreement(name), agreement("optimal"))
+			t.Errorf("%s: %v, agreement %v; the optimum's %v", name, rows[name].Refused, agreement(name),
+				agreement("optimal"))
 		}
 	}
-	if agreement("gnmax-renyi") >= agreement("gnmax") || agreement("gnmax") >= agreement("permute-and-flip") {
-		t.Errorf("agreements %v, %v, %v: Rényi, exact and permute-and-flip are out of order", agreement("gnmax-renyi"), agreement("gnmax"), agreement("permute-and-flip"))
+	if agreement("gnmax-renyi") >= agreement("gnmax") ||
+		agreement("gnmax") >= agreement("permute-and-flip") {
+		t.Errorf("agreements %v, %v, %v: Rényi, exact and permute-and-flip are out of order",
+			agreement("gnmax-renyi"), agreement("gnmax"), agreement("permute-and-flip"))
 	}
 	if c.Plain.Agreement != 1 || math.Abs(c.Plain.Accuracy-0.8494) > 5e-5 || c.Queries != 1866 {
 		t.Errorf("plain majority: %+v of %d", c.Plain, c.Queries)
@@ -121,14 +131,17 @@ func TestCompareOnRealVotes(t *testing.T) {
 			t.Errorf("%s hides %d votes, not 11", r.Name, n)
 		}
 	}
-	if rows["optimal"].Refused == nil || !strings.Contains(rows["optimal"].Refused.Error(), "at most 1 of the teachers") {
+	if rows["optimal"].Refused == nil || !strings.Contains(rows["optimal"].Refused.Error(),
+		"at most 1 of the teachers") {
 		t.Errorf("a table for disjoint data is offered for shared data: %v", rows["optimal"].Refused)
 	}
 	for name, want := range map[string][2]float64{
-		"optimal_private": {0.9449, 0.8223}, "randomised-response": {0.6587, 0.6109}, "randomised-response-tight": {0.9366, 0.8051},
-		"subsampling": {0.8202, 0.7628}, "double-subsampling": {0.8736, 0.7983},
+		"optimal_private": {0.9449, 0.8223}, "randomised-response": {0.6587, 0.6109},
+		"randomised-response-tight": {0.9366, 0.8051},
+		"subsampling":               {0.8202, 0.7628}, "double-subsampling": {0.8736, 0.7983},
 	} {
-		if s := rows[name].Score; math.Abs(s.Agreement-want[0]) > 5.1e-5 || math.Abs(s.Accuracy-want[1]) > 5.1e-5 || s.Labels != 1866 {
+		if s := rows[name].Score; math.Abs(s.Agreement-want[0]) > 5.1e-5 ||
+			math.Abs(s.Accuracy-want[1]) > 5.1e-5 || s.Labels != 1866 {
 			t.Errorf("%s: %+v, want %v", name, s, want)
 		}
 	}
@@ -163,32 +176,47 @@ func TestCompareRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	table := optimal(t, constraints.Problem{K: 9, TotalEpsilon: 2.5, Epsilon: math.Inf(1), Affected: 2})
+	table := optimal(t, constraints.Problem{K: 9, TotalEpsilon: 2.5, Epsilon: math.Inf(1),
+		Affected: 2})
 	base := CompareOptions{
-		Target: accountant.Cost{Epsilon: 2.5, Delta: 1e-3}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
-		Affected: 1, Neighbours: accountant.AddOrRemoveOne, Tables: []gamma.Named{{Name: "table", Title: "a table", Certified: table}},
+		Target:   accountant.Cost{Epsilon: 2.5, Delta: 1e-3},
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)},
+		Affected: 1, Neighbours: accountant.AddOrRemoveOne,
+		Tables: []gamma.Named{{Name: "table", Title: "a table", Certified: table}},
 	}
 	for name, c := range map[string]struct {
 		votes   *Ballots
 		change  func(*CompareOptions)
 		refused map[string]string // the others apply
 	}{
-		"all apply": {two, func(o *CompareOptions) {}, map[string]string{"subsampling": "promise nothing", "double-subsampling": "promise nothing"}},
+		"all apply": {two, func(o *CompareOptions) {},
+			map[string]string{"subsampling": "promise nothing", "double-subsampling": "promise nothing"}},
 		"three classes": {three, func(o *CompareOptions) {}, map[string]string{
-			"table": "two classes", "randomised-response": "two classes", "randomised-response-tight": "two classes", "subsampling": "two classes", "double-subsampling": "two classes"}},
+			"table": "two classes", "randomised-response": "two classes",
+			"randomised-response-tight": "two classes", "subsampling": "two classes",
+			"double-subsampling": "two classes"}},
 		"pure": {two, func(o *CompareOptions) { o.Target.Delta = 0 }, map[string]string{
 			"subsampling": "", "double-subsampling": "", "gnmax": "above 0", "confident-gnmax": "above 0"}},
 		"more affected": {two, func(o *CompareOptions) { o.Affected = 3 }, map[string]string{
 			"table": "at most 2 of the teachers, not 3", "subsampling": "", "double-subsampling": ""}},
-		"smaller target":   {two, func(o *CompareOptions) { o.Target.Epsilon = 2.499 }, map[string]string{"table": "promises (2.5, 0) only", "subsampling": "", "double-subsampling": ""}},
-		"private teachers": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.2} }, map[string]string{}},
-		"less than a teacher": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 3} }, map[string]string{
-			"subsampling": "at least one teacher's", "double-subsampling": "at least one teacher's"}},
-		"no such problem": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.1, Delta: 0.01} }, map[string]string{
-			"randomised-response": "delta", "randomised-response-tight": "delta", "subsampling": "delta", "double-subsampling": "delta"}},
+		"smaller target": {two, func(o *CompareOptions) { o.Target.Epsilon = 2.499 },
+			map[string]string{"table": "promises (2.5, 0) only", "subsampling": "",
+				"double-subsampling": ""}},
+		"private teachers": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.2} },
+			map[string]string{}},
+		"less than a teacher": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 3} },
+			map[string]string{
+				"subsampling": "at least one teacher's", "double-subsampling": "at least one teacher's"}},
+		"no such problem": {two, func(o *CompareOptions) {
+			o.Teachers = accountant.Cost{Epsilon: 0.1, Delta: 0.01}
+		}, map[string]string{
+			"randomised-response": "delta", "randomised-response-tight": "delta", "subsampling": "delta",
+			"double-subsampling": "delta"}},
 		"exact in many ways": {three, func(o *CompareOptions) { o.Affected = 2 }, map[string]string{
-			"table": "", "randomised-response": "", "randomised-response-tight": "", "subsampling": "", "double-subsampling": "", "gnmax": "1 for exact calibration"}},
-		"bad threshold": {two, func(o *CompareOptions) { o.Check.Threshold = 10 }, map[string]string{"subsampling": "", "double-subsampling": "", "confident-gnmax": "threshold"}},
+			"table": "", "randomised-response": "", "randomised-response-tight": "", "subsampling": "",
+			"double-subsampling": "", "gnmax": "1 for exact calibration"}},
+		"bad threshold": {two, func(o *CompareOptions) { o.Check.Threshold = 10 },
+			map[string]string{"subsampling": "", "double-subsampling": "", "confident-gnmax": "threshold"}},
 	} {
 		o := base
 		c.change(&o)
@@ -231,7 +259,8 @@ func TestCompareRefusals(t *testing.T) {
 	noRelation, noTable := base, base
 	noRelation.Neighbours = 0
 	noTable.Tables = []gamma.Named{{Name: "none"}}
-	for name, o := range map[string]CompareOptions{"no relation": noRelation, "no certificate": noTable} {
+	for name, o := range map[string]CompareOptions{"no relation": noRelation,
+		"no certificate": noTable} {
 		if _, err := Compare(context.Background(), two, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -291,7 +320,8 @@ func TestBallots(t *testing.T) {
 		if want.Labels > 0 {
 			want.Accuracy = accuracy / float64(want.Labels)
 		}
-		if math.Abs(got.Agreement-want.Agreement) > 1e-12 || math.Abs(got.Accuracy-want.Accuracy) > 1e-12 || math.Abs(got.Abstained-want.Abstained) > 1e-12 {
+		if math.Abs(got.Agreement-want.Agreement) > 1e-12 ||
+			math.Abs(got.Accuracy-want.Accuracy) > 1e-12 || math.Abs(got.Abstained-want.Abstained) > 1e-12 {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	})
@@ -302,7 +332,8 @@ func TestBallots(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
 		truth  int
-	}{{[]int{9, 0}, 0}, {[]int{9, 1, -1}, 0}, {[]int{3, 3, 2}, 0}, {[]int{3, 3, 3}, 3}, {[]int{3, 3, 3}, -2}} {
+	}{{[]int{9, 0}, 0}, {[]int{9, 1, -1}, 0}, {[]int{3, 3, 2}, 0}, {[]int{3, 3, 3}, 3},
+		{[]int{3, 3, 3}, -2}} {
 		if err := b.Add(c.counts, c.truth); err == nil || b.Len() != 0 {
 			t.Errorf("%v, truth %d: %v", c.counts, c.truth, err)
 		}
@@ -330,7 +361,8 @@ func TestBallots(t *testing.T) {
 func TestCalibratedByName(t *testing.T) {
 	s := Setting{K: 9, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-3}
-	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip"} {
+	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax",
+		"permute-and-flip"} {
 		m, err := Calibrated(name, s, target, Check{Ratio: CheckRatio})
 		if err != nil || m.Name() != name || m.PerAnswer().Epsilon != 1 || m.Setting() != s {
 			t.Errorf("%s: %+v, %v", name, m, err)
@@ -348,7 +380,8 @@ func BenchmarkCompare(b *testing.B) {
 	ballots := mnist(b)
 	o := CompareOptions{
 		Target:   accountant.Cost{Epsilon: 0.40731, Delta: 0.000299970001},
-		Teachers: accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, Affected: 1, Neighbours: accountant.ReplaceOne,
+		Teachers: accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, Affected: 1,
+		Neighbours: accountant.ReplaceOne,
 	}
 	for b.Loop() {
 		if _, err := Compare(context.Background(), ballots, o); err != nil {
@@ -364,7 +397,8 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := gamma.Certify(context.Background(), constraints.Problem{K: 9, M: 2, Epsilon: 0.25, TeacherDelta: 1e-4, Delta: 2e-4, Affected: 2}, f)
+	c, err := gamma.Certify(context.Background(),
+		constraints.Problem{K: 9, M: 2, Epsilon: 0.25, TeacherDelta: 1e-4, Delta: 2e-4, Affected: 2}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,21 +408,32 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 		change func(o *CompareOptions, s *Setting)
 		serves bool
 	}{
-		"just this":            {func(*CompareOptions, *Setting) {}, true},
-		"a weaker target":      {func(o *CompareOptions, _ *Setting) { o.Target = accountant.Cost{Epsilon: 0.6, Delta: 1e-3} }, true},
-		"better teachers":      {func(o *CompareOptions, _ *Setting) { o.Teachers = accountant.Cost{Epsilon: 0.2, Delta: 0} }, true},
-		"fewer reached":        {func(_ *CompareOptions, s *Setting) { s.Affected = 1 }, true},
-		"a smaller ε":          {func(o *CompareOptions, _ *Setting) { o.Target.Epsilon = below(0.5) }, false},
-		"a smaller δ":          {func(o *CompareOptions, _ *Setting) { o.Target.Delta = below(2e-4) }, false},
-		"a larger teachers' ε": {func(o *CompareOptions, _ *Setting) { o.Teachers.Epsilon = above(0.25) }, false},
-		"a larger teachers' Δ": {func(o *CompareOptions, _ *Setting) { o.Teachers.Delta = above(1e-4) }, false},
-		"no teachers' promise": {func(o *CompareOptions, _ *Setting) { o.Teachers = accountant.Cost{Epsilon: math.Inf(1)} }, false},
-		"more reached":         {func(_ *CompareOptions, s *Setting) { s.Affected = 3 }, false},
-		"more teachers":        {func(_ *CompareOptions, s *Setting) { s.K = 10 }, false},
-		"more classes":         {func(_ *CompareOptions, s *Setting) { s.Classes = 3 }, false},
+		"just this": {func(*CompareOptions, *Setting) {}, true},
+		"a weaker target": {func(o *CompareOptions, _ *Setting) {
+			o.Target = accountant.Cost{Epsilon: 0.6, Delta: 1e-3}
+		}, true},
+		"better teachers": {func(o *CompareOptions, _ *Setting) {
+			o.Teachers = accountant.Cost{Epsilon: 0.2, Delta: 0}
+		}, true},
+		"fewer reached": {func(_ *CompareOptions, s *Setting) { s.Affected = 1 }, true},
+		"a smaller ε": {func(o *CompareOptions, _ *Setting) { o.Target.Epsilon = below(0.5) },
+			false},
+		"a smaller δ": {func(o *CompareOptions, _ *Setting) { o.Target.Delta = below(2e-4) },
+			false},
+		"a larger teachers' ε": {func(o *CompareOptions, _ *Setting) { o.Teachers.Epsilon = above(0.25) },
+			false},
+		"a larger teachers' Δ": {func(o *CompareOptions, _ *Setting) { o.Teachers.Delta = above(1e-4) },
+			false},
+		"no teachers' promise": {func(o *CompareOptions, _ *Setting) {
+			o.Teachers = accountant.Cost{Epsilon: math.Inf(1)}
+		}, false},
+		"more reached":  {func(_ *CompareOptions, s *Setting) { s.Affected = 3 }, false},
+		"more teachers": {func(_ *CompareOptions, s *Setting) { s.K = 10 }, false},
+		"more classes":  {func(_ *CompareOptions, s *Setting) { s.Classes = 3 }, false},
 	} {
 		s := Setting{K: 9, Classes: 2, Affected: 2, Neighbours: accountant.ReplaceOne}
-		o := CompareOptions{Target: accountant.Cost{Epsilon: 0.5, Delta: 2e-4}, Teachers: accountant.Cost{Epsilon: 0.25, Delta: 1e-4}}
+		o := CompareOptions{Target: accountant.Cost{Epsilon: 0.5, Delta: 2e-4},
+			Teachers: accountant.Cost{Epsilon: 0.25, Delta: 1e-4}}
 		v.change(&o, &s)
 		a, err := o.table(s, gamma.Named{Name: "table", Title: "a table", Certified: c})
 		if (err == nil) != v.serves || (a != nil) != v.serves {

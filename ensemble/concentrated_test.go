@@ -23,8 +23,10 @@ func renyi(p, q []float64, alpha float64) float64 {
 func TestPureAnswersAreConcentratedAtHalfEpsilonSquared(t *testing.T) {
 	exceeds := 0.0 // the largest divergence over α·ε²/8
 	for _, epsilon := range []float64{0.1, 0.5, 2} {
-		for _, shape := range []struct{ teachers, classes, affected int }{{1, 2, 1}, {5, 2, 1}, {4, 3, 1}, {4, 3, 2}, {3, 4, 1}} {
-			s := Setting{K: shape.teachers, Classes: shape.classes, Affected: shape.affected, Neighbours: accountant.ReplaceOne}
+		for _, shape := range []struct{ teachers, classes, affected int }{{1, 2, 1}, {5, 2, 1}, {4, 3, 1},
+			{4, 3, 2}, {3, 4, 1}} {
+			s := Setting{K: shape.teachers, Classes: shape.classes, Affected: shape.affected,
+				Neighbours: accountant.ReplaceOne}
 			a, err := PermuteAndFlip(s, epsilon)
 			if err != nil {
 				t.Fatal(err)
@@ -39,10 +41,13 @@ func TestPureAnswersAreConcentratedAtHalfEpsilonSquared(t *testing.T) {
 						exceeds = max(exceeds, truth/(alpha*epsilon*epsilon/8))
 						charged, err := accountant.RDP(a.Event(), alpha)
 						if err != nil || charged < truth-1e-13/(alpha-1) {
-							t.Errorf("ε = %g, %v and %v: divergence %g at order %g, charged %g, %v", epsilon, x, y, truth, alpha, charged, err)
+							t.Errorf("ε = %g, %v and %v: divergence %g at order %g, charged %g, %v", epsilon, x, y,
+								truth, alpha, charged, err)
 						}
-						if most := alpha * epsilon * epsilon / 2; truth > most+1e-13/(alpha-1) || charged > most*(1+1e-8) {
-							t.Errorf("ε = %g, %v and %v: divergence %g at order %g, charged %g, above αε²/2 = %g", epsilon, x, y, truth, alpha, charged, most)
+						if most := alpha * epsilon * epsilon / 2; truth > most+1e-13/(alpha-1) ||
+							charged > most*(1+1e-8) {
+							t.Errorf("ε = %g, %v and %v: divergence %g at order %g, charged %g, above αε²/2 = %g",
+								epsilon, x, y, truth, alpha, charged, most)
 						}
 					}
 				})
@@ -57,7 +62,8 @@ func TestPureAnswersAreConcentratedAtHalfEpsilonSquared(t *testing.T) {
 		epsilon float64
 		answers int
 	}{{0.1, 200}, {0.02, 10_000}} {
-		a, err := PermuteAndFlip(Setting{K: 1, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, tt.epsilon)
+		a, err := PermuteAndFlip(Setting{K: 1, Classes: 2, Affected: 1,
+			Neighbours: accountant.ReplaceOne}, tt.epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +83,8 @@ func TestPureAnswersAreConcentratedAtHalfEpsilonSquared(t *testing.T) {
 		p, q := brute([]int{1, 0}), brute([]int{0, 1})
 		for _, b := range report.Bounds {
 			if d := repeatedDelta(p, q, tt.answers, b.Cost.Epsilon); d > delta {
-				t.Errorf("%d answers at ε = %g: %s says %v, δ there is %g", tt.answers, tt.epsilon, b.Method, b.Cost, d)
+				t.Errorf("%d answers at ε = %g: %s says %v, δ there is %g", tt.answers, tt.epsilon, b.Method,
+					b.Cost, d)
 			}
 		}
 		// The mutant: ρ = ε²/8.
@@ -86,7 +93,8 @@ func TestPureAnswersAreConcentratedAtHalfEpsilonSquared(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := repeatedDelta(p, q, tt.answers, mutant); d < 10*delta {
-			t.Errorf("%d answers at ε = %g: δ(%g) = %g: a claim of ε²/8 would pass", tt.answers, tt.epsilon, mutant, d)
+			t.Errorf("%d answers at ε = %g: δ(%g) = %g: a claim of ε²/8 would pass", tt.answers, tt.epsilon,
+				mutant, d)
 		}
 	}
 }

@@ -68,7 +68,8 @@ func teachersPromise(p constraints.Problem) []string {
 		return []string{"the teachers need no privacy of their own"}
 	}
 	return []string{
-		fmt.Sprintf("each teacher's vote is (%g, %g)-differentially private by itself", p.Epsilon, p.TeacherDelta),
+		fmt.Sprintf("each teacher's vote is (%g, %g)-differentially private by itself", p.Epsilon,
+			p.TeacherDelta),
 		"the teachers vote independently of each other",
 	}
 }

@@ -47,7 +47,9 @@ func TestBaselineMechanisms(t *testing.T) {
 		}
 	}
 	want := map[string]func(ones int) float64{
-		"randomized_response": constant(func() (gamma.Func, error) { return gamma.RandomizedResponse(p, k, k*1e-6) }),
+		"randomized_response": constant(func() (gamma.Func, error) {
+			return gamma.RandomizedResponse(p, k, k*1e-6)
+		}),
 		"randomized_response_tight": constant(func() (gamma.Func, error) {
 			one, err := gamma.Constant(k, 1)
 			if err != nil {
@@ -75,7 +77,8 @@ func TestBaselineMechanisms(t *testing.T) {
 		if a.Name() != baselineName(kind) || a.Title() != b.Title {
 			t.Errorf("%s: name %q, title %q", kind.Name, a.Name(), a.Title())
 		}
-		if a.PerAnswer() != plain.PerAnswer() || a.Event() != plain.Event() || a.Setting() != plain.Setting() || !slices.Equal(a.Assumptions(), plain.Assumptions()) {
+		if a.PerAnswer() != plain.PerAnswer() || a.Event() != plain.Event() ||
+			a.Setting() != plain.Setting() || !slices.Equal(a.Assumptions(), plain.Assumptions()) {
 			t.Errorf("%s promises %v, DaRRM with its γ %v", kind.Name, a.PerAnswer(), plain.PerAnswer())
 		}
 		for ones := range k + 1 {

@@ -71,7 +71,8 @@ func checkLikely(rho float64, a likelyAnswers) error {
 	case !(a.logQ <= 0) || math.IsInf(a.logQ, -1):
 		return &check.Error{Name: "ln q", Value: a.logQ, Rule: "finite and at most 0"}
 	case a.count < 1 || a.count > math.MaxInt32:
-		return &check.Error{Name: "count", Value: a.count, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return &check.Error{Name: "count", Value: a.count,
+			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
 	}
 	return nil
 }
@@ -143,7 +144,8 @@ func costAtVotes(rho float64, answers []likelyAnswers, delta float64) (DataDepen
 			return out, err
 		}
 		if out.Answers += a.count; out.Answers > math.MaxInt32 {
-			return out, &check.Error{Name: "answers", Value: out.Answers, Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+			return out, &check.Error{Name: "answers", Value: out.Answers,
+				Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 		}
 	}
 	margin := 1 + 1e-15*float64(len(answers)+1)

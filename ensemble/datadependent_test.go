@@ -38,13 +38,15 @@ func TestDataDependentAtThePublishedThresholds(t *testing.T) {
 			}
 			for _, more := range []float64{0.1, 0.2, 0.3, 0.4} {
 				if got := at(math.Log(math.Exp(-l) + more)); got < lambda*rho || got > lambda*rho*(1+1e-8) {
-					t.Errorf("σ = %g, λ = %g, q above e^-%g: %g, published %g", v.sigma, lambda, l, got, lambda*rho)
+					t.Errorf("σ = %g, λ = %g, q above e^-%g: %g, published %g", v.sigma, lambda, l, got,
+						lambda*rho)
 				}
 			}
 			for last, halved := at(-l), 1; halved <= 3; halved++ {
 				got := at(-l - float64(halved)*math.Ln2)
 				if got >= last {
-					t.Errorf("σ = %g, λ = %g, q = e^-%g/2^%d: %g is not below %g", v.sigma, lambda, l, halved, got, last)
+					t.Errorf("σ = %g, λ = %g, q = e^-%g/2^%d: %g is not below %g", v.sigma, lambda, l, halved, got,
+						last)
 				}
 				last = got
 			}
@@ -71,7 +73,8 @@ func TestDataDependentDigits(t *testing.T) {
 			got, err := dataDependentRDP(v.lambda, 1/(v.sigma*v.sigma), logQ)
 			// ln 2 is a float64 here: l is off by 1e-16 of itself.
 			if err != nil || got < want*(1-1e-13) || got > want*(1+1e-8) {
-				t.Errorf("σ = %g, λ = %g, ln q = %g: %.17g, %v, want %.17g or a little above", v.sigma, v.lambda, logQ, got, err, want)
+				t.Errorf("σ = %g, λ = %g, ln q = %g: %.17g, %v, want %.17g or a little above", v.sigma,
+					v.lambda, logQ, got, err, want)
 			}
 		}
 	}
@@ -90,7 +93,8 @@ func TestDataDependentDigits(t *testing.T) {
 	} {
 		got := gnmaxLogQ(v.sigma, v.counts...)
 		if got < v.want-1e-16 || got > v.want+1e-14*(1+math.Abs(v.want)) {
-			t.Errorf("ln q of %v at σ = %g: %.17g, want %.17g or a little above", v.counts, v.sigma, got, v.want)
+			t.Errorf("ln q of %v at σ = %g: %.17g, want %.17g or a little above", v.counts, v.sigma, got,
+				v.want)
 		}
 	}
 	if got := gnmaxLogQ(1e-4, 2001, 0); got > -4e5 || got < -6e5 {
@@ -155,7 +159,8 @@ func TestDataDependentIsOutwardAndTheBestOfItsKind(t *testing.T) {
 		if ok {
 			others++
 			if other.Upper() < got*(1-2e-7) {
-				t.Fatalf("λ = %g, ρ = %g, l = %g: other orders give %.17g, below %.17g", lambda, rho, l, other.Upper(), got)
+				t.Fatalf("λ = %g, ρ = %g, l = %g: other orders give %.17g, below %.17g", lambda, rho, l,
+					other.Upper(), got)
 			}
 		}
 	}
@@ -198,14 +203,16 @@ func TestDataDependentIsNeverBelowTheTruth(t *testing.T) {
 							}
 							truth := bernoulliRenyi(lambda, p, wrong(other))
 							if beta < truth-1e-14/(lambda-1) {
-								t.Errorf("%d of %d votes at σ = %g, %d moved, λ = %g: bound %g, divergence %g", win, k, sigma, moved, lambda, beta, truth)
+								t.Errorf("%d of %d votes at σ = %g, %d moved, λ = %g: bound %g, divergence %g", win, k,
+									sigma, moved, lambda, beta, truth)
 							}
 							if beta < lambda*rho {
 								helped++
 								reverse = max(reverse, bernoulliRenyi(lambda, wrong(other), p)/beta)
 							}
 							// The mutant: the sensitivity of one vote where more may move.
-							if b, _ := dataDependentRDP(lambda, 1/(sigma*sigma), logQ); b < truth*(1-1e-9)-1e-14/(lambda-1) {
+							if b, _ := dataDependentRDP(lambda, 1/(sigma*sigma), logQ); b < truth*(1-1e-9)-1e-14/
+								(lambda-1) {
 								mutant = true
 							}
 						}
@@ -215,7 +222,8 @@ func TestDataDependentIsNeverBelowTheTruth(t *testing.T) {
 		}
 	}
 	if helped < 500 || reverse < 1e6 || !mutant {
-		t.Errorf("%d bounds below λρ, reverse divergence up to %g times the bound, mutant caught: %v", helped, reverse, mutant)
+		t.Errorf("%d bounds below λρ, reverse divergence up to %g times the bound, mutant caught: %v",
+			helped, reverse, mutant)
 	}
 }
 
@@ -252,14 +260,16 @@ func TestRemarkOnElevenTeachers(t *testing.T) {
 		}
 		beta, met := exactBeta(22, rho, -logQ, mu2+1, mu2)
 		if met != v.met || met && beta.Lower() < 22*rho {
-			t.Errorf("σ = %g, λ = 22: conditions %v, bound %g, λ/σ² = %g", v.sigma, met, beta.Lower(), 22*rho)
+			t.Errorf("σ = %g, λ = 22: conditions %v, bound %g, λ/σ² = %g", v.sigma, met, beta.Lower(),
+				22*rho)
 		}
 		if helps(v.sigma) {
 			t.Errorf("σ = %g: the bound is smaller than λ/σ² at some λ", v.sigma)
 		}
 	}
 	if helps(5.03) || !helps(5.02) {
-		t.Errorf("K = 11 unanimous: the bound helps at σ = 5.03: %v, at 5.02: %v", helps(5.03), helps(5.02))
+		t.Errorf("K = 11 unanimous: the bound helps at σ = 5.03: %v, at 5.02: %v", helps(5.03),
+			helps(5.02))
 	}
 }
 
@@ -281,7 +291,8 @@ func TestAtVotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One vote moves two counts by one: by √2.
-	if a, err = a.Charge(accountant.Gaussian{NoiseMultiplier: sigma / math.Sqrt2, Neighbours: accountant.ReplaceOne}, 500); err != nil {
+	if a, err = a.Charge(accountant.Gaussian{NoiseMultiplier: sigma / math.Sqrt2,
+		Neighbours: accountant.ReplaceOne}, 500); err != nil {
 		t.Fatal(err)
 	}
 	r, err := a.AtDelta(delta, accountant.MethodRDP)
@@ -295,14 +306,16 @@ func TestAtVotes(t *testing.T) {
 		if d.Epsilon > last || d.AnyVotes != none.AnyVotes {
 			t.Errorf("l = %g: %+v, before %g", l, d, last)
 		}
-		if wider := at(2*delta, likelyAnswers{math.Log(0.4), 100}, likelyAnswers{-l, 400}); wider.Epsilon > d.Epsilon {
+		if wider := at(2*delta, likelyAnswers{math.Log(0.4), 100},
+			likelyAnswers{-l, 400}); wider.Epsilon > d.Epsilon {
 			t.Errorf("l = %g: ε rises with δ: %g, %g", l, d.Epsilon, wider.Epsilon)
 		}
 		last = d.Epsilon
 	}
 	// In the end only the divided votes cost anything.
 	hundred := at(delta, likelyAnswers{math.Log(0.4), 100})
-	if d := at(delta, likelyAnswers{math.Log(0.4), 100}, likelyAnswers{-1e4, 400}); d.Cheaper != 400 || math.Abs(d.Epsilon/hundred.Epsilon-1) > 1e-6 || d.Epsilon < hundred.Epsilon*(1-1e-9) {
+	if d := at(delta, likelyAnswers{math.Log(0.4), 100}, likelyAnswers{-1e4, 400}); d.Cheaper != 400 ||
+		math.Abs(d.Epsilon/hundred.Epsilon-1) > 1e-6 || d.Epsilon < hundred.Epsilon*(1-1e-9) {
 		t.Errorf("%+v, the divided votes alone %+v", d, hundred)
 	}
 	// A single answer by the definition at the order that was chosen.
@@ -311,7 +324,8 @@ func TestAtVotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, err := accountant.EpsilonFromRDP(one.Order, 50*beta, delta); err != nil || math.Abs(one.Epsilon/want-1) > 1e-9 {
+	if want, err := accountant.EpsilonFromRDP(one.Order, 50*beta, delta); err != nil ||
+		math.Abs(one.Epsilon/want-1) > 1e-9 {
 		t.Errorf("%+v, by definition %g, %v", one, want, err)
 	}
 }
@@ -350,7 +364,10 @@ func TestDataDependentRefuses(t *testing.T) {
 		"q above 1":  func() error { _, err := dataDependentRDP(2, 1, 0.1); return err },
 		"q = 0":      func() error { _, err := dataDependentRDP(2, 1, math.Inf(-1)); return err },
 		"no answers": func() error { _, err := costAtVotes(1, nil, 1e-5); return err },
-		"count 0":    func() error { _, err := costAtVotes(1, []likelyAnswers{{-1, 0}}, 1e-5); return err },
+		"count 0": func() error {
+			_, err := costAtVotes(1, []likelyAnswers{{-1, 0}}, 1e-5)
+			return err
+		},
 		"too many": func() error {
 			_, err := costAtVotes(1, []likelyAnswers{{-1, math.MaxInt32}, {-2, 1}}, 1e-5)
 			return err

@@ -8,24 +8,28 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Description is a row of the table of mechanisms: all that this module knows of one by its name. What
-// makes it cannot be set from outside, and Calibrated takes names alone.
+// Description is a row of the table of mechanisms: all that this module knows of one by its name.
+// What makes it cannot be set from outside, and Calibrated takes names alone.
 type Description struct {
-	Name     string // as Mechanism.Name, --mechanism and ledgers have it: words joined by hyphens
-	Title    string // for people, without parameters
-	Table    TableKind
-	Teachers bool // it rests on what the teachers promise, and serves two classes: DaRRM and its baselines
+	Name  string // as Mechanism.Name, --mechanism and ledgers have it: words joined by hyphens
+	Title string // for people, without parameters
+	Table TableKind
+	// it rests on what the teachers promise, and serves two classes: DaRRM and its baselines
+	Teachers bool
 	Delta    bool // it needs a δ above 0; others of those that are calibrated spend none
 	Check    bool // it takes a Check, by which it may abstain
 
 	note string // behind the Mechanism's own title where another row has the same
-	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs. The
-	// Mechanism knows the rest: its rule draws and is scored by, its event is what an answer is priced
-	// at, and its basis is the proof. nil of mechanisms that are made otherwise.
+	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs.
+	// The Mechanism knows the rest: its rule draws and is scored by, its event is what an answer is
+	// priced at, and its basis is the proof. nil of mechanisms that are made otherwise.
 	calibrate func(Setting, accountant.Cost, Check) (*Mechanism, error)
-	baseline  *gamma.BaselineKind                                                                  // whose noise function it is; nil of other mechanisms
-	serves    func(Setting) bool                                                                   // nil for always: see Serves
-	guess     func(budget accountant.Cost, labels int, delta float64) (epsilon float64, err error) // see GuessEpsilon
+	// whose noise function it is; nil of other mechanisms
+	baseline *gamma.BaselineKind
+	// nil for always: see Serves
+	serves func(Setting) bool
+	// see GuessEpsilon
+	guess func(budget accountant.Cost, labels int, delta float64) (epsilon float64, err error)
 }
 
 // TableKind is the kind of certified table that a mechanism answers by.
@@ -53,7 +57,8 @@ func Describe(name string) (d Description, ok bool) {
 // alone, presumes nothing of the teachers, and serves any number of classes.
 func (d Description) Calibrated() bool { return d.calibrate != nil }
 
-// Baseline returns the kind of noise function that the mechanism is DaRRM with, if it is a baseline.
+// Baseline returns the kind of noise function that the mechanism is DaRRM with, if it is a
+// baseline.
 func (d Description) Baseline() (kind gamma.BaselineKind, ok bool) {
 	if d.baseline == nil {
 		return kind, false
@@ -67,9 +72,10 @@ func (d Description) Serves(s Setting) bool {
 	return d.calibrate != nil && (d.serves == nil || d.serves(s))
 }
 
-// GuessEpsilon guesses the ε of each of so many labels of this δ that cost the budget together. It is
-// not ok where nothing better is known than that labels are (ε, δ)-DP. No promise rests on it.
-func (d Description) GuessEpsilon(budget accountant.Cost, labels int, delta float64) (epsilon float64, ok bool) {
+// GuessEpsilon guesses the ε of each of so many labels of this δ that cost the budget together. It
+// is not ok where nothing better is known than that labels are (ε, δ)-DP. No promise rests on it.
+func (d Description) GuessEpsilon(budget accountant.Cost, labels int,
+	delta float64) (epsilon float64, ok bool) {
 	if d.guess == nil {
 		return 0, false
 	}
@@ -77,12 +83,13 @@ func (d Description) GuessEpsilon(budget accountant.Cost, labels int, delta floa
 	return epsilon, err == nil && epsilon > 0
 }
 
-// Calibrated returns the mechanism of that name over vote counts, one whose Description is Calibrated,
-// with just as much noise as the target needs. c is of those that take a Check.
+// Calibrated returns the mechanism of that name over vote counts, one whose Description is
+// Calibrated, with just as much noise as the target needs. c is of those that take a Check.
 func Calibrated(name string, s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
 	d, _ := Describe(name)
 	if !d.Calibrated() {
-		return nil, &check.Error{Name: "mechanism", Value: name, Rule: "one that is calibrated by its name"}
+		return nil, &check.Error{Name: "mechanism", Value: name,
+			Rule: "one that is calibrated by its name"}
 	}
 	m, err := d.calibrate(s, target, c)
 	if err != nil {

@@ -58,7 +58,8 @@ func exactCases(t testing.TB) []*Mechanism {
 		anyGamma(t, 2, 0.5), anyGamma(t, 2, 1),
 		anyGamma(t, 3, 1, 0.25), anyGamma(t, 3, 1-ulp, ulp),
 		anyGamma(t, 4, 0.75, 0.125),
-		anyGamma(t, 5, 1, 0, 0.5), anyGamma(t, 6, 0.25, 3*ulp, 1), anyGamma(t, 7, 1, 0.977696, 1, 0.54234),
+		anyGamma(t, 5, 1, 0, 0.5), anyGamma(t, 6, 0.25, 3*ulp, 1),
+		anyGamma(t, 7, 1, 0.977696, 1, 0.54234),
 	}
 }
 
@@ -97,12 +98,14 @@ func checkExact(m *Mechanism, answer answerFunc) error {
 						return fmt.Errorf("K = %d, l = %d, u = %d, coin %t: %w", kk, l, u, coin, err)
 					}
 					if words, bits := src.Used(); words != 1 || bits != 1 {
-						return fmt.Errorf("K = %d, l = %d, u = %d, coin %t: drew %d words and %d bits, want one of each", kk, l, u, coin, words, bits)
+						return fmt.Errorf("K = %d, l = %d, u = %d, coin %t: drew %d words and %d bits, want "+
+							"one of each", kk, l, u, coin, words, bits)
 					}
 					if i == 0 {
 						first = got
 					} else if got != first {
-						return fmt.Errorf("K = %d, l = %d, coin %t: u = %d and u = %d differ on the same side of k = %d", kk, l, coin, from, u, k)
+						return fmt.Errorf("K = %d, l = %d, coin %t: u = %d and u = %d differ on the same side "+
+							"of k = %d", kk, l, coin, from, u, k)
 					}
 				}
 				if first {
@@ -118,7 +121,8 @@ func checkExact(m *Mechanism, answer answerFunc) error {
 			return err
 		}
 		if numerator.Cmp(want) != 0 || new(big.Int).SetUint64(stated).Cmp(want) != 0 {
-			return fmt.Errorf("K = %d, l = %d: 2⁵⁴·Pr[1] = %v drawn, %d stated, want %v", kk, l, &numerator, stated, want)
+			return fmt.Errorf("K = %d, l = %d: 2⁵⁴·Pr[1] = %v drawn, %d stated, want %v", kk, l, &numerator,
+				stated, want)
 		}
 	}
 	return nil
@@ -241,7 +245,8 @@ var mutants = map[string]answerFunc{
 		}
 		return decide(m, l, u < k, coin)
 	}),
-	"a tie is 0 half of the time more": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"a tie is 0 half of the time more": decided(func(m *Mechanism, l int, u, k uint64,
+		coin bool) bool {
 		if 2*l == m.setting.K {
 			return coin && u < gamma.One/2
 		}
@@ -308,7 +313,9 @@ func TestMutantsAreCaught(t *testing.T) {
 			t.Errorf("mutant %q passes", name)
 		}
 	}
-	same := decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool { return decide(m, l, u < k, coin) })
+	same := decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u < k, coin)
+	})
 	if caught(same) {
 		t.Error("the unaltered decision is taken for a mutant: the mutants above prove nothing")
 	}

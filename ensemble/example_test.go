@@ -47,7 +47,8 @@ func ExampleCompare() {
 	check(err)
 	for _, row := range c.Rows {
 		if row.Refused == nil {
-			fmt.Printf("%-48s like the majority %.1f %%, abstains %.1f %%\n", row.Title, 100*row.Score.Agreement, 100*row.Score.Abstained)
+			fmt.Printf("%-48s like the majority %.1f %%, abstains %.1f %%\n", row.Title,
+				100*row.Score.Agreement, 100*row.Score.Abstained)
 		}
 	}
 	// Output:

@@ -21,11 +21,11 @@ import (
 //	Rényi    σ² ≥ t²·(√L + √(L+ε))²/ε²,  L = ln(1/δ)      GNMaxNoise
 //	exact    δ(ε) ≤ δ of t moved votes                    noise.Gaussian.VotesDelta
 //
-// The second serves t = 1 or two classes: among more, several votes may move in several
-// ways, of which none is known to be the worst. The first holds because t votes move the counts by an integer vector of length at most
-// t√2, for which the discrete law has a Rényi divergence of at most αt²/σ², like the
-// normal law (Canonne, Kamath and Steinke, The Discrete Gaussian for Differential
-// Privacy, 2020, Proposition 5). SigmaForGNMax gives a σ that suffices.
+// The second serves t = 1 or two classes: among more, several votes may move in several ways, of
+// which none is known to be the worst. The first holds because t votes move the counts by an
+// integer vector of length at most t√2, for which the discrete law has a Rényi divergence of at
+// most αt²/σ², like the normal law (Canonne, Kamath and Steinke, The Discrete Gaussian for
+// Differential Privacy, 2020, Proposition 5). SigmaForGNMax gives a σ that suffices.
 //
 // Source of the mechanism: Papernot et al., Scalable Private Learning with PATE (2018),
 // Section 4.1.
@@ -65,12 +65,14 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 // the votes.
 //
 // Source: Papernot et al. (2018), Algorithm 1.
-func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma, sigma float64) (*Mechanism, error) {
+func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
+	sigma float64) (*Mechanism, error) {
 	if err := checkClaim(s, claim); err != nil {
 		return nil, err
 	}
 	if threshold < 1 || threshold > s.K {
-		return nil, &check.Error{Name: "threshold", Value: threshold, Rule: fmt.Sprintf("between 1 and K = %d", s.K)}
+		return nil, &check.Error{Name: "threshold", Value: threshold,
+			Rule: fmt.Sprintf("between 1 and K = %d", s.K)}
 	}
 	first, err := gaussian("sigma of the check", checkSigma)
 	if err != nil {
@@ -84,16 +86,20 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 	if err != nil {
 		return nil, err
 	}
-	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first, sync.OnceValue(first.Table)}, basis)
-	a.name, a.title = confidentGNMax, fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, fourDigits(checkSigma), fourDigits(sigma))
+	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first,
+		sync.OnceValue(first.Table)}, basis)
+	a.name, a.title = confidentGNMax, fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s",
+		threshold, fourDigits(checkSigma), fourDigits(sigma))
 	a.abstains = true
 	if s.oneWay() {
 		counts, err := twoCounts(sigma, s)
 		if err != nil {
 			return nil, err
 		}
-		one := accountant.DiscreteGaussian{Sigma: checkSigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}
-		event, err := accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: counts, Count: 1})
+		one := accountant.DiscreteGaussian{Sigma: checkSigma, Sensitivity: s.Affected,
+			Neighbours: s.Neighbours}
+		event, err := accountant.Compose(accountant.Charge{Event: one, Count: 1},
+			accountant.Charge{Event: counts, Count: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +124,8 @@ func checkNormal(claim accountant.Cost) error {
 		return err
 	}
 	if claim.Delta == 0 {
-		return &check.Error{Name: "delta", Value: claim.Delta, Rule: "above 0: normal noise has no pure guarantee"}
+		return &check.Error{Name: "delta", Value: claim.Delta,
+			Rule: "above 0: normal noise has no pure guarantee"}
 	}
 	return nil
 }
@@ -152,7 +159,8 @@ func gaussian(name string, sigma float64) (noise.Gaussian, error) {
 
 // prove proves that noise g, after a check with noise first if there is one, keeps the claim. It
 // returns a description of the proof, or ErrTooLittleNoise where it finds none.
-func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (basis string, err error) {
+func prove(s Setting, claim accountant.Cost, g noise.Gaussian,
+	first *noise.Gaussian) (basis string, err error) {
 	if proved, err := proveRenyi(s, claim, g, first); proved || err != nil {
 		return "the Rényi divergence of its discrete noise, at the best order", err
 	}
@@ -162,12 +170,15 @@ func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaus
 		}
 	}
 	sigma, _ := g.Variance().Float64()
-	return "", fmt.Errorf("noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w", math.Sqrt(sigma), claim, s.affectedInWords(), ErrTooLittleNoise)
+	return "", fmt.Errorf(
+		"noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w",
+		math.Sqrt(sigma), claim, s.affectedInWords(), ErrTooLittleNoise)
 }
 
 // proveRenyi decides t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 in fractions, n being the σ that GNMax
 // needs for one moved vote.
-func proveRenyi(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (bool, error) {
+func proveRenyi(s Setting, claim accountant.Cost, g noise.Gaussian,
+	first *noise.Gaussian) (bool, error) {
 	needed, err := GNMaxNoise(claim) // rounded up
 	if err != nil {
 		return false, err
@@ -188,7 +199,8 @@ func (s Setting) oneWay() bool { return s.Affected == 1 || s.Classes == 2 }
 
 // proveExact decides δ(ε) ≤ δ for t votes that move from one class to another. Noise
 // beyond the range of the exact law is not proved.
-func proveExact(t int, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (bool, error) {
+func proveExact(t int, claim accountant.Cost, g noise.Gaussian,
+	first *noise.Gaussian) (bool, error) {
 	eps := num.Decimal(claim.Epsilon)
 	var d num.Interval
 	var err error
@@ -233,11 +245,14 @@ func gaussianMax(g noise.Gaussian) noisyMax {
 		return tableMax(parameters, g.Sample, g.Table)
 	}
 	sigma := math.Sqrt(variance + 1./12)
-	return noisyMax{parameters, g.Sample, func(counts []int) []float64 { return normalLaw(counts, sigma) }}
+	return noisyMax{parameters, g.Sample, func(counts []int) []float64 {
+		return normalLaw(counts, sigma)
+	}}
 }
 
 // tableMax is noise of which the law is a table, made when it is first asked for.
-func tableMax(parameters string, sample func(randsrc.Source) (int64, error), table func() noise.Table) noisyMax {
+func tableMax(parameters string, sample func(randsrc.Source) (int64, error),
+	table func() noise.Table) noisyMax {
 	once := sync.OnceValue(table)
 	return noisyMax{parameters, sample, func(counts []int) []float64 { return once().ArgMax(counts) }}
 }
@@ -284,7 +299,8 @@ func (m confidentMax) draw(src randsrc.Source, counts []int) (int, error) {
 }
 
 func (m confidentMax) exact() string {
-	return fmt.Sprintf("%s, threshold %d, σ² = %s of the check", m.max.exact(), m.threshold, m.check.Variance().RatString())
+	return fmt.Sprintf("%s, threshold %d, σ² = %s of the check", m.max.exact(), m.threshold,
+		m.check.Variance().RatString())
 }
 
 func (m confidentMax) law(counts []int) []float64 {

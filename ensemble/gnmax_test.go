@@ -36,7 +36,8 @@ func TestSigmaForGNMaxKnownDigits(t *testing.T) {
 		}
 		e, err := SigmaForGNMax(disjoint, c.target, Exact)
 		if err != nil || math.Abs(e/(math.Sqrt2*c.continuous)-1) > 1e-3 {
-			t.Errorf("%v, exact: σ = %v, %v; continuous noise would need %v", c.target, e, err, math.Sqrt2*c.continuous)
+			t.Errorf("%v, exact: σ = %v, %v; continuous noise would need %v", c.target, e, err,
+				math.Sqrt2*c.continuous)
 		}
 	}
 }
@@ -49,8 +50,10 @@ func TestCalibrationIsTight(t *testing.T) {
 		target            accountant.Cost
 		ratio             float64
 	}{
-		{7, 1, accountant.Cost{Epsilon: 2, Delta: 1e-5}, 0}, {2, 3, accountant.Cost{Epsilon: 2, Delta: 1e-2}, 0},
-		{3, 1, accountant.Cost{Epsilon: 4, Delta: 1e-6}, 4}, {2, 2, accountant.Cost{Epsilon: 3, Delta: 1e-3}, 0.5},
+		{7, 1, accountant.Cost{Epsilon: 2, Delta: 1e-5}, 0},
+		{2, 3, accountant.Cost{Epsilon: 2, Delta: 1e-2}, 0},
+		{3, 1, accountant.Cost{Epsilon: 4, Delta: 1e-6}, 4},
+		{2, 2, accountant.Cost{Epsilon: 3, Delta: 1e-3}, 0.5},
 	} {
 		if err := checkCalibration(c.classes, c.affected, c.target, c.ratio); err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -68,7 +71,8 @@ func TestCalibrationIsTight(t *testing.T) {
 			Epsilon: rapid.Float64Range(0.2, 8).Draw(t, "ε"),
 			Delta:   math.Pow(10, rapid.Float64Range(-12, -1).Draw(t, "log δ")),
 		}
-		if err := checkCalibration(classes, affected, target, rapid.SampledFrom([]float64{0, 0.5, 1, 4}).Draw(t, "ratio")); err != nil {
+		if err := checkCalibration(classes, affected, target,
+			rapid.SampledFrom([]float64{0, 0.5, 1, 4}).Draw(t, "ratio")); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -118,7 +122,8 @@ func checkCalibration(classes, affected int, target accountant.Cost, ratio float
 		return err
 	}
 	// The accountant's grid of losses costs a little.
-	if eps, err := account.Epsilon(target.Delta); err != nil || eps > target.Epsilon*1.01+1e-3 || eps < target.Epsilon*0.98 {
+	if eps, err := account.Epsilon(target.Delta); err != nil || eps > target.Epsilon*1.01+1e-3 ||
+		eps < target.Epsilon*0.98 {
 		return fmt.Errorf("σ = %v, %v: the accountant finds %v, %v", less, smaller, eps, err)
 	}
 	return nil
@@ -143,10 +148,13 @@ func TestTooLittleNoise(t *testing.T) {
 				s := one
 				s.Affected = affected
 				if a, err := GNMax(s, target, sigma); !errors.Is(err, ErrTooLittleNoise) || a != nil {
-					t.Errorf("%d classes: GNMax with noise for one vote is accepted for %d: %v", classes, affected, err)
+					t.Errorf("%d classes: GNMax with noise for one vote is accepted for %d: %v", classes, affected,
+						err)
 				}
-				if a, err := ConfidentGNMax(s, target, 5, first, sigma2); !errors.Is(err, ErrTooLittleNoise) || a != nil {
-					t.Errorf("%d classes: Confident-GNMax with noise for one vote is accepted for %d: %v", classes, affected, err)
+				if a, err := ConfidentGNMax(s, target, 5, first, sigma2); !errors.Is(err, ErrTooLittleNoise) ||
+					a != nil {
+					t.Errorf("%d classes: Confident-GNMax with noise for one vote is accepted for %d: %v", classes,
+						affected, err)
 				}
 				more, err := SigmaForGNMax(s, target, Renyi)
 				if err != nil || more < float64(affected)*0.9999*sigma && how == Renyi {
@@ -215,7 +223,9 @@ func TestMechanismParameters(t *testing.T) {
 	if _, err := LNMax(with(func(s *Setting) { s.Neighbours = 0 }), 1); err == nil {
 		t.Error("no neighbouring relation: no error")
 	}
-	for _, c := range []accountant.Cost{{}, {Epsilon: 1}, {Delta: 1e-3}, {Epsilon: nan, Delta: 1e-3}, {Epsilon: -1, Delta: 1e-3}, {Epsilon: 701, Delta: 1e-3}, {Epsilon: inf, Delta: 1e-3}, {Epsilon: 1, Delta: nan}, {Epsilon: 1, Delta: 1}, {Epsilon: 1, Delta: -1}} {
+	for _, c := range []accountant.Cost{{}, {Epsilon: 1}, {Delta: 1e-3}, {Epsilon: nan, Delta: 1e-3},
+		{Epsilon: -1, Delta: 1e-3}, {Epsilon: 701, Delta: 1e-3}, {Epsilon: inf, Delta: 1e-3},
+		{Epsilon: 1, Delta: nan}, {Epsilon: 1, Delta: 1}, {Epsilon: 1, Delta: -1}} {
 		for what, err := range map[string]error{
 			"GNMax":                   second(GNMax(disjoint, c, 100)),
 			"ConfidentGNMax":          second(ConfidentGNMax(disjoint, c, 5, 100, 100)),
@@ -227,7 +237,8 @@ func TestMechanismParameters(t *testing.T) {
 			}
 		}
 		if c.Delta == 0 && c.Epsilon != 1 || c.Epsilon > 700 {
-			for what, err := range map[string]error{"LNMax": second(LNMax(disjoint, c.Epsilon)), "PermuteAndFlip": second(PermuteAndFlip(disjoint, c.Epsilon))} {
+			for what, err := range map[string]error{"LNMax": second(LNMax(disjoint, c.Epsilon)),
+				"PermuteAndFlip": second(PermuteAndFlip(disjoint, c.Epsilon))} {
 				if !errors.As(err, &parameter) {
 					t.Errorf("%s, %v: %v", what, c.Epsilon, err)
 				}
@@ -251,8 +262,11 @@ func TestMechanismParameters(t *testing.T) {
 		"flip, no rate":       second(PermuteAndFlip(disjoint, 1e-20)),
 		"no calibration":      second(SigmaForGNMax(disjoint, good, 0)),
 		"no calibration, two": third(sigmasForConfidentGNMax(disjoint, good, 7, 1)),
-		"exact, many ways":    second(SigmaForGNMax(with(func(s *Setting) { s.Classes, s.Affected = 3, 2 }), good, Exact)),
-		"exact, out of range": second(SigmaForGNMax(disjoint, accountant.Cost{Epsilon: 1e-5, Delta: 1e-9}, Exact)),
+		"exact, many ways": second(SigmaForGNMax(with(func(s *Setting) {
+			s.Classes, s.Affected = 3, 2
+		}), good, Exact)),
+		"exact, out of range": second(SigmaForGNMax(disjoint, accountant.Cost{Epsilon: 1e-5, Delta: 1e-9},
+			Exact)),
 	} {
 		if !errors.As(err, &parameter) && !errors.Is(err, accountant.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
@@ -289,7 +303,8 @@ func TestTinyEpsilon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = l.Probabilities([]int{2, 9}); err != nil || math.Abs(p[0]+p[1]-1) > 1e-11 || !(p[1] > 0.5 && p[1] < 0.501) {
+	if p, err = l.Probabilities([]int{2, 9}); err != nil || math.Abs(p[0]+p[1]-1) > 1e-11 ||
+		!(p[1] > 0.5 && p[1] < 0.501) {
 		t.Errorf("LNMax: %v, %v", p, err)
 	}
 	if _, err := GNMax(disjoint, target, 0.99*sigma); !errors.Is(err, ErrTooLittleNoise) {
@@ -298,14 +313,16 @@ func TestTinyEpsilon(t *testing.T) {
 }
 
 func TestFiveDigits(t *testing.T) {
-	for x, want := range map[float64]float64{21.46: 21.46, 21.458: 21.458, 21.45801: 21.459, 99.9991: 100, 0.000123456: 0.00012346, 123456: 123460, 1: 1, 7e-9: 7e-9} {
+	for x, want := range map[float64]float64{21.46: 21.46, 21.458: 21.458, 21.45801: 21.459,
+		99.9991: 100, 0.000123456: 0.00012346, 123456: 123460, 1: 1, 7e-9: 7e-9} {
 		if got := fiveDigits(x); got != want {
 			t.Errorf("%v becomes %v, want %v", x, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		x := math.Exp(rapid.Float64Range(-20, 20).Draw(t, "ln x"))
-		if r := fiveDigits(x); num.Decimal(r).Cmp(num.Decimal(x)) < 0 || r > x*(1+1.0001e-4) || fiveDigits(r) != r {
+		if r := fiveDigits(x); num.Decimal(r).Cmp(num.Decimal(x)) < 0 || r > x*(1+1.0001e-4) ||
+			fiveDigits(r) != r {
 			t.Fatalf("%v becomes %v", x, r)
 		}
 	})
@@ -383,12 +400,15 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		}
 		votesOf(s.K, s.Classes, func(counts []int) {
 			p := law(counts)
-			neighboursOf(counts, s.Affected, func(other []int) { most = max(most, divergence(p, law(other), alpha)) })
+			neighboursOf(counts, s.Affected, func(other []int) {
+				most = max(most, divergence(p, law(other), alpha))
+			})
 		})
 		return most
 	}
 	for _, s := range []Setting{
-		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 2, accountant.AddOrRemoveOne}, {5, 3, 1, accountant.ReplaceOne},
+		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 2, accountant.AddOrRemoveOne},
+		{5, 3, 1, accountant.ReplaceOne},
 	} {
 		target := accountant.Cost{Epsilon: 0.4, Delta: 0.05}
 		sigma, err := SigmaForGNMax(s, target, Exact)
@@ -418,12 +438,15 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 					t.Fatalf("%s: %v", a.Name(), err)
 				}
 				if got := worst(a, s, alpha); got > charged+1e-9 {
-					t.Errorf("%s, %+v, order %g: the answers have %g, charged is %g", a.Name(), s, alpha, got, charged)
+					t.Errorf("%s, %+v, order %g: the answers have %g, charged is %g", a.Name(), s, alpha, got,
+						charged)
 				}
 			}
 			bounded := target.Epsilon * target.Epsilon / 8 * 1.05
-			if got := worst(a, s, 1.05); a.Name() == "permute-and-flip" && s.Classes == 2 && got < 3*bounded {
-				t.Errorf("%+v: permute-and-flip has only %g, bounded range %g: this tests nothing", s, got, bounded)
+			if got := worst(a, s, 1.05); a.Name() == "permute-and-flip" && s.Classes == 2 &&
+				got < 3*bounded {
+				t.Errorf("%+v: permute-and-flip has only %g, bounded range %g: this tests nothing", s, got,
+					bounded)
 			}
 		}
 	}
@@ -446,9 +469,12 @@ func TestRenyiProofCountsBothNoises(t *testing.T) {
 		}
 		// 1/σ² and 1/(2σ₁²) have shares of the sum; a thousandth of it is taken from either.
 		share := 1 / (2 * ratio * ratio) / (1 + 1/(2*ratio*ratio))
-		for _, c := range [][2]float64{{first / math.Sqrt(1+0.001/share), sigma}, {first, sigma / math.Sqrt(1+0.001/(1-share))}} {
-			if a, err := ConfidentGNMax(s, target, 5, c[0], c[1]); !errors.Is(err, ErrTooLittleNoise) || a != nil {
-				t.Errorf("ratio %g: noise %g and %g passes, %g and %g is needed: %v", ratio, c[0], c[1], first, sigma, err)
+		for _, c := range [][2]float64{{first / math.Sqrt(1+0.001/share), sigma},
+			{first, sigma / math.Sqrt(1+0.001/(1-share))}} {
+			if a, err := ConfidentGNMax(s, target, 5, c[0], c[1]); !errors.Is(err, ErrTooLittleNoise) ||
+				a != nil {
+				t.Errorf("ratio %g: noise %g and %g passes, %g and %g is needed: %v", ratio, c[0], c[1], first,
+					sigma, err)
 			}
 		}
 	}

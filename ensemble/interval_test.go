@@ -55,7 +55,8 @@ func TestWilsonCovers(t *testing.T) {
 			c := coverage(p, n, false)
 			total, lowest, count = total+c, min(lowest, c), count+1
 			if narrow := coverage(p, n, true); narrow < 0.999 {
-				t.Errorf("n = %d, p = %.2f: values of half the deviation are covered with probability %v", n, p, narrow)
+				t.Errorf("n = %d, p = %.2f: values of half the deviation are covered with probability %v", n, p,
+					narrow)
 			}
 		}
 		if mean := total / float64(count); math.Abs(mean-0.95) > 0.005 || lowest < 0.92 {
@@ -74,7 +75,8 @@ func TestIntervalsAreOfTheirOwnQueries(t *testing.T) {
 		t.Errorf("accuracy: %v", got)
 	}
 	b := twoClasses(t, 3, []int{3, 3, 0, 3, 1, 2}, []int{1, NoTruth, NoTruth, 0, NoTruth, NoTruth})
-	if got := b.Plain(); got.Labels != 2 || got.AccuracyInterval() != Wilson(got.Accuracy, 2) || got.AgreementInterval() != Wilson(1, 6) {
+	if got := b.Plain(); got.Labels != 2 || got.AccuracyInterval() != Wilson(got.Accuracy, 2) ||
+		got.AgreementInterval() != Wilson(1, 6) {
 		t.Errorf("%+v", got)
 	}
 }

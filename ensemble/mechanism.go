@@ -13,7 +13,8 @@ import (
 const Abstained = -1
 
 // Mechanism answers queries by one class each, privately, from vote counts: one of those that
-// Mechanisms describes. Its constructor proved what it promises. It is immutable and safe for concurrent use.
+// Mechanisms describes. Its constructor proved what it promises. It is immutable and safe for
+// concurrent use.
 type Mechanism struct {
 	name, title string
 	setting     Setting
@@ -29,7 +30,9 @@ type Mechanism struct {
 }
 
 // known returns an event that takes no working out.
-func known(e accountant.Event) func() accountant.Event { return func() accountant.Event { return e } }
+func known(e accountant.Event) func() accountant.Event {
+	return func() accountant.Event { return e }
+}
 
 // rule is the mechanism by itself. Counts that it is given are valid.
 type rule interface {
@@ -42,8 +45,8 @@ type rule interface {
 	exact() string
 }
 
-// Name returns the mechanism's name, one of those that Mechanisms describes unless a noise function of the
-// caller's own was given another.
+// Name returns the mechanism's name, one of those that Mechanisms describes unless a noise function
+// of the caller's own was given another.
 func (m *Mechanism) Name() string { return m.name }
 
 // Title returns a name for people, with the mechanism's parameters.
@@ -59,8 +62,8 @@ func (m *Mechanism) Setting() Setting { return m.setting }
 // Abstains reports whether Abstained is among the answers.
 func (m *Mechanism) Abstains() bool { return m.abstains }
 
-// SlowLaw reports whether Probabilities takes so long that who needs those of many vectors of counts
-// had better draw answers instead.
+// SlowLaw reports whether Probabilities takes so long that who needs those of many vectors of
+// counts had better draw answers instead.
 func (m *Mechanism) SlowLaw() bool { return m.slowLaw }
 
 // PerAnswer returns the (ε, δ) that one answer costs.
@@ -88,7 +91,8 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 // promise nothing, add up so. slack is Answers.Slack.
 func (m *Mechanism) Answers(queries int, teachers accountant.Cost, slack float64) Answers {
 	r := Answers{
-		Queries: queries, PerAnswer: m.cost, Teachers: teachers, K: m.setting.K, Affected: m.setting.Affected,
+		Queries: queries, PerAnswer: m.cost, Teachers: teachers, K: m.setting.K,
+		Affected:   m.setting.Affected,
 		Randomness: FreshTeachers, Slack: slack,
 	}
 	if noise, ok := m.Noise(); ok {
@@ -128,7 +132,8 @@ func (m *Mechanism) Answer(coins Coins, query string, counts []int) (class int, 
 // becomes a fair coin over the classes first, in counts: then the votes are those of
 // teachers who guess where they are silent, and the mechanism's promise is as it was. That
 // a teacher is silent must itself be part of its privacy, or depend on no data.
-func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int, missing int) (class int, err error) {
+func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int,
+	missing int) (class int, err error) {
 	src, err := coins.sourceOf(query)
 	if err != nil {
 		return Abstained, err

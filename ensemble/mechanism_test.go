@@ -39,7 +39,8 @@ func everyMechanism(t testing.TB, classes int) []*Mechanism {
 		add(anyGamma(t, 9, 1, 0.9, 0.7, 0.5, 0.2), nil)
 	}
 	for _, abstain := range []bool{false, true} {
-		p := plurality.Problem{K: 9, Classes: classes, Epsilon: target.Epsilon, Delta: target.Delta, Affected: 1, Abstain: abstain}
+		p := plurality.Problem{K: 9, Classes: classes, Epsilon: target.Epsilon, Delta: target.Delta,
+			Affected: 1, Abstain: abstain}
 		add(Plurality(solvedPlurality(t, p).Certified, s.Neighbours))
 	}
 	return all
@@ -78,7 +79,8 @@ func checkFrequencies(a *Mechanism, draw drawFunc, src randsrc.Source, counts []
 // at most.
 func TestAnswerFrequencies(t *testing.T) {
 	const n = 6000
-	for classes, counts := range map[int][][]int{2: {{4, 5}, {9, 0}}, 3: {{3, 3, 3}, {1, 6, 2}}, 4: {{4, 4, 0, 1}}} {
+	for classes, counts := range map[int][][]int{2: {{4, 5}, {9, 0}}, 3: {{3, 3, 3}, {1, 6, 2}},
+		4: {{4, 4, 0, 1}}} {
 		for i, a := range everyMechanism(t, classes) {
 			for j, c := range counts {
 				src := randsrc.NewSeededStream(uint64(classes), uint64(10*i+j))
@@ -97,7 +99,8 @@ func TestFrequenciesKillMutants(t *testing.T) {
 	all := everyMechanism(t, 3)
 	gnmax, confident, pf := all[0], all[1], all[3]
 	g := gnmax.rule.(noisyMax)
-	noisy := func(src randsrc.Source, counts []int, sample func(src randsrc.Source) (int64, error)) ([]int64, error) {
+	noisy := func(src randsrc.Source, counts []int,
+		sample func(src randsrc.Source) (int64, error)) ([]int64, error) {
 		values := make([]int64, len(counts))
 		for c, n := range counts {
 			y, err := sample(src)
@@ -128,51 +131,56 @@ func TestFrequenciesKillMutants(t *testing.T) {
 		n      int
 		draw   drawFunc
 	}{
-		{"ties go to the first class", gnmax, []int{3, 3, 3}, 20_000, func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			values, err := noisy(src, counts, g.sample)
-			if err != nil {
-				return 0, err
-			}
-			return first(values), nil
-		}},
-		{"one noise for all classes", gnmax, []int{2, 4, 3}, 20_000, func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			y, err := g.sample(src)
-			if err != nil {
-				return 0, err
-			}
-			values, err := noisy(src, counts, func(randsrc.Source) (int64, error) { return y, nil })
-			if err != nil {
-				return 0, err
-			}
-			return first(values), nil
-		}},
-		{"threshold off by one", confident, []int{5, 3, 1}, 15_000, func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			m := a.rule.(confidentMax)
-			m.threshold++
-			return m.draw(src, counts)
-		}},
-		{"check on the noisy winner", confident, []int{5, 3, 1}, 15_000, func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			m := a.rule.(confidentMax)
-			y, err := m.check.Sample(src)
-			if err != nil {
-				return 0, err
-			}
-			class, err := m.max.draw(src, counts)
-			if err != nil || int64(counts[class])+y < int64(m.threshold) {
-				return Abstained, err
-			}
-			return class, nil
-		}},
-		{"no permutation", pf, []int{3, 3, 3}, 2000, func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			f := a.rule.(flip)
-			for c, n := range counts {
-				heads, err := noise.BernoulliExp(src, uint64(largest(counts)-n)*f.num, f.den)
-				if err != nil || heads {
-					return c, err
+		{"ties go to the first class", gnmax, []int{3, 3, 3}, 20_000,
+			func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				values, err := noisy(src, counts, g.sample)
+				if err != nil {
+					return 0, err
 				}
-			}
-			panic("unreachable")
-		}},
+				return first(values), nil
+			}},
+		{"one noise for all classes", gnmax, []int{2, 4, 3}, 20_000,
+			func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				y, err := g.sample(src)
+				if err != nil {
+					return 0, err
+				}
+				values, err := noisy(src, counts, func(randsrc.Source) (int64, error) { return y, nil })
+				if err != nil {
+					return 0, err
+				}
+				return first(values), nil
+			}},
+		{"threshold off by one", confident, []int{5, 3, 1}, 15_000,
+			func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				m := a.rule.(confidentMax)
+				m.threshold++
+				return m.draw(src, counts)
+			}},
+		{"check on the noisy winner", confident, []int{5, 3, 1}, 15_000,
+			func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				m := a.rule.(confidentMax)
+				y, err := m.check.Sample(src)
+				if err != nil {
+					return 0, err
+				}
+				class, err := m.max.draw(src, counts)
+				if err != nil || int64(counts[class])+y < int64(m.threshold) {
+					return Abstained, err
+				}
+				return class, nil
+			}},
+		{"no permutation", pf, []int{3, 3, 3}, 2000,
+			func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				f := a.rule.(flip)
+				for c, n := range counts {
+					heads, err := noise.BernoulliExp(src, uint64(largest(counts)-n)*f.num, f.den)
+					if err != nil || heads {
+						return c, err
+					}
+				}
+				panic("unreachable")
+			}},
 	}
 	if os.Getenv("DARRM_LONG") == "1" { // 2 · 4 million draws
 		mutants = append(mutants, struct {
@@ -181,10 +189,12 @@ func TestFrequenciesKillMutants(t *testing.T) {
 			counts []int
 			n      int
 			draw   drawFunc
-		}{"σ too small by 1 %", gnmax, []int{7, 2, 0}, 4_000_000, func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			return gaussianMax(smaller).draw(src, counts)
-		}})
-		if err := checkFrequencies(gnmax, drawCounts, randsrc.NewSeeded(99), []int{7, 2, 0}, 4_000_000); err != nil {
+		}{"σ too small by 1 %", gnmax, []int{7, 2, 0}, 4_000_000,
+			func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				return gaussianMax(smaller).draw(src, counts)
+			}})
+		if err := checkFrequencies(gnmax, drawCounts, randsrc.NewSeeded(99), []int{7, 2, 0},
+			4_000_000); err != nil {
 			t.Error(err)
 		}
 	}
@@ -215,7 +225,8 @@ func TestAnswersByTheSystem(t *testing.T) {
 func TestAnswerErrors(t *testing.T) {
 	boom := errors.New("boom")
 	for _, a := range everyMechanism(t, 2) {
-		for _, counts := range [][]int{nil, {9}, {4, 4}, {5, 5}, {-1, 10}, {10, -1}, {3, 3, 3}, {1 << 40, 9 - 1<<40}} {
+		for _, counts := range [][]int{nil, {9}, {4, 4}, {5, 5}, {-1, 10}, {10, -1}, {3, 3, 3},
+			{1 << 40, 9 - 1<<40}} {
 			src := &randsrctest.Sequence{Words: []uint64{0}, Bits: []bool{true}}
 			var parameter *check.Error
 			if class, err := a.answer(src, counts, 0); class != Abstained || !errors.As(err, &parameter) {
@@ -239,13 +250,15 @@ func TestAnswerErrors(t *testing.T) {
 			enough = 2
 		}
 		for words := range enough {
-			class, err := a.answer(&randsrctest.Sequence{Words: make([]uint64, words), Err: boom}, []int{4, 5}, 0)
+			class, err := a.answer(&randsrctest.Sequence{Words: make([]uint64, words), Err: boom},
+				[]int{4, 5}, 0)
 			if !errors.Is(err, boom) || class != Abstained {
 				t.Errorf("%s, source fails after %d words: %d, %v", a.Title(), words, class, err)
 			}
 		}
 		// Without coins it answers nothing.
-		for what, coins := range map[string]Coins{"no": {}, "nil key's": KeyedCoins(nil), "zero key's": KeyedCoins(new(JobKey))} {
+		for what, coins := range map[string]Coins{"no": {}, "nil key's": KeyedCoins(nil),
+			"zero key's": KeyedCoins(new(JobKey))} {
 			if class, err := a.Answer(coins, "q", []int{4, 5}); err == nil || class != Abstained {
 				t.Errorf("%s: answered %d with %s coins", a.Title(), class, what)
 			}
@@ -288,7 +301,8 @@ func TestMechanismDescribesItself(t *testing.T) {
 	}
 	names := map[kind]bool{}
 	for _, a := range everyMechanism(t, 2) {
-		if a.Name() == "" || a.Title() == "" || len(a.Assumptions()) < 2 || names[kind{a.Name(), a.Abstains()}] {
+		if a.Name() == "" || a.Title() == "" || len(a.Assumptions()) < 2 ||
+			names[kind{a.Name(), a.Abstains()}] {
 			t.Errorf("%q, %q, %q", a.Name(), a.Title(), a.Assumptions())
 		}
 		names[kind{a.Name(), a.Abstains()}] = true
@@ -303,7 +317,8 @@ func TestMechanismDescribesItself(t *testing.T) {
 			t.Errorf("%s: the accountant refuses it: %v", a.Title(), err)
 		}
 		n, ok := a.Noise()
-		if ok != (a.Name() != "darrm") || ok && (!reflect.DeepEqual(n.Event, a.Event()) || n.Affected != 1) {
+		if ok != (a.Name() != "darrm") || ok && (!reflect.DeepEqual(n.Event, a.Event()) ||
+			n.Affected != 1) {
 			t.Errorf("%s: noise %+v, %t", a.Title(), n, ok)
 		}
 		a.Assumptions()[0] = "changed"

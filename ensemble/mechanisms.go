@@ -19,9 +19,9 @@ const (
 	gnMax, gnMaxRenyi, confidentGNMax, lnMax = "gnmax", "gnmax-renyi", "confident-gnmax", "lnmax"
 )
 
-// mechanisms is the one list of them, in the order in which they are shown. It is no registry: whoever
-// could add a row from outside could have a ledger charged what he likes. A new mechanism is a file of
-// its law and a row here.
+// mechanisms is the one list of them, in the order in which they are shown. It is no registry:
+// whoever could add a row from outside could have a ledger charged what he likes. A new mechanism
+// is a file of its law and a row here.
 var mechanisms = slices.Concat([]Description{
 	{Name: OptimalNoise, Title: "DaRRM", Table: NoiseTable, Teachers: true},
 	{Name: OptimalPlurality, Title: "optimal plurality", Table: PluralityTable},
@@ -35,8 +35,9 @@ var mechanisms = slices.Concat([]Description{
 		serves: Setting.oneWay, guess: gaussianGuess,
 	},
 	{
-		Name: confidentGNMax, Title: "Confident-GNMax", Delta: true, Check: true, calibrate: calibratedConfidentGNMax,
-		guess: gaussianGuess,
+		Name: confidentGNMax, Title: "Confident-GNMax", Delta: true, Check: true,
+		calibrate: calibratedConfidentGNMax,
+		guess:     gaussianGuess,
 	},
 	{Name: lnMax, Title: "LNMax", calibrate: pure(LNMax)},
 	{Name: Fallback, Title: "permute-and-flip", calibrate: pure(PermuteAndFlip)},
@@ -45,12 +46,14 @@ var mechanisms = slices.Concat([]Description{
 // baselineRows are DaRRM with the noise functions of package gamma's table.
 func baselineRows() (rows []Description) {
 	for _, kind := range gamma.BaselineKinds() {
-		rows = append(rows, Description{Name: baselineName(kind), Title: kind.Title, Teachers: true, baseline: &kind})
+		rows = append(rows, Description{Name: baselineName(kind), Title: kind.Title, Teachers: true,
+			baseline: &kind})
 	}
 	return rows
 }
 
-// baselineName is the name of a baseline as a mechanism: its title, such as "randomised-response-tight".
+// baselineName is the name of a baseline as a mechanism: its title, such as
+// "randomised-response-tight".
 func baselineName(kind gamma.BaselineKind) string {
 	return strings.NewReplacer(", ", "-", " ", "-").Replace(kind.Title)
 }

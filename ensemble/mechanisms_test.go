@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// Names are stable: they stand in ledgers, commands and files. One that goes, or changes, is another
-// mechanism to all of them.
+// Names are stable: they stand in ledgers, commands and files. One that goes, or changes, is
+// another mechanism to all of them.
 func TestMechanismNames(t *testing.T) {
 	var names []string
 	for _, d := range Mechanisms() {
@@ -21,7 +21,8 @@ func TestMechanismNames(t *testing.T) {
 		}
 	}
 	want := []string{
-		"darrm", "optimal", "randomised-response", "randomised-response-tight", "subsampling", "double-subsampling",
+		"darrm", "optimal", "randomised-response", "randomised-response-tight", "subsampling",
+		"double-subsampling",
 		"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip",
 	}
 	if !slices.Equal(names, want) {
@@ -29,8 +30,8 @@ func TestMechanismNames(t *testing.T) {
 	}
 }
 
-// A row's needs are those of the mechanism that it makes: with a δ or without, with a check or without,
-// for any number of classes, under the row's name, at no more than the promise.
+// A row's needs are those of the mechanism that it makes: with a δ or without, with a check or
+// without, for any number of classes, under the row's name, at no more than the promise.
 func TestRowsMakeWhatTheyDescribe(t *testing.T) {
 	for _, d := range Mechanisms() {
 		found, ok := Describe(d.Name)
@@ -55,21 +56,23 @@ func TestRowsMakeWhatTheyDescribe(t *testing.T) {
 			target := accountant.Cost{Epsilon: 1, Delta: 1e-4}
 			m := must.Get(Calibrated(d.Name, s, target, Check{Ratio: CheckRatio}))(t)
 			cost := m.PerAnswer()
-			if m.Name() != d.Name || m.Setting() != s || cost.Epsilon != 1 || (cost.Delta > 0) != d.Delta || m.Abstains() != d.Check {
+			if m.Name() != d.Name || m.Setting() != s || cost.Epsilon != 1 || (cost.Delta > 0) != d.Delta ||
+				m.Abstains() != d.Check {
 				t.Errorf("%s, %d classes: %+v makes %+v of %v", d.Name, classes, d, m, cost)
 			}
 			if m.Parameters() == "" {
 				t.Errorf("%s: nothing tells noise from noise", d.Name)
 			}
-			if _, err := Calibrated(d.Name, s, accountant.Cost{Epsilon: 1}, Check{Ratio: CheckRatio}); (err != nil) != d.Delta {
+			if _, err := Calibrated(d.Name, s, accountant.Cost{Epsilon: 1},
+				Check{Ratio: CheckRatio}); (err != nil) != d.Delta {
 				t.Errorf("%s without δ: %v", d.Name, err)
 			}
 		}
 	}
 }
 
-// What Mechanisms returns is the caller's: nothing that is done to it reaches the table, nor makes a
-// mechanism under another name.
+// What Mechanisms returns is the caller's: nothing that is done to it reaches the table, nor makes
+// a mechanism under another name.
 func TestNoRowFromOutside(t *testing.T) {
 	before := Mechanisms()
 	all := Mechanisms()
@@ -102,7 +105,8 @@ func TestNoRowFromOutside(t *testing.T) {
 
 // For every Setting a plan tries one of two mechanisms that add the same noise, and all others.
 func TestPlansServeEachSettingOnce(t *testing.T) {
-	for _, s := range []Setting{{K: 9, Classes: 2, Affected: 3}, {K: 9, Classes: 3, Affected: 1}, {K: 9, Classes: 3, Affected: 2}} {
+	for _, s := range []Setting{{K: 9, Classes: 2, Affected: 3}, {K: 9, Classes: 3, Affected: 1},
+		{K: 9, Classes: 3, Affected: 2}} {
 		titles := map[string]int{}
 		for _, d := range Mechanisms() {
 			if d.Serves(s) {

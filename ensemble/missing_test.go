@@ -97,11 +97,13 @@ func TestOnlyMissingVotesAreDrawn(t *testing.T) {
 		t.Errorf("four votes each and a coin became %v", row)
 	}
 	row = []int{8, 1}
-	if _, err := m.AnswerMissing(SystemCoins(), "", row, 0); err != nil || !slices.Equal(row, []int{8, 1}) {
+	if _, err := m.AnswerMissing(SystemCoins(), "", row, 0); err != nil ||
+		!slices.Equal(row, []int{8, 1}) {
 		t.Errorf("8 and 1 votes became %v, %v", row, err)
 	}
 	for _, missing := range []int{-1, 1, 2, 10} {
-		if class, err := m.AnswerMissing(SystemCoins(), "", row, missing); err == nil || class != Abstained || !slices.Equal(row, []int{8, 1}) {
+		if class, err := m.AnswerMissing(SystemCoins(), "", row, missing); err == nil ||
+			class != Abstained || !slices.Equal(row, []int{8, 1}) {
 			t.Errorf("%d missing of none: %d, %v, %v", missing, class, err, row)
 		}
 	}

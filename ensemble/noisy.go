@@ -9,7 +9,8 @@ import (
 // to be no worse than t votes from one class to one other (see oneWay): two counts move by t.
 func twoCounts(sigma float64, s Setting) (accountant.Event, error) {
 	return accountant.Compose(accountant.Charge{
-		Event: accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}, Count: 2,
+		Event: accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: s.Affected,
+			Neighbours: s.Neighbours}, Count: 2,
 	})
 }
 

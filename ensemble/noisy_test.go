@@ -17,7 +17,8 @@ import (
 // normalOnVotes is an answer from counts with normal noise, of which one record changes so
 // many votes: the counts move by √2 times as many.
 func normalOnVotes(sigma float64, affected int) NoisyAnswer {
-	return NoisyAnswer{accountant.Gaussian{NoiseMultiplier: sigma / (math.Sqrt2 * float64(affected)), Neighbours: accountant.ReplaceOne}, affected}
+	return NoisyAnswer{accountant.Gaussian{NoiseMultiplier: sigma / (math.Sqrt2 * float64(affected)),
+		Neighbours: accountant.ReplaceOne}, affected}
 }
 
 // σ of Table B.2 of Jiang (2025), every printed digit.
@@ -25,7 +26,8 @@ func TestGNMaxNoiseReproducesTableB2(t *testing.T) {
 	for _, c := range []struct {
 		target accountant.Cost
 		want   string
-	}{{accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}, "21.46"}, {accountant.Cost{Epsilon: 0.2556, Delta: 0.0003}, "22.46"}} {
+	}{{accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}, "21.46"},
+		{accountant.Cost{Epsilon: 0.2556, Delta: 0.0003}, "22.46"}} {
 		got, err := GNMaxNoise(c.target)
 		if err != nil || fmt.Sprintf("%.2f", got) != c.want {
 			t.Errorf("GNMaxNoise(%v) = %g, %v, want %s", c.target, got, err, c.want)
@@ -37,7 +39,8 @@ func TestGNMaxNoiseReproducesTableB2(t *testing.T) {
 		}
 	}
 	// The smallest σ that eleven unanimous teachers' data-dependent bound helps at is about this.
-	if sigma, err := GNMaxNoise(accountant.Cost{Epsilon: 1.17, Delta: 3e-4}); err != nil || math.Abs(sigma-5.026) > 0.02 {
+	if sigma, err := GNMaxNoise(accountant.Cost{Epsilon: 1.17, Delta: 3e-4}); err != nil ||
+		math.Abs(sigma-5.026) > 0.02 {
 		t.Errorf("σ of (1.17, 3e-4) is %g, %v", sigma, err)
 	}
 }
@@ -75,7 +78,8 @@ func TestErratumOrdersOfTableB2(t *testing.T) {
 // No order on a fine grid gives a smaller σ.
 func TestGNMaxNoiseIsTheSmallest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		target := accountant.Cost{Epsilon: rapid.Float64Range(0.01, 20).Draw(t, "ε"), Delta: math.Pow(10, rapid.Float64Range(-30, -0.5).Draw(t, "log δ"))}
+		target := accountant.Cost{Epsilon: rapid.Float64Range(0.01, 20).Draw(t, "ε"),
+			Delta: math.Pow(10, rapid.Float64Range(-30, -0.5).Draw(t, "log δ"))}
 		got, err := GNMaxNoise(target)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +100,8 @@ func TestGNMaxNoiseIsTheSmallest(t *testing.T) {
 // last place above.
 func TestGNMaxNoiseIsOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		target := accountant.Cost{Epsilon: math.Pow(10, rapid.Float64Range(-6, 2.8).Draw(t, "log ε")), Delta: math.Pow(10, rapid.Float64Range(-300, -0.01).Draw(t, "log δ"))}
+		target := accountant.Cost{Epsilon: math.Pow(10, rapid.Float64Range(-6, 2.8).Draw(t, "log ε")),
+			Delta: math.Pow(10, rapid.Float64Range(-300, -0.01).Draw(t, "log δ"))}
 		got, err := GNMaxNoise(target)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +118,8 @@ func TestGNMaxNoiseIsOutward(t *testing.T) {
 
 func TestGNMaxNoiseRefuses(t *testing.T) {
 	nan := math.NaN()
-	for _, c := range [][2]float64{{0, 0.1}, {1, 0}, {1, 1}, {-1, 0.1}, {nan, 0.1}, {1, nan}, {1e5, 0.1}} {
+	for _, c := range [][2]float64{{0, 0.1}, {1, 0}, {1, 1}, {-1, 0.1}, {nan, 0.1}, {1, nan},
+		{1e5, 0.1}} {
 		if got, err := GNMaxNoise(accountant.Cost{Epsilon: c[0], Delta: c[1]}); err == nil {
 			t.Errorf("GNMaxNoise(%v) = %g", c, got)
 		}
@@ -138,7 +144,8 @@ func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
 	}
 	// The accountant's figure for one answer of the mechanism, for so many votes.
 	delta := func(affected int, eps float64) float64 {
-		e, err := twoCounts(sigma, Setting{K: 11, Classes: 2, Affected: affected, Neighbours: accountant.ReplaceOne})
+		e, err := twoCounts(sigma, Setting{K: 11, Classes: 2, Affected: affected,
+			Neighbours: accountant.ReplaceOne})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +166,8 @@ func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
 			t.Errorf("the mutant's δ(%g) = %g is not below %g: the test tells nothing", eps, d, truth(eps))
 		}
 	}
-	r := Answers{Queries: 10, Noise: normalOnVotes(sigma, 1), K: 11, Affected: overlap, Randomness: FrozenTeachers, Slack: 1e-5}
+	r := Answers{Queries: 10, Noise: normalOnVotes(sigma, 1), K: 11, Affected: overlap,
+		Randomness: FrozenTeachers, Slack: 1e-5}
 	if total, err := r.Total(); err == nil {
 		t.Errorf("noise for disjoint data was accepted for overlapping data: %+v", total)
 	}
@@ -182,14 +190,16 @@ func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
 func TestSubnormalCostsAreNotNothing(t *testing.T) {
 	const tiny = 5e-324
 	for _, k := range []int{1, 2, 3, 1000} {
-		for _, each := range []accountant.Cost{{Epsilon: tiny}, {Delta: tiny}, {Epsilon: tiny, Delta: tiny}, {Epsilon: 1e-310, Delta: 3e-320}} {
+		for _, each := range []accountant.Cost{{Epsilon: tiny}, {Delta: tiny},
+			{Epsilon: tiny, Delta: tiny}, {Epsilon: 1e-310, Delta: 3e-320}} {
 			check := func(what string, c accountant.Cost, err error) {
 				t.Helper()
 				exact := new(big.Rat).Mul(big.NewRat(int64(k), 1), num.Decimal(each.Epsilon))
 				if err != nil || num.Decimal(c.Epsilon).Cmp(exact) < 0 {
 					t.Errorf("%s of %d × %v: %v, %v", what, k, each, c, err)
 				}
-				if each.Delta > 0 && !(num.Decimal(c.Delta).Cmp(num.Decimal(each.Delta)) >= 0 && (k == 1 || c.Delta > each.Delta)) {
+				if each.Delta > 0 && !(num.Decimal(c.Delta).Cmp(num.Decimal(each.Delta)) >= 0 &&
+					(k == 1 || c.Delta > each.Delta)) {
 					t.Errorf("%s of %d × %v: δ = %g, %v", what, k, each, c.Delta, err)
 				}
 			}
@@ -202,7 +212,8 @@ func TestSubnormalCostsAreNotNothing(t *testing.T) {
 		}
 	}
 	// And sums that no float64 holds are refused.
-	r := Answers{Queries: 1_000_000, PerAnswer: accountant.Cost{Epsilon: 1e305}, K: 1, Affected: 1, Randomness: FreshTeachers}
+	r := Answers{Queries: 1_000_000, PerAnswer: accountant.Cost{Epsilon: 1e305}, K: 1, Affected: 1,
+		Randomness: FreshTeachers}
 	if total, err := r.Total(); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("%+v, %v", total, err)
 	}

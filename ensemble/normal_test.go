@@ -53,7 +53,8 @@ func TestNormalLawAgainstASecondRule(t *testing.T) {
 			t.Fatalf("%v, σ = %v: probabilities sum to %.15g", counts, sigma, sum)
 		}
 		lead := counts[0] - counts[len(counts)-1]
-		got, two := normalLaw([]int{counts[0], counts[len(counts)-1]}, sigma)[0], distuv.UnitNormal.CDF(float64(lead)/sigma/math.Sqrt2)
+		got, two := normalLaw([]int{counts[0], counts[len(counts)-1]}, sigma)[0],
+			distuv.UnitNormal.CDF(float64(lead)/sigma/math.Sqrt2)
 		if math.Abs(got-two) > 1e-13 {
 			t.Fatalf("lead %d, σ = %v: %.15g, want %.15g", lead, sigma, got, two)
 		}
@@ -63,14 +64,15 @@ func TestNormalLawAgainstASecondRule(t *testing.T) {
 		t.Errorf("one of 1000 equal counts is the label with probability %v", got[7])
 	}
 	many[0] = 100
-	if got, want := normalLaw(many, 20), secondNormalLaw(many[:1], 20)[0]; math.Abs(want-1) > 1e-12 || math.Abs(got[0]+999*got[1]-1) > 1e-12 {
+	if got, want := normalLaw(many, 20), secondNormalLaw(many[:1], 20)[0]; math.Abs(want-1) > 1e-12 ||
+		math.Abs(got[0]+999*got[1]-1) > 1e-12 {
 		t.Errorf("a count that is ahead of 999: %v, the others %v", got[0], got[1])
 	}
 }
 
-// Labels of normal noise and of discrete noise are as the laws say, by n = 40,000 seeded draws for each
-// of the 12 cells, at 5 standard deviations: a right law fails for one seed in 140,000. A law whose
-// σ is 5 % off is 9 standard deviations away in the first cell.
+// Labels of normal noise and of discrete noise are as the laws say, by n = 40,000 seeded draws for
+// each of the 12 cells, at 5 standard deviations: a right law fails for one seed in 140,000. A law
+// whose σ is 5 % off is 9 standard deviations away in the first cell.
 func TestNormalLawAgainstSimulation(t *testing.T) {
 	const n = 40_000
 	s := Setting{K: 40, Classes: 4, Affected: 1, Neighbours: accountant.ReplaceOne}
@@ -90,14 +92,15 @@ func TestNormalLawAgainstSimulation(t *testing.T) {
 		}
 		for c, p := range normalLaw(counts, 17.5) {
 			if d := (float64(seen[c]) - n*p) / math.Sqrt(n*p*(1-p)); math.Abs(d) > 5 {
-				t.Errorf("%v: class %d was drawn %d times of %d, want %.0f: %.1f standard deviations", counts, c, seen[c], n, n*p, d)
+				t.Errorf("%v: class %d was drawn %d times of %d, want %.0f: %.1f standard deviations", counts,
+					c, seen[c], n, n*p, d)
 			}
 		}
 	}
 }
 
-// From σ = 16 on GNMax's law is that of its integers to within 0.01/σ⁴, and normal noise of the same σ
-// without what ties add is not. Below, the integers are gone through.
+// From σ = 16 on GNMax's law is that of its integers to within 0.01/σ⁴, and normal noise of the
+// same σ without what ties add is not. Below, the integers are gone through.
 func TestLawOfIntegers(t *testing.T) {
 	for _, classes := range []int{2, 5, 10, 100} {
 		for _, sigma := range []float64{15.99, 16, 40} {
@@ -133,10 +136,13 @@ func TestNormalLawAgainstKnownAgreements(t *testing.T) {
 		sigma      float64
 		want       float64
 	}{
-		{9, 3, 19.93812, .43266}, {9, 3, 15.2028, .46116}, {11, 3, 21.83350, .44069}, {11, 3, 16.6564, .47214},
-		{13, 4, 16.1186, .41112}, {25, 4, 16.7226, .53938}, {15, 10, 14.3327, .25512}, {25, 10, 15.3526, .36110},
+		{9, 3, 19.93812, .43266}, {9, 3, 15.2028, .46116}, {11, 3, 21.83350, .44069},
+		{11, 3, 16.6564, .47214},
+		{13, 4, 16.1186, .41112}, {25, 4, 16.7226, .53938}, {15, 10, 14.3327, .25512},
+		{25, 10, 15.3526, .36110},
 	} {
-		s, err := plurality.NewSystem(plurality.Problem{K: x.k, Classes: x.classes, Epsilon: 1, Affected: 1})
+		s, err := plurality.NewSystem(plurality.Problem{K: x.k, Classes: x.classes, Epsilon: 1,
+			Affected: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +156,8 @@ func TestNormalLawAgainstKnownAgreements(t *testing.T) {
 			got += weight * Agreement(counts, normalLaw(counts, x.sigma))
 		}
 		if math.Abs(got-x.want) > 6e-6 {
-			t.Errorf("K = %d, %d classes, σ = %v: agreement %.6f, want %v", x.k, x.classes, x.sigma, got, x.want)
+			t.Errorf("K = %d, %d classes, σ = %v: agreement %.6f, want %v", x.k, x.classes, x.sigma, got,
+				x.want)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 // teachers of p, and the one for teachers that promise nothing at the same promise, which is
 // the best that any mechanism can do that sees two counts only. Where p's teachers promise
 // nothing the two are one. solve returns the optimum of a problem.
-func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamma.Certified, error)) ([]gamma.Named, error) {
+func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamma.Certified,
+	error)) ([]gamma.Named, error) {
 	var tables []gamma.Named
 	if !math.IsInf(p.Epsilon, 1) {
 		own, err := solve(p)
@@ -26,5 +27,6 @@ func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamm
 	if err != nil {
 		return nil, err
 	}
-	return append(tables, gamma.Named{Name: OptimalPlurality, Title: "best of the vote counts", Certified: counts}), nil
+	return append(tables, gamma.Named{Name: OptimalPlurality, Title: "best of the vote counts",
+		Certified: counts}), nil
 }

@@ -22,16 +22,19 @@ func TestOptimalTables(t *testing.T) {
 		return nil, p.Validate()
 	}
 	tables, err := OptimalTables(p, solve)
-	if err != nil || len(tables) != 2 || tables[0].Name != OptimalNoise || tables[1].Name != OptimalPlurality {
+	if err != nil || len(tables) != 2 || tables[0].Name != OptimalNoise ||
+		tables[1].Name != OptimalPlurality {
 		t.Fatalf("%v, %v", tables, err)
 	}
 	total, delta := p.Total()
-	blind := constraints.Problem{K: 11, TotalEpsilon: total, Epsilon: math.Inf(1), Delta: delta, Affected: 2}
+	blind := constraints.Problem{K: 11, TotalEpsilon: total, Epsilon: math.Inf(1), Delta: delta,
+		Affected: 2}
 	if solved[0] != p || solved[1] != blind {
 		t.Errorf("solved %+v, want %+v and %+v", solved, p, blind)
 	}
 	solved = nil
-	if tables, err = OptimalTables(blind, solve); err != nil || len(tables) != 1 || tables[0].Name != OptimalPlurality || solved[0] != blind {
+	if tables, err = OptimalTables(blind, solve); err != nil || len(tables) != 1 ||
+		tables[0].Name != OptimalPlurality || solved[0] != blind {
 		t.Errorf("teachers that promise nothing: %v, solved %+v, %v", tables, solved, err)
 	}
 }

@@ -20,14 +20,14 @@ import (
 //
 // An answer costs (ε, δ), and answers compose by what the table proves at smaller ε too
 // (plurality.Certified.Profile at 33 values, an accountant.HockeyStick). Between histograms with
-// two leading classes a table comes near to randomised response, so that much is won only where ε is
-// so small that no class leads for sure. Of a table with more than 2²⁰ privacy rows nothing but
+// two leading classes a table comes near to randomised response, so that much is won only where ε
+// is so small that no class leads for sure. Of a table with more than 2²⁰ privacy rows nothing but
 // (ε, δ) is worked out, whoever asks and however long it would take: the event is a function of the
-// masses. Bounded range (accountant.BoundedRange), which permute-and-flip's relatives have, is
-// not proved of a table and is not claimed.
+// masses. Bounded range (accountant.BoundedRange), which permute-and-flip's relatives have, is not
+// proved of a table and is not claimed.
 //
-// Cost: nothing. The first composition takes 33 times the time of certifying the table, at most about
-// a second.
+// Cost: nothing. The first composition takes 33 times the time of certifying the table, at most
+// about a second.
 func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechanism, error) {
 	if c.Problem().K < 1 {
 		return nil, errors.New("the optimal plurality needs a certified table")
@@ -38,7 +38,8 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechani
 		return nil, err
 	}
 	cost := accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}
-	m := countMechanism(s, cost, bestPlurality{c}, "a certificate that every privacy constraint holds, in integers")
+	m := countMechanism(s, cost, bestPlurality{c},
+		"a certificate that every privacy constraint holds, in integers")
 	m.event = sync.OnceValue(func() accountant.Event { return pluralityEvent(c, neighbours) })
 	m.name, m.title, m.abstains = OptimalPlurality, "optimal plurality", p.Abstain
 	return m, nil
@@ -52,7 +53,8 @@ const (
 // pluralityEvent returns one answer as what composes best.
 func pluralityEvent(c *plurality.Certified, neighbours accountant.Relation) accountant.Event {
 	p := c.Problem()
-	itself := accountant.ApproxDP{Cost: accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, Neighbours: neighbours}
+	itself := accountant.ApproxDP{Cost: accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta},
+		Neighbours: neighbours}
 	if c.Certificate().Rows > maxProfileRows {
 		return itself
 	}
@@ -102,7 +104,8 @@ func (b bestPlurality) law(counts []int) []float64 {
 // teachers (ε = +Inf), and has the promise of one answer.
 func OfCounts(s Setting, promise accountant.Cost) constraints.Problem {
 	return constraints.Problem{
-		K: s.K, Affected: s.Affected, Epsilon: math.Inf(1), TotalEpsilon: promise.Epsilon, Delta: promise.Delta,
+		K: s.K, Affected: s.Affected, Epsilon: math.Inf(1), TotalEpsilon: promise.Epsilon,
+		Delta: promise.Delta,
 	}
 }
 
@@ -121,11 +124,14 @@ func (o *CompareOptions) plurality(s Setting, t NamedPlurality) (*Mechanism, err
 	p := t.Certified.Problem()
 	switch {
 	case p.K != s.K || p.Classes != s.Classes:
-		return nil, fmt.Errorf("the table is for K = %d teachers and %d classes, not %d and %d", p.K, p.Classes, s.K, s.Classes)
+		return nil, fmt.Errorf("the table is for K = %d teachers and %d classes, not %d and %d", p.K,
+			p.Classes, s.K, s.Classes)
 	case p.Epsilon > o.Target.Epsilon || p.Delta > o.Target.Delta:
 		return nil, fmt.Errorf("the table promises (%v, %g) only", p.Epsilon, p.Delta)
 	case p.Affected < s.Affected:
-		return nil, fmt.Errorf("the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected, s.Affected)
+		return nil, fmt.Errorf(
+			"the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected,
+			s.Affected)
 	}
 	m, err := Plurality(t.Certified, s.Neighbours)
 	if err != nil {

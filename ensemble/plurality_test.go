@@ -103,7 +103,8 @@ func TestPluralityLawByBruteForce(t *testing.T) {
 	for _, p := range pluralityCases {
 		table := solvedPlurality(t, p)
 		m, groups := mustPlurality(t, table), groupsOf(t, table)
-		if want := (Setting{p.K, p.Classes, p.Affected, accountant.ReplaceOne}); m.Setting() != want || m.Abstains() != p.Abstain {
+		if want := (Setting{p.K, p.Classes, p.Affected, accountant.ReplaceOne}); m.Setting() != want ||
+			m.Abstains() != p.Abstain {
 			t.Errorf("%+v: %+v, abstains %t", p, m.Setting(), m.Abstains())
 		}
 		laws := map[string][]float64{}
@@ -146,7 +147,8 @@ func TestPluralityLawByBruteForce(t *testing.T) {
 			t.Errorf("%+v: claims %v, true ε is %v", p, cost, got)
 		}
 		if got := worst(p.Affected + 1); got < cost.Epsilon+0.01 {
-			t.Errorf("%+v: hides %d votes, more than the %d that it claims: ε is %v", p, p.Affected+1, p.Affected, got)
+			t.Errorf("%+v: hides %d votes, more than the %d that it claims: ε is %v", p, p.Affected+1,
+				p.Affected, got)
 		}
 	}
 }
@@ -157,7 +159,8 @@ type pluralityDraw func(m *Mechanism, src randsrc.Source, counts []int) (int, er
 // checkPluralityDraw goes through the outcomes of draw: with the words at both ends of each
 // group's masses, and every word by which classes of the group are told apart, each class of the
 // group comes up once, and abstaining in its own.
-func checkPluralityDraw(m *Mechanism, draw pluralityDraw, groups map[string]map[int]uint64, counts []int) error {
+func checkPluralityDraw(m *Mechanism, draw pluralityDraw, groups map[string]map[int]uint64,
+	counts []int) error {
 	p := m.rule.(bestPlurality).Problem()
 	byVotes := map[int][]int{plurality.Abstained: {Abstained}}
 	for c, v := range counts {
@@ -233,35 +236,38 @@ func TestPluralityDrawKillsMutants(t *testing.T) {
 	}{
 		{"none", []int{2, 2, 2}, drawCounts, false},
 		{"none", []int{1, 4, 1}, drawCounts, false},
-		{"the group's mass goes to its first class", []int{1, 4, 1}, func(m *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			class, err := drawCounts(m, src, counts)
-			if class == Abstained || err != nil {
-				return class, err
-			}
-			return firstAlike(counts, class), nil
-		}, true},
-		{"abstaining is class 0", []int{3, 2, 1}, func(m *Mechanism, src randsrc.Source, counts []int) (int, error) {
+		{"the group's mass goes to its first class", []int{1, 4, 1},
+			func(m *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				class, err := drawCounts(m, src, counts)
+				if class == Abstained || err != nil {
+					return class, err
+				}
+				return firstAlike(counts, class), nil
+			}, true},
+		{"abstaining is class 0", []int{3, 2, 1}, func(m *Mechanism, src randsrc.Source,
+			counts []int) (int, error) {
 			class, err := drawCounts(m, src, counts)
 			return max(class, 0), err
 		}, true},
-		{"groups as if each class had the mass", []int{1, 4, 1}, func(m *Mechanism, src randsrc.Source, counts []int) (int, error) {
-			// Groups by their mass for each class: multiplicity is left out of the choice.
-			u, err := src.Uint53()
-			if err != nil {
-				return 0, err
-			}
-			w, err := src.Uint53()
-			g := groups[descending(counts)]
-			whole := g[4] + 2*g[1] + g[plurality.Abstained]
-			x := float64(u) / (1 << 53) * float64(whole)
-			switch {
-			case x < float64(g[4]):
-				return 1, err
-			case x < float64(g[4]+2*g[1]):
-				return []int{0, 2}[w%2], err
-			}
-			return Abstained, err
-		}, true},
+		{"groups as if each class had the mass", []int{1, 4, 1},
+			func(m *Mechanism, src randsrc.Source, counts []int) (int, error) {
+				// Groups by their mass for each class: multiplicity is left out of the choice.
+				u, err := src.Uint53()
+				if err != nil {
+					return 0, err
+				}
+				w, err := src.Uint53()
+				g := groups[descending(counts)]
+				whole := g[4] + 2*g[1] + g[plurality.Abstained]
+				x := float64(u) / (1 << 53) * float64(whole)
+				switch {
+				case x < float64(g[4]):
+					return 1, err
+				case x < float64(g[4]+2*g[1]):
+					return []int{0, 2}[w%2], err
+				}
+				return Abstained, err
+			}, true},
 	} {
 		exact := checkPluralityDraw(m, c.draw, groups, c.counts)
 		sampled := checkFrequencies(m, drawFunc(c.draw), randsrc.NewSeeded(5), c.counts, n)
@@ -294,7 +300,8 @@ func TestPluralityDrawsTwoWords(t *testing.T) {
 }
 
 // All answers together cost no more than the composition of (ε, δ)-DP answers, worked out by a
-// convolution of the worst such mechanism's privacy loss. They are answers of noise of their own for t changed votes.
+// convolution of the worst such mechanism's privacy loss. They are answers of noise of their own
+// for t changed votes.
 func TestPluralityAnswersAddUp(t *testing.T) {
 	const slack = 1e-6
 	for _, delta := range []float64{0, 1e-8} {
@@ -303,7 +310,8 @@ func TestPluralityAnswersAddUp(t *testing.T) {
 		if n, ok := m.Noise(); !ok || n.Affected != 2 || n.Event != m.Event() {
 			t.Fatalf("noise %+v, %t", n, ok)
 		}
-		if e, ok := m.Event().(accountant.HockeyStick); !ok || e.Relation() != accountant.ReplaceOne || e.Cost().Epsilon != p.Epsilon || e.Cost().Delta > delta {
+		if e, ok := m.Event().(accountant.HockeyStick); !ok || e.Relation() != accountant.ReplaceOne ||
+			e.Cost().Epsilon != p.Epsilon || e.Cost().Delta > delta {
 			t.Fatalf("event %v", m.Event())
 		}
 		for _, q := range []int{1, 3, 40, 500} {
@@ -312,16 +320,21 @@ func TestPluralityAnswersAddUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			if q == 1 {
-				if one := m.PerAnswer(); total.Cost.Delta != one.Delta || total.Cost.Epsilon > one.Epsilon || total.Cost.Epsilon < one.Epsilon*(1-1e-6) {
+				if one := m.PerAnswer(); total.Cost.Delta != one.Delta || total.Cost.Epsilon > one.Epsilon ||
+					total.Cost.Epsilon < one.Epsilon*(1-1e-6) {
 					t.Errorf("one answer costs %v", total.Cost)
 				}
 				continue
 			}
 			// (1-δ)^Q of the answers are as pure ones; of these δ' is left at the total ε.
-			if got := composetest.Delta(q, p.Epsilon, 0, total.Cost.Epsilon); got < slack*(1-1e-6) && total.Cost.Epsilon < float64(q)*p.Epsilon {
-				t.Errorf("δ = %v, Q = %d: ε' = %v leaves δ' = %v, less than %v", delta, q, total.Cost.Epsilon, got, slack)
+			if got := composetest.Delta(q, p.Epsilon, 0, total.Cost.Epsilon); got < slack*(1-1e-6) &&
+				total.Cost.Epsilon < float64(q)*p.Epsilon {
+				t.Errorf("δ = %v, Q = %d: ε' = %v leaves δ' = %v, less than %v", delta, q, total.Cost.Epsilon,
+					got, slack)
 			}
-			if want := -math.Expm1(float64(q)*math.Log1p(-delta) + math.Log1p(-slack)); math.Abs(total.Cost.Delta-want) > 1e-9*want && total.Cost.Epsilon < float64(q)*p.Epsilon {
+			if want := -math.Expm1(float64(q)*math.Log1p(-delta) +
+				math.Log1p(-slack)); math.Abs(total.Cost.Delta-want) > 1e-9*want &&
+				total.Cost.Epsilon < float64(q)*p.Epsilon {
 				t.Errorf("δ = %v, Q = %d: total δ %v, want %v", delta, q, total.Cost.Delta, want)
 			}
 		}
@@ -344,8 +357,10 @@ func TestComparePlurality(t *testing.T) {
 	compare := func(b *Ballots, change func(*CompareOptions)) ComparisonRow {
 		t.Helper()
 		o := CompareOptions{
-			Target: accountant.Cost{Epsilon: 0.7}, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
-			Pluralities: []NamedPlurality{{Name: OptimalPlurality, Title: "the table", Certified: table.Certified}},
+			Target: accountant.Cost{Epsilon: 0.7}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
+			Affected: 1, Neighbours: accountant.ReplaceOne,
+			Pluralities: []NamedPlurality{{Name: OptimalPlurality, Title: "the table",
+				Certified: table.Certified}},
 		}
 		if change != nil {
 			change(&o)
@@ -357,7 +372,8 @@ func TestComparePlurality(t *testing.T) {
 		return c.Rows[0]
 	}
 	row := compare(b, nil)
-	if row.Refused != nil || row.Title != "the table" || row.Name != OptimalPlurality || row.Score.Queries != 4 || row.AtVotes != nil {
+	if row.Refused != nil || row.Title != "the table" || row.Name != OptimalPlurality ||
+		row.Score.Queries != 4 || row.AtVotes != nil {
 		t.Fatalf("%+v", row)
 	}
 	agree := 0.0
@@ -379,19 +395,25 @@ func TestComparePlurality(t *testing.T) {
 		"the table is for K = 6 teachers and 3 classes, not 6 and 4": compare(four, nil),
 		"the table is for K = 6 teachers and 3 classes, not 7 and 3": compare(seven, nil),
 		"the table promises (0.7, 0.01) only": compare(b, func(o *CompareOptions) {
-			o.Pluralities[0].Certified = solvedPlurality(t, plurality.Problem{K: 6, Classes: 3, Epsilon: 0.7, Delta: 0.01, Affected: 1}).Certified
+			o.Pluralities[0].Certified = solvedPlurality(t,
+				plurality.Problem{K: 6, Classes: 3, Epsilon: 0.7, Delta: 0.01, Affected: 1}).Certified
 			o.Target.Delta = 0.009
 		}),
-		"the table promises (0.7, 0) only":                                            compare(b, func(o *CompareOptions) { o.Target.Epsilon = 0.6 }),
-		"the table presumes that one record reaches at most 1 of the teachers, not 2": compare(b, func(o *CompareOptions) { o.Affected = 2 }),
-		"no time": compare(b, func(o *CompareOptions) { o.Pluralities[0] = NamedPlurality{Refused: slow} }),
+		"the table promises (0.7, 0) only": compare(b,
+			func(o *CompareOptions) { o.Target.Epsilon = 0.6 }),
+		"the table presumes that one record reaches at most 1 of the teachers, not 2": compare(b,
+			func(o *CompareOptions) { o.Affected = 2 }),
+		"no time": compare(b, func(o *CompareOptions) {
+			o.Pluralities[0] = NamedPlurality{Refused: slow}
+		}),
 	} {
 		if got.Refused == nil || got.Refused.Error() != want || got.Mechanism != nil {
 			t.Errorf("%v, want %q", got.Refused, want)
 		}
 	}
 	o := CompareOptions{
-		Target: accountant.Cost{Epsilon: 0.7}, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
+		Target: accountant.Cost{Epsilon: 0.7}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
+		Affected: 1, Neighbours: accountant.ReplaceOne,
 		Pluralities: []NamedPlurality{{Name: "zero", Certified: new(plurality.Certified)}},
 	}
 	if _, err := Compare(context.Background(), b, o); err == nil {
@@ -434,7 +456,8 @@ func TestNoisyMaximaUnderThePrior(t *testing.T) {
 		if x.long && os.Getenv("DARRM_LONG") == "" {
 			continue
 		}
-		s, err := plurality.NewSystem(plurality.Problem{K: x.k, Classes: x.c, Affected: x.t, Epsilon: x.eps})
+		s, err := plurality.NewSystem(plurality.Problem{K: x.k, Classes: x.c, Affected: x.t,
+			Epsilon: x.eps})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,7 +476,8 @@ func TestNoisyMaximaUnderThePrior(t *testing.T) {
 			if of.value == 0 {
 				continue
 			}
-			m, err := Calibrated(of.name, Setting{K: x.k, Classes: x.c, Affected: x.t, Neighbours: accountant.ReplaceOne}, of.cost, Check{})
+			m, err := Calibrated(of.name, Setting{K: x.k, Classes: x.c, Affected: x.t,
+				Neighbours: accountant.ReplaceOne}, of.cost, Check{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -103,9 +103,10 @@ func worstDelta(pairs []lawPair, count int, epsilon float64) float64 {
 	return worst
 }
 
-// What the accountant charges for one to three answers is never below what the definition says of any
-// histograms, in any mixture of directions. Of one answer it is within a thousandth of that where δ = 0,
-// of more within 6 % (two classes: 20 %), as the worst pair of one ε is not that of another.
+// What the accountant charges for one to three answers is never below what the definition says of
+// any histograms, in any mixture of directions. Of one answer it is within a thousandth of that
+// where δ = 0, of more within 6 % (two classes: 20 %), as the worst pair of one ε is not that of
+// another.
 func TestPluralityEventAgainstTheDefinition(t *testing.T) {
 	for _, p := range pluralityCases {
 		m := mustPlurality(t, solvedPlurality(t, p))
@@ -114,7 +115,8 @@ func TestPluralityEventAgainstTheDefinition(t *testing.T) {
 			if count == 3 && len(pairs) > 20 {
 				continue
 			}
-			for _, x := range [][]float64{{0, p.Epsilon / 2}, {p.Epsilon / 2, 1.3 * p.Epsilon}, {p.Epsilon / 2}}[count-1] {
+			for _, x := range [][]float64{{0, p.Epsilon / 2}, {p.Epsilon / 2, 1.3 * p.Epsilon},
+				{p.Epsilon / 2}}[count-1] {
 				a, err := accountant.New(accountant.ReplaceOne)
 				if err != nil {
 					t.Fatal(err)
@@ -135,7 +137,8 @@ func TestPluralityEventAgainstTheDefinition(t *testing.T) {
 					loose = 0.2
 				}
 				if got < truth-1e-14 || got > truth*(1+loose)+1e-9 && p.Delta == 0 {
-					t.Errorf("%+v, %d answers, %d pairs, ε = %v: δ %v, by the definition %v", p, count, len(pairs), x, got, truth)
+					t.Errorf("%+v, %d answers, %d pairs, ε = %v: δ %v, by the definition %v", p, count, len(pairs),
+						x, got, truth)
 				}
 			}
 		}
@@ -154,7 +157,8 @@ func TestPluralityEventIsTheTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x, y := mustPlurality(t, table).Event(), mustPlurality(t, again).Event(); !reflect.DeepEqual(x, y) {
+		if x, y := mustPlurality(t, table).Event(),
+			mustPlurality(t, again).Event(); !reflect.DeepEqual(x, y) {
 			t.Errorf("%+v: %v, %v", p, x, y)
 		}
 	}

@@ -45,7 +45,8 @@ func checkPrivacy(p constraints.Problem, pr probability) error {
 		if err != nil {
 			return err
 		}
-		release[l] = num.FromRat(new(big.Rat).SetFrac(new(big.Int).SetUint64(n), new(big.Int).Lsh(big.NewInt(1), 54)))
+		release[l] = num.FromRat(new(big.Rat).SetFrac(new(big.Int).SetUint64(n),
+			new(big.Int).Lsh(big.NewInt(1), 54)))
 	}
 	// onD returns Pr[1 | D], where side selects D's member of each pair.
 	onD := func(pairs [][2]num.Interval, side int) num.Interval {

@@ -12,8 +12,11 @@ import (
 )
 
 // pure is Description.calibrate of a mechanism without δ.
-func pure(make func(Setting, float64) (*Mechanism, error)) func(Setting, accountant.Cost, Check) (*Mechanism, error) {
-	return func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) { return make(s, target.Epsilon) }
+func pure(make func(Setting, float64) (*Mechanism, error)) func(Setting, accountant.Cost,
+	Check) (*Mechanism, error) {
+	return func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) {
+		return make(s, target.Epsilon)
+	}
 }
 
 // maxScale bounds LNMax's noise; with more, the votes could be left out as well, and the
@@ -36,14 +39,16 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	}
 	b := new(big.Rat).Quo(big.NewRat(2*int64(s.Affected), 1), num.Decimal(epsilon))
 	if b.Cmp(big.NewRat(maxScale, 1)) > 0 {
-		return nil, &check.Error{Name: "epsilon", Value: epsilon, Rule: fmt.Sprintf("at least 2·affected/%d for LNMax", maxScale)}
+		return nil, &check.Error{Name: "epsilon", Value: epsilon,
+			Rule: fmt.Sprintf("at least 2·affected/%d for LNMax", maxScale)}
 	}
 	l, err := noise.LaplaceAtLeast(b)
 	if err != nil {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
 	scale, _ := l.Scale().Float64()
-	a := countMechanism(s, claim, tableMax("b = "+l.Scale().RatString(), l.Sample, l.Table), "the scale of its noise, without a δ")
+	a := countMechanism(s, claim, tableMax("b = "+l.Scale().RatString(), l.Sample, l.Table),
+		"the scale of its noise, without a δ")
 	a.name, a.title = lnMax, fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
 	a.slowLaw = s.Classes > 2
 	return a, nil

@@ -41,12 +41,12 @@ func (s Score) AgreementInterval() Interval { return Wilson(s.Agreement, s.Queri
 // AccuracyInterval returns the 95 % interval of Accuracy: [Wilson] over the labelled queries.
 func (s Score) AccuracyInterval() Interval { return Wilson(s.Accuracy, s.Labels) }
 
-// Wilson returns the 95 % score interval (Wilson, 1927) for the mean of n values between 0 and
-// 1 that have that mean, if they are independent draws from one population (num.Wilson). Of 0s and 1s it covers the population's mean in about 95 % of all draws. Other values vary
-// less than 0s and 1s with the same mean, so the interval is rather too wide for them. For a
-// score the values are each query's probability of a good answer: the interval is about which
-// queries came, and not about the noise, which is averaged out. Without values it is all of
-// [0,1].
+// Wilson returns the 95 % score interval (Wilson, 1927) for the mean of n values between 0 and 1
+// that have that mean, if they are independent draws from one population (num.Wilson). Of 0s and 1s
+// it covers the population's mean in about 95 % of all draws. Other values vary less than 0s and 1s
+// with the same mean, so the interval is rather too wide for them. For a score the values are each
+// query's probability of a good answer: the interval is about which queries came, and not about the
+// noise, which is averaged out. Without values it is all of [0,1].
 func Wilson(mean float64, n int) Interval {
 	if n < 1 {
 		return Interval{0, 1}
@@ -65,10 +65,12 @@ func (m *Mechanism) Evaluate(b *Ballots) (Score, error) {
 
 func (m *Mechanism) checkBallots(b *Ballots) error {
 	if b.K() != m.setting.K {
-		return &check.Error{Name: "K of the votes", Value: b.K(), Rule: fmt.Sprintf("the mechanism's, %d", m.setting.K)}
+		return &check.Error{Name: "K of the votes", Value: b.K(),
+			Rule: fmt.Sprintf("the mechanism's, %d", m.setting.K)}
 	}
 	if b.Classes() != m.setting.Classes {
-		return &check.Error{Name: "classes of the votes", Value: b.Classes(), Rule: fmt.Sprintf("the mechanism's, %d", m.setting.Classes)}
+		return &check.Error{Name: "classes of the votes", Value: b.Classes(),
+			Rule: fmt.Sprintf("the mechanism's, %d", m.setting.Classes)}
 	}
 	return nil
 }

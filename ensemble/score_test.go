@@ -38,7 +38,8 @@ func TestReleaseFrequencies(t *testing.T) {
 			}
 			sigma := math.Sqrt(n * p * (1 - p))
 			if d := math.Abs(float64(ones) - n*p); d > 5*sigma {
-				t.Errorf("K = %d, l = %d: %d ones of %d, want %v: %.1f standard deviations", m.setting.K, l, ones, n, n*p, d/sigma)
+				t.Errorf("K = %d, l = %d: %d ones of %d, want %v: %.1f standard deviations", m.setting.K, l,
+					ones, n, n*p, d/sigma)
 			}
 		}
 	}
@@ -89,11 +90,13 @@ func evaluate(t testing.TB, m *Mechanism, b *Ballots) Score {
 func TestEvaluateTwoClasses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := rapid.IntRange(1, 6).Draw(rt, "K")
-		m := anyGamma(t, k, rapid.SliceOfN(rapid.Float64Range(0, 1), (k+1)/2, (k+1)/2).Draw(rt, "gamma")...)
+		m := anyGamma(t, k, rapid.SliceOfN(rapid.Float64Range(0, 1), (k+1)/2, (k+1)/2).Draw(rt,
+			"gamma")...)
 		ones := rapid.SliceOfN(rapid.IntRange(0, k), 0, 30).Draw(rt, "ones")
 		var truths []int
 		if rapid.Bool().Draw(rt, "labelled") {
-			truths = rapid.SliceOfN(rapid.SampledFrom([]int{NoTruth, 0, 1}), len(ones), len(ones)).Draw(rt, "truths")
+			truths = rapid.SliceOfN(rapid.SampledFrom([]int{NoTruth, 0, 1}), len(ones), len(ones)).Draw(rt,
+				"truths")
 		}
 		var want Score
 		for i, l := range ones {
@@ -120,7 +123,8 @@ func TestEvaluateTwoClasses(t *testing.T) {
 			want.Accuracy /= float64(want.Labels)
 		}
 		got := evaluate(t, m, twoClasses(t, k, ones, truths))
-		if got.Labels != want.Labels || math.Abs(got.Agreement-want.Agreement) > 1e-12 || math.Abs(got.Accuracy-want.Accuracy) > 1e-12 {
+		if got.Labels != want.Labels || math.Abs(got.Agreement-want.Agreement) > 1e-12 ||
+			math.Abs(got.Accuracy-want.Accuracy) > 1e-12 {
 			rt.Fatalf("got %+v, want %+v", got, want)
 		}
 	})
@@ -150,7 +154,8 @@ func TestEvaluateAgainstSimulation(t *testing.T) {
 		}
 	}
 	n := float64(rounds * len(ones))
-	for name, pair := range map[string][2]float64{"agreement": {float64(agree), score.Agreement}, "accuracy": {float64(right), score.Accuracy}} {
+	for name, pair := range map[string][2]float64{"agreement": {float64(agree), score.Agreement},
+		"accuracy": {float64(right), score.Accuracy}} {
 		if d := math.Abs(pair[0] - n*pair[1]); d > 5*math.Sqrt(n)/2 {
 			t.Errorf("%s: %v of %v simulated, %v expected", name, pair[0], n, n*pair[1])
 		}
@@ -160,31 +165,36 @@ func TestEvaluateAgainstSimulation(t *testing.T) {
 // Plain majority and pure coins are known in closed form; K must agree.
 func TestEvaluateExtremes(t *testing.T) {
 	b := twoClasses(t, 2, []int{0, 1, 2, 2}, []int{0, NoTruth, 1, 0})
-	for c, want := range map[float64]Score{1: {Agreement: 1, Accuracy: 2.0 / 3, Labels: 3}, 0: {Agreement: 0.625, Accuracy: 0.5, Labels: 3}} {
+	for c, want := range map[float64]Score{1: {Agreement: 1, Accuracy: 2.0 / 3, Labels: 3},
+		0: {Agreement: 0.625, Accuracy: 0.5, Labels: 3}} {
 		m := anyGamma(t, 2, c)
-		if got := evaluate(t, m, b); got.Labels != want.Labels || got.Agreement != want.Agreement || math.Abs(got.Accuracy-want.Accuracy) > 1e-15 {
+		if got := evaluate(t, m, b); got.Labels != want.Labels || got.Agreement != want.Agreement ||
+			math.Abs(got.Accuracy-want.Accuracy) > 1e-15 {
 			t.Errorf("γ ≡ %v: %+v, want %+v", c, got, want)
 		}
 		if got := evaluate(t, m, twoClasses(t, 2, nil, nil)); got != (Score{}) {
 			t.Errorf("no queries: %+v", got)
 		}
 	}
-	for _, m := range []*Mechanism{anyGamma(t, 1, 1), anyGamma(t, 3, 1, 1)} { // fewer and more teachers than the votes'
+	// fewer and more teachers than the votes'
+	for _, m := range []*Mechanism{anyGamma(t, 1, 1), anyGamma(t, 3, 1, 1)} {
 		if s, err := m.Evaluate(b); err == nil {
 			t.Errorf("a mechanism for %d teachers scores votes of 2: %+v", m.setting.K, s)
 		}
 	}
 }
 
-// Scores of votes in which the classes have changed places are sums of each query's own probabilities,
-// of an abstention too. Each vector of counts is worked out once, whichever order it comes in.
+// Scores of votes in which the classes have changed places are sums of each query's own
+// probabilities, of an abstention too. Each vector of counts is worked out once, whichever order it
+// comes in.
 func TestEvaluateManyClasses(t *testing.T) {
 	s := Setting{K: 6, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
 	b, err := NewBallots(6, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	votes := [][]int{{4, 2, 0}, {0, 4, 2}, {2, 0, 4}, {2, 2, 2}, {1, 1, 4}, {3, 3, 0}, {0, 3, 3}, {4, 2, 0}}
+	votes := [][]int{{4, 2, 0}, {0, 4, 2}, {2, 0, 4}, {2, 2, 2}, {1, 1, 4}, {3, 3, 0}, {0, 3, 3},
+		{4, 2, 0}}
 	for i, counts := range votes {
 		if err := b.Add(counts, i%3); err != nil {
 			t.Fatal(err)
@@ -212,7 +222,8 @@ func TestEvaluateManyClasses(t *testing.T) {
 			}
 		}
 		got, err := m.Evaluate(b)
-		if err != nil || math.Abs(got.Agreement-want.Agreement) > 1e-12 || math.Abs(got.Accuracy-want.Accuracy) > 1e-12 || math.Abs(got.Abstained-want.Abstained) > 1e-12 {
+		if err != nil || math.Abs(got.Agreement-want.Agreement) > 1e-12 ||
+			math.Abs(got.Accuracy-want.Accuracy) > 1e-12 || math.Abs(got.Abstained-want.Abstained) > 1e-12 {
 			t.Errorf("%s: %+v, want %+v, %v", name, got, want, err)
 		}
 	}

@@ -14,9 +14,11 @@ import (
 // another. Affected is 1 only where disjoint data are split by a rule that does not look
 // at the records; else it is 2.
 type Setting struct {
-	K          int                 // teachers, each of which votes for one class
-	Classes    int                 // C ≥ 2
-	Affected   int                 // t: one record can change the votes of at most t teachers; 1 for disjoint training data, K if unknown
+	K       int // teachers, each of which votes for one class
+	Classes int // C ≥ 2
+	// t: one record can change the votes of at most t teachers; 1 for disjoint training data, K if
+	// unknown
+	Affected   int
 	Neighbours accountant.Relation // for which neighbouring datasets Affected was counted
 }
 
@@ -39,15 +41,18 @@ func (s Setting) Validate() error {
 // missing: Classes counts of at least 0 which, with the missing ones, add up to K.
 func (s Setting) CheckCounts(counts []int, missing int) error {
 	if len(counts) != s.Classes {
-		return &check.Error{Name: "number of vote counts", Value: len(counts), Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
+		return &check.Error{Name: "number of vote counts", Value: len(counts),
+			Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
 	}
 	if missing < 0 || missing > s.K {
-		return &check.Error{Name: "missing votes", Value: missing, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
+		return &check.Error{Name: "missing votes", Value: missing,
+			Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
 	}
 	sum := missing
 	for c, n := range counts {
 		if n < 0 || n > s.K {
-			return &check.Error{Name: fmt.Sprintf("votes for class %d", c), Value: n, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
+			return &check.Error{Name: fmt.Sprintf("votes for class %d", c), Value: n,
+				Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
 		}
 		sum += n
 	}
@@ -65,5 +70,6 @@ func (s Setting) affectedInWords() string {
 	case s.K:
 		return fmt.Sprintf("one record can change the votes of all %d teachers", s.K)
 	}
-	return fmt.Sprintf("one record can change the votes of at most %d of the %d teachers", s.Affected, s.K)
+	return fmt.Sprintf("one record can change the votes of at most %d of the %d teachers", s.Affected,
+		s.K)
 }

@@ -28,7 +28,8 @@ func TestFailingSource(t *testing.T) {
 		}
 	}
 	// A word out of range is a failure too.
-	if got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{randsrc.One53}, Bits: []bool{true}}, 3); err == nil || got {
+	if got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{randsrc.One53},
+		Bits: []bool{true}}, 3); err == nil || got {
 		t.Errorf("word out of range: %t, %v", got, err)
 	}
 }
@@ -58,7 +59,8 @@ func TestCoinsTakeNoSource(t *testing.T) {
 	}
 	var _ func(*Mechanism, Coins, string, []int) (int, error) = (*Mechanism).Answer
 
-	makers := map[string]string{"system": "SystemCoins", "key": "KeyedCoins", "seeded": "SeededCoins SeededSequence"}
+	makers := map[string]string{"system": "SystemCoins", "key": "KeyedCoins",
+		"seeded": "SeededCoins SeededSequence"}
 	made := map[string]int{}
 	names, err := filepath.Glob("*.go")
 	if err != nil {
@@ -158,7 +160,8 @@ func TestOnlyReleasesArePrivate(t *testing.T) {
 		private bool
 	}{
 		"system": {SystemCoins(), true}, "keyed": {KeyedCoins(key), true},
-		"seeded": {SeededCoins(1), false}, "sequence": {SeededSequence(1), false}, "zero": {Coins{}, false}, "no key": {KeyedCoins(nil), false},
+		"seeded": {SeededCoins(1), false}, "sequence": {SeededSequence(1), false},
+		"zero": {Coins{}, false}, "no key": {KeyedCoins(nil), false},
 	} {
 		if c.coins.Private() != c.private {
 			t.Errorf("%s coins: Private() = %t", name, !c.private)

@@ -76,7 +76,8 @@ const ByVotes = "votes"
 
 // statementMethods are the methods of a statement, in the order of its columns.
 var statementMethods = []string{
-	string(accountant.MethodBasic), string(accountant.MethodGeneral), string(accountant.MethodOptimal), string(accountant.MethodGaussian),
+	string(accountant.MethodBasic), string(accountant.MethodGeneral), string(accountant.MethodOptimal),
+	string(accountant.MethodGaussian),
 	string(accountant.MethodZCDP), string(accountant.MethodRDP), string(accountant.MethodPLD), ByVotes,
 }
 
@@ -91,7 +92,8 @@ func NewStatement(ctx context.Context, o StatementOptions) (*Statement, error) {
 		return nil, err
 	}
 	p := o.Problem
-	s := &Statement{K: p.K, Affected: p.Affected, PerAnswer: o.PerAnswer, Slack: slack, records: o.Records}
+	s := &Statement{K: p.K, Affected: p.Affected, PerAnswer: o.PerAnswer, Slack: slack,
+		records: o.Records}
 	if o.Randomness != FreshTeachers && !math.IsInf(p.Epsilon, 1) {
 		t, err := o.answers(0, FrozenTeachers).AnyNumber()
 		if err != nil {
@@ -120,7 +122,8 @@ func (o StatementOptions) check(slack float64) error {
 		}
 	}
 	if o.Randomness != 0 && math.IsInf(o.Problem.Epsilon, 1) {
-		return &check.Error{Name: "teachers", Value: o.Randomness, Rule: "left out: teachers that promise nothing have no privacy to add up"}
+		return &check.Error{Name: "teachers", Value: o.Randomness,
+			Rule: "left out: teachers that promise nothing have no privacy to add up"}
 	}
 	return nil
 }
@@ -149,7 +152,8 @@ func (o StatementOptions) rows(ctx context.Context, slack float64) ([]StatementR
 	return rows, g.Wait()
 }
 
-func (o StatementOptions) row(none accountant.Accountant, queries int, slack float64) (StatementRow, error) {
+func (o StatementOptions) row(none accountant.Accountant, queries int,
+	slack float64) (StatementRow, error) {
 	r := StatementRow{
 		Queries: queries, Bounds: []StatementBound{},
 		// The δ at which all bounds are compared: 1-(1-δ)^Q(1-δ').
@@ -214,7 +218,10 @@ func (o StatementOptions) answers(queries int, randomness TeacherRandomness) Ans
 // Methods returns the methods of which a row has a bound, in a fixed order.
 func (s *Statement) Methods() []string {
 	return slices.DeleteFunc(slices.Clone(statementMethods), func(method string) bool {
-		return !slices.ContainsFunc(s.Fresh, func(r StatementRow) bool { _, ok := r.Bound(method); return ok })
+		return !slices.ContainsFunc(s.Fresh, func(r StatementRow) bool {
+			_, ok := r.Bound(method)
+			return ok
+		})
 	})
 }
 
@@ -231,7 +238,9 @@ func (r StatementRow) Bound(method string) (epsilon float64, ok bool) {
 // Only returns the statement of some of its numbers of queries.
 func (s *Statement) Only(queries []int) *Statement {
 	some := *s
-	some.Fresh = slices.DeleteFunc(slices.Clone(s.Fresh), func(r StatementRow) bool { return !slices.Contains(queries, r.Queries) })
+	some.Fresh = slices.DeleteFunc(slices.Clone(s.Fresh), func(r StatementRow) bool {
+		return !slices.Contains(queries, r.Queries)
+	})
 	some.Warnings = some.warnings()
 	return &some
 }
@@ -243,7 +252,8 @@ func (s *Statement) warnings() (out []string) {
 		if r.Epsilon != nil {
 			epsilon = *r.Epsilon
 		}
-		if reason, worthless := Worthless(accountant.Cost{Epsilon: epsilon, Delta: r.Delta}, s.records); worthless {
+		if reason, worthless := Worthless(accountant.Cost{Epsilon: epsilon, Delta: r.Delta},
+			s.records); worthless {
 			out = append(out, fmt.Sprintf("Q = %d: %s", r.Queries, reason))
 			break // and so is every larger Q
 		}

@@ -22,7 +22,8 @@ func statementOptions(t *testing.T, m, teacherDelta float64) StatementOptions {
 	var per accountant.Cost
 	per.Epsilon, per.Delta = p.Total()
 	return StatementOptions{
-		Problem: p, PerAnswer: per, Answer: accountant.ApproxDP{Cost: per, Neighbours: accountant.ReplaceOne}, Queries: []int{1, 50, 1000},
+		Problem: p, PerAnswer: per, Answer: accountant.ApproxDP{Cost: per,
+			Neighbours: accountant.ReplaceOne}, Queries: []int{1, 50, 1000},
 	}
 }
 
@@ -69,7 +70,8 @@ func TestStatementIsWhatIsCharged(t *testing.T) {
 		}
 		row := s.Fresh[i]
 		// The table has methods that a charge does not try: it may be smaller, by them.
-		if row.Queries != q || row.Epsilon == nil || *row.Epsilon > charged.Cost.Epsilon || q > 1 && row.Delta != charged.Cost.Delta {
+		if row.Queries != q || row.Epsilon == nil || *row.Epsilon > charged.Cost.Epsilon || q > 1 &&
+			row.Delta != charged.Cost.Delta {
 			t.Errorf("Q = %d: %+v, charged %v", q, row, charged.Cost)
 		}
 		for _, m := range []accountant.Method{accountant.MethodBasic, accountant.MethodOptimal} {
@@ -91,7 +93,8 @@ func TestStatementIsWhatIsCharged(t *testing.T) {
 	}
 	for _, r := range s.Fresh {
 		epsilon, ok := r.Bound(ByVotes)
-		if basic, _ := r.Bound(string(accountant.MethodBasic)); !ok || *r.Epsilon != epsilon || !(epsilon < basic) {
+		if basic, _ := r.Bound(string(accountant.MethodBasic)); !ok || *r.Epsilon != epsilon ||
+			!(epsilon < basic) {
 			t.Errorf("m = 20, Q = %d: by the votes %v, %v, smallest %v", r.Queries, epsilon, ok, *r.Epsilon)
 		}
 	}
@@ -103,7 +106,8 @@ func TestStatementShowsWhatHolds(t *testing.T) {
 		teachers      TeacherRandomness
 		epsilon       float64
 		fresh, frozen bool
-	}{{0, 0.1, true, true}, {FreshTeachers, 0.1, true, false}, {FrozenTeachers, 0.1, false, true}, {0, math.Inf(1), true, false}} {
+	}{{0, 0.1, true, true}, {FreshTeachers, 0.1, true, false}, {FrozenTeachers, 0.1, false, true},
+		{0, math.Inf(1), true, false}} {
 		o := statementOptions(t, 3, 0)
 		o.Randomness, o.Problem.Epsilon = tt.teachers, tt.epsilon
 		s, err := NewStatement(t.Context(), o)
@@ -112,9 +116,12 @@ func TestStatementShowsWhatHolds(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*StatementOptions){
-		"slack":    func(o *StatementOptions) { one := 1.0; o.Slack = &one },
-		"queries":  func(o *StatementOptions) { o.Queries = []int{0} },
-		"teachers": func(o *StatementOptions) { o.Problem.Epsilon, o.Randomness = math.Inf(1), FrozenTeachers },
+		"slack":   func(o *StatementOptions) { one := 1.0; o.Slack = &one },
+		"queries": func(o *StatementOptions) { o.Queries = []int{0} },
+		"teachers": func(o *StatementOptions) {
+			o.Problem.Epsilon, o.Randomness = math.Inf(1),
+				FrozenTeachers
+		},
 	} {
 		o := statementOptions(t, 3, 0)
 		change(&o)
@@ -136,7 +143,8 @@ func TestStatementWarnings(t *testing.T) {
 	if err != nil || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "Q = 1000: ") {
 		t.Fatalf("%q, %v", s.Warnings, err)
 	}
-	if some := s.Only([]int{1, 50}); some.Warnings != nil || len(some.Fresh) != 2 || len(s.Fresh) != 3 {
+	if some := s.Only([]int{1, 50}); some.Warnings != nil || len(some.Fresh) != 2 ||
+		len(s.Fresh) != 3 {
 		t.Errorf("%+v", some)
 	}
 	o := statementOptions(t, 3, 1e-5)
@@ -145,12 +153,14 @@ func TestStatementWarnings(t *testing.T) {
 		t.Errorf("1,000 records: %q, %v", s.Warnings, err)
 	}
 	o.Records = 10_000
-	if s, err = NewStatement(t.Context(), o); err != nil || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "frozen teachers: ") {
+	if s, err = NewStatement(t.Context(), o); err != nil || len(s.Warnings) != 1 ||
+		!strings.HasPrefix(s.Warnings[0], "frozen teachers: ") {
 		t.Errorf("10,000 records: %q, %v", s.Warnings, err)
 	}
 	// A δ that adds up to 1 promises nothing.
 	o = statementOptions(t, 3, 0.5)
-	if s, err = NewStatement(t.Context(), o); err != nil || s.Fresh[2].Epsilon != nil || len(s.Fresh[2].Bounds) != 0 {
+	if s, err = NewStatement(t.Context(), o); err != nil || s.Fresh[2].Epsilon != nil ||
+		len(s.Fresh[2].Bounds) != 0 {
 		t.Errorf("δ = 0.5: %+v, %v", s, err)
 	}
 }
@@ -158,7 +168,8 @@ func TestStatementWarnings(t *testing.T) {
 // The numbers between keep the given ones, their order, and the ends.
 func TestQueriesBetween(t *testing.T) {
 	got := QueriesBetween([]int{1000, 3, 77}, 20)
-	if !slices.IsSorted(got) || got[0] != 3 || got[len(got)-1] != 1000 || !slices.Contains(got, 77) || len(got) < 20 || len(slices.Compact(slices.Clone(got))) != len(got) {
+	if !slices.IsSorted(got) || got[0] != 3 || got[len(got)-1] != 1000 || !slices.Contains(got, 77) ||
+		len(got) < 20 || len(slices.Compact(slices.Clone(got))) != len(got) {
 		t.Errorf("%v", got)
 	}
 	if got := QueriesBetween([]int{7}, 20); !slices.Equal(got, []int{7}) {

@@ -31,13 +31,21 @@ func Worthless(total accountant.Cost, records int) (reason string, worthless boo
 	case !(total.Delta < 1): // NaN too
 		reason = fmt.Sprintf("δ = %g allows everything to be revealed", total.Delta)
 	case !(total.Delta < worthlessDelta):
-		reason = fmt.Sprintf("δ = %s is at least %g: a mechanism that publishes everything with that probability has such a δ", num.Outward(total.Delta, 6, true), worthlessDelta)
+		reason = fmt.Sprintf(
+			"δ = %s is at least %g: a mechanism that publishes everything with that probability has "+
+				"such a δ", num.Outward(total.Delta, 6, true), worthlessDelta)
 	case times.Cmp(big.NewRat(1, 1)) >= 0:
-		reason = fmt.Sprintf("δ = %g is at least 1/%d, one over the number of records: publishing a record drawn at random has such a δ", total.Delta, records)
+		reason = fmt.Sprintf(
+			"δ = %g is at least 1/%d, one over the number of records: publishing a record drawn at random "+
+				"has such a δ", total.Delta, records)
 	case !(total.Epsilon < worthlessEpsilon):
-		reason = fmt.Sprintf("ε = %g is at least %d: all answers together may be e^%d times as likely as with one record changed", total.Epsilon, worthlessEpsilon, worthlessEpsilon)
+		reason = fmt.Sprintf(
+			"ε = %g is at least %d: all answers together may be e^%d times as likely as with one "+
+				"record changed", total.Epsilon, worthlessEpsilon, worthlessEpsilon)
 	default:
 		return "", false
 	}
-	return "this total protects nobody: " + reason + "; answer fewer queries, make the ε and δ of each answer smaller, or have teachers that are trained privately once", true
+	return "this total protects nobody: " + reason +
+		"; answer fewer queries, make the ε and δ of each answer smaller, or have teachers that are " +
+		"trained privately once", true
 }

@@ -21,7 +21,8 @@ func TestWorthless(t *testing.T) {
 		{accountant.Cost{Epsilon: 1, Delta: 1e-6}, 999_999, ""},
 		{accountant.Cost{Epsilon: 1, Delta: 1e-6}, 1_000_000, "1/1000000"},
 		{accountant.Cost{Epsilon: 1, Delta: below(1e-6)}, 1_000_000, ""},
-		{accountant.Cost{Epsilon: 1, Delta: 0.001}, 1000, "1/1000"}, // the decimal, not the float64 below or above it
+		// the decimal, not the float64 below or above it
+		{accountant.Cost{Epsilon: 1, Delta: 0.001}, 1000, "1/1000"},
 		{accountant.Cost{Epsilon: 1, Delta: 1.0 / 3}, 3, "0.01"},
 		{accountant.Cost{Epsilon: 1, Delta: below(0.01)}, 0, ""},
 		{accountant.Cost{Epsilon: 1, Delta: 0.01}, 0, "0.01"},
@@ -36,7 +37,8 @@ func TestWorthless(t *testing.T) {
 		{accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, 0, "ε = +Inf"},
 	} {
 		reason, worthless := Worthless(tt.total, tt.records)
-		if worthless != (tt.want != "") || !strings.Contains(reason, tt.want) || strings.Contains(reason, "\n") || (reason == "") == worthless {
+		if worthless != (tt.want != "") || !strings.Contains(reason, tt.want) ||
+			strings.Contains(reason, "\n") || (reason == "") == worthless {
 			t.Errorf("%v of %d records: %v, %q", tt.total, tt.records, worthless, reason)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// What a program prints: a line for each, where … stands for anything and # for a number in [least, most].
+// What a program prints: a line for each, where … stands for anything and # for a number in [least,
+// most].
 type line struct {
 	text        string
 	least, most float64
@@ -19,11 +20,12 @@ type line struct {
 var programs = map[string][]line{
 	"labels": {
 		{text: "solved:   one label is (0.40731, 0.0003)-DP and errs with probability 0.04…"},
-		// Averaged over its noise the mechanism is right on 82.23 % (darrm compare). 1,866 independent labels
-		// have a standard deviation of at most 1.16 points; six of them: one run in 10⁸ fails by chance, and
-		// labels that ignore the votes (about 50 %) always do.
+		// Averaged over its noise the mechanism is right on 82.23 % (darrm compare). 1,866 independent
+		// labels have a standard deviation of at most 1.16 points; six of them: one run in 10⁸ fails by
+		// chance, and labels that ignore the votes (about 50 %) always do.
 		{"released: 1866 labels, # % of them right", 75.2, 89.2},
-		{text: "charged:  (1.49347, 0.00109…) for the teachers' training, whatever they are asked; (0.50653, 0.0089…) is left"},
+		{text: "charged:  (1.49347, 0.00109…) for the teachers' training, whatever they are asked; " +
+			"(0.50653, 0.0089…) is left"},
 		{text: "again:    answered before: true"},
 		{text: `april:    paid for by "teachers:clinics"`},
 		{text: "may:      privacy budget exceeded: …"},
@@ -33,8 +35,8 @@ var programs = map[string][]line{
 		{"permute-and-flip:  one label costs ε = 0.25   # % are expected to agree", 79, 81},
 		{text: "lnmax: …"},
 		{text: ""},
-		// A label agrees with probability 0.7 and more: fewer than two of twelve, one run in 10⁵. That labels
-		// follow their votes is tested with more of them in package ensemble.
+		// A label agrees with probability 0.7 and more: fewer than two of twelve, one run in 10⁵. That
+		// labels follow their votes is tested with more of them in package ensemble.
 		{"12 labels by optimal, together (3, 0)-DP; # of them are what most prompts named", 2, 12},
 		{text: "query,label"},
 		{text: "0,…"},
@@ -42,9 +44,12 @@ var programs = map[string][]line{
 		{text: "…"},
 	},
 	"training": {
-		{text: "objective-perturbation:  (1, 1e-06)-DP, neighbours replace one record; noise … times the sensitivity"},
-		{text: "output-perturbation:     (1, 1e-06)-DP, neighbours replace one record; noise … times the sensitivity"},
-		{text: "phased-sgd:              (1, 1e-06)-DP, neighbours replace one record; noise … times the sensitivity"},
+		{text: "objective-perturbation:  (1, 1e-06)-DP, neighbours replace one record; noise … times " +
+			"the sensitivity"},
+		{text: "output-perturbation:     (1, 1e-06)-DP, neighbours replace one record; noise … times " +
+			"the sensitivity"},
+		{text: "phased-sgd:              (1, 1e-06)-DP, neighbours replace one record; noise … times " +
+			"the sensitivity"},
 		{text: ""},
 		{text: "released: 6 weights by objective-perturbation; (0.5, 9e-6) is left"},
 		// Of 150 runs the worst had 89.3 %. A model that learned nothing has 50 % on average.
@@ -72,7 +77,8 @@ func TestExamples(t *testing.T) {
 				t.Fatal("nothing says what it prints: add it to programs, or a test to its folder")
 			}
 			program := filepath.Join(bin, name)
-			if out, err := exec.Command("go", "build", "-o", program, "./"+name).CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", "build", "-o", program, "./"+name).CombinedOutput(); err !=
+				nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			c := exec.CommandContext(t.Context(), program)

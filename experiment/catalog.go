@@ -154,7 +154,8 @@ func (c *Catalog) Source(name string) ([]byte, error) {
 		for _, d := range c.builtin {
 			names = append(names, d.Name)
 		}
-		return nil, fmt.Errorf("%w = %q, but it must be a file ending in .json or one of %s", ErrUnknown, name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w = %q, but it must be a file ending in .json or one of %s", ErrUnknown,
+			name, strings.Join(names, ", "))
 	}
 	return slices.Clone(data), nil
 }
@@ -162,7 +163,8 @@ func (c *Catalog) Source(name string) ([]byte, error) {
 func (c *Catalog) kind(name string) (Kind, error) {
 	k, ok := c.kinds[name]
 	if !ok {
-		return k, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(slices.Sorted(maps.Keys(c.kinds)), ", ")}
+		return k, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", name),
+			Rule: "one of " + strings.Join(slices.Sorted(maps.Keys(c.kinds)), ", ")}
 	}
 	return k, nil
 }

@@ -20,15 +20,19 @@ func (n *nothing) NeedsData() string { return n.Needs }
 // the catalog is made.
 func TestNewRefuses(t *testing.T) {
 	kind := Kind{Name: "nothing", New: func() Parameters { return &nothing{} }}
-	file := func(text string) fstest.MapFS { return fstest.MapFS{"definitions/one.json": {Data: []byte(text)}} }
+	file := func(text string) fstest.MapFS {
+		return fstest.MapFS{"definitions/one.json": {Data: []byte(text)}}
+	}
 	const good = `{"format_version": 1, "name": "one", "kind": "nothing", "title": "one", "parameters": {}}`
 	for want, fields := range map[string][]Field{
-		"":                        {{Kinds: []Kind{kind}, Files: file(good), Names: []string{"one"}}},
-		"nothing is registered":   {{Kinds: []Kind{kind}}, {Kinds: []Kind{kind}}},
-		"opt is registered twice": {{Looks: map[Method]Look{"opt": {}}}, {Looks: map[Method]Look{"opt": {}}}},
-		"one is registered twice": {{Kinds: []Kind{kind}, Files: file(good), Names: []string{"one", "one"}}},
-		"two":                     {{Kinds: []Kind{kind}, Files: file(good), Names: []string{"two"}}},
-		"kind":                    {{Files: file(good), Names: []string{"one"}}},
+		"":                      {{Kinds: []Kind{kind}, Files: file(good), Names: []string{"one"}}},
+		"nothing is registered": {{Kinds: []Kind{kind}}, {Kinds: []Kind{kind}}},
+		"opt is registered twice": {{Looks: map[Method]Look{"opt": {}}},
+			{Looks: map[Method]Look{"opt": {}}}},
+		"one is registered twice": {{Kinds: []Kind{kind}, Files: file(good),
+			Names: []string{"one", "one"}}},
+		"two":  {{Kinds: []Kind{kind}, Files: file(good), Names: []string{"two"}}},
+		"kind": {{Files: file(good), Names: []string{"one"}}},
 	} {
 		func() {
 			defer func() {
@@ -45,13 +49,16 @@ func TestNewRefuses(t *testing.T) {
 // Experiments that need data are the last ones, whichever field they are of.
 func TestListEndsWithThoseThatNeedData(t *testing.T) {
 	field := func(kind string, names ...string) Field {
-		f := Field{Kinds: []Kind{{Name: kind, New: func() Parameters { return &nothing{} }}}, Files: fstest.MapFS{}, Names: names}
+		f := Field{Kinds: []Kind{{Name: kind, New: func() Parameters { return &nothing{} }}},
+			Files: fstest.MapFS{}, Names: names}
 		for _, name := range names {
 			needs := ""
 			if strings.HasPrefix(name, "data") {
 				needs = `"needs": "x"`
 			}
-			f.Files.(fstest.MapFS)["definitions/"+name+".json"] = &fstest.MapFile{Data: []byte(`{"format_version": 1, "name": "` + name + `", "kind": "` + kind + `", "title": "x", "parameters": {` + needs + `}}`)}
+			f.Files.(fstest.MapFS)["definitions/"+name+
+				".json"] = &fstest.MapFile{Data: []byte(`{"format_version": 1, "name": "` + name +
+				`", "kind": "` + kind + `", "title": "x", "parameters": {` + needs + `}}`)}
 		}
 		return f
 	}
@@ -67,7 +74,9 @@ func TestListEndsWithThoseThatNeedData(t *testing.T) {
 // A method that no field has a look for is an error, not a black line.
 func TestFigureWantsLooks(t *testing.T) {
 	r := Definition{catalog: New()}.NewRun(context.Background(), Options{})
-	if err := r.Figure("x", "", 1, []Panel{{Series: []Series{{Method: "opt", X: []float64{1}, Y: []float64{1}}}}}); err == nil || !strings.Contains(err.Error(), `"opt"`) {
+	if err := r.Figure("x", "", 1,
+		[]Panel{{Series: []Series{{Method: "opt", X: []float64{1}, Y: []float64{1}}}}}); err == nil ||
+		!strings.Contains(err.Error(), `"opt"`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,10 +11,13 @@ import (
 )
 
 func TestClaimsThatCannotFailAreFound(t *testing.T) {
-	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "accounting"), t.TempDir(), experiment.Options{})
-	out.Result.Claims = append(out.Result.Claims, experiment.Claim{Text: "numbers are numbers", Holds: true})
+	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "accounting"), t.TempDir(),
+		experiment.Options{})
+	out.Result.Claims = append(out.Result.Claims,
+		experiment.Claim{Text: "numbers are numbers", Holds: true})
 	inner := &testing.T{}
-	if experimenttest.EveryClaimCanFail(inner, catalog, source(t, "accounting"), out, experimenttest.Replay(out, experiment.Options{})); !inner.Failed() {
+	if experimenttest.EveryClaimCanFail(inner, catalog, source(t, "accounting"), out,
+		experimenttest.Replay(out, experiment.Options{})); !inner.Failed() {
 		t.Error("a claim about nothing passes")
 	}
 }
@@ -54,7 +57,8 @@ func TestPaired(t *testing.T) {
 	a := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	d := experiment.Paired(a, make([]float64, 10))
 	sd := math.Sqrt(55.0 / 6)
-	if want := 2.262157 * sd / math.Sqrt(10); math.Abs(d.Mean-5.5) > 1e-12 || math.Abs(d.High-d.Mean-want) > 1e-5 || math.Abs(d.Mean-d.Low-want) > 1e-5 {
+	if want := 2.262157 * sd / math.Sqrt(10); math.Abs(d.Mean-5.5) > 1e-12 ||
+		math.Abs(d.High-d.Mean-want) > 1e-5 || math.Abs(d.Mean-d.Low-want) > 1e-5 {
 		t.Errorf("%+v, half width %v", d, want)
 	}
 }
@@ -77,8 +81,11 @@ func TestBelow(t *testing.T) {
 		a, b float64
 		want bool
 	}{
-		{1, 2, true}, {2, 1, false}, {1, 1, false}, {0.25, math.Nextafter(0.25, 1), true}, {math.Nextafter(0.25, 1), 0.25, false},
-		{0, 0, true}, {experiment.Negligible, 0, true}, {2 * experiment.Negligible, 2 * experiment.Negligible, false}, {2 * experiment.Negligible, 0, false},
+		{1, 2, true}, {2, 1, false}, {1, 1, false}, {0.25, math.Nextafter(0.25, 1), true},
+		{math.Nextafter(0.25, 1), 0.25, false},
+		{0, 0, true}, {experiment.Negligible, 0, true},
+		{2 * experiment.Negligible, 2 * experiment.Negligible, false},
+		{2 * experiment.Negligible, 0, false},
 		{math.NaN(), 1, false}, {1, math.NaN(), false},
 	} {
 		if got := experiment.Below(c.a, c.b); got != c.want {

@@ -65,10 +65,13 @@ func (c *Catalog) Parse(data []byte) (Definition, error) {
 		return Definition{}, err
 	}
 	if f.FormatVersion != formatVersion {
-		return Definition{}, &check.Error{Name: "format_version", Value: f.FormatVersion, Rule: fmt.Sprint(formatVersion)}
+		return Definition{}, &check.Error{Name: "format_version", Value: f.FormatVersion,
+			Rule: fmt.Sprint(formatVersion)}
 	}
 	if !nameRule.MatchString(f.Name) || strings.HasSuffix(f.Name, quickSuffix) {
-		return Definition{}, &check.Error{Name: "name", Value: fmt.Sprintf("%q", f.Name), Rule: "2 to 64 of a-z, 0-9, '.' and '-', a letter or digit at both ends, not ending in " + quickSuffix}
+		return Definition{}, &check.Error{Name: "name", Value: fmt.Sprintf("%q", f.Name),
+			Rule: "2 to 64 of a-z, 0-9, '.' and '-', a letter or digit at both ends, not ending in " +
+				quickSuffix}
 	}
 	if f.Title == "" {
 		return Definition{}, &check.Error{Name: "title", Value: `""`, Rule: "given"}
@@ -80,7 +83,8 @@ func (c *Catalog) Parse(data []byte) (Definition, error) {
 	if err != nil {
 		return Definition{}, err
 	}
-	d := Definition{Name: f.Name, Kind: f.Kind, Title: f.Title, Source: f.Source, About: f.About, catalog: c}
+	d := Definition{Name: f.Name, Kind: f.Kind, Title: f.Title, Source: f.Source, About: f.About,
+		catalog: c}
 	if d.full, err = kind.decode(f.Parameters); err != nil {
 		return Definition{}, fmt.Errorf("parameters: %w", err)
 	}

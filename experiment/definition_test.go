@@ -27,12 +27,16 @@ func TestList(t *testing.T) {
 	order := []string{
 		"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting",
 		"crime", "compas", "credit-card", "mnist-69", "cifar-10", "pipeline",
-		"figure-2.2", "figure-2.3", "figure-2.4", "figure-a.1", "figure-a.2", "figure-a.3", "figure-a.4", "figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8", "mean-bits",
-		"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2", "convex-phase", "convex-dimension", "convex-field", "convex-credit",
+		"figure-2.2", "figure-2.3", "figure-2.4", "figure-a.1", "figure-a.2", "figure-a.3", "figure-a.4",
+		"figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8", "mean-bits",
+		"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2", "convex-phase",
+		"convex-dimension", "convex-field", "convex-credit",
 		"federated-california", "federated-belts", "federated-local-steps", "federated-price",
-		"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes", "auc-private-size", "auc-utility", "auc-dpegd", "many-classes",
+		"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes",
+		"auc-private-size", "auc-utility", "auc-dpegd", "many-classes",
 		"mnist", "fashion-mnist", "figure-2.4-real", "convex-credit-real",
-		"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real", "auc-private-german-real",
+		"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real",
+		"auc-private-german-real",
 	}
 	if !slices.Equal(names, order) {
 		t.Errorf("listed %v, want those that need data last: %v", names, order)
@@ -54,7 +58,8 @@ func TestLoadAChangedFile(t *testing.T) {
 	if p := parameters(t, d, false); p["teachers"] != 13. || len(p["allowances"].([]any)) != 4 {
 		t.Errorf("%+v", p)
 	}
-	if _, err := catalog.Load("figure-9"); err == nil || !strings.Contains(err.Error(), "figure-3.2, figure-b.4") {
+	if _, err := catalog.Load("figure-9"); err == nil ||
+		!strings.Contains(err.Error(), "figure-3.2, figure-b.4") {
 		t.Errorf("unknown name: %v", err)
 	}
 	if _, err := catalog.Load(filepath.Join(t.TempDir(), "none.json")); !os.IsNotExist(err) {
@@ -69,7 +74,8 @@ func TestQuickLayersOverFull(t *testing.T) {
 	if full["teachers"] != 101. || len(full["allowances"].([]any)) != 6 {
 		t.Errorf("full: %+v", full)
 	}
-	if quick["teachers"] != 21. || len(quick["allowances"].([]any)) != 3 || !reflect.DeepEqual(quick["methods"], full["methods"]) {
+	if quick["teachers"] != 21. || len(quick["allowances"].([]any)) != 3 ||
+		!reflect.DeepEqual(quick["methods"], full["methods"]) {
 		t.Errorf("quick: %+v", quick)
 	}
 }
@@ -109,15 +115,21 @@ func TestParseRefuses(t *testing.T) {
 		{"figure-b.4", `[10, 13, 15, 20]`, `[10, 13, 15, 36]`, "subsamples"},
 		{"figure-b.4", `[10, 13, 15, 20]`, `[10, 13, 15]`, "printed"},
 		{"figure-b.5", `"quick": {`, `"quick": {"x": 1, `, "quick: "},
-		{"figure-b.5", `"quick": {"allowances": [1, 3, 7], "written": false}`, `"quick": null`, "quick: "},
+		{"figure-b.5", `"quick": {"allowances": [1, 3, 7], "written": false}`, `"quick": null`,
+			"quick: "},
 		{"figure-b.7", `"high": 0.1`, `"high": 1.1`, "high"},
 		{"figure-b.7", `"low": 0.5`, `"low": 0.6`, "low"},
-		{"figure-b.7", `"claims": [`, `"claims": [{"m": 2, "actual": "p = 0.5", "measure": "error", "better": ["opt"], "worse": ["sub"]},`, "m of a claim"},
-		{"figure-b.7", `"actual": "p = 0.5", "measure"`, `"actual": "p = 0.6", "measure"`, "actual of a claim"},
+		{"figure-b.7", `"claims": [`,
+			`"claims": [{"m": 2, "actual": "p = 0.5", "measure": "error", "better": ["opt"], "worse": ["sub"]},`, "m of a claim"},
+		{"figure-b.7", `"actual": "p = 0.5", "measure"`, `"actual": "p = 0.6", "measure"`,
+			"actual of a claim"},
 		{"figure-b.7", `"measure": "error"`, `"measure": "loss"`, "measure"},
-		{"figure-b.7", `"better": ["opt"], "worse": ["opt_clear"]`, `"better": ["opt"], "worse": ["opt"]`, "twice"},
-		{"figure-b.7", `"better": ["opt"], "worse": ["opt_clear"]`, `"better": [], "worse": ["opt_clear"]`, "better and worse"},
-		{"figure-b.7", `"better": ["opt"], "worse": ["opt_clear"]`, `"better": ["opt"], "worse": ["dsub"]`, "dsub"},
+		{"figure-b.7", `"better": ["opt"], "worse": ["opt_clear"]`, `"better": ["opt"], "worse": ["opt"]`,
+			"twice"},
+		{"figure-b.7", `"better": ["opt"], "worse": ["opt_clear"]`,
+			`"better": [], "worse": ["opt_clear"]`, "better and worse"},
+		{"figure-b.7", `"better": ["opt"], "worse": ["opt_clear"]`,
+			`"better": ["opt"], "worse": ["dsub"]`, "dsub"},
 		{"crime", `"epochs": 50`, `"epochs": 50, "widen": true`, "widen"},
 		{"figure-b.8", `"order_step": 0.5`, `"order_step": 0`, "order_step"},
 		{"figure-b.8", `"max_order": 500`, `"max_order": 20`, "max_order"},
@@ -131,7 +143,8 @@ func TestParseRefuses(t *testing.T) {
 		{"mnist", `"draws": 10`, `"draws": 1`, "draws"},
 		{"mnist", `"allowances": [1, 3, 5, 7]`, `"allowances": [1, 12]`, "allowances"},
 		{"mnist", `"within": [{"m": 1, `, `"within": [{"m": 2, `, "m of within"},
-		{"mnist", `"within": [{"m": 1, "accuracy": 0.12}`, `"within": [{"m": 1, "accuracy": 0}`, "accuracy of within"},
+		{"mnist", `"within": [{"m": 1, "accuracy": 0.12}`, `"within": [{"m": 1, "accuracy": 0}`,
+			"accuracy of within"},
 		{"crime", `"data": "crime"`, `"data": "../crime"`, "data"},
 		{"crime", `"interleaved", "priv-pub"`, `"interleaved", "priv-pub2"`, "methods"},
 		{"crime", `"interleaved", "priv-pub"`, `"interleaved", "interleaved", "priv-pub"`, "twice"},
@@ -170,7 +183,8 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s with %s: %v; want an error with %q", tt.file, tt.new, err, tt.want)
 		}
 	}
-	for _, bad := range []string{"", "{", "null", "[]", text("accounting") + "x", text("accounting") + "{}"} {
+	for _, bad := range []string{"", "{", "null", "[]", text("accounting") + "x",
+		text("accounting") + "{}"} {
 		if _, err := catalog.Parse([]byte(bad)); err == nil {
 			t.Errorf("%.20q is accepted", bad)
 		}
@@ -189,7 +203,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		full, quick := d.Form(false), d.Form(true)
-		if !experiment.FitName(d.Name) || full.Validate() != nil || full.Steps() < 1 || quick != nil && quick.Validate() != nil {
+		if !experiment.FitName(d.Name) || full.Validate() != nil || full.Steps() < 1 || quick != nil &&
+			quick.Validate() != nil {
 			t.Errorf("accepted: %+v", d)
 		}
 	})

@@ -4,27 +4,36 @@ import "testing"
 
 func init() {
 	goldenTables["many-classes"] = func(t *testing.T, m *markdown) {
-		m.header("votes", "K", "C", "ε", "permute-and-flip", "optimum, μ = 0.5", "optimum, uneven shares", "optimum, public counts", "no mechanism is above", "ε of permute-and-flip for uneven shares")
+		m.header("votes", "K", "C", "ε", "permute-and-flip", "optimum, μ = 0.5", "optimum, uneven shares",
+			"optimum, public counts", "no mechanism is above", "ε of permute-and-flip for uneven shares")
 		eachOfVotes(t, func(cells []string, rows []map[string]string) {
 			if rows[0]["refused"] != "" {
 				return
 			}
 			best := only(rows, "mechanism", "optimal", "prior", "uneven shares")[0]
-			cells = append(cells, agrees(t, only(rows, "mechanism", "permute-and-flip")), agrees(t, only(rows, "mechanism", "optimal", "prior", "μ = 0.5")), agrees(t, only(rows, "mechanism", "optimal", "prior", "uneven shares")),
-				agrees(t, only(rows, "mechanism", "optimal", "prior", "public counts")), shown(t, only(rows, "mechanism", "ceiling")[0]["bound"], "%.3f"), shown(t, best["flip_eps"], "%.3g"))
+			cells = append(cells, agrees(t, only(rows, "mechanism", "permute-and-flip")),
+				agrees(t, only(rows, "mechanism", "optimal", "prior", "μ = 0.5")),
+				agrees(t, only(rows, "mechanism", "optimal", "prior", "uneven shares")),
+				agrees(t, only(rows, "mechanism", "optimal", "prior", "public counts")),
+				shown(t, only(rows, "mechanism", "ceiling")[0]["bound"], "%.3f"),
+				shown(t, best["flip_eps"], "%.3g"))
 			m.row(cells...)
 		})
 	}
 	goldenTables["many-classes-right"] = func(t *testing.T, m *markdown) {
-		m.header("votes", "K", "C", "ε", "plurality, not private", "optimum, uneven shares", "permute-and-flip", "LNMax", "GNMax")
+		m.header("votes", "K", "C", "ε", "plurality, not private", "optimum, uneven shares",
+			"permute-and-flip", "LNMax", "GNMax")
 		eachOfVotes(t, func(cells []string, rows []map[string]string) {
-			for _, where := range [][]string{{"mechanism", "plurality"}, {"mechanism", "optimal", "prior", "uneven shares"}, {"mechanism", "permute-and-flip"}, {"mechanism", "lnmax"}, {"mechanism", "gnmax"}} {
+			for _, where := range [][]string{{"mechanism", "plurality"},
+				{"mechanism", "optimal", "prior", "uneven shares"}, {"mechanism", "permute-and-flip"},
+				{"mechanism", "lnmax"}, {"mechanism", "gnmax"}} {
 				found := only(rows, where...)
 				if len(found) == 0 {
 					cells = append(cells, "too large")
 					continue
 				}
-				cells = append(cells, shown(t, found[0]["right"], "%.3f")+" ["+shown(t, found[0]["right_low"], "%.3f")+", "+shown(t, found[0]["right_high"], "%.3f")+"]")
+				cells = append(cells, shown(t, found[0]["right"], "%.3f")+" ["+
+					shown(t, found[0]["right_low"], "%.3f")+", "+shown(t, found[0]["right_high"], "%.3f")+"]")
 			}
 			m.row(cells...)
 		})
@@ -51,5 +60,6 @@ func agrees(t *testing.T, rows []map[string]string) string {
 	case rows[0]["mechanism"] == "permute-and-flip":
 		return shown(t, rows[0]["agrees"], "%.3f")
 	}
-	return shown(t, rows[0]["agrees"], "%.3f") + " [" + shown(t, rows[0]["agrees_over_low"], "%+.3f") + ", " + shown(t, rows[0]["agrees_over_high"], "%+.3f") + "]"
+	return shown(t, rows[0]["agrees"], "%.3f") + " [" + shown(t, rows[0]["agrees_over_low"], "%+.3f") +
+		", " + shown(t, rows[0]["agrees_over_high"], "%+.3f") + "]"
 }

@@ -9,9 +9,15 @@ import (
 
 func init() {
 	goldenTables["convex-published"] = publishedTable
-	goldenTables["convex-dimension"] = func(t *testing.T, m *markdown) { convexTable(t, m, "d", "value", "%.3f", "convex-dimension") }
-	goldenTables["convex-field"] = func(t *testing.T, m *markdown) { convexTable(t, m, "eps", "value", "%.4f", "convex-field") }
-	goldenTables["convex-accuracy"] = func(t *testing.T, m *markdown) { convexTable(t, m, "eps", "accuracy", "%.3f", "convex-credit-real") }
+	goldenTables["convex-dimension"] = func(t *testing.T, m *markdown) {
+		convexTable(t, m, "d", "value", "%.3f", "convex-dimension")
+	}
+	goldenTables["convex-field"] = func(t *testing.T, m *markdown) {
+		convexTable(t, m, "eps", "value", "%.4f", "convex-field")
+	}
+	goldenTables["convex-accuracy"] = func(t *testing.T, m *markdown) {
+		convexTable(t, m, "eps", "accuracy", "%.3f", "convex-credit-real")
+	}
 	goldenTables["convex-credit"] = func(t *testing.T, m *markdown) {
 		convexTable(t, m, "eps", "auc", "%.3f", "convex-credit", "convex-credit-real")
 	}
@@ -49,7 +55,9 @@ func publishedTable(t *testing.T, m *markdown) {
 			if strings.HasPrefix(c.Published, "0") && len(c.Published) < 6 || measure == "accuracy" {
 				format = "%.3f"
 			}
-			m.row("`"+d.Name+"`", fmt.Sprintf("%s = %g", p.Sweep, c.At), c.Line, strings.Replace(measure, "value", "", 1), c.Published, shown(t, row[measure], format)+" ± "+shown(t, row[measure+"_sd"], "%.1g"))
+			m.row("`"+d.Name+"`", fmt.Sprintf("%s = %g", p.Sweep, c.At), c.Line,
+				strings.Replace(measure, "value", "", 1), c.Published, shown(t, row[measure], format)+" ± "+
+					shown(t, row[measure+"_sd"], "%.1g"))
 		}
 	}
 }

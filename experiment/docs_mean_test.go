@@ -17,32 +17,40 @@ func init() {
 	goldenTables["thresholds"] = thresholdsTable
 	goldenTables["bits"] = bitsTable
 	goldenTables["figure-2.2"] = func(t *testing.T, m *markdown) { errorsTable(t, m, "figure-2.2") }
-	goldenTables["figure-2.3"] = func(t *testing.T, m *markdown) { errorsTable(t, m, "figure-2.3", "figure-a.1") }
+	goldenTables["figure-2.3"] = func(t *testing.T, m *markdown) {
+		errorsTable(t, m, "figure-2.3", "figure-a.1")
+	}
 	goldenTables["figure-a.2"] = rankTable
 	goldenTables["tasks"] = tasksTable
 }
 
 // thresholdsTable has the tasks' settings.
 func thresholdsTable(t *testing.T, m *markdown) {
-	m.header("n, k, d", "better than Rand-k from ρ* =", "than Rand-k-Spatial(Avg) from ρ* =", "error by Rand-k's at ρ* = 0", "½", "1")
-	for _, s := range [][3]int{{10, 5, 1024}, {10, 25, 1024}, {10, 102, 1024}, {50, 5, 1024}, {50, 20, 1024}, {10, 50, 512}, {50, 10, 512}} {
+	m.header("n, k, d", "better than Rand-k from ρ* =", "than Rand-k-Spatial(Avg) from ρ* =",
+		"error by Rand-k's at ρ* = 0", "½", "1")
+	for _, s := range [][3]int{{10, 5, 1024}, {10, 25, 1024}, {10, 102, 1024}, {50, 5, 1024},
+		{50, 20, 1024}, {10, 50, 512}, {50, 10, 512}} {
 		a, err := sketch.Advise(context.Background(), s[0], s[1], s[2], math.NaN())
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := func(e sketch.Estimator) sketch.AdviceRow {
-			return a.Rows[slices.IndexFunc(a.Rows, func(r sketch.AdviceRow) bool { return r.Estimator == e })]
+			return a.Rows[slices.IndexFunc(a.Rows,
+				func(r sketch.AdviceRow) bool { return r.Estimator == e })]
 		}
 		k, p := row(sketch.RandK), row(sketch.RandProjAvg)
-		m.row(fmt.Sprintf("%d, %d, %d", s[0], s[1], s[2]), fmt.Sprintf("%.3f", a.Threshold), fmt.Sprintf("%.3f", a.OverSpatial),
-			fmt.Sprintf("%.2f", p.None/k.None), fmt.Sprintf("%.2f", p.Half/k.Half), fmt.Sprintf("%.2f", p.Full/k.Full))
+		m.row(fmt.Sprintf("%d, %d, %d", s[0], s[1], s[2]), fmt.Sprintf("%.3f", a.Threshold),
+			fmt.Sprintf("%.3f", a.OverSpatial),
+			fmt.Sprintf("%.2f", p.None/k.None), fmt.Sprintf("%.2f", p.Half/k.Half),
+			fmt.Sprintf("%.2f", p.Full/k.Full))
 	}
 }
 
 // bitsTable writes the table of errors by method. The smallest are in bold type.
 func bitsTable(t *testing.T, m *markdown) {
 	rows := goldenRows(t, "mean-bits", "bits")
-	methods := []experiment.Method{"rand-k", "rand-proj-spatial-avg", "rand-proj-spatial-opt", "eden", "rank-1"}
+	methods := []experiment.Method{"rand-k", "rand-proj-spatial-avg", "rand-proj-spatial-opt", "eden",
+		"rank-1"}
 	head := []string{"vectors", "n", "ρ*", "bits per coordinate"}
 	for _, method := range methods {
 		head = append(head, catalog.Title(method))
@@ -54,7 +62,8 @@ func bitsTable(t *testing.T, m *markdown) {
 				for _, bits := range column(rows, "bits_per_coordinate") {
 					cells := []string{vectors, n, shownNumber(t, rho, "%.3g"), bits}
 					for _, method := range methods {
-						found := only(rows, "vectors", vectors, "n", n, "rho", rho, "bits_per_coordinate", bits, "method", string(method))
+						found := only(rows, "vectors", vectors, "n", n, "rho", rho, "bits_per_coordinate", bits,
+							"method", string(method))
 						if len(found) == 0 {
 							cells = append(cells, "-")
 							continue
@@ -102,7 +111,8 @@ func errorsTable(t *testing.T, m *markdown, experiments ...string) {
 					cells := []string{"`" + name + "`", n, k, rho}
 					for _, e := range estimators {
 						row := only(rows, "n", n, "k", k, "rho", rho, "estimator", e)[0]
-						cells = append(cells, fmt.Sprintf("%s ± %s [%s]", shown(t, row["error"], "%.4g"), shown(t, row["standard_error"], "%.1g"), row["derived"]))
+						cells = append(cells, fmt.Sprintf("%s ± %s [%s]", shown(t, row["error"], "%.4g"),
+							shown(t, row["standard_error"], "%.1g"), row["derived"]))
 					}
 					m.row(cells...)
 				}
@@ -123,13 +133,15 @@ func rankTable(t *testing.T, m *markdown) {
 }
 
 func tasksTable(t *testing.T, m *markdown) {
-	methods := []experiment.Method{"rand-k", "rand-k-spatial-avg", "wangni", "induced", "rand-proj-spatial-avg"}
+	methods := []experiment.Method{"rand-k", "rand-k-spatial-avg", "wangni", "induced",
+		"rand-proj-spatial-avg"}
 	head := []string{"experiment", "task", "data", "n, k", "points", "ρ*"}
 	for _, method := range methods {
 		head = append(head, catalog.Title(method))
 	}
 	m.header(head...)
-	for _, name := range []string{"figure-2.4", "figure-2.4-real", "figure-a.3", "figure-a.4", "figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8"} {
+	for _, name := range []string{"figure-2.4", "figure-2.4-real", "figure-a.3", "figure-a.4",
+		"figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8"} {
 		rows := goldenRows(t, name, "summary")
 		var p struct{ Points int }
 		decodeParameters(t, experimenttest.Load(t, catalog, name), &p)
@@ -140,10 +152,12 @@ func tasksTable(t *testing.T, m *markdown) {
 					for _, k := range column(only(these, "n", n), "k") {
 						here := only(these, "n", n, "k", k)
 						proj := only(here, "estimator", "rand-proj-spatial-avg")[0]
-						cells := []string{"`" + name + "`", task, split, n + ", " + k, fmt.Sprint(p.Points), shown(t, proj["rho"], "%.2f")}
+						cells := []string{"`" + name + "`", task, split, n + ", " + k, fmt.Sprint(p.Points),
+							shown(t, proj["rho"], "%.2f")}
 						for _, method := range methods {
 							row := only(here, "estimator", string(method))[0]
-							cells = append(cells, fmt.Sprintf("%s (%s)", shown(t, row["error"], "%.3g"), shown(t, row["loss"], "%.3g")))
+							cells = append(cells, fmt.Sprintf("%s (%s)", shown(t, row["error"], "%.3g"),
+								shown(t, row["loss"], "%.3g")))
 						}
 						m.row(cells...)
 					}

@@ -11,21 +11,29 @@ import (
 func init() {
 	goldenTables["auc-printed"] = aucPrintedTable
 	goldenTables["auc-private"] = func(t *testing.T, m *markdown) {
-		aucTable(t, m, "eps", "ε = ", "auc-private-diabetes-real", "auc-private-german-real", "auc-private-diabetes")
+		aucTable(t, m, "eps", "ε = ", "auc-private-diabetes-real", "auc-private-german-real",
+			"auc-private-diabetes")
 	}
-	goldenTables["auc-private-size"] = func(t *testing.T, m *markdown) { aucTable(t, m, "records", "n = ", "auc-private-size") }
+	goldenTables["auc-private-size"] = func(t *testing.T, m *markdown) {
+		aucTable(t, m, "records", "n = ", "auc-private-size")
+	}
 	goldenTables["auc-passes"] = aucPassesTable
-	goldenTables["auc-utility"] = func(t *testing.T, m *markdown) { aucGridTable(t, m, "auc-utility", "4096", "16384") }
+	goldenTables["auc-utility"] = func(t *testing.T, m *markdown) {
+		aucGridTable(t, m, "auc-utility", "4096", "16384")
+	}
 	goldenTables["auc-dpegd"] = aucDifferencesTable
 	goldenTables["auc-unproved"] = aucUnprovedTable
 }
 
-// aucUnprovedTable has what is printed at the largest ε of a table, or with the most records, and what
-// noise that has a proof leaves.
+// aucUnprovedTable has what is printed at the largest ε of a table, or with the most records, and
+// what noise that has a proof leaves.
 func aucUnprovedTable(t *testing.T, m *markdown) {
-	lines := []string{"published: Algorithm 3", "Algorithm 3, Theorem 10's noise", "Algorithm 3, calibrated", "cyclic", "next to no noise"}
-	m.header("experiment", "at", "printed", "Theorem 10's noise", "calibrated", "cyclic", "next to no noise")
-	for _, name := range []string{"auc-private-diabetes-real", "auc-private-german-real", "auc-private-diabetes", "auc-private-size"} {
+	lines := []string{"published: Algorithm 3", "Algorithm 3, Theorem 10's noise",
+		"Algorithm 3, calibrated", "cyclic", "next to no noise"}
+	m.header("experiment", "at", "printed", "Theorem 10's noise", "calibrated", "cyclic",
+		"next to no noise")
+	for _, name := range []string{"auc-private-diabetes-real", "auc-private-german-real",
+		"auc-private-diabetes", "auc-private-size"} {
 		var cells []string
 		for _, line := range lines {
 			rows := only(goldenRows(t, name, "scores"), "line", line)
@@ -43,18 +51,24 @@ func aucUnprovedTable(t *testing.T, m *markdown) {
 	}
 }
 
-// What docs/pairwise-accounting.md says about that table: no noise that has a proof reaches what is printed.
+// What docs/pairwise-accounting.md says about that table: no noise that has a proof reaches what is
+// printed.
 func TestNoProvedNoiseReachesThePrintedScores(t *testing.T) {
-	number := func(row map[string]string) float64 { return must.Get(strconv.ParseFloat(row["auc"], 64))(t) }
+	number := func(row map[string]string) float64 {
+		return must.Get(strconv.ParseFloat(row["auc"], 64))(t)
+	}
 	compared := 0
-	for _, name := range []string{"auc-private-diabetes-real", "auc-private-german-real", "auc-private-diabetes", "auc-private-size"} {
+	for _, name := range []string{"auc-private-diabetes-real", "auc-private-german-real",
+		"auc-private-diabetes", "auc-private-size"} {
 		rows := goldenRows(t, name, "scores")
 		for _, printed := range only(rows, "method", "published") {
-			for _, line := range []string{"Algorithm 3, Theorem 10's noise", "Algorithm 3, calibrated", "DPEGD, its own noise", "cyclic"} {
+			for _, line := range []string{"Algorithm 3, Theorem 10's noise", "Algorithm 3, calibrated",
+				"DPEGD, its own noise", "cyclic"} {
 				ours := only(rows, "line", line, "eps", printed["eps"], "records", printed["records"])[0]
 				compared++
 				if number(ours) >= number(printed) {
-					t.Errorf("%s, n = %s, ε = %s: %s has %s, printed for %s is %s", name, ours["records"], ours["eps"], line, ours["auc"], printed["line"], printed["auc"])
+					t.Errorf("%s, n = %s, ε = %s: %s has %s, printed for %s is %s", name, ours["records"],
+						ours["eps"], line, ours["auc"], printed["line"], printed["auc"])
 				}
 			}
 		}
@@ -74,7 +88,8 @@ func plusMinus(t *testing.T, mean, sd string) string {
 
 // aucPrintedTable is Table G.2: ours, and in brackets what the source prints.
 func aucPrintedTable(t *testing.T, m *markdown) {
-	names := []string{"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-diabetes", "auc-german", "auc-letter"}
+	names := []string{"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-diabetes",
+		"auc-german", "auc-letter"}
 	head := []string{""}
 	for _, name := range names {
 		head = append(head, "`"+name+"`")
@@ -145,7 +160,8 @@ func aucGridTable(t *testing.T, m *markdown, name string, sizes ...string) {
 		for _, line := range column(rows, "line") {
 			cells := []string{n, line}
 			for _, row := range only(rows, "line", line, "records", n) {
-				cells = append(cells, fmt.Sprintf("%s [%s, %s]", shown(t, row["auc"], "%.3f"), shown(t, row["auc_low"], "%.3f"), shown(t, row["auc_high"], "%.3f")))
+				cells = append(cells, fmt.Sprintf("%s [%s, %s]", shown(t, row["auc"], "%.3f"),
+					shown(t, row["auc_low"], "%.3f"), shown(t, row["auc_high"], "%.3f")))
 			}
 			m.row(cells...)
 		}
@@ -155,13 +171,16 @@ func aucGridTable(t *testing.T, m *markdown, name string, sizes ...string) {
 // aucDifferencesTable has what the default is above DPEGD's, with 95 % confidence intervals.
 func aucDifferencesTable(t *testing.T, m *markdown) {
 	rows, scores := goldenRows(t, "auc-dpegd", "differences"), goldenRows(t, "auc-dpegd", "scores")
-	m.header("n", "ε", "cyclic", "minus DPEGD with its own noise", "minus DPEGD with the noise proved here")
+	m.header("n", "ε", "cyclic", "minus DPEGD with its own noise",
+		"minus DPEGD with the noise proved here")
 	for _, n := range column(rows, "records") {
 		for _, eps := range column(rows, "eps") {
-			cells := []string{n, eps, shown(t, only(scores, "records", n, "eps", eps, "line", "cyclic")[0]["auc"], "%.4f")}
+			cells := []string{n, eps, shown(t, only(scores, "records", n, "eps", eps, "line",
+				"cyclic")[0]["auc"], "%.4f")}
 			for _, other := range column(rows, "other") {
 				row := only(rows, "records", n, "eps", eps, "other", other)[0]
-				cells = append(cells, fmt.Sprintf("%s [%s, %s]", shown(t, row["difference"], "%+.4f"), shown(t, row["low"], "%+.4f"), shown(t, row["high"], "%+.4f")))
+				cells = append(cells, fmt.Sprintf("%s [%s, %s]", shown(t, row["difference"], "%+.4f"),
+					shown(t, row["low"], "%+.4f"), shown(t, row["high"], "%+.4f")))
 			}
 			m.row(cells...)
 		}

@@ -78,16 +78,19 @@ func (m *markdown) header(cells ...string) {
 	m.row(slices.Repeat([]string{"---"}, len(cells))...)
 }
 
-// goldenTables are the tables of docs/reproduction.md, docs/mean.md, docs/convex.md, docs/many-classes.md and docs/pairwise-accounting.md, by the names of their blocks.
+// goldenTables are the tables of docs/reproduction.md, docs/mean.md, docs/convex.md,
+// docs/many-classes.md and docs/pairwise-accounting.md, by the names of their blocks.
 var goldenTables = map[string]func(t *testing.T, m *markdown){
 	"figure-3.2": func(t *testing.T, m *markdown) {
 		rows := goldenRows(t, "figure-3.2", "errors")
-		m.header("m", "γ_opt", "γ_Sub", "γ_const", "RR, tight", "as written: γ_opt", "γ_Sub", "γ_const", "RR, tight")
+		m.header("m", "γ_opt", "γ_Sub", "γ_const", "RR, tight", "as written: γ_opt", "γ_Sub", "γ_const",
+			"RR, tight")
 		for _, allowance := range column(rows, "m") {
 			cells := []string{allowance}
 			for _, measure := range []string{"expected_error", "written_error"} {
 				for _, method := range []experiment.Method{"opt", "sub", "const", "tight"} {
-					cells = append(cells, shown(t, only(rows, "m", allowance, "method", string(method))[0][measure], "%.4f"))
+					cells = append(cells,
+						shown(t, only(rows, "m", allowance, "method", string(method))[0][measure], "%.4f"))
 				}
 			}
 			m.row(cells...)
@@ -102,19 +105,22 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 				cells = append(cells, shown(t, row[name], "%.4f"))
 			}
 			for _, method := range []experiment.Method{"opt", "sub", "const"} {
-				cells = append(cells, shown(t, only(errors, "subsample", row["subsample"], "method", string(method))[0]["expected_error"], "%.4f"))
+				cells = append(cells, shown(t, only(errors, "subsample", row["subsample"], "method",
+					string(method))[0]["expected_error"], "%.4f"))
 			}
 			m.row(cells...)
 		}
 	},
 	"pure": func(t *testing.T, m *markdown) {
 		m.header("K", "m", "γ_opt", "γ_Sub", "γ_DSub", "γ_const")
-		for _, figure := range []struct{ name, teachers string }{{"figure-b.5", "11"}, {"figure-b.6", "101"}} {
+		for _, figure := range []struct{ name, teachers string }{{"figure-b.5", "11"},
+			{"figure-b.6", "101"}} {
 			rows := goldenRows(t, figure.name, "errors")
 			for _, allowance := range column(rows, "m") {
 				cells := []string{figure.teachers, allowance}
 				for _, method := range []experiment.Method{"opt", "sub", "dsub", "const"} {
-					cells = append(cells, shown(t, only(rows, "m", allowance, "method", string(method))[0]["expected_error"], "%.4g"))
+					cells = append(cells,
+						shown(t, only(rows, "m", allowance, "method", string(method))[0]["expected_error"], "%.4g"))
 				}
 				m.row(cells...)
 			}
@@ -132,10 +138,12 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		m.header(head...)
 		for _, allowance := range column(rows, "m") {
 			for _, actual := range column(rows, "actual") {
-				for _, measure := range []struct{ column, title string }{{"error", "ℰ as written"}, {"disagreement", "label ≠ majority"}} {
+				for _, measure := range []struct{ column, title string }{{"error", "ℰ as written"},
+					{"disagreement", "label ≠ majority"}} {
 					cells := []string{allowance, actual, measure.title}
 					for _, method := range methods {
-						cells = append(cells, shown(t, only(rows, "m", allowance, "actual", actual, "method", string(method))[0][measure.column], "%.4g"))
+						cells = append(cells, shown(t, only(rows, "m", allowance, "actual", actual, "method",
+							string(method))[0][measure.column], "%.4g"))
 					}
 					m.row(cells...)
 				}
@@ -143,17 +151,23 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"figure-b.8": func(t *testing.T, m *markdown) {
-		m.header("data", "(ε, δ)", "σ printed", "σ ours", "λ printed", "best λ of the grid", "σ at the printed λ", "σ, exact formula")
+		m.header("data", "(ε, δ)", "σ printed", "σ ours", "λ printed", "best λ of the grid",
+			"σ at the printed λ", "σ, exact formula")
 		for _, row := range goldenRows(t, "figure-b.8", "sigma") {
-			m.row(row["data"], "("+row["epsilon"]+", "+row["delta"]+")", row["printed_sigma"], shown(t, row["sigma"], "%.4f"), row["printed_order"],
-				shown(t, row["order"], "%.2f"), shown(t, row["sigma_at_printed_order"], "%.2f"), shown(t, row["sigma_exact"], "%.2f"))
+			m.row(row["data"], "("+row["epsilon"]+", "+row["delta"]+")", row["printed_sigma"],
+				shown(t, row["sigma"], "%.4f"), row["printed_order"],
+				shown(t, row["order"], "%.2f"), shown(t, row["sigma_at_printed_order"], "%.2f"),
+				shown(t, row["sigma_exact"], "%.2f"))
 		}
 	},
 	"totals": func(t *testing.T, m *markdown) {
 		m.header("table", "data", "per query", "Q", "printed", "ours", "optimal composition", "saves")
 		for _, row := range goldenRows(t, "accounting", "totals") {
-			m.row(row["table"], row["data"], "("+row["epsilon_query"]+", "+row["delta_query"]+")", row["queries"], row["printed"],
-				fmt.Sprintf("(%s, %s)", shown(t, row["epsilon_total"], "%.3f"), shown(t, row["delta_total"], "%.3f")), shown(t, row["epsilon_optimal"], "%.3f"), shown(t, row["saved"], "%.0f %%"))
+			m.row(row["table"], row["data"], "("+row["epsilon_query"]+", "+row["delta_query"]+")",
+				row["queries"], row["printed"],
+				fmt.Sprintf("(%s, %s)", shown(t, row["epsilon_total"], "%.3f"),
+					shown(t, row["delta_total"], "%.3f")), shown(t, row["epsilon_optimal"], "%.3f"),
+				shown(t, row["saved"], "%.0f %%"))
 		}
 	},
 	"mnist":         func(t *testing.T, m *markdown) { accuracies(t, m, "mnist") },
@@ -171,8 +185,10 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 				for _, q := range column(rows, "queries") {
 					cells := []string{name, allowance, q}
 					for _, p := range pairs {
-						row := only(rows, "m", allowance, "queries", q, "better", string(p[0]), "worse", string(p[1]))[0]
-						cells = append(cells, fmt.Sprintf("%s [%s, %s]", shown(t, row["expected"], "%+.3f"), shown(t, row["expected_low"], "%+.3f"), shown(t, row["expected_high"], "%+.3f")))
+						row := only(rows, "m", allowance, "queries", q, "better", string(p[0]), "worse",
+							string(p[1]))[0]
+						cells = append(cells, fmt.Sprintf("%s [%s, %s]", shown(t, row["expected"], "%+.3f"),
+							shown(t, row["expected_low"], "%+.3f"), shown(t, row["expected_high"], "%+.3f")))
 					}
 					m.row(cells...)
 				}
@@ -180,7 +196,8 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"all-images": func(t *testing.T, m *markdown) {
-		methods := []experiment.Method{"gnmax", "gnmax_exact", "vote_opt", "sub", "opt", "opt_t1", "majority"}
+		methods := []experiment.Method{"gnmax", "gnmax_exact", "vote_opt", "sub", "opt", "opt_t1",
+			"majority"}
 		head := []string{"data", "m"}
 		for _, method := range methods {
 			head = append(head, catalog.Title(method))
@@ -191,14 +208,16 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			for _, allowance := range column(rows, "m") {
 				cells := []string{name, allowance}
 				for _, method := range methods {
-					cells = append(cells, shown(t, only(rows, "m", allowance, "method", string(method))[0]["all"], "%.3f"))
+					cells = append(cells, shown(t, only(rows, "m", allowance, "method", string(method))[0]["all"],
+						"%.3f"))
 				}
 				m.row(cells...)
 			}
 		}
 	},
 	"trainings": func(t *testing.T, m *markdown) {
-		methods := []shuffled.Method{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv, shuffled.DPShuffleG, shuffled.DPSGD, shuffled.PublicOnly}
+		methods := []shuffled.Method{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv,
+			shuffled.DPShuffleG, shuffled.DPSGD, shuffled.PublicOnly}
 		head := []string{"stand-in for", "ε"}
 		for _, method := range methods {
 			head = append(head, catalog.Title(experiment.Method(method)))
@@ -235,7 +254,8 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 						all, least = method, mean
 					}
 				}
-				m.row(append(cells, catalog.Title(experiment.Method(private)), catalog.Title(experiment.Method(all)))...)
+				m.row(append(cells, catalog.Title(experiment.Method(private)),
+					catalog.Title(experiment.Method(all)))...)
 			}
 		})
 	},
@@ -246,7 +266,8 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 		decodeParameters(t, experimenttest.Load(t, catalog, "pipeline"), &p)
 		methods := []experiment.Method{"teachers", "sub", "opt", "single"}
-		m.header("teachers trained by", "total ε", "majority of the teachers", "γ_Sub", "γ_opt, t = K, one answer", "one private model")
+		m.header("teachers trained by", "total ε", "majority of the teachers", "γ_Sub",
+			"γ_opt, t = K, one answer", "one private model")
 		for _, trainer := range column(rows, "trainer")[1:] {
 			for _, eps := range column(only(rows, "trainer", trainer), "eps") {
 				cells := []string{catalog.Title(experiment.Method(trainer)), eps}
@@ -264,11 +285,13 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			}
 		}
 		for _, reference := range []experiment.Method{"majority", "single_plain", "public_model"} {
-			m.row(catalog.Title(reference), "", shown(t, only(rows, "trainer", "", "method", string(reference))[0]["accuracy"], "%.3f"), "", "", "")
+			m.row(catalog.Title(reference), "", shown(t,
+				only(rows, "trainer", "", "method", string(reference))[0]["accuracy"], "%.3f"), "", "", "")
 		}
 	},
 	"settings": func(t *testing.T, m *markdown) {
-		m.header("experiment", "ε", "orders and p", "repeats", "step sizes tried", "lines with the best at the edge")
+		m.header("experiment", "ε", "orders and p", "repeats", "step sizes tried",
+			"lines with the best at the edge")
 		eachTraining(t, func(d experiment.Definition, p trainingFields) {
 			var variants []string
 			for _, v := range p.Variants {
@@ -278,7 +301,8 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			for _, row := range goldenRows(t, d.Name, "grid") {
 				sizes[strings.Join([]string{row["method"], row["order"], row["p"], row["eps"]}, " ")]++
 			}
-			least, most := slices.Min(slices.Collect(maps.Values(sizes))), slices.Max(slices.Collect(maps.Values(sizes)))
+			least, most := slices.Min(slices.Collect(maps.Values(sizes))),
+				slices.Max(slices.Collect(maps.Values(sizes)))
 			tried := fmt.Sprintf("%d to %d", least, most)
 			if least == most {
 				tried = fmt.Sprint(most)
@@ -288,7 +312,8 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			if n := len(summary) - len(only(summary, "edge", "")); n > 0 {
 				edge = fmt.Sprintf("%d of %d", n, len(summary))
 			}
-			m.row("`"+d.Name+"`", strings.Trim(fmt.Sprint(p.Epsilons), "[]"), strings.Join(variants, ", "), fmt.Sprint(p.Repeats), tried, edge)
+			m.row("`"+d.Name+"`", strings.Trim(fmt.Sprint(p.Epsilons), "[]"), strings.Join(variants, ", "),
+				fmt.Sprint(p.Repeats), tried, edge)
 		})
 	},
 }
@@ -307,7 +332,8 @@ type trainingFields struct {
 
 // main returns the row of a method in the first variant, with fraction 0.5 or else the first,
 // nil if there is none.
-func (p trainingFields) main(rows []map[string]string, method shuffled.Method, eps float64) map[string]string {
+func (p trainingFields) main(rows []map[string]string, method shuffled.Method,
+	eps float64) map[string]string {
 	v := p.Variants[0]
 	fraction := v.Fractions[0]
 	if slices.Contains(v.Fractions, 0.5) {
@@ -360,10 +386,12 @@ const reproduction = "../docs/reproduction.md"
 
 var block = regexp.MustCompile(`(?s)(<!-- golden: ([a-z0-9.-]+) -->\n).*?(<!-- end -->)`)
 
-// The tables of docs/reproduction.md, docs/mean.md, docs/convex.md, docs/many-classes.md and docs/pairwise-accounting.md are those of the golden figures; -update writes them.
+// The tables of docs/reproduction.md, docs/mean.md, docs/convex.md, docs/many-classes.md and
+// docs/pairwise-accounting.md are those of the golden figures; -update writes them.
 func TestReproductionShowsTheGoldenFigures(t *testing.T) {
 	var seen []string
-	for _, file := range []string{reproduction, "../docs/mean.md", "../docs/convex.md", "../docs/many-classes.md", "../docs/pairwise-accounting.md"} {
+	for _, file := range []string{reproduction, "../docs/mean.md", "../docs/convex.md",
+		"../docs/many-classes.md", "../docs/pairwise-accounting.md"} {
 		page, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -380,7 +408,8 @@ func TestReproductionShowsTheGoldenFigures(t *testing.T) {
 			build(t, &m)
 			if got := parts[1] + m.String() + parts[3]; got != old {
 				if !*update {
-					t.Errorf("%s: table %s is not that of the golden figures: go test ./experiment -run TestReproduction -update", file, parts[2])
+					t.Errorf("%s: table %s is not that of the golden figures: go test ./experiment -run "+
+						"TestReproduction -update", file, parts[2])
 				}
 				return got
 			}
@@ -453,8 +482,10 @@ func TestErrataPageNamesItsTests(t *testing.T) {
 		t.Error("docs/errata.md says that something is not there")
 	}
 	sections := map[string]string{
-		"majority": "DaRRM, the private majority", "shuffled": "Private shuffled gradient methods", "convex": "Private convex and non-convex optimisation",
-		"sketch": "Correlated mean estimation", "pairwise": "Private learning from pairs", "federated": "Private federated learning without a trusted server",
+		"majority": "DaRRM, the private majority", "shuffled": "Private shuffled gradient methods",
+		"convex": "Private convex and non-convex optimisation",
+		"sketch": "Correlated mean estimation", "pairwise": "Private learning from pairs",
+		"federated": "Private federated learning without a trusted server",
 	}
 	for field, title := range sections {
 		if _, err := os.Stat(field); err != nil || !strings.Contains(string(page), "\n## "+title+"\n") {
@@ -474,7 +505,8 @@ func TestErrataPageNamesItsTests(t *testing.T) {
 func TestErratumHighestProbabilityOfManyTeachers(t *testing.T) {
 	rows := goldenRows(t, "figure-b.6", "gamma")
 	at := func(method string) float64 {
-		return must.Get(strconv.ParseFloat(only(rows, "m", "10", "method", method, "l", "45")[0]["gamma"], 64))(t)
+		return must.Get(strconv.ParseFloat(only(rows, "m", "10", "method", method, "l", "45")[0]["gamma"],
+			64))(t)
 	}
 	if opt, constant := at("opt"), at("const"); opt > 1e-6 || constant < 0.45 {
 		t.Errorf("γ_opt(45) = %g, the constant %g", opt, constant)

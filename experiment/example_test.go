@@ -20,7 +20,8 @@ func (p *leibniz) Validate() error { return check.Some("terms", len(p.Terms)) }
 func (p *leibniz) Steps() int { return len(p.Terms) }
 
 func (p *leibniz) Run(r *experiment.Run) error {
-	t := experiment.Table{Name: "sums", Columns: []experiment.Column{{Name: "terms", Title: "terms"}, {Name: "sum", Title: "sum"}}}
+	t := experiment.Table{Name: "sums", Columns: []experiment.Column{{Name: "terms", Title: "terms"},
+		{Name: "sum", Title: "sum"}}}
 	for _, n := range p.Terms {
 		sum, err := experiment.Step(r, fmt.Sprintf("sum-%d", n), n, func() (sum float64, err error) {
 			for k := range n {
@@ -32,7 +33,8 @@ func (p *leibniz) Run(r *experiment.Run) error {
 			return err
 		}
 		t.Add(n, sum)
-		r.Claim(math.Abs(sum-math.Pi) <= 4/float64(2*n+1), fmt.Sprintf("%d terms: within the next one of π", n), "%.4f", sum)
+		r.Claim(math.Abs(sum-math.Pi) <= 4/float64(2*n+1),
+			fmt.Sprintf("%d terms: within the next one of π", n), "%.4f", sum)
 	}
 	r.Table(t)
 	return nil
@@ -43,7 +45,8 @@ func ExampleNew() {
 	catalog := experiment.New(experiment.Field{Kinds: []experiment.Kind{
 		{Name: "leibniz", New: func() experiment.Parameters { return &leibniz{} }},
 	}})
-	d, err := catalog.Parse([]byte(`{"format_version": 1, "name": "pi", "kind": "leibniz", "title": "π", "parameters": {"terms": [10, 1000]}}`))
+	d, err := catalog.Parse(
+		[]byte(`{"format_version": 1, "name": "pi", "kind": "leibniz", "title": "π", "parameters": {"terms": [10, 1000]}}`))
 	if err != nil {
 		fmt.Println(err)
 		return

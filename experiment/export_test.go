@@ -15,7 +15,9 @@ const (
 )
 
 // ReadRecord is readRecord.
-func ReadRecord(ctx context.Context, dir string) (Record, Result, error) { return readRecord(ctx, dir) }
+func ReadRecord(ctx context.Context, dir string) (Record, Result, error) {
+	return readRecord(ctx, dir)
+}
 
 // HashOf is hashOf.
 func HashOf(values ...any) (string, error) { return hashOf(values...) }

@@ -62,7 +62,8 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 		return fmt.Errorf("figure %s: %w", name, err)
 	}
 	rows := (len(panels) + columns - 1) / columns
-	sheet := figure.Sheet{Charts: make([][]*plot.Plot, rows), Width: vg.Points(panelWidth), Height: vg.Points(panelHeight)}
+	sheet := figure.Sheet{Charts: make([][]*plot.Plot, rows), Width: vg.Points(panelWidth),
+		Height: vg.Points(panelHeight)}
 	if len(panels) == 1 {
 		sheet.Width, sheet.Height = vg.Points(figure.SingleWidth), vg.Points(figure.SingleHeight)
 	}
@@ -289,14 +290,17 @@ type errorPoints struct {
 
 func (s Series) styles() (draw.LineStyle, draw.GlyphStyle) {
 	style := figure.Line(s.look.rgb(), s.look.Dashes...)
-	glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}
-	return style, draw.GlyphStyle{Color: s.look.rgb(), Radius: vg.Points(2.6), Shape: glyphs[s.look.Glyph]}
+	glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{},
+		draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}
+	return style, draw.GlyphStyle{Color: s.look.rgb(), Radius: vg.Points(2.6),
+		Shape: glyphs[s.look.Glyph]}
 }
 
 // addBars draws one bar per series with its name and value.
 func (p Panel) addBars(c *plot.Plot) error {
 	n := len(p.Series)
-	names, labels, values, colors := make([]string, n), make([]string, n), make([]float64, n), make([]color.Color, n)
+	names, labels, values, colors := make([]string, n), make([]string, n), make([]float64, n),
+		make([]color.Color, n)
 	for i, s := range p.Series {
 		names[i], labels[i], values[i], colors[i] = s.Name, valueLabel(s.Y[0]), s.Y[0], s.look.rgb()
 		if s.Y[0] <= Negligible {

@@ -11,8 +11,10 @@ import (
 // power of ten at 0 takes all memory.
 func TestPicturesOfHardNumbers(t *testing.T) {
 	for name, y := range map[string][]float64{
-		"ones": {1, 1, 1}, "half": {0.5, 0.5, 0.5}, "zeros": {0, 0, 0}, "negative": {-3, -2, -1}, "with zeros": {0, 2, 0}, "from 0": {0, 1, 1e5},
-		"least": {math.SmallestNonzeroFloat64, 1, 2}, "wide": {1e-300, 1, 1e300}, "narrow": {1, math.Nextafter(1, 2), 1}, "high and narrow": {1e20, 1e20 + 1<<15, 1e20},
+		"ones": {1, 1, 1}, "half": {0.5, 0.5, 0.5}, "zeros": {0, 0, 0}, "negative": {-3, -2, -1},
+		"with zeros": {0, 2, 0}, "from 0": {0, 1, 1e5},
+		"least": {math.SmallestNonzeroFloat64, 1, 2}, "wide": {1e-300, 1, 1e300},
+		"narrow": {1, math.Nextafter(1, 2), 1}, "high and narrow": {1e20, 1e20 + 1<<15, 1e20},
 	} {
 		for _, spread := range [][]float64{nil, {1, 2, 3}} {
 			for _, log := range []bool{false, true} {
@@ -20,7 +22,8 @@ func TestPicturesOfHardNumbers(t *testing.T) {
 				b := s
 				b.Spread, b.Band = nil, spread
 				r := &Run{def: Definition{catalog: New(Field{Looks: map[Method]Look{"a": {Title: "a"}}})}}
-				if err := r.Figure("x", "", 1, []Panel{{Title: "x", Series: []Series{s, b}, LogX: log, LogY: log}}); err != nil {
+				if err := r.Figure("x", "", 1, []Panel{{Title: "x", Series: []Series{s, b}, LogX: log,
+					LogY: log}}); err != nil {
 					t.Errorf("%s, logarithmic %v, spread %v: %v", name, log, spread, err)
 				}
 				if !bytes.Contains(r.files["x.svg"], []byte("</svg>")) {
@@ -34,11 +37,13 @@ func TestPicturesOfHardNumbers(t *testing.T) {
 // Points without a place on a logarithmic axis are left out, with what belongs to them.
 func TestPlacedPoints(t *testing.T) {
 	p := Panel{LogX: true, LogY: true, Series: []Series{
-		{Method: "a", X: []float64{0, 1, 2, 3}, Y: []float64{1, 0, 5, -1}, Band: []float64{1, 2, 3, 4}, Spread: []float64{4, 3, 2, 1}},
+		{Method: "a", X: []float64{0, 1, 2, 3}, Y: []float64{1, 0, 5, -1}, Band: []float64{1, 2, 3, 4},
+			Spread: []float64{4, 3, 2, 1}},
 		{Method: "b", X: []float64{1}, Y: []float64{0}},
 	}}
 	got := p.drawable()
-	if len(got) != 1 || len(got[0].X) != 1 || got[0].X[0] != 2 || got[0].Y[0] != 5 || got[0].Band[0] != 3 || got[0].Spread[0] != 2 {
+	if len(got) != 1 || len(got[0].X) != 1 || got[0].X[0] != 2 || got[0].Y[0] != 5 ||
+		got[0].Band[0] != 3 || got[0].Spread[0] != 2 {
 		t.Errorf("got %+v", got)
 	}
 	if p.LogX, p.LogY = false, false; len(p.drawable()) != 2 || len(p.drawable()[0].X) != 4 {
@@ -48,7 +53,8 @@ func TestPlacedPoints(t *testing.T) {
 
 // Shades on a logarithmic axis end above zero, whatever the deviation.
 func TestShadesOnALogarithmicAxis(t *testing.T) {
-	p := Panel{Title: "x", LogY: true, Series: []Series{{Method: "a", Plain: true, X: []float64{0, 1}, Y: []float64{1, 1e-3}, Band: []float64{5, 1}}}}
+	p := Panel{Title: "x", LogY: true, Series: []Series{{Method: "a", Plain: true, X: []float64{0, 1},
+		Y: []float64{1, 1e-3}, Band: []float64{5, 1}}}}
 	c, err := p.plot()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +70,9 @@ func TestPanelsShareScales(t *testing.T) {
 	line := func(y string, values ...float64) Panel {
 		return Panel{Title: y, Y: y, Series: []Series{{Method: "a", X: []float64{0, 1}, Y: values}}}
 	}
-	bar := func(v float64) Panel { return Panel{Bars: true, Series: []Series{{Method: "a", Y: []float64{v}}}} }
+	bar := func(v float64) Panel {
+		return Panel{Bars: true, Series: []Series{{Method: "a", Y: []float64{v}}}}
+	}
 	for name, c := range map[string]struct {
 		panels []Panel
 		mark   string

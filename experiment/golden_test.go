@@ -54,7 +54,8 @@ func golden(t *testing.T, d experiment.Definition, quick bool) {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
 	if d.Kind != "training" { // package shuffled does it in less time
-		experimenttest.EveryClaimCanFail(t, catalog, source(t, d.Name), out, experimenttest.Replay(out, o))
+		experimenttest.EveryClaimCanFail(t, catalog, source(t, d.Name), out,
+			experimenttest.Replay(out, o))
 	}
 	folder := goldenFolder(d, quick)
 	if *update {
@@ -77,7 +78,8 @@ func golden(t *testing.T, d experiment.Definition, quick bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, goldenRecord), append(text, '\n'), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, goldenRecord), append(text, '\n'), 0o666); err !=
+			nil {
 			t.Fatal(err)
 		}
 		return
@@ -135,7 +137,8 @@ func describeGolden(t testing.TB, p experiment.Parameters, folder string) golds 
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if g.Files[filepath.Base(f)], err = experiment.HashFile(context.Background(), f, experiment.MaxOutput); err != nil {
+		if g.Files[filepath.Base(f)], err = experiment.HashFile(context.Background(), f,
+			experiment.MaxOutput); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +169,8 @@ func TestGoldensAreOfTheirDefinitions(t *testing.T) {
 			}
 			now := describeGolden(t, p, folder)
 			if was.Definition != now.Definition {
-				t.Errorf("%s: golden figures of another definition: DARRM_LONG=1 go test ./experiment -run TestGolden/%s -update", folder, d.Name)
+				t.Errorf("%s: golden figures of another definition: DARRM_LONG=1 go test ./experiment -run "+
+					"TestGolden/%s -update", folder, d.Name)
 			}
 			if !maps.Equal(was.Files, now.Files) {
 				t.Errorf("%s: the files are not those that were recorded", folder)
@@ -201,10 +205,12 @@ func TestGoldenRecordSeesChanges(t *testing.T) {
 	write("a,b\n1,2\n")
 	p := form("", "")
 	first := describeGolden(t, p, folder)
-	if describeGolden(t, form(`"step_sizes": [`, `"step_sizes": [1e-9, `), folder).Definition == first.Definition {
+	if describeGolden(t, form(`"step_sizes": [`, `"step_sizes": [1e-9, `), folder).Definition ==
+		first.Definition {
 		t.Error("another grid of step sizes is the same definition")
 	}
-	if describeGolden(t, form(`"claims": [`, `"claims": [{"epsilon": 10, "better": ["interleaved"], "worse": ["shuffle-g"], "factor": 1},`), folder).Definition != first.Definition {
+	if describeGolden(t,
+		form(`"claims": [`, `"claims": [{"epsilon": 10, "better": ["interleaved"], "worse": ["shuffle-g"], "factor": 1},`), folder).Definition != first.Definition {
 		t.Error("claims change the numbers")
 	}
 	write("a,b\n1,3\n")
@@ -250,7 +256,8 @@ func compareCSV(t *testing.T, file string, got, want []byte) {
 
 func TestCompareCSVSeesChanges(t *testing.T) {
 	want := []byte("a,b\n1,x\n0.5,y\n")
-	for _, mutant := range []string{"a,b\n1,x\n", "a,b\n1,x\n0.5000002,y\n", "a,b\n1,z\n0.5,y\n", "a,c\n1,x\n0.5,y\n"} {
+	for _, mutant := range []string{"a,b\n1,x\n", "a,b\n1,x\n0.5000002,y\n", "a,b\n1,z\n0.5,y\n",
+		"a,c\n1,x\n0.5,y\n"} {
 		inner := &testing.T{}
 		compareCSV(inner, "x", []byte(mutant), want)
 		if !inner.Failed() {

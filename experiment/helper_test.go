@@ -21,7 +21,8 @@ import (
 var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
+		convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
 }
 
 // source returns the definition file of a built-in experiment.

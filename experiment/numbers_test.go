@@ -35,9 +35,11 @@ func TestErrorsOfFigures(t *testing.T) {
 		{"figure-b.5", 11, "const", 0, 1e-10},
 	} {
 		if runs[c.name].Dir == "" {
-			runs[c.name] = experimenttest.Run(t, experimenttest.Load(t, catalog, c.name), t.TempDir(), experiment.Options{})
+			runs[c.name] = experimenttest.Run(t, experimenttest.Load(t, catalog, c.name), t.TempDir(),
+				experiment.Options{})
 		}
-		got := experimenttest.Value(t, experimenttest.Table(t, runs[c.name].Result, "errors"), "expected_error", map[string]any{"m": c.m, "method": string(c.method)}).(float64)
+		got := experimenttest.Value(t, experimenttest.Table(t, runs[c.name].Result, "errors"),
+			"expected_error", map[string]any{"m": c.m, "method": string(c.method)}).(float64)
 		if math.Abs(got-c.want) > c.within {
 			t.Errorf("%s, m = %v, %s: %.12g, want %.12g", c.name, c.m, c.method, got, c.want)
 		}
@@ -58,9 +60,11 @@ func TestClaimsCatchMutants(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return gamma.NewTable(ctx, c, gamma.Objective{PriorMean: o.PriorMean, Shape: gamma.Free}, gamma.Proof{})
+		return gamma.NewTable(ctx, c, gamma.Objective{PriorMean: o.PriorMean, Shape: gamma.Free},
+			gamma.Proof{})
 	}
-	out := experimenttest.Run(t, experimenttest.Load(t, catalogWith(lazy), "figure-b.5"), t.TempDir(), experiment.Options{Quick: true})
+	out := experimenttest.Run(t, experimenttest.Load(t, catalogWith(lazy), "figure-b.5"), t.TempDir(),
+		experiment.Options{Quick: true})
 	failed := map[string]bool{}
 	for _, c := range out.Result.Failed() {
 		for _, about := range []string{"optimal by proof", "below that of"} {
@@ -78,8 +82,10 @@ func TestClaimsCatchMutants(t *testing.T) {
 		"figure-b.4": {`"14.0328"`, `"14.0329"`},
 		"figure-b.8": {`"21.46"`, `"21.45"`},
 	} {
-		d := experimenttest.Parse(t, catalog, strings.Replace(string(source(t, name)), change[0], change[1], 1))
-		if out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{}); len(out.Result.Failed()) != 1 {
+		d := experimenttest.Parse(t, catalog, strings.Replace(string(source(t, name)), change[0],
+			change[1], 1))
+		if out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{}); len(out.Result.Failed()) !=
+			1 {
 			t.Errorf("%s: %s for %s is not noticed", name, change[1], change[0])
 		}
 	}
@@ -90,7 +96,8 @@ func TestAgrees(t *testing.T) {
 		v       float64
 		printed string
 		want    bool
-	}{{9.9014, "9.901", true}, {9.9016, "9.901", false}, {0.04999, "0.050", true}, {0.04999, "0.05", true}, {0.0494, "0.050", false}, {12, "12", true}, {-1, "1", false}} {
+	}{{9.9014, "9.901", true}, {9.9016, "9.901", false}, {0.04999, "0.050", true},
+		{0.04999, "0.05", true}, {0.0494, "0.050", false}, {12, "12", true}, {-1, "1", false}} {
 		if experiment.Agrees(c.v, c.printed) != c.want {
 			t.Errorf("Agrees(%v, %q) = %t", c.v, c.printed, !c.want)
 		}
@@ -100,10 +107,12 @@ func TestAgrees(t *testing.T) {
 // The σ of the spec, and the grid's best order near the closed form.
 func TestNoiseOfGNMax(t *testing.T) {
 	experimenttest.Numbers(t)
-	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.8"), t.TempDir(), experiment.Options{})
+	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.8"), t.TempDir(),
+		experiment.Options{})
 	sigma := experimenttest.Table(t, out.Result, "sigma")
 	for data, want := range map[string]float64{"MNIST": 62.1, "Fashion-MNIST": 65.0} {
-		if got := experimenttest.Value(t, sigma, "order", map[string]any{"data": data}).(float64); math.Abs(got-want) > 0.5 {
+		if got := experimenttest.Value(t, sigma, "order",
+			map[string]any{"data": data}).(float64); math.Abs(got-want) > 0.5 {
 			t.Errorf("%s: best λ = %v, want about %v", data, got, want)
 		}
 	}

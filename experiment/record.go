@@ -60,7 +60,8 @@ type machine struct {
 }
 
 func thisMachine() machine {
-	return machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Processor: processor(), Go: runtime.Version()}
+	return machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Processor: processor(), Go: runtime.Version()}
 }
 
 // processor returns the processor's name where the system tells it, on Linux.
@@ -124,11 +125,13 @@ func readRecord(ctx context.Context, dir string) (Record, Result, error) {
 		return rec, res, fmt.Errorf("%s: %w", filepath.Join(dir, recordFile), err)
 	}
 	if rec.FormatVersion != formatVersion {
-		return rec, res, fmt.Errorf("%s: format_version = %d, but it must be %d", filepath.Join(dir, recordFile), rec.FormatVersion, formatVersion)
+		return rec, res, fmt.Errorf("%s: format_version = %d, but it must be %d",
+			filepath.Join(dir, recordFile), rec.FormatVersion, formatVersion)
 	}
 	for name, want := range rec.Outputs {
 		if name != filepath.Base(name) || name == "." || name == ".." {
-			return rec, res, fmt.Errorf("%s: output %q is not a file's name", filepath.Join(dir, recordFile), name)
+			return rec, res, fmt.Errorf("%s: output %q is not a file's name", filepath.Join(dir, recordFile),
+				name)
 		}
 		got, err := HashFile(ctx, filepath.Join(dir, name), maxOutput)
 		if err != nil {

@@ -43,29 +43,36 @@ func (p reportPage) Summary() []string {
 		case len(s.Failed()) == 0:
 			agree++
 		default:
-			differ = append(differ, fmt.Sprintf("%s (%d of %d statements fail)", s.Title, len(s.Failed()), len(s.Claims)))
+			differ = append(differ, fmt.Sprintf("%s (%d of %d statements fail)", s.Title, len(s.Failed()),
+				len(s.Claims)))
 		}
 		if s.Quick {
 			quick++
 		}
 	}
 	n := len(p.Sections)
-	out := []string{fmt.Sprintf("%d of %s found what their sources or theory say: of %s about the numbers, %d hold.", agree, count(n, "experiment"), count(p.Claims, "statement"), p.Claims-p.Fails)}
+	out := []string{fmt.Sprintf("%d of %s found what their sources or theory say: of %s about the "+
+		"numbers, %d hold.", agree, count(n, "experiment"), count(p.Claims, "statement"),
+		p.Claims-p.Fails)}
 	switch {
 	case p.Claims == 0:
 		out[0] = fmt.Sprintf("%s, and no statement about the numbers was tested.", count(n, "experiment"))
 	case p.Fails == 0 && untested == 0:
-		out[0] = fmt.Sprintf("All agree: %s found what their sources or theory say. %s about the numbers were tested and all hold.", count(n, "experiment"), count(p.Claims, "statement"))
+		out[0] = fmt.Sprintf(
+			"All agree: %s found what their sources or theory say. %s about the numbers were tested and "+
+				"all hold.", count(n, "experiment"), count(p.Claims, "statement"))
 	}
 	if len(differ) > 0 {
-		out = append(out, "What does not agree: "+strings.Join(differ, "; ")+". The statements, with the numbers they were tested on:")
+		out = append(out, "What does not agree: "+strings.Join(differ, "; ")+
+			". The statements, with the numbers they were tested on:")
 	}
 	// The list of failures follows, so what else there is to say comes before it.
 	if untested > 0 && p.Claims > 0 {
 		out = slices.Insert(out, 1, fmt.Sprintf("Without a statement that can be tested: %d.", untested))
 	}
 	if quick > 0 {
-		out = slices.Insert(out, 1, fmt.Sprintf("In a quick form, smaller than the source's: %d of %d.", quick, n))
+		out = slices.Insert(out, 1, fmt.Sprintf("In a quick form, smaller than the source's: %d of %d.",
+			quick, n))
 	}
 	return out
 }
@@ -142,7 +149,9 @@ func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) 
 		page.Fails += len(s.Failed())
 		page.Sections = append(page.Sections, s)
 	}
-	slices.SortStableFunc(page.Sections, func(a, b section) int { return c.position(a.Name) - c.position(b.Name) })
+	slices.SortStableFunc(page.Sections, func(a, b section) int {
+		return c.position(a.Name) - c.position(b.Name)
+	})
 	// Into memory first: half a page is no page.
 	var b bytes.Buffer
 	if err := reportTemplate.Execute(&b, page); err != nil {
@@ -195,7 +204,8 @@ func (c *Catalog) readSection(ctx context.Context, dir string) (section, error) 
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
 		}
-		s.Pictures = append(s.Pictures, picture{f.Caption, template.HTML(svg)}) // rebuilt from an allowed set, see inlineSVG
+		// rebuilt from an allowed set, see inlineSVG
+		s.Pictures = append(s.Pictures, picture{f.Caption, template.HTML(svg)})
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, rec.Parameters, "", "  "); err != nil {

@@ -19,27 +19,34 @@ import (
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"accounting", "figure-b.5"} {
-		experimenttest.Run(t, experimenttest.Load(t, catalog, name), dir, experiment.Options{Quick: true, Version: "1.2.3"})
+		experimenttest.Run(t, experimenttest.Load(t, catalog, name), dir,
+			experiment.Options{Quick: true, Version: "1.2.3"})
 	}
 	var page bytes.Buffer
 	if err := catalog.WriteReport(context.Background(), &page, dir); err != nil {
 		t.Fatal(err)
 	}
 	text := page.String()
-	for _, want := range []string{`<section id="figure-b.5">`, `<section id="accounting">`, "All agree: 2 experiments", "tested and all hold", figure.StyleSheet, "Quick form", "1.2.3", "<svg viewBox=", "9.901", "γ_DSub"} {
+	for _, want := range []string{`<section id="figure-b.5">`, `<section id="accounting">`,
+		"All agree: 2 experiments", "tested and all hold", figure.StyleSheet, "Quick form", "1.2.3",
+		"<svg viewBox=", "9.901", "γ_DSub"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	if strings.Index(text, `<section id="figure-b.5">`) > strings.Index(text, `<section id="accounting">`) {
+	if strings.Index(text, `<section id="figure-b.5">`) > strings.Index(text,
+		`<section id="accounting">`) {
 		t.Error("sections are not in the source's order")
 	}
 	// Nothing is loaded from anywhere, and nothing runs.
-	if found := regexp.MustCompile(`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base)\b|@import|url\(`).FindString(text); found != "" {
+	if found := regexp.MustCompile(
+		`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base)\b|@import|url\(`).FindString(
+		text); found != "" {
 		t.Errorf("the page has %q", found)
 	}
 	var again bytes.Buffer
-	if err := catalog.WriteReport(context.Background(), &again, filepath.Join(dir, "accounting"), filepath.Join(dir, "figure-b.5-quick")); err != nil || again.String() != text {
+	if err := catalog.WriteReport(context.Background(), &again, filepath.Join(dir, "accounting"),
+		filepath.Join(dir, "figure-b.5-quick")); err != nil || again.String() != text {
 		t.Errorf("the same folders named one by one give another page (%v)", err)
 	}
 
@@ -51,7 +58,8 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.Reset()
-	if err := catalog.WriteReport(context.Background(), &page, dir); err == nil || page.Len() > 0 || !strings.Contains(err.Error(), "totals.svg") {
+	if err := catalog.WriteReport(context.Background(), &page, dir); err == nil || page.Len() > 0 ||
+		!strings.Contains(err.Error(), "totals.svg") {
 		t.Errorf("a picture that is not the recorded one: %v", err)
 	}
 }
@@ -62,7 +70,8 @@ func TestPictures(t *testing.T) {
 	experimenttest.Numbers(t)
 	dir := t.TempDir()
 	for _, name := range []string{"figure-b.5", "figure-b.7"} {
-		out := experimenttest.Run(t, experimenttest.Load(t, catalog, name), dir, experiment.Options{Quick: true})
+		out := experimenttest.Run(t, experimenttest.Load(t, catalog, name), dir,
+			experiment.Options{Quick: true})
 		for _, f := range out.Result.Figures {
 			data, err := os.ReadFile(filepath.Join(out.Dir, f.Name+".png"))
 			if err != nil {
@@ -104,7 +113,8 @@ func TestReportInABrowser(t *testing.T) {
 		t.Skip("needs DARRM_LONG=1 and chromium")
 	}
 	dir := t.TempDir()
-	experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.5"), dir, experiment.Options{Quick: true})
+	experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.5"), dir,
+		experiment.Options{Quick: true})
 	var page bytes.Buffer
 	if err := catalog.WriteReport(context.Background(), &page, dir); err != nil {
 		t.Fatal(err)
@@ -113,13 +123,16 @@ func TestReportInABrowser(t *testing.T) {
 	if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	dom, err := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+file).Output()
+	dom, err := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+		"--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(), "--dump-dom",
+		"file://"+file).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Elements that the browser did not understand would have closed the picture early.
-	if text := string(dom); strings.Count(text, "<svg") != 1 || !regexp.MustCompile(`γ_const \(RR\)</text>\s*</g>\s*</svg><figcaption>`).MatchString(text) {
+	if text := string(dom); strings.Count(text, "<svg") != 1 ||
+		!regexp.MustCompile(`γ_const \(RR\)</text>\s*</g>\s*</svg><figcaption>`).MatchString(text) {
 		t.Errorf("the browser's page has %d pictures", strings.Count(string(dom), "<svg"))
 	}
 }

@@ -53,9 +53,10 @@ type Table struct {
 
 // Column is one quantity.
 type Column struct {
-	Name   string `json:"name"`             // in the CSV
-	Title  string `json:"title"`            // for people
-	Format string `json:"format,omitempty"` // how people see its numbers, as in fmt; the CSV has nine digits
+	Name  string `json:"name"`  // in the CSV
+	Title string `json:"title"` // for people
+	// how people see its numbers, as in fmt; the CSV has nine digits
+	Format string `json:"format,omitempty"`
 }
 
 // Figure is one picture, kept as Name.svg and Name.png.
@@ -67,7 +68,8 @@ type Figure struct {
 // Add appends a row: a number, a string or nil for each column.
 func (t *Table) Add(cells ...any) {
 	if len(cells) != len(t.Columns) {
-		panic(fmt.Sprintf("experiment: %d cells for %d columns of table %s", len(cells), len(t.Columns), t.Name))
+		panic(fmt.Sprintf("experiment: %d cells for %d columns of table %s", len(cells), len(t.Columns),
+			t.Name))
 	}
 	t.Rows = append(t.Rows, cells)
 }

@@ -133,7 +133,8 @@ func (d Definition) Run(ctx context.Context, outDir string, o Options) (Outcome,
 // NewRun returns the experiment at work before anything was found, without a folder: it can
 // take no steps. Tests of kinds use it.
 func (d Definition) NewRun(ctx context.Context, o Options) *Run {
-	return &Run{Context: ctx, Options: o, def: d, Result: Result{Name: d.Name, Kind: d.Kind, Title: d.Title, Source: d.Source, About: d.About}}
+	return &Run{Context: ctx, Options: o, def: d,
+		Result: Result{Name: d.Name, Kind: d.Kind, Title: d.Title, Source: d.Source, About: d.About}}
 }
 
 func (r *Run) do(p Parameters) (Outcome, error) {
@@ -151,7 +152,8 @@ func (r *Run) do(p Parameters) (Outcome, error) {
 		Version: r.Version, Solver: r.Solver, Seed: r.Seed, Parameters: text, Inputs: r.Inputs,
 		Machine: thisMachine(), Started: time.Now().UTC().Truncate(time.Second),
 	}
-	if record.Hash, err = hashOf(build(), r.def.Name, r.def.Title, r.def.Source, r.def.About, record.Quick, r.Version, r.Solver, r.Seed, record.Parameters, r.Inputs); err != nil {
+	if record.Hash, err = hashOf(build(), r.def.Name, r.def.Title, r.def.Source, r.def.About,
+		record.Quick, r.Version, r.Solver, r.Seed, record.Parameters, r.Inputs); err != nil {
 		return Outcome{}, err
 	}
 	if old, result, err := readRecord(r, r.dir); err == nil && old.Hash == record.Hash {
@@ -278,7 +280,8 @@ func Step[T any](r *Run, name string, key any, do func() (T, error)) (T, error) 
 		return s.Value, err
 	}
 	// An entry that is damaged, or another's, is worked out again.
-	if data, err := r.steps.Get(name); err == nil && json.Unmarshal(data, &s) == nil && (s.Hash == hash || r.broken != nil) {
+	if data, err := r.steps.Get(name); err == nil && json.Unmarshal(data, &s) == nil &&
+		(s.Hash == hash || r.broken != nil) {
 		r.recorded = append(r.recorded, stepRecord{name, hash, s.Seconds, true})
 		if r.broken != nil {
 			r.broken(name, &s.Value)
@@ -308,7 +311,8 @@ func Step[T any](r *Run, name string, key any, do func() (T, error)) (T, error) 
 // Replay tells and judges a finished run again, after change was applied to a pointer to what
 // each step had found. Nothing is worked out, drawn or written. Tests show by it that every
 // claim can fail.
-func (d Definition) Replay(ctx context.Context, out Outcome, o Options, change func(step string, value any)) (Result, error) {
+func (d Definition) Replay(ctx context.Context, out Outcome, o Options,
+	change func(step string, value any)) (Result, error) {
 	p := d.full
 	if out.Result.Quick {
 		p = d.quick

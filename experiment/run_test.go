@@ -19,7 +19,8 @@ import (
 )
 
 // counting counts what is solved.
-func counting(n *int) func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error) {
+func counting(n *int) func(context.Context, constraints.Problem,
+	solve.Options) (*gamma.Table, error) {
 	return func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
 		*n++
 		return solve.Optimal(ctx, p, o)
@@ -49,7 +50,8 @@ func TestRunResumes(t *testing.T) {
 	errorsCSV, results, svg := read("errors.csv"), read(experiment.ResultFile), read("gamma.svg")
 	same := func(what string) {
 		t.Helper()
-		if read("errors.csv") != errorsCSV || read(experiment.ResultFile) != results || read("gamma.svg") != svg {
+		if read("errors.csv") != errorsCSV || read(experiment.ResultFile) != results ||
+			read("gamma.svg") != svg {
 			t.Errorf("%s: the files have changed", what)
 		}
 	}
@@ -58,7 +60,8 @@ func TestRunResumes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(first.Dir, "errors.csv"), []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if again := experimenttest.Run(t, d, dir, o); again.Reused || solved != 3 || !again.Record.Steps[0].Reused {
+	if again := experimenttest.Run(t, d, dir, o); again.Reused || solved != 3 ||
+		!again.Record.Steps[0].Reused {
 		t.Errorf("after a changed output: %d solved, %+v", solved, again.Record)
 	}
 	same("after a changed output")
@@ -73,7 +76,8 @@ func TestRunResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(step, bytes.Replace(b, []byte(`"error":0.0`), []byte(`"error":0.1`), 1), 0o666); err != nil {
+	if err := os.WriteFile(step, bytes.Replace(b, []byte(`"error":0.0`), []byte(`"error":0.1`), 1),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(first.Dir, experiment.RecordFile)); err != nil {
@@ -85,7 +89,8 @@ func TestRunResumes(t *testing.T) {
 	same("after a damaged step")
 
 	// One changed parameter, or another version: only what it concerns.
-	changed := experimenttest.Parse(t, catalog, strings.Replace(string(source(t, "figure-b.5")), `"quick": {"allowances": [1, 3, 7]`, `"quick": {"allowances": [1, 3, 9]`, 1))
+	changed := experimenttest.Parse(t, catalog, strings.Replace(string(source(t, "figure-b.5")),
+		`"quick": {"allowances": [1, 3, 7]`, `"quick": {"allowances": [1, 3, 9]`, 1))
 	if experimenttest.Run(t, changed, dir, o); solved != 5 {
 		t.Errorf("after a changed parameter %d were solved in all, want 5", solved)
 	}
@@ -105,7 +110,8 @@ func TestRunInterrupted(t *testing.T) {
 		return experimenttest.Load(t, catalogWith(s), "figure-b.5")
 	}
 	o := experiment.Options{Quick: true}
-	interrupted := load(func(c context.Context, p constraints.Problem, so solve.Options) (*gamma.Table, error) {
+	interrupted := load(func(c context.Context, p constraints.Problem, so solve.Options) (*gamma.Table,
+		error) {
 		if solved == 1 {
 			cancel()
 		}
@@ -126,7 +132,8 @@ func TestRunInterrupted(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var seen []experiment.Progress
-	experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.5"), t.TempDir(), experiment.Options{Quick: true, Progress: func(p experiment.Progress) { seen = append(seen, p) }})
+	experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.5"), t.TempDir(),
+		experiment.Options{Quick: true, Progress: func(p experiment.Progress) { seen = append(seen, p) }})
 	if len(seen) != 4 {
 		t.Fatalf("%d reports: %v", len(seen), seen)
 	}
@@ -140,7 +147,8 @@ func TestProgress(t *testing.T) {
 // The progress of every kind ends at its number of steps.
 func TestStepsAreAsMany(t *testing.T) {
 	experimenttest.Numbers(t)
-	for _, d := range []experiment.Definition{experimenttest.Load(t, catalog, "accounting"), experimenttest.Load(t, catalog, "figure-b.7"), experimenttest.Load(t, catalog, "figure-b.8")} {
+	for _, d := range []experiment.Definition{experimenttest.Load(t, catalog, "accounting"),
+		experimenttest.Load(t, catalog, "figure-b.7"), experimenttest.Load(t, catalog, "figure-b.8")} {
 		out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{Quick: true})
 		if p := d.Form(d.Quick()); len(out.Record.Steps) != p.Steps() {
 			t.Errorf("%s took %d steps, announced %d", d.Name, len(out.Record.Steps), p.Steps())
@@ -149,18 +157,22 @@ func TestStepsAreAsMany(t *testing.T) {
 }
 
 func TestMissingData(t *testing.T) {
-	_, err := experimenttest.Load(t, catalog, "mnist").Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()})
-	if !errors.Is(err, experiment.ErrNoData) || !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "fetch-mnist") {
+	_, err := experimenttest.Load(t, catalog, "mnist").Run(context.Background(), t.TempDir(),
+		experiment.Options{Data: t.TempDir()})
+	if !errors.Is(err, experiment.ErrNoData) || !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "fetch-mnist") {
 		t.Errorf("missing data: %v", err)
 	}
-	if _, err := (experiment.Definition{}).Run(context.Background(), t.TempDir(), experiment.Options{}); err == nil {
+	if _, err := (experiment.Definition{}).Run(context.Background(), t.TempDir(),
+		experiment.Options{}); err == nil {
 		t.Error("an empty definition runs")
 	}
 }
 
 // A record that names files outside its folder, or a file that has changed, is refused.
 func TestReadRecordRefuses(t *testing.T) {
-	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.8"), t.TempDir(), experiment.Options{})
+	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.8"), t.TempDir(),
+		experiment.Options{})
 	path := filepath.Join(out.Dir, experiment.RecordFile)
 	good, err := os.ReadFile(path)
 	if err != nil {
@@ -172,7 +184,8 @@ func TestReadRecordRefuses(t *testing.T) {
 		`"format_version": 1`: `"format_version": 7`,
 		`"seed"`:              `"sead"`,
 	} {
-		if err := os.WriteFile(path, bytes.Replace(good, []byte(old), []byte(new), 1), 0o666); err != nil {
+		if err := os.WriteFile(path, bytes.Replace(good, []byte(old), []byte(new), 1), 0o666); err !=
+			nil {
 			t.Fatal(err)
 		}
 		if _, _, err := experiment.ReadRecord(context.Background(), out.Dir); err == nil {

@@ -16,7 +16,8 @@ import (
 // load anything or run anything.
 var (
 	svgElements   = []string{"svg", "g", "path", "text", "rect", "line", "circle", "defs", "clipPath"}
-	svgAttributes = []string{"width", "height", "viewBox", "transform", "d", "style", "x", "y", "r", "cx", "cy", "x1", "x2", "y1", "y2", "id", "clip-path", "points"}
+	svgAttributes = []string{"width", "height", "viewBox", "transform", "d", "style", "x", "y", "r",
+		"cx", "cy", "x1", "x2", "y1", "y2", "id", "clip-path", "points"}
 )
 
 // inlineSVG returns the picture as an element for a page, with a label for readers who do
@@ -50,7 +51,8 @@ func inlineSVG(data []byte, label string) (string, error) {
 				}
 				continue
 			}
-			if !slices.Contains(svgElements, name) || (depth == 0) != (name == "svg") || depth == 0 && out.Len() > 0 {
+			if !slices.Contains(svgElements, name) || (depth == 0) != (name == "svg") || depth == 0 &&
+				out.Len() > 0 {
 				return "", fmt.Errorf("element <%s> is not what pictures here consist of", name)
 			}
 			out.WriteString("<" + name)
@@ -59,8 +61,10 @@ func inlineSVG(data []byte, label string) (string, error) {
 				if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" {
 					continue // HTML knows what svg is
 				}
-				if !slices.Contains(svgAttributes, a.Name.Local) || strings.Contains(a.Value, "url(") && a.Name.Local != "clip-path" {
-					return "", fmt.Errorf("attribute %s of <%s> is not what pictures here consist of", a.Name.Local, name)
+				if !slices.Contains(svgAttributes, a.Name.Local) || strings.Contains(a.Value, "url(") &&
+					a.Name.Local != "clip-path" {
+					return "", fmt.Errorf("attribute %s of <%s> is not what pictures here consist of",
+						a.Name.Local, name)
 				}
 				if depth == 0 {
 					if a.Name.Local == "viewBox" {

@@ -13,11 +13,17 @@ import (
 // What a claim's or a title's text says is text.
 func TestReportEscapes(t *testing.T) {
 	var b bytes.Buffer
-	s := section{Result: Result{Name: "x", Title: "<script>alert(1)</script>", Claims: []Claim{{"a < b", false, "<b>"}}}, ID: "x", Pictures: []picture{{Caption: "<i>", SVG: template.HTML("<svg></svg>")}}}
-	if err := reportTemplate.Execute(&b, reportPage{Sections: []section{s}, Claims: 1, Fails: 1}); err != nil {
+	s := section{Result: Result{Name: "x", Title: "<script>alert(1)</script>",
+		Claims: []Claim{{"a < b", false, "<b>"}}}, ID: "x",
+		Pictures: []picture{{Caption: "<i>", SVG: template.HTML("<svg></svg>")}}}
+	if err := reportTemplate.Execute(&b, reportPage{Sections: []section{s}, Claims: 1,
+		Fails: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.Contains(text, "<script>") || strings.Contains(text, "<i>") || !strings.Contains(text, "a &lt; b") || !strings.Contains(text, "of 1 statement about the numbers, 0 hold") || !strings.Contains(text, "does not hold that a &lt; b") {
+	if text := b.String(); strings.Contains(text, "<script>") || strings.Contains(text, "<i>") ||
+		!strings.Contains(text, "a &lt; b") || !strings.Contains(text,
+		"of 1 statement about the numbers, 0 hold") ||
+		!strings.Contains(text, "does not hold that a &lt; b") {
 		t.Error(text)
 	}
 }
@@ -63,12 +69,18 @@ func TestReportSummary(t *testing.T) {
 		sections []section
 		want     []string
 	}{
-		{[]section{part("A", false, holds, holds), part("B", false, holds)}, []string{"All agree: 2 experiments found what their sources or theory say. 3 statements about the numbers were tested and all hold."}},
+		{[]section{part("A", false, holds, holds), part("B", false, holds)},
+			[]string{"All agree: 2 experiments found what their sources or theory say. 3 statements about " +
+				"the numbers were tested and all hold."}},
 		{[]section{part("A", true, holds), part("B", false, holds, fails), part("C", false)}, []string{
-			"1 of 3 experiments found what their sources or theory say: of 3 statements about the numbers, 2 hold.",
-			"In a quick form, smaller than the source's: 1 of 3.", "Without a statement that can be tested: 1.",
-			"What does not agree: B (1 of 2 statements fail). The statements, with the numbers they were tested on:"}},
-		{[]section{part("A", false)}, []string{"1 experiment, and no statement about the numbers was tested."}},
+			"1 of 3 experiments found what their sources or theory say: of 3 statements about the " +
+				"numbers, 2 hold.",
+			"In a quick form, smaller than the source's: 1 of 3.",
+			"Without a statement that can be tested: 1.",
+			"What does not agree: B (1 of 2 statements fail). The statements, with the numbers they were " +
+				"tested on:"}},
+		{[]section{part("A", false)},
+			[]string{"1 experiment, and no statement about the numbers was tested."}},
 	} {
 		page := reportPage{Sections: tt.sections}
 		for _, s := range tt.sections {

@@ -62,8 +62,9 @@ func Disagreement(f Func, counts []float64) (float64, error) {
 
 // Disagreements are Disagreement under the two laws of vote counts that need no data.
 type Disagreements struct {
-	Binomial float64 `json:"binomial"` // TwoSidedCounts of the objective's prior mean, or of DefaultPriorMean
-	Uniform  float64 `json:"uniform"`  // UniformCounts
+	// TwoSidedCounts of the objective's prior mean, or of DefaultPriorMean
+	Binomial float64 `json:"binomial"`
+	Uniform  float64 `json:"uniform"` // UniformCounts
 }
 
 // Disagreements returns how often labels of f differ from the majority of their votes,

@@ -75,7 +75,8 @@ func TestUniformCountsAreEqual(t *testing.T) {
 		t.Fatalf("%v, %v", counts, err)
 	}
 	// γ is 1, ½ and, at the tie, nothing: two counts of five are wrong half of half the time.
-	if got, err := Disagreement(mustFree(t, 4, 1, 0.5), counts); err != nil || math.Abs(got-0.1) > 1e-15 {
+	if got, err := Disagreement(mustFree(t, 4, 1, 0.5), counts); err != nil ||
+		math.Abs(got-0.1) > 1e-15 {
 		t.Errorf("Pr[label ≠ majority] = %v, %v; want 0.1", got, err)
 	}
 }
@@ -85,7 +86,8 @@ func TestCountLawsRefuse(t *testing.T) {
 	for name, err := range map[string]error{
 		"uniform, K = 0": second(UniformCounts(0)), "two-sided, K = 0": second(TwoSidedCounts(0, 0.75)),
 		"mean 0.5": second(TwoSidedCounts(3, 0.5)), "mean 1": second(TwoSidedCounts(3, 1)),
-		"counts of others": second(Disagreement(f, []float64{1, 1, 1})), "ties only": second(Disagreement(f, []float64{0, 0, 0, 0})),
+		"counts of others": second(Disagreement(f, []float64{1, 1, 1})),
+		"ties only":        second(Disagreement(f, []float64{0, 0, 0, 0})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -141,7 +143,8 @@ func TestTableSaysItsDisagreement(t *testing.T) {
 		middle := 3 * c.mean * (1 - c.mean) // Pr[1 or 2 votes] for either answer
 		binomial := (1-middle)*(1-g.At(0))/2 + middle*(1-g.At(1))/2
 		uniform := (1-g.At(0))/4 + (1-g.At(1))/4
-		if math.Abs(file.Disagreement["binomial"]-binomial) > 1e-15 || math.Abs(file.Disagreement["uniform"]-uniform) > 1e-15 {
+		if math.Abs(file.Disagreement["binomial"]-binomial) > 1e-15 ||
+			math.Abs(file.Disagreement["uniform"]-uniform) > 1e-15 {
 			t.Errorf("%s: %v, want %v and %v", name, file.Disagreement, binomial, uniform)
 		}
 	}

@@ -23,7 +23,8 @@ func Subsampling(k, m int) (Func, error) {
 		return Func{}, err
 	}
 	if m < 1 || m > k {
-		return Func{}, &constraints.ParameterError{Name: "subsample size", Value: m, Rule: fmt.Sprintf("between 1 and K = %d", k)}
+		return Func{}, &constraints.ParameterError{Name: "subsample size", Value: m,
+			Rule: fmt.Sprintf("between 1 and K = %d", k)}
 	}
 	free := make([]float64, (k+1)/2)
 	for l := range free {
@@ -50,7 +51,8 @@ func Subsampling(k, m int) (Func, error) {
 // Theorem 3.5.1), and for no others: certify it before use like any γ.
 func DoubleSubsampling(k, m int) (Func, error) {
 	if m < 1 {
-		return Func{}, &constraints.ParameterError{Name: "privacy allowance m", Value: m, Rule: "at least 1"}
+		return Func{}, &constraints.ParameterError{Name: "privacy allowance m", Value: m,
+			Rule: "at least 1"}
 	}
 	if 2*m-1 >= k {
 		return Constant(k, 1)
@@ -113,15 +115,18 @@ type BaselineKind struct {
 
 // baselineKinds is the one list of them.
 var baselineKinds = []BaselineKind{
-	{Name: "randomized_response", Title: "randomised response", make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
-		f, err := RandomizedResponse(p, float64(p.Affected), min(1, float64(p.Affected)*p.TeacherDelta))
-		return f, b.Title, err
-	}},
-	{Name: "randomized_response_tight", Title: "randomised response, tight", multiple: true, make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
-		f, err := Constant(p.K, 1)
-		return f, b.Title, err
-	}},
-	{Name: "subsampling", Title: "subsampling", make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+	{Name: "randomized_response", Title: "randomised response",
+		make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+			f, err := RandomizedResponse(p, float64(p.Affected), min(1, float64(p.Affected)*p.TeacherDelta))
+			return f, b.Title, err
+		}},
+	{Name: "randomized_response_tight", Title: "randomised response, tight", multiple: true,
+		make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+			f, err := Constant(p.K, 1)
+			return f, b.Title, err
+		}},
+	{Name: "subsampling", Title: "subsampling", make: func(b BaselineKind,
+		p constraints.Problem) (Func, string, error) {
 		m, err := b.answers(p)
 		if err != nil {
 			return Func{}, "", err
@@ -129,14 +134,15 @@ var baselineKinds = []BaselineKind{
 		f, err := Subsampling(p.K, m)
 		return f, fmt.Sprintf("%s %d of %d", b.Title, m, p.K), err
 	}},
-	{Name: "double_subsampling", Title: "double subsampling", make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
-		m, err := b.answers(p)
-		if err != nil {
-			return Func{}, "", err
-		}
-		f, err := DoubleSubsampling(p.K, m)
-		return f, fmt.Sprintf("%s, %d of %d", b.Title, min(2*m-1, p.K), p.K), err
-	}},
+	{Name: "double_subsampling", Title: "double subsampling",
+		make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+			m, err := b.answers(p)
+			if err != nil {
+				return Func{}, "", err
+			}
+			f, err := DoubleSubsampling(p.K, m)
+			return f, fmt.Sprintf("%s, %d of %d", b.Title, min(2*m-1, p.K), p.K), err
+		}},
 }
 
 // BaselineKinds returns the baselines in the order in which they are shown:
@@ -154,9 +160,11 @@ func (b BaselineKind) answers(p constraints.Problem) (int, error) {
 		return int(min(math.Floor(m), float64(p.K))), nil
 	}
 	if math.IsInf(p.Epsilon, 1) {
-		return 0, &constraints.ParameterError{Name: "epsilon", Value: "inf", Rule: "finite: " + b.Title + " hides nothing of teachers that promise nothing"}
+		return 0, &constraints.ParameterError{Name: "epsilon", Value: "inf", Rule: "finite: " + b.Title +
+			" hides nothing of teachers that promise nothing"}
 	}
-	return 0, &constraints.ParameterError{Name: "privacy allowance m", Value: m, Rule: "at least 1: " + b.Title + " needs at least one teacher's epsilon"}
+	return 0, &constraints.ParameterError{Name: "privacy allowance m", Value: m,
+		Rule: "at least 1: " + b.Title + " needs at least one teacher's epsilon"}
 }
 
 // Applies returns nil, or why p has no such function: subsampling costs at least what one

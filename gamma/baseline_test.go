@@ -152,17 +152,23 @@ func TestBaselinesRefuse(t *testing.T) {
 	bad := p
 	bad.K = 0
 	for name, call := range map[string]func() error{
-		"Subsampling m=0":     func() error { _, err := Subsampling(11, 0); return err },
-		"Subsampling m=12":    func() error { _, err := Subsampling(11, 12); return err },
-		"Subsampling K=0":     func() error { _, err := Subsampling(0, 1); return err },
-		"Double m=0":          func() error { _, err := DoubleSubsampling(11, 0); return err },
-		"Double K=0":          func() error { _, err := DoubleSubsampling(0, 1); return err },
-		"p_const tau<0":       func() error { _, err := RandomizedResponse(p, -1, 0); return err },
-		"p_const tau NaN":     func() error { _, err := RandomizedResponse(p, math.NaN(), 0); return err },
+		"Subsampling m=0":  func() error { _, err := Subsampling(11, 0); return err },
+		"Subsampling m=12": func() error { _, err := Subsampling(11, 12); return err },
+		"Subsampling K=0":  func() error { _, err := Subsampling(0, 1); return err },
+		"Double m=0":       func() error { _, err := DoubleSubsampling(11, 0); return err },
+		"Double K=0":       func() error { _, err := DoubleSubsampling(0, 1); return err },
+		"p_const tau<0":    func() error { _, err := RandomizedResponse(p, -1, 0); return err },
+		"p_const tau NaN": func() error {
+			_, err := RandomizedResponse(p, math.NaN(), 0)
+			return err
+		},
 		"p_const lambda>1":    func() error { _, err := RandomizedResponse(p, 11, 1.1); return err },
 		"p_const lambda<0":    func() error { _, err := RandomizedResponse(p, 11, -1e-9); return err },
 		"p_const bad problem": func() error { _, err := RandomizedResponse(bad, 11, 0); return err },
-		"Baselines":           func() error { _, err := Baselines(context.Background(), bad); return err },
+		"Baselines": func() error {
+			_, err := Baselines(context.Background(), bad)
+			return err
+		},
 	} {
 		var pe *constraints.ParameterError
 		if err := call(); !errors.As(err, &pe) {
@@ -174,12 +180,14 @@ func TestBaselinesRefuse(t *testing.T) {
 // p_const at K = 11, ε = 0.1, Δ = δ = 0, τ = K: the project's reference values,
 // to six digits.
 func TestRandomizedResponseReference(t *testing.T) {
-	for _, c := range []struct{ m, want float64 }{{1, 0.099813}, {3, 0.297461}, {5, 0.489328}, {11, 1}} {
+	for _, c := range []struct{ m, want float64 }{{1, 0.099813}, {3, 0.297461}, {5, 0.489328},
+		{11, 1}} {
 		f, err := RandomizedResponse(problem(t, 11, c.m, 0.1, 0), 11, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFree(t, fmt.Sprintf("m=%g", c.m), f, []float64{c.want, c.want, c.want, c.want, c.want, c.want}, 5e-7)
+		wantFree(t, fmt.Sprintf("m=%g", c.m), f, []float64{c.want, c.want, c.want, c.want, c.want,
+			c.want}, 5e-7)
 	}
 }
 
@@ -228,7 +236,8 @@ func TestBaselinesOfTheReferenceProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"randomized_response", "randomized_response_tight", "subsampling", "double_subsampling"}
+	want := []string{"randomized_response", "randomized_response_tight", "subsampling",
+		"double_subsampling"}
 	byName := map[string]Func{}
 	for i, b := range baselines {
 		if i >= len(want) || b.Name != want[i] || b.Title == "" {
@@ -239,7 +248,8 @@ func TestBaselinesOfTheReferenceProblem(t *testing.T) {
 	if len(baselines) != len(want) {
 		t.Fatalf("%d baselines, want %q", len(baselines), want)
 	}
-	if tight, simple := byName["randomized_response_tight"].At(0), byName["randomized_response"].At(0); tight < simple {
+	if tight, simple := byName["randomized_response_tight"].At(0),
+		byName["randomized_response"].At(0); tight < simple {
 		t.Errorf("the tight constant %v is below the simple one %v", tight, simple)
 	}
 	// Subsampling is private by its own proof, so certifying costs it nothing but
@@ -306,7 +316,8 @@ func TestBaselineKindCertifiesItsOwnFunction(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", kind.Name, err)
 		}
-		if b.Name != kind.Name || !strings.HasPrefix(b.Title, kind.Title) || b.Certified.Problem() != usual {
+		if b.Name != kind.Name || !strings.HasPrefix(b.Title, kind.Title) ||
+			b.Certified.Problem() != usual {
 			t.Errorf("%s: baseline %q, %q for %+v", kind.Name, b.Name, b.Title, b.Certified.Problem())
 		}
 		if n := newOracle(usual).violations(b.Certified.Func()); n > 0 {
@@ -320,7 +331,8 @@ func TestBaselineKindCertifiesItsOwnFunction(t *testing.T) {
 		}
 		// The comparison has the scaled one all the same.
 		if scaled := shrunk[i].Certified.Func().At(0) < 1-1e-2; subsamples && !scaled {
-			t.Errorf("%s with δ = Δ: γ(0) = %v, which is hardly scaled", kind.Name, shrunk[i].Certified.Func().At(0))
+			t.Errorf("%s with δ = Δ: γ(0) = %v, which is hardly scaled", kind.Name,
+				shrunk[i].Certified.Func().At(0))
 		}
 	}
 }
@@ -344,7 +356,8 @@ func TestBaselinesAreTheKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Name != list[i].Name || b.Title != list[i].Title || !b.Certified.Func().Equal(list[i].Certified.Func()) {
+		if b.Name != list[i].Name || b.Title != list[i].Title ||
+			!b.Certified.Func().Equal(list[i].Certified.Func()) {
 			t.Errorf("kind %+v, baseline %+v", b, list[i])
 		}
 		if !strings.HasSuffix(b.Title, titles[i]) {
@@ -385,16 +398,21 @@ func TestBaselineKindsThatDoNotApply(t *testing.T) {
 		p    constraints.Problem
 		want map[string]string // kind → part of the reason; "" for none
 	}{
-		"m below 1":             {problem(t, 6, 0.5, 0.1, 1e-5), map[string]string{"subsampling": "at least one teacher's epsilon", "double_subsampling": "at least one teacher's epsilon"}},
-		"teachers that promise": {free, map[string]string{"subsampling": "promise nothing", "double_subsampling": "promise nothing"}},
+		"m below 1": {problem(t, 6, 0.5, 0.1, 1e-5),
+			map[string]string{"subsampling": "at least one teacher's epsilon",
+				"double_subsampling": "at least one teacher's epsilon"}},
+		"teachers that promise": {free, map[string]string{"subsampling": "promise nothing",
+			"double_subsampling": "promise nothing"}},
 		"no problem": {bad, map[string]string{
-			"randomized_response": "affected", "randomized_response_tight": "affected", "subsampling": "affected", "double_subsampling": "affected"}},
+			"randomized_response": "affected", "randomized_response_tight": "affected",
+			"subsampling": "affected", "double_subsampling": "affected"}},
 	} {
 		for _, kind := range BaselineKinds() {
 			for _, err := range []error{kind.Applies(c.p), second(kind.Certify(context.Background(), c.p))} {
 				want := c.want[kind.Name]
 				var parameter *constraints.ParameterError
-				if want == "" && err != nil || want != "" && (!errors.As(err, &parameter) || !strings.Contains(err.Error(), want)) {
+				if want == "" && err != nil || want != "" &&
+					(!errors.As(err, &parameter) || !strings.Contains(err.Error(), want)) {
 					t.Errorf("%s: %s: %v, want %q", name, kind.Name, err, want)
 				}
 			}

@@ -18,12 +18,13 @@ import (
 // The comparison was made with both sides scaled by 1/(1+E), the left one rounded up
 // and the right one down. The figures here are in the source's units, for people.
 type Certificate struct {
-	Method        string               // Sweep or PostProcessing
-	Constraints   *big.Int             // how many constraints the bound covers: all of them
-	RightHandSide float64              // E-1+2δ, rounded down
-	Bound         float64              // f is at most this, rounded up, but not shown above RightHandSide
-	Slack         float64              // RightHandSide - Bound ≥ 0, rounded down
-	Worst         constraints.Multiset // where f was largest, as computed
+	Method        string   // Sweep or PostProcessing
+	Constraints   *big.Int // how many constraints the bound covers: all of them
+	RightHandSide float64  // E-1+2δ, rounded down
+	// f is at most this, rounded up, but not shown above RightHandSide
+	Bound float64
+	Slack float64              // RightHandSide - Bound ≥ 0, rounded down
+	Worst constraints.Multiset // where f was largest, as computed
 }
 
 // How a certificate was found.
@@ -45,7 +46,8 @@ type ViolationError struct {
 }
 
 func (e *ViolationError) Error() string {
-	return fmt.Sprintf("gamma is not certified (%s, %g)-differentially private: at %v the privacy constraint reaches %.17g, but it must be at most %.17g",
+	return fmt.Sprintf("gamma is not certified (%s, %g)-differentially private: at %v the privacy "+
+		"constraint reaches %.17g, but it must be at most %.17g",
 		e.Problem.TotalDecimal(), e.Problem.Delta, e.Worst, e.Bound, e.RightHandSide)
 }
 
@@ -90,10 +92,12 @@ func Certify(ctx context.Context, p constraints.Problem, f Func) (*Certified, er
 }
 
 // certify is Certify. The bound is the one that decides, also where it refuses f.
-func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, constraints.Bound, error) {
+func certify(ctx context.Context, s *constraints.System,
+	f Func) (*Certified, constraints.Bound, error) {
 	p := s.Problem()
 	if f.K() != p.K {
-		return nil, constraints.Bound{}, &constraints.ParameterError{Name: "gamma's number of teachers", Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
+		return nil, constraints.Bound{}, &constraints.ParameterError{Name: "gamma's number of teachers",
+			Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
 	}
 	rhs := s.OriginalRHS()
 	if p.PostProcessing() {
@@ -108,7 +112,8 @@ func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, co
 	// Both are scaled; RHS is rounded down and Upper up. Only "provably at most"
 	// passes, so a NaN fails.
 	if !(bound.Upper <= s.RHS()) {
-		return nil, bound, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper, RightHandSide: s.RHS()}
+		return nil, bound, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper,
+			RightHandSide: s.RHS()}
 	}
 	// In the source's units the bound is rounded up once more; it was proved to be
 	// at most E-1+2δ already, so it is capped there for display.

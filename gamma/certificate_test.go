@@ -86,7 +86,8 @@ func TestCertifiedTablesArePrivate(t *testing.T) {
 		if c.RightHandSide != o.rhs.Lower() {
 			t.Errorf("%s: right-hand side %.17g, want %.17g", name, c.RightHandSide, o.rhs.Lower())
 		}
-		if slack := exactly1(c.RightHandSide).Sub(exactly1(c.Bound)); c.Slack < 0 || c.Slack > slack.Upper() || c.Slack < slack.Lower()-1e-15 {
+		if slack := exactly1(c.RightHandSide).Sub(exactly1(c.Bound)); c.Slack < 0 ||
+			c.Slack > slack.Upper() || c.Slack < slack.Lower()-1e-15 {
 			t.Errorf("%s: slack %g, want %g rounded down", name, c.Slack, slack.Lower())
 		}
 	}
@@ -222,14 +223,16 @@ func TestTinyRightHandSidesFailClosed(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					for name, certify := range map[string]func(context.Context, constraints.Problem, Func) (*Certified, error){"Certify": Certify, "CertifyShrunk": CertifyShrunk} {
+					for name, certify := range map[string]func(context.Context, constraints.Problem,
+						Func) (*Certified, error){"Certify": Certify, "CertifyShrunk": CertifyShrunk} {
 						got, err := certify(context.Background(), p, f)
 						var v *ViolationError
 						switch {
 						case err == nil && got.Func().Equal(Func{make([]uint64, k+1)}):
 							// f ≡ 0: private whatever the right-hand side is.
 						case err == nil && !o.private(got.Func()):
-							t.Errorf("%s K=%d m=%g ε=%g: γ = %v is certified and not private", name, k, m, eps, got.Func())
+							t.Errorf("%s K=%d m=%g ε=%g: γ = %v is certified and not private", name, k, m, eps,
+								got.Func())
 						case err != nil && !errors.As(err, &v):
 							t.Errorf("%s K=%d m=%g ε=%g: %v", name, k, m, eps, err)
 						case err != nil:
@@ -247,9 +250,11 @@ func TestTinyRightHandSidesFailClosed(t *testing.T) {
 
 func TestCertifyRefusesForeignTeachers(t *testing.T) {
 	f := mustFree(t, 3, 0.01, 0.01)
-	for name, certify := range map[string]func(context.Context, constraints.Problem, Func) (*Certified, error){"Certify": Certify, "CertifyShrunk": CertifyShrunk} {
+	for name, certify := range map[string]func(context.Context, constraints.Problem, Func) (*Certified,
+		error){"Certify": Certify, "CertifyShrunk": CertifyShrunk} {
 		var pe *constraints.ParameterError
-		if c, err := certify(context.Background(), problem(t, 5, 1, 0.1, 0), f); c != nil || !errors.As(err, &pe) {
+		if c, err := certify(context.Background(), problem(t, 5, 1, 0.1, 0), f); c != nil ||
+			!errors.As(err, &pe) {
 			t.Errorf("%s: three teachers' γ for K = 5: %v", name, err)
 		}
 		bad := problem(t, 3, 1, 0.1, 0)
@@ -257,12 +262,14 @@ func TestCertifyRefusesForeignTeachers(t *testing.T) {
 		if c, err := certify(context.Background(), bad, f); c != nil || !errors.As(err, &pe) {
 			t.Errorf("%s: m = NaN: %v", name, err)
 		}
-		if c, err := certify(context.Background(), problem(t, 3, 1, 0.1, 0), Func{}); c != nil || !errors.As(err, &pe) {
+		if c, err := certify(context.Background(), problem(t, 3, 1, 0.1, 0), Func{}); c != nil ||
+			!errors.As(err, &pe) {
 			t.Errorf("%s: the zero Func: %v", name, err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if c, err := certify(ctx, problem(t, 3, 1, 0.1, 0), f); c != nil || !errors.Is(err, context.Canceled) {
+		if c, err := certify(ctx, problem(t, 3, 1, 0.1, 0), f); c != nil ||
+			!errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled: %v", name, err)
 		}
 	}
@@ -305,7 +312,8 @@ func TestCertifiedIsImmutable(t *testing.T) {
 	want := c.Certificate().Constraints.String()
 	c.Certificate().Constraints.SetInt64(1)
 	if got := c.Certificate().Constraints.String(); got != want {
-		t.Errorf("the certificate covers %s constraints after its copy was written to, want %s", got, want)
+		t.Errorf("the certificate covers %s constraints after its copy was written to, want %s", got,
+			want)
 	}
 	c.Func().Shrink(0)
 	if c.Func().At(0) == 0 {
@@ -379,7 +387,8 @@ func TestPostProcessingIsNoMoreThanTheTheorem(t *testing.T) {
 func TestCertifyRefusesOneDigitMore(t *testing.T) {
 	between := 0
 	for _, c := range []struct{ m, eps, delta float64 }{
-		{2, 0.1, 0}, {2, 0.1, 1e-5}, {1, 0.35, 0.01}, {3, 1, 1e-5}, {1.5, 0.02, 1e-3}, {2, 0.7, 0.1}, {1, 1.3, 0}, {2.5, 0.4, 1e-4},
+		{2, 0.1, 0}, {2, 0.1, 1e-5}, {1, 0.35, 0.01}, {3, 1, 1e-5}, {1.5, 0.02, 1e-3}, {2, 0.7, 0.1},
+		{1, 1.3, 0}, {2.5, 0.4, 1e-4},
 	} {
 		p := problem(t, 5, c.m, c.eps, c.delta)
 		s, err := constraints.NewSystem(p)
@@ -430,7 +439,8 @@ func certifies(p constraints.Problem, f Func) error {
 // The certificate of a function that was shrunk is that of the very function returned: its
 // last sweep is of it, and of no other.
 func TestShrunkCertificateIsOfTheFunctionReturned(t *testing.T) {
-	for _, p := range []constraints.Problem{problem(t, 11, 3, 0.1, 1e-5), problem(t, 11, 3, 0.1, 0), problem(t, 8, 2, 1, 1e-2)} {
+	for _, p := range []constraints.Problem{problem(t, 11, 3, 0.1, 1e-5), problem(t, 11, 3, 0.1, 0),
+		problem(t, 8, 2, 1, 1e-2)} {
 		for _, c := range []float64{1, 0.5, 1e-3} {
 			f, err := Constant(p.K, c)
 			if err != nil {

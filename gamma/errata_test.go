@@ -22,7 +22,8 @@ func TestErratumDroppedAbsoluteValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := poissonbinom.Binomial(k, 0.5) // E[α_l], exactly: α is affine in each p_i
-	for name, f := range map[string]Func{"subsampling": sub, "a coin": mustFree(t, k, 0, 0, 0, 0, 0, 0), "middle only": mustFree(t, k, 0, 0, 0, 0, 0, 1)} {
+	for name, f := range map[string]Func{"subsampling": sub,
+		"a coin": mustFree(t, k, 0, 0, 0, 0, 0, 0), "middle only": mustFree(t, k, 0, 0, 0, 0, 0, 1)} {
 		dropped := 0.0
 		for l := (k + 1) / 2; l <= k; l++ {
 			dropped += (b[l] - b[k-l]) * (1 - f.At(l)) / 2
@@ -60,15 +61,18 @@ func TestErratumLowerBoundAtOneTeacher(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(constant.At(0)-0.370947) > 1e-6 || math.Abs(WorstError(constant)-0.3145) > 1e-4 || math.Abs(WorstError(sub)-0.4545) > 1e-4 {
-		t.Errorf("γ = %g with worst error %g, subsampling %g", constant.At(0), WorstError(constant), WorstError(sub))
+	if math.Abs(constant.At(0)-0.370947) > 1e-6 || math.Abs(WorstError(constant)-0.3145) > 1e-4 ||
+		math.Abs(WorstError(sub)-0.4545) > 1e-4 {
+		t.Errorf("γ = %g with worst error %g, subsampling %g", constant.At(0), WorstError(constant),
+			WorstError(sub))
 	}
 	at := func(f Func, p []float64) float64 {
 		return must.Get(ErrorAt(f, p))(t)
 	}
 	p := []float64{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
 	if bound := 1 - 6./k; math.Abs(at(sub, p)-bound) > 1e-12 || at(constant, p) > bound-0.1 {
-		t.Errorf("six of eleven: the bound is %g, subsampling has %g, the constant %g", bound, at(sub, p), at(constant, p))
+		t.Errorf("six of eleven: the bound is %g, subsampling has %g, the constant %g", bound, at(sub, p),
+			at(constant, p))
 	}
 	// What the proof shows: some p, the same for all teachers, where the bound holds.
 	alike := make([]float64, k)
@@ -87,7 +91,8 @@ func TestErratumErrorOfFairTeachers(t *testing.T) {
 	for i := range half {
 		half[i] = 0.5
 	}
-	for _, f := range []Func{mustFree(t, 11, 0, 0, 0, 0, 0, 0), mustFree(t, 11, 1, 0.3, 0, 0.9, 0.2, 0.1)} {
+	for _, f := range []Func{mustFree(t, 11, 0, 0, 0, 0, 0, 0),
+		mustFree(t, 11, 1, 0.3, 0, 0.9, 0.2, 0.1)} {
 		if e, err := ErrorAt(f, half); err != nil || e > 1e-15 {
 			t.Errorf("%v: %g, %v", f, e, err)
 		}

@@ -30,9 +30,11 @@ func New(values []float64) (Func, error) {
 		case !(v >= 0 && v <= 1):
 			return Func{}, fmt.Errorf("gamma(%d) = %v, but it must be in [0,1]", l, v)
 		case v != values[k-l]:
-			return Func{}, fmt.Errorf("gamma(%d) = %v and gamma(%d) = %v, but gamma must be symmetric", l, v, k-l, values[k-l])
+			return Func{}, fmt.Errorf("gamma(%d) = %v and gamma(%d) = %v, but gamma must be symmetric", l, v,
+				k-l, values[k-l])
 		case 2*l == k && v != 0:
-			return Func{}, fmt.Errorf("gamma(%d) = %v, but a tie releases a fair coin, so it must be 0", l, v)
+			return Func{}, fmt.Errorf("gamma(%d) = %v, but a tie releases a fair coin, so it must be 0", l,
+				v)
 		}
 	}
 	return FromFree(k, values[:(k+1)/2])

@@ -138,7 +138,8 @@ func TestValuesRoundTrip(t *testing.T) {
 		for l := range (k + 1) / 2 {
 			f.set(l, rapid.Uint64Range(0, One).Draw(t, "numerator"))
 		}
-		for name, read := range map[string]func([]float64) (Func, error){"New": New, "exactly": fromMultiples} {
+		for name, read := range map[string]func([]float64) (Func, error){"New": New,
+			"exactly": fromMultiples} {
 			g, err := read(f.Values())
 			if err != nil || !g.Equal(f) || !f.Equal(g) {
 				t.Fatalf("%s(%v) = %v, %v", name, f.Values(), g.Values(), err)
@@ -170,7 +171,8 @@ func TestExactlyRefusesWhatNewRounds(t *testing.T) {
 			t.Errorf("exactly(%v): %v, but rounding it gives %v", v, err, f.At(0))
 		}
 	}
-	if _, err := fromMultiples([]float64{0x1p-54, 0x1p-54}); err == nil || !strings.Contains(err.Error(), "multiple of 2^-53") {
+	if _, err := fromMultiples([]float64{0x1p-54, 0x1p-54}); err == nil ||
+		!strings.Contains(err.Error(), "multiple of 2^-53") {
 		t.Errorf("2⁻⁵⁴: %v", err)
 	}
 	if _, err := fromMultiples([]float64{2, 2}); err == nil {
@@ -206,7 +208,8 @@ func TestShrinkIsBelowTheExactProduct(t *testing.T) {
 		}
 		factor := rapid.OneOf(
 			rapid.Float64Range(0, 1),
-			rapid.SampledFrom([]float64{0, 1, 0.5, math.Nextafter(1, 0), 1 - 0x1p-52, 0x1p-53, 0x1p-1074, 1. / 3}),
+			rapid.SampledFrom([]float64{0, 1, 0.5, math.Nextafter(1, 0), 1 - 0x1p-52, 0x1p-53, 0x1p-1074,
+				1. / 3}),
 		).Draw(t, "factor")
 		g := f.Shrink(factor)
 		if g.K() != k {

@@ -114,8 +114,10 @@ type fileMultiplier struct {
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
 	f := file{
-		Format: FormatVersion, fileProblem: t.fileProblem(), Gamma: t.fn.Values(), fileFigures: t.fileFigures(),
-		Proof: []fileMultiplier{}, ProofWeights: t.Proof.Weights, Solver: t.Solver, Version: t.Version,
+		Format: FormatVersion, fileProblem: t.fileProblem(), Gamma: t.fn.Values(),
+		fileFigures: t.fileFigures(),
+		Proof:       []fileMultiplier{}, ProofWeights: t.Proof.Weights, Solver: t.Solver,
+		Version: t.Version,
 	}
 	for _, m := range t.Proof.Multipliers {
 		f.Proof = append(f.Proof, fileMultiplier{m.Multiset[:], m.Value})
@@ -135,17 +137,21 @@ func (t *Table) Summary() ([]byte, error) {
 func (t *Table) fileProblem() fileProblem {
 	p := t.Problem()
 	return fileProblem{
-		K: p.K, M: p.M, TotalEpsilon: p.TotalEpsilon, Epsilon: fileEpsilon(p.Epsilon), TeacherDelta: p.TeacherDelta, Delta: p.Delta,
-		Affected: p.Affected, Shape: t.Shape, PriorMean: t.PriorMean, PriorCounts: t.Counts, WorstCase: t.WorstCase,
+		K: p.K, M: p.M, TotalEpsilon: p.TotalEpsilon, Epsilon: fileEpsilon(p.Epsilon),
+		TeacherDelta: p.TeacherDelta, Delta: p.Delta,
+		Affected: p.Affected, Shape: t.Shape, PriorMean: t.PriorMean, PriorCounts: t.Counts,
+		WorstCase: t.WorstCase,
 	}
 }
 
 func (t *Table) fileFigures() fileFigures {
 	c := t.certificate
 	f := fileFigures{
-		ExpectedError: t.ExpectedError, Disagreement: t.Disagreements(t.fn), Baselines: map[string]float64{},
+		ExpectedError: t.ExpectedError, Disagreement: t.Disagreements(t.fn),
+		Baselines: map[string]float64{},
 		Certificate: fileCertificate{
-			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
+			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound,
+			RightHandSide: c.RightHandSide, Slack: c.Slack,
 			LowerBound: t.LowerBound, Gap: t.Gap,
 		},
 	}
@@ -238,11 +244,13 @@ func parseClaim(data []byte) (*Claim, error) {
 	if f.Format != FormatVersion {
 		return nil, fmt.Errorf("format_version = %d, but this program reads %d", f.Format, FormatVersion)
 	}
-	p := constraints.Problem{K: f.K, M: f.M, TotalEpsilon: f.TotalEpsilon, Epsilon: float64(f.Epsilon), TeacherDelta: f.TeacherDelta, Delta: f.Delta, Affected: f.Affected}
+	p := constraints.Problem{K: f.K, M: f.M, TotalEpsilon: f.TotalEpsilon, Epsilon: float64(f.Epsilon),
+		TeacherDelta: f.TeacherDelta, Delta: f.Delta, Affected: f.Affected}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	o := Objective{PriorMean: f.PriorMean, Counts: f.PriorCounts, WorstCase: f.WorstCase, Shape: f.Shape}
+	o := Objective{PriorMean: f.PriorMean, Counts: f.PriorCounts, WorstCase: f.WorstCase,
+		Shape: f.Shape}
 	if err := o.Validate(f.K); err != nil {
 		return nil, err
 	}
@@ -258,7 +266,8 @@ func parseClaim(data []byte) (*Claim, error) {
 	// An optimal basis has at most one multiplier per variable; a longer proof
 	// costs time and proves no more.
 	if most := f.K + 16; len(f.Proof) > most {
-		return nil, fmt.Errorf("proof has %d multipliers, but K = %d needs at most %d", len(f.Proof), f.K, most)
+		return nil, fmt.Errorf("proof has %d multipliers, but K = %d needs at most %d", len(f.Proof), f.K,
+			most)
 	}
 	for i, m := range f.Proof {
 		at := constraints.Multiset{}

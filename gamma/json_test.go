@@ -56,7 +56,8 @@ func TestTableRoundTrip(t *testing.T) {
 		if !second.Func().Equal(claim.Func) || second.Problem() != claim.Problem {
 			t.Errorf("%s: another function comes back", name)
 		}
-		if !reflect.DeepEqual(second.Proof, claim.Proof) || second.Solver != claim.Solver || second.Version != claim.Version {
+		if !reflect.DeepEqual(second.Proof, claim.Proof) || second.Solver != claim.Solver ||
+			second.Version != claim.Version {
 			t.Errorf("%s: proof, solver or version got lost", name)
 		}
 	}
@@ -71,7 +72,8 @@ func TestGoldenBytes(t *testing.T) {
 	}
 	for _, name := range goldenNames(t, 101) {
 		if data := golden(t, name); !bytes.Equal(encode(t, goldenTable(t, name)), data) {
-			t.Errorf("%s: testdata differs from what is written now; if that is meant: go test ./gamma/solve -run Golden -update", name)
+			t.Errorf("%s: testdata differs from what is written now; if that is meant: go test "+
+				"./gamma/solve -run Golden -update", name)
 		}
 	}
 }
@@ -82,17 +84,22 @@ func TestFieldNames(t *testing.T) {
 	if err := json.Unmarshal(encode(t, goldenTable(t, "k7-m2-free")), &got); err != nil {
 		t.Fatal(err)
 	}
-	wantKeys(t, "table", got, "format_version", "k", "m", "epsilon", "teacher_delta", "delta", "affected", "shape",
-		"prior_mean", "gamma", "expected_error", "disagreement", "baselines", "certificate", "proof", "solver", "version")
+	wantKeys(t, "table", got, "format_version", "k", "m", "epsilon", "teacher_delta", "delta",
+		"affected", "shape",
+		"prior_mean", "gamma", "expected_error", "disagreement", "baselines", "certificate", "proof",
+		"solver", "version")
 	var certificate, baselines map[string]json.RawMessage
 	var proof []map[string]json.RawMessage
-	for key, into := range map[string]any{"certificate": &certificate, "baselines": &baselines, "proof": &proof} {
+	for key, into := range map[string]any{"certificate": &certificate, "baselines": &baselines,
+		"proof": &proof} {
 		if err := json.Unmarshal(got[key], into); err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
 	}
-	wantKeys(t, "certificate", certificate, "method", "constraints", "bound", "right_hand_side", "slack", "objective_lower_bound", "gap")
-	wantKeys(t, "baselines", baselines, "randomized_response", "randomized_response_tight", "subsampling", "double_subsampling")
+	wantKeys(t, "certificate", certificate, "method", "constraints", "bound", "right_hand_side",
+		"slack", "objective_lower_bound", "gap")
+	wantKeys(t, "baselines", baselines, "randomized_response", "randomized_response_tight",
+		"subsampling", "double_subsampling")
 	if len(proof) == 0 {
 		t.Fatal("the proof is empty")
 	}
@@ -124,7 +131,8 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for b, v := range map[string]*map[string]json.RawMessage{string(long): &whole, string(short): &summary} {
+	for b, v := range map[string]*map[string]json.RawMessage{string(long): &whole,
+		string(short): &summary} {
 		if err := json.Unmarshal([]byte(b), v); err != nil {
 			t.Fatal(err)
 		}
@@ -158,8 +166,10 @@ func TestTableWithoutProof(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, data)
 		}
 	}
-	if table.LowerBound != 0 || table.Gap < table.ExpectedError || table.Gap > table.ExpectedError*(1+1e-14) {
-		t.Errorf("without proof: lower bound %v, gap %v of %v", table.LowerBound, table.Gap, table.ExpectedError)
+	if table.LowerBound != 0 || table.Gap < table.ExpectedError ||
+		table.Gap > table.ExpectedError*(1+1e-14) {
+		t.Errorf("without proof: lower bound %v, gap %v of %v", table.LowerBound, table.Gap,
+			table.ExpectedError)
 	}
 	if _, err := Decode(context.Background(), bytes.NewReader(data)); err != nil {
 		t.Error(err)
@@ -213,21 +223,23 @@ func hostile(t testing.TB) map[string]struct {
 		want string
 	}
 	out := map[string]entry{
-		"nothing":          {nil, "empty"},
-		"blanks":           {[]byte(" \n\t "), "empty"},
-		"null":             {[]byte("null"), "format_version"},
-		"array":            {[]byte("[]"), "array"},
-		"number":           {[]byte("17"), "number"},
-		"string":           {[]byte(`"table"`), "string"},
-		"empty object":     {[]byte("{}"), "format_version"},
-		"cut off":          {good[:len(good)/2], "EOF"},
-		"binary":           {[]byte{0xff, 0xfe, 0x00}, "invalid character"},
-		"garbage after":    {append(slices.Clone(good), []byte("garbage")...), "more after"},
-		"brace after":      {append(slices.Clone(good), '}'), "more after"},
-		"bracket after":    {append(slices.Clone(good), ']'), "more after"},
-		"two tables":       {append(slices.Clone(good), good...), "more after"},
-		"too large":        {append(slices.Clone(good), bytes.Repeat([]byte(" "), MaxTableBytes)...), "larger"},
-		"bare NaN":         {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": NaN`), 1), "invalid character"},
+		"nothing":       {nil, "empty"},
+		"blanks":        {[]byte(" \n\t "), "empty"},
+		"null":          {[]byte("null"), "format_version"},
+		"array":         {[]byte("[]"), "array"},
+		"number":        {[]byte("17"), "number"},
+		"string":        {[]byte(`"table"`), "string"},
+		"empty object":  {[]byte("{}"), "format_version"},
+		"cut off":       {good[:len(good)/2], "EOF"},
+		"binary":        {[]byte{0xff, 0xfe, 0x00}, "invalid character"},
+		"garbage after": {append(slices.Clone(good), []byte("garbage")...), "more after"},
+		"brace after":   {append(slices.Clone(good), '}'), "more after"},
+		"bracket after": {append(slices.Clone(good), ']'), "more after"},
+		"two tables":    {append(slices.Clone(good), good...), "more after"},
+		"too large": {append(slices.Clone(good), bytes.Repeat([]byte(" "), MaxTableBytes)...),
+			"larger"},
+		"bare NaN": {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": NaN`), 1),
+			"invalid character"},
 		"many digits":      {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": 1e999`), 1), "1e999"},
 		"deeply nested":    {[]byte(strings.Repeat("[", 100_000)), "nested deeper than 16"},
 		"deep inside gone": {[]byte(`{"gamma":` + strings.Repeat("[", 100_000)), "nested deeper than 16"},
@@ -276,7 +288,8 @@ func hostile(t testing.TB) map[string]struct {
 		{"gamma", "[1.1,0,0,0,0,0,0,1.1]", "in [0,1]"},
 		{"gamma", "[-0.1,0,0,0,0,0,0,-0.1]", "in [0,1]"},
 		{"gamma", "[1e-17,0,0,0,0,0,0,1e-17]", "multiple of 2^-53"},
-		{"gamma", "[0.1,0,0,0,0,0,0,0.1]", "gamma(0) = 0.10000000000000001, but it must be a multiple of 2^-53"},
+		{"gamma", "[0.1,0,0,0,0,0,0,0.1]",
+			"gamma(0) = 0.10000000000000001, but it must be a multiple of 2^-53"},
 		{"gamma", "[5e-324,0,0,0,0,0,0,5e-324]", "multiple of 2^-53"},
 		{"proof", `[{"corners":[7],"multiplier":1}]`, "proof[0]"},
 		{"proof", `[{"multiplier":1}]`, "proof[0]"},
@@ -298,7 +311,8 @@ func hostile(t testing.TB) map[string]struct {
 	} {
 		out["proof = "+c.text] = entry{with(t, "k7-m2-free", "proof", c.text), c.want}
 	}
-	out["increasing, called monotone"] = entry{with(t, "k11-m3-free", "shape", `"monotone"`), "increases towards the middle"}
+	out["increasing, called monotone"] = entry{with(t, "k11-m3-free", "shape", `"monotone"`),
+		"increases towards the middle"}
 	return out
 }
 
@@ -336,7 +350,8 @@ func TestDecodeRefusesWhatIsNotPrivate(t *testing.T) {
 				t.Fatal(err)
 			}
 			var v *ViolationError
-			if table, err := Decode(context.Background(), bytes.NewReader(with(t, name, "gamma", string(text)))); table != nil || !errors.As(err, &v) {
+			if table, err := Decode(context.Background(),
+				bytes.NewReader(with(t, name, "gamma", string(text)))); table != nil || !errors.As(err, &v) {
 				t.Errorf("%s: %v, want a ViolationError", name, err)
 			}
 		}
@@ -372,7 +387,8 @@ func TestDifferencesNameEachLie(t *testing.T) {
 			t.Fatalf("%s = %s: %v", c.field, c.text, err)
 		}
 		var d *MismatchError
-		if err := claim.compare(table); !errors.As(err, &d) || len(d.Wrong) != 1 || !strings.HasPrefix(d.Wrong[0], c.field+":") {
+		if err := claim.compare(table); !errors.As(err, &d) || len(d.Wrong) != 1 ||
+			!strings.HasPrefix(d.Wrong[0], c.field+":") {
 			t.Errorf("%s = %s: %v", c.field, c.text, err)
 		}
 		// The lie does not survive: what is known comes from certifying.
@@ -390,7 +406,8 @@ func TestVerifyRefusesAnUnknownBaseline(t *testing.T) {
 	}
 	claim.stated.Baselines["another"] = 0.01
 	var d *MismatchError
-	if _, err := claim.Verify(t.Context()); !errors.As(err, &d) || !strings.Contains(err.Error(), `baselines."another"`) {
+	if _, err := claim.Verify(t.Context()); !errors.As(err, &d) ||
+		!strings.Contains(err.Error(), `baselines."another"`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -402,7 +419,8 @@ func TestClaimsNoMoreThanIsProved(t *testing.T) {
 	c := table.Certificate()
 	d := table.Disagreements(table.Func())
 	verify := func(field string, x float64) error {
-		claim, err := ReadClaim(bytes.NewReader(with(t, "k11-m3-free", field, strconv.FormatFloat(x, 'g', -1, 64))))
+		claim, err := ReadClaim(bytes.NewReader(with(t, "k11-m3-free", field,
+			strconv.FormatFloat(x, 'g', -1, 64))))
 		if err != nil {
 			t.Fatalf("%s = %v: %v", field, x, err)
 		}
@@ -438,7 +456,8 @@ func TestClaimsNoMoreThanIsProved(t *testing.T) {
 		}
 	}
 	for field, found := range map[string]float64{
-		"expected_error": table.ExpectedError, "disagreement.binomial": d.Binomial, "disagreement.uniform": d.Uniform,
+		"expected_error": table.ExpectedError, "disagreement.binomial": d.Binomial,
+		"disagreement.uniform":  d.Uniform,
 		"baselines.subsampling": table.BaselineError(*baselineNamed(t, table, "subsampling")),
 	} {
 		for _, by := range []float64{-0.9e-9, 0.9e-9} {
@@ -447,7 +466,8 @@ func TestClaimsNoMoreThanIsProved(t *testing.T) {
 			}
 		}
 		for _, by := range []float64{-1.1e-9, 1.1e-9} {
-			if err := verify(field, found+by); err == nil || !strings.Contains(err.Error(), "an expectation, compared to within 1e-09") {
+			if err := verify(field, found+by); err == nil ||
+				!strings.Contains(err.Error(), "an expectation, compared to within 1e-09") {
 				t.Errorf("%s = %v: %v", field, found+by, err)
 			}
 		}
@@ -471,7 +491,8 @@ func TestTheGapIsTheProofs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.LowerBound != 0 || table.Gap < table.ExpectedError || table.Gap > table.ExpectedError*(1+1e-14) {
+	if table.LowerBound != 0 || table.Gap < table.ExpectedError ||
+		table.Gap > table.ExpectedError*(1+1e-14) {
 		t.Errorf("without a proof: lower bound %g, gap %g", table.LowerBound, table.Gap)
 	}
 }
@@ -562,7 +583,8 @@ func FuzzReadClaim(f *testing.F) {
 		fmt.Sprintf(small, 3, "2", "0.1", "1e-5", "2e-5", 3, "free", "[0.75,0.25,0.25,0.75]", 3, "0.5"),
 		fmt.Sprintf(small, 3, "1", "3", "0", "0", 3, "free", "[1,1,1,1]", 3, "0.5"),
 		fmt.Sprintf(small, 4, "2", "0.1", "0.01", "0.5", 2, "free", "[1,0.5,0,0.5,1]", 4, "0"),
-		fmt.Sprintf(small, 2, "1", "1e-15", "0", "0", 2, "free", "[1.1102230246251565e-16,0,1.1102230246251565e-16]", 2, "0"),
+		fmt.Sprintf(small, 2, "1", "1e-15", "0", "0", 2, "free",
+			"[1.1102230246251565e-16,0,1.1102230246251565e-16]", 2, "0"),
 	} {
 		f.Add([]byte(s))
 	}
@@ -575,7 +597,8 @@ func FuzzReadClaim(f *testing.F) {
 			}
 			return
 		}
-		if claim.Problem.Validate() != nil || claim.Objective.Validate(claim.Problem.K) != nil || claim.Func.K() != claim.Problem.K {
+		if claim.Problem.Validate() != nil || claim.Objective.Validate(claim.Problem.K) != nil ||
+			claim.Func.K() != claim.Problem.K {
 			t.Fatalf("malformed claim %+v", claim)
 		}
 		if claim.Problem.K > 4 || len(claim.Proof.Multipliers) > 100 {
@@ -611,7 +634,8 @@ func TestReadClaimRefusesAmbiguousFields(t *testing.T) {
 		"another case":     {`"epsilon": 0.1`, `"epsilon": 0.1, "Epsilon": 1e-9`, "other than a-z"},
 		"a long s":         {`"epsilon": 0.1`, `"epsilon": 0.1, "ep\u017filon": 1e-9`, "other than a-z"},
 		"inside an object": {`"slack":`, `"bound": 0, "slack":`, "twice"},
-		"a huge count":     {`"constraints": `, `"constraints": ` + strings.Repeat("9", 1_000_000), "digits"},
+		"a huge count": {`"constraints": `, `"constraints": ` + strings.Repeat("9", 1_000_000),
+			"digits"},
 	} {
 		if strings.Count(good, c.old) != 1 {
 			t.Fatalf("%s: %q stands %d times in the table", name, c.old, strings.Count(good, c.old))
@@ -623,7 +647,8 @@ func TestReadClaimRefusesAmbiguousFields(t *testing.T) {
 		}
 	}
 	// A name in an array, or a value that looks like a name, is no field.
-	for _, text := range []string{`{"a": ["B", "B", {"c": "B"}], "d": "B"}`, `[]`, `{"a": {"a": {"a": 1}}}`} {
+	for _, text := range []string{`{"a": ["B", "B", {"c": "B"}], "d": "B"}`, `[]`,
+		`{"a": {"a": {"a": 1}}}`} {
 		if err := strictjson.Check([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -644,8 +669,9 @@ func TestHostileTablesTakeLittleMemory(t *testing.T) {
 		"arrays":            {bytes.Repeat([]byte("["), 3_000_000), "nested deeper"},
 		"objects":           {bytes.Repeat([]byte(`{"a":`), MaxTableBytes/5), "nested deeper"},
 		"objects in arrays": {bytes.Repeat([]byte(`[{"a":`), MaxTableBytes/6), "nested deeper"},
-		"arrays in a field": {append([]byte(`{"proof":`), bytes.Repeat([]byte("["), 3_000_000)...), "nested deeper"},
-		"fields":            {fields, "more than 256 fields"},
+		"arrays in a field": {append([]byte(`{"proof":`), bytes.Repeat([]byte("["), 3_000_000)...),
+			"nested deeper"},
+		"fields": {fields, "more than 256 fields"},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -675,14 +701,16 @@ func TestTheLargestTableIsBelowTheLimits(t *testing.T) {
 		values[l] = 1 / 3.
 	}
 	table := &Table{
-		Certified: &Certified{fn: mustFree(t, k, values...), system: system, certificate: Certificate{Method: Sweep, Constraints: p.Count()}},
+		Certified: &Certified{fn: mustFree(t, k, values...), system: system,
+			certificate: Certificate{Method: Sweep, Constraints: p.Count()}},
 		Objective: Objective{Counts: make([]float64, k+1), Shape: Free},
 	}
 	for l := range table.Counts {
 		table.Counts[l] = math.Pi * float64(l+1)
 	}
 	for range k + 16 {
-		table.Proof.Multipliers = append(table.Proof.Multipliers, Multiplier{constraints.Multiset{k, k, k, k, k, k, k, k}, 1e-300 / 3})
+		table.Proof.Multipliers = append(table.Proof.Multipliers,
+			Multiplier{constraints.Multiset{k, k, k, k, k, k, k, k}, 1e-300 / 3})
 	}
 	table.Proof.Weights = values
 	data := encode(t, table)

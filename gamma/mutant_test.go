@@ -48,7 +48,8 @@ func TestMutantWrongCorner(t *testing.T) {
 		m    float64
 		want bool
 	}{{1.2075, false}, {1.2076, true}} { // 0.5·m = 0.60375 and 0.6038
-		if _, err := Certify(context.Background(), problem(t, 9, c.m, 0.5, 0), f); (err == nil) != c.want {
+		if _, err := Certify(context.Background(), problem(t, 9, c.m, 0.5, 0), f); (err == nil) !=
+			c.want {
 			t.Errorf("claimed %g: %v", 0.5*c.m, err)
 		}
 	}
@@ -57,7 +58,8 @@ func TestMutantWrongCorner(t *testing.T) {
 // δ left out of the claim, or halved there, which is δ doubled in the right-hand
 // side that the solver saw.
 func TestMutantDelta(t *testing.T) {
-	for _, name := range []string{"k7-m2-large-delta", "k7-m2-free", "k11-m3-free", "k8-m2-free", "k101-m5-monotone"} {
+	for _, name := range []string{"k7-m2-large-delta", "k7-m2-free", "k11-m3-free", "k8-m2-free",
+		"k101-m5-monotone"} {
 		table := goldenTable(t, name)
 		p := table.Problem()
 		// A δ below Δ is refused before the function is looked at.
@@ -70,7 +72,8 @@ func TestMutantDelta(t *testing.T) {
 
 // The table of m claimed for m-1, and for a little less than m.
 func TestMutantAllowance(t *testing.T) {
-	for _, name := range []string{"k7-m2-free", "k7-m2-monotone", "k8-m2-free", "k11-m3-free", "k11-m3-monotone", "k11-m3-pure", "k41-m5-free"} {
+	for _, name := range []string{"k7-m2-free", "k7-m2-monotone", "k8-m2-free", "k11-m3-free",
+		"k11-m3-monotone", "k11-m3-pure", "k41-m5-free"} {
 		table := goldenTable(t, name)
 		p := table.Problem()
 		p.M--
@@ -83,7 +86,8 @@ func TestMutantAllowance(t *testing.T) {
 
 // γ indexed from 1 instead of 0, or by the wrong end.
 func TestMutantShiftedIndex(t *testing.T) {
-	for _, name := range []string{"k7-m2-free", "k7-m2-monotone", "k8-m2-free", "k11-m1-free", "k11-m3-free", "k41-m5-free"} {
+	for _, name := range []string{"k7-m2-free", "k7-m2-monotone", "k8-m2-free", "k11-m1-free",
+		"k11-m3-free", "k41-m5-free"} {
 		table := goldenTable(t, name)
 		f := table.Func()
 		n := (f.K() + 1) / 2
@@ -139,16 +143,30 @@ func TestMutantTeachers(t *testing.T) {
 	}
 }
 
-// Planted mutants of the source, each with the test that must fail for it. Every day their places are
-// looked for; if long they are planted.
+// Planted mutants of the source, each with the test that must fail for it. Every day their places
+// are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "a file may claim a smaller gap", File: "json.go", Old: `s.Upper("certificate.gap", stated.Gap`, New: `s.Upper("certificate.gap", stated.Gap+1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
-		{Name: "a file may claim a smaller bound", File: "json.go", Old: `s.Upper("certificate.bound", stated.Bound`, New: `s.Upper("certificate.bound", stated.Bound+1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
-		{Name: "a file may claim more slack", File: "json.go", Old: `s.Lower("certificate.slack", stated.Slack`, New: `s.Lower("certificate.slack", stated.Slack-1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
-		{Name: "the right-hand side need not be the same", File: "json.go", Old: `s.Exact("certificate.right_hand_side", `, New: `s.Expectation("certificate.right_hand_side", `, Killer: "TestClaimsNoMoreThanIsProved"},
-		{Name: "the weights' error is not subtracted", File: "optimality.go", Old: " - float64(2*errors) - off", New: " - float64(2*errors)", Killer: "TestLowerBoundSubtractsTheWeightsError"},
-		{Name: "the weights are taken for exact", File: "table.go", Old: "lowerBound(s, weights, weightsError(k), ", New: "lowerBound(s, weights, 0, ", Killer: "TestLowerBoundSubtractsTheWeightsError"},
-		{Name: "hardly any of the weights' error is subtracted", File: "objective.go", Old: "float64(float64(k+16) * 0x1p-53)", New: "float64(float64(k) / 16 * 0x1p-53)", Killer: "TestWeightsErrorCoversTheWeights"},
+		{Name: "a file may claim a smaller gap", File: "json.go",
+			Old: `s.Upper("certificate.gap", stated.Gap`, New: `s.Upper("certificate.gap", stated.Gap+1e-9`,
+			Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "a file may claim a smaller bound", File: "json.go",
+			Old: `s.Upper("certificate.bound", stated.Bound`,
+			New: `s.Upper("certificate.bound", stated.Bound+1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "a file may claim more slack", File: "json.go",
+			Old: `s.Lower("certificate.slack", stated.Slack`,
+			New: `s.Lower("certificate.slack", stated.Slack-1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "the right-hand side need not be the same", File: "json.go",
+			Old: `s.Exact("certificate.right_hand_side", `,
+			New: `s.Expectation("certificate.right_hand_side", `, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "the weights' error is not subtracted", File: "optimality.go",
+			Old: " - float64(2*errors) - off", New: " - float64(2*errors)",
+			Killer: "TestLowerBoundSubtractsTheWeightsError"},
+		{Name: "the weights are taken for exact", File: "table.go",
+			Old: "lowerBound(s, weights, weightsError(k), ", New: "lowerBound(s, weights, 0, ",
+			Killer: "TestLowerBoundSubtractsTheWeightsError"},
+		{Name: "hardly any of the weights' error is subtracted", File: "objective.go",
+			Old: "float64(float64(k+16) * 0x1p-53)", New: "float64(float64(k) / 16 * 0x1p-53)",
+			Killer: "TestWeightsErrorCoversTheWeights"},
 	})
 }

@@ -53,7 +53,8 @@ func countWeights(counts []float64) ([]float64, error) {
 	total := 0.0
 	for l, c := range counts {
 		if !(c >= 0) || math.IsInf(c, 1) {
-			return nil, &check.Error{Name: fmt.Sprintf("count of %d votes", l), Value: c, Rule: "finite and ≥ 0"}
+			return nil, &check.Error{Name: fmt.Sprintf("count of %d votes", l), Value: c,
+				Rule: "finite and ≥ 0"}
 		}
 		total += c
 	}
@@ -67,7 +68,8 @@ func countWeights(counts []float64) ([]float64, error) {
 		worth += w[l]
 	}
 	if worth == 0 {
-		return nil, &check.Error{Name: "counts", Value: "ties only", Rule: "positive for some count that has a majority"}
+		return nil, &check.Error{Name: "counts", Value: "ties only",
+			Rule: "positive for some count that has a majority"}
 	}
 	return w, nil
 }

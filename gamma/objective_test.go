@@ -55,7 +55,8 @@ func TestWeightsRefuse(t *testing.T) {
 	for _, c := range []struct {
 		k  int
 		mu float64
-	}{{0, 0.75}, {constraints.MaxTeachers + 1, 0.75}, {11, 0.5}, {11, 1}, {11, 0.2}, {11, math.NaN()}, {11, math.Inf(1)}} {
+	}{{0, 0.75}, {constraints.MaxTeachers + 1, 0.75}, {11, 0.5}, {11, 1}, {11, 0.2}, {11, math.NaN()},
+		{11, math.Inf(1)}} {
 		var pe *constraints.ParameterError
 		if _, err := Weights(c.k, c.mu); !errors.As(err, &pe) {
 			t.Errorf("K=%d μ=%v: %v", c.k, c.mu, err)
@@ -154,7 +155,8 @@ func TestErrorAtReference(t *testing.T) {
 		name string
 		f    Func
 		want float64
-	}{{"subsampling", sub, 0.121922493}, {"double subsampling", double, 0.069188118}, {"p_const", response, 0.327153282}} {
+	}{{"subsampling", sub, 0.121922493}, {"double subsampling", double, 0.069188118},
+		{"p_const", response, 0.327153282}} {
 		got, err := ErrorAt(c.f, p)
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +172,8 @@ func TestErrorAtReference(t *testing.T) {
 
 func TestErrorAtRefuses(t *testing.T) {
 	f := mustFree(t, 3, 1, 0.5)
-	for _, p := range [][]float64{nil, {0.5, 0.5}, {0.5, 0.5, 0.5, 0.5}, {0.5, math.NaN(), 0.5}, {0.5, 1.5, 0.5}, {0.5, -0.1, 0.5}} {
+	for _, p := range [][]float64{nil, {0.5, 0.5}, {0.5, 0.5, 0.5, 0.5}, {0.5, math.NaN(), 0.5},
+		{0.5, 1.5, 0.5}, {0.5, -0.1, 0.5}} {
 		if _, err := ErrorAt(f, p); err == nil {
 			t.Errorf("no error for p = %v", p)
 		}
@@ -241,7 +244,8 @@ func TestWeightsErrorCoversTheWeights(t *testing.T) {
 			off.Add(off, d.Sub(d, exact(l)).Abs(d))
 		}
 		if off.Cmp(new(big.Rat).SetFloat64(weightsError(k))) > 0 {
-			t.Errorf("K = %d: the weights are off by %s, the bound is %g", k, off.FloatString(25), weightsError(k))
+			t.Errorf("K = %d: the weights are off by %s, the bound is %g", k, off.FloatString(25),
+				weightsError(k))
 		}
 		f, _ := off.Float64()
 		largest = max(largest, f/weightsError(k))

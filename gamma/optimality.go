@@ -25,7 +25,8 @@ func ParseShape(name string) (Shape, error) {
 	if s := Shape(name); slices.Contains(Shapes(), s) {
 		return s, nil
 	}
-	return "", &check.Error{Name: "shape", Value: fmt.Sprintf("%q", name), Rule: `"free" or "monotone"`}
+	return "", &check.Error{Name: "shape", Value: fmt.Sprintf("%q", name),
+		Rule: `"free" or "monotone"`}
 }
 
 // contains reports whether f is one of the shape's functions.
@@ -45,16 +46,17 @@ type Multiplier struct {
 //	ℰ(γ) ≥ Σ_l weight(l) - Σ_i y_i·r + min_γ Σ_l d(l)·γ(l),
 //	d(l) = -weight(l) + Σ_i y_i·row_i(l)
 //
-// where the minimum is over γ in [0,1]^n (free: the sum of the negative d) or over
-// those that do not increase towards the middle (monotone: the least sum over a
-// prefix of d, since such γ are mixtures of steps). So the multipliers may come
-// from anyone. Rounding errors are subtracted, and so is off, which Σ|weight - exact| may be:
-// the bound is 1-Lipschitz in the weights, since 1-γ is in [0,1]. The error names a multiplier that is
-// not finite and ≥ 0 or whose multiset is not one of the problem's.
+// where the minimum is over γ in [0,1]^n (free: the sum of the negative d) or over those that do
+// not increase towards the middle (monotone: the least sum over a prefix of d, since such γ are
+// mixtures of steps). So the multipliers may come from anyone. Rounding errors are subtracted, and
+// so is off, which Σ|weight - exact| may be: the bound is 1-Lipschitz in the weights, since 1-γ is
+// in [0,1]. The error names a multiplier that is not finite and ≥ 0 or whose multiset is not one of
+// the problem's.
 //
 // The bound is a figure that a table's file states and that is worked out again: float64() around
 // each product keeps processors from fusing it with a sum, so that all of them find the same one.
-func lowerBound(s *constraints.System, weights []float64, off float64, shape Shape, proof []Multiplier) (float64, error) {
+func lowerBound(s *constraints.System, weights []float64, off float64, shape Shape,
+	proof []Multiplier) (float64, error) {
 	p := s.Problem()
 	if len(weights) != s.Variables() {
 		return 0, fmt.Errorf("%d weights for K = %d", len(weights), p.K)
@@ -72,7 +74,9 @@ func lowerBound(s *constraints.System, weights []float64, off float64, shape Sha
 			return 0, fmt.Errorf("multiplier %d = %v, but it must be finite and ≥ 0", i, m.Value)
 		}
 		if !s.Holds(m.Multiset) {
-			return 0, fmt.Errorf("multiplier %d belongs to %v, which is no constraint of K = %d, affected = %d, teacher delta = %g", i, m.Multiset, p.K, p.Affected, p.TeacherDelta)
+			return 0, fmt.Errorf(
+				"multiplier %d belongs to %v, which is no constraint of K = %d, affected = %d, teacher "+
+					"delta = %g", i, m.Multiset, p.K, p.Affected, p.TeacherDelta)
 		}
 		row = s.Row(m.Multiset, row)
 		for l, x := range row {

@@ -16,7 +16,8 @@ import (
 )
 
 // boundFor is lowerBound where no System is at hand.
-func boundFor(p constraints.Problem, weights []float64, shape Shape, proof []Multiplier) (float64, error) {
+func boundFor(p constraints.Problem, weights []float64, shape Shape,
+	proof []Multiplier) (float64, error) {
 	s, err := constraints.NewSystem(p)
 	if err != nil {
 		return 0, err
@@ -112,7 +113,8 @@ func TestLowerBoundOfOptimalTables(t *testing.T) {
 			t.Helper()
 			return must.Get(boundFor(p, weights, shape, proof))(t)
 		}
-		if got := bound(table.Proof.Multipliers, table.Shape); got > table.ExpectedError || table.ExpectedError-got > 1e-9 || table.Gap > 1e-9 {
+		if got := bound(table.Proof.Multipliers, table.Shape); got > table.ExpectedError ||
+			table.ExpectedError-got > 1e-9 || table.Gap > 1e-9 {
 			t.Errorf("%s: bound %.15f, error %.15f, gap %g", name, got, table.ExpectedError, table.Gap)
 		}
 		if got := bound(nil, table.Shape); got != 0 {
@@ -124,10 +126,12 @@ func TestLowerBoundOfOptimalTables(t *testing.T) {
 				altered[i] = Multiplier{m.Multiset, m.Value * factor}
 			}
 			if got := bound(altered, table.Shape); got > table.ExpectedError {
-				t.Errorf("%s: proof × %g proves %.15f, above the error %.15f", name, factor, got, table.ExpectedError)
+				t.Errorf("%s: proof × %g proves %.15f, above the error %.15f", name, factor, got,
+					table.ExpectedError)
 			}
 		}
-		if free, monotone := bound(table.Proof.Multipliers, Free), bound(table.Proof.Multipliers, Monotone); monotone < free-1e-12 {
+		if free, monotone := bound(table.Proof.Multipliers, Free),
+			bound(table.Proof.Multipliers, Monotone); monotone < free-1e-12 {
 			t.Errorf("%s: monotone bound %g, free %g", name, monotone, free)
 		}
 	}
@@ -158,13 +162,20 @@ func TestLowerBoundRefuses(t *testing.T) {
 		"negative": {p, weights, Free, []Multiplier{{at, -1e-300}}, "multiplier 0"},
 		"NaN":      {p, weights, Free, []Multiplier{{at, 1}, {at, math.NaN()}}, "multiplier 1"},
 		"infinite": {p, weights, Free, []Multiplier{{at, math.Inf(1)}}, "multiplier 0"},
-		"teachers": {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.High: 4}, 1}}, "no constraint"},
+		"teachers": {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.High: 4}, 1}},
+			"no constraint"},
 		"affected": {one, weights, Free, []Multiplier{{at, 1}}, "no constraint"},
-		"corner":   {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.NearZeroUp: 5}, 1}}, "no constraint"},
-		"minus":    {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.High: 6, constraints.Low: -1}, 1}}, "no constraint"},
-		"wrapped":  {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.Zeros: huge, constraints.Ones: huge, constraints.High: huge, constraints.Low: huge + 5}, 1}}, "no constraint"},
+		"corner": {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.NearZeroUp: 5}, 1}},
+			"no constraint"},
+		"minus": {p, weights, Free,
+			[]Multiplier{{constraints.Multiset{constraints.High: 6, constraints.Low: -1}, 1}},
+			"no constraint"},
+		"wrapped": {p, weights, Free,
+			[]Multiplier{{constraints.Multiset{constraints.Zeros: huge, constraints.Ones: huge,
+				constraints.High: huge, constraints.Low: huge + 5}, 1}}, "no constraint"},
 	} {
-		if _, err := boundFor(c.p, c.weights, c.shape, c.proof); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := boundFor(c.p, c.weights, c.shape, c.proof); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
 	}
@@ -216,7 +227,8 @@ func TestNewTableRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if table, err := NewTable(context.Background(), c, good, Proof{Multipliers: []Multiplier{{constraints.Multiset{}, 1}}}); table != nil || err == nil {
+	if table, err := NewTable(context.Background(), c, good,
+		Proof{Multipliers: []Multiplier{{constraints.Multiset{}, 1}}}); table != nil || err == nil {
 		t.Error("a foreign multiplier passes")
 	}
 }
@@ -224,7 +236,8 @@ func TestNewTableRefuses(t *testing.T) {
 // BestTable takes the best baseline of the shape where it is better, NewTable what it is
 // given; both say the same of what can be reached.
 func TestBestTable(t *testing.T) {
-	for _, p := range []constraints.Problem{problem(t, 5, 2, 0.1, 1e-5), problem(t, 8, 3, 0.5, 0), problem(t, 5, 0.5, 0.1, 1e-2)} {
+	for _, p := range []constraints.Problem{problem(t, 5, 2, 0.1, 1e-5), problem(t, 8, 3, 0.5, 0),
+		problem(t, 5, 0.5, 0.1, 1e-2)} {
 		coin, err := Constant(p.K, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +246,8 @@ func TestBestTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []Objective{{PriorMean: 0.75, Shape: Free}, {PriorMean: 0.75, Shape: Monotone}, {WorstCase: true, Shape: Free}} {
+		for _, o := range []Objective{{PriorMean: 0.75, Shape: Free}, {PriorMean: 0.75, Shape: Monotone},
+			{WorstCase: true, Shape: Free}} {
 			given, err := NewTable(context.Background(), useless, o, Proof{})
 			if err != nil {
 				t.Fatal(err)
@@ -249,14 +263,19 @@ func TestBestTable(t *testing.T) {
 					least, by = e, b.Certified
 				}
 			}
-			if given.Certified != useless || best.Certified != by || best.ExpectedError != least || best.Gap < least || best.LowerBound != given.LowerBound {
-				t.Errorf("%+v %+v: error %v, gap %v, at least %v; the best baseline has %v", p, o, best.ExpectedError, best.Gap, best.LowerBound, least)
+			if given.Certified != useless || best.Certified != by || best.ExpectedError != least ||
+				best.Gap < least || best.LowerBound != given.LowerBound {
+				t.Errorf("%+v %+v: error %v, gap %v, at least %v; the best baseline has %v", p, o,
+					best.ExpectedError, best.Gap, best.LowerBound, least)
 			}
-			if b := given.BetterBaseline(); b == nil || given.BaselineError(*b) != least || best.BetterBaseline() != nil {
-				t.Errorf("%+v %+v: better than coins is %v, better than the best %v", p, o, b, best.BetterBaseline())
+			if b := given.BetterBaseline(); b == nil || given.BaselineError(*b) != least ||
+				best.BetterBaseline() != nil {
+				t.Errorf("%+v %+v: better than coins is %v, better than the best %v", p, o, b,
+					best.BetterBaseline())
 			}
 			// A baseline is no better than the best baseline.
-			if again, err := BestTable(context.Background(), by, o, Proof{}); err != nil || again.Certified != by {
+			if again, err := BestTable(context.Background(), by, o, Proof{}); err != nil ||
+				again.Certified != by {
 				t.Errorf("%+v %+v: the best baseline was replaced, %v", p, o, err)
 			}
 		}
@@ -279,7 +298,8 @@ func TestParseShape(t *testing.T) {
 // exactBound is the right-hand side of the weak duality that LowerBound states, in
 // fractions, for the rows as they were computed, less Σy·RowError, which is what the rows
 // themselves may be off by.
-func exactBound(t *testing.T, p constraints.Problem, weights []float64, shape Shape, proof []Multiplier) *big.Rat {
+func exactBound(t *testing.T, p constraints.Problem, weights []float64, shape Shape,
+	proof []Multiplier) *big.Rat {
 	t.Helper()
 	s, err := constraints.NewSystem(p)
 	if err != nil {
@@ -329,7 +349,8 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 		if rng.IntN(20) == 0 {
 			k = 201
 		}
-		p := problem(t, k, []float64{1, 1.5, 2}[rng.IntN(3)], []float64{0.01, 0.1, 1}[rng.IntN(3)], []float64{0, 1e-5, 0.1}[rng.IntN(3)])
+		p := problem(t, k, []float64{1, 1.5, 2}[rng.IntN(3)], []float64{0.01, 0.1, 1}[rng.IntN(3)],
+			[]float64{0, 1e-5, 0.1}[rng.IntN(3)])
 		weights, err := Weights(k, 0.6+0.3*rng.Float64())
 		if err != nil {
 			t.Fatal(err)
@@ -360,7 +381,8 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d positive bounds, %d within 4e-15 of the exact one", positive, tight); positive < 100 || tight < 50 {
+	if t.Logf("%d positive bounds, %d within 4e-15 of the exact one", positive, tight); positive <
+		100 || tight < 50 {
 		t.Error("this tests nothing")
 	}
 }
@@ -373,7 +395,8 @@ func TestLowerBoundSubtractsTheWeightsError(t *testing.T) {
 		t.Fatal(err)
 	}
 	proof := []Multiplier{{constraints.Multiset{constraints.High: 7}, 1e-3}}
-	for _, o := range []Objective{{PriorMean: 0.7, Shape: Free}, {Counts: []float64{3, 1, 4, 1, 5, 9, 2, 6}, Shape: Monotone}} {
+	for _, o := range []Objective{{PriorMean: 0.7, Shape: Free},
+		{Counts: []float64{3, 1, 4, 1, 5, 9, 2, 6}, Shape: Monotone}} {
 		weights, err := o.Weights(7)
 		if err != nil {
 			t.Fatal(err)
@@ -423,7 +446,8 @@ func TestWorstCaseBoundLeavesRoomForItsWeights(t *testing.T) {
 	if _, err := o.lowerBound(system, proof); err != nil {
 		t.Error(err)
 	}
-	for _, weights := range [][]float64{{0.25, 0.125, 0.125 + 0x1p-48}, {0.5, 0.05, 0.01}, {0.6, 0, 0}, {-0x1p-60, 0.25, 0.25}, {math.NaN(), 0, 0}} {
+	for _, weights := range [][]float64{{0.25, 0.125, 0.125 + 0x1p-48}, {0.5, 0.05, 0.01}, {0.6, 0, 0},
+		{-0x1p-60, 0.25, 0.25}, {math.NaN(), 0, 0}} {
 		proof.Weights = weights
 		if _, err := o.lowerBound(system, proof); err == nil {
 			t.Errorf("weights %v pass", weights)
@@ -448,7 +472,8 @@ func TestTheGapIsRoundedUp(t *testing.T) {
 		}
 	}
 	if gap(0.25, 0.5) != 0 || inexact < 100 {
-		t.Errorf("gap of a bound above the error: %v; %d differences are rounded down", gap(0.25, 0.5), inexact)
+		t.Errorf("gap of a bound above the error: %v; %d differences are rounded down", gap(0.25, 0.5),
+			inexact)
 	}
 	below := 0
 	for _, name := range goldenNames(t, 101) {
@@ -465,8 +490,10 @@ func TestTheGapIsRoundedUp(t *testing.T) {
 		if fraction(table.ExpectedError).Cmp(exact) < 0 {
 			below++
 		}
-		if most := new(big.Rat).Add(fraction(table.LowerBound), fraction(table.Gap)); most.Cmp(exact) < 0 {
-			t.Errorf("%s: gap %g is too small by %s", name, table.Gap, exact.Sub(exact, most).FloatString(25))
+		if most := new(big.Rat).Add(fraction(table.LowerBound), fraction(table.Gap)); most.Cmp(exact) <
+			0 {
+			t.Errorf("%s: gap %g is too small by %s", name, table.Gap,
+				exact.Sub(exact, most).FloatString(25))
 		}
 	}
 	if below == 0 {

@@ -55,7 +55,8 @@ func (o *oracle) visit(f Func, fn func(value num.Interval) bool) {
 
 // descend has n teachers placed at pairs[:corner], with the given laws on the two
 // datasets, and places the others.
-func (o *oracle) descend(corner, n int, laws [2][]num.Interval, phi []num.Interval, fn func(num.Interval) bool) bool {
+func (o *oracle) descend(corner, n int, laws [2][]num.Interval, phi []num.Interval,
+	fn func(num.Interval) bool) bool {
 	if corner == len(o.pairs) {
 		// The rest is unaffected: ones of them at (1,1), the others at (0,0).
 		for ones := 0; ones <= o.k-n; ones++ {
@@ -149,7 +150,8 @@ func TestOracle(t *testing.T) {
 	}{
 		{problem(t, 7, 2, 0.1, 1e-5), 3432},
 		{problem(t, 9, 2, 0.1, 0), 220},
-		{constraints.Problem{K: 5, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1e-5, Affected: 1}, 6 + 6*5},
+		{constraints.Problem{K: 5, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1e-5, Affected: 1},
+			6 + 6*5},
 	} {
 		f, err := Constant(c.p.K, 1)
 		if err != nil {

@@ -38,7 +38,8 @@ func (o Objective) Validate(k int) error {
 		}
 	}
 	if given > 1 {
-		return &check.Error{Name: "objective", Value: "several priors", Rule: "one of prior mean, counts and worst case"}
+		return &check.Error{Name: "objective", Value: "several priors",
+			Rule: "one of prior mean, counts and worst case"}
 	}
 	if o.Counts != nil {
 		if err := checkCounts(o.Counts, k); err != nil {
@@ -54,14 +55,16 @@ func (o Objective) Validate(k int) error {
 
 func checkCounts(counts []float64, k int) error {
 	if len(counts) != k+1 {
-		return &check.Error{Name: "number of counts", Value: len(counts), Rule: fmt.Sprintf("K+1 = %d", k+1)}
+		return &check.Error{Name: "number of counts", Value: len(counts),
+			Rule: fmt.Sprintf("K+1 = %d", k+1)}
 	}
 	return nil
 }
 
 // Equal reports whether o and p are the same objective.
 func (o Objective) Equal(p Objective) bool {
-	return o.PriorMean == p.PriorMean && slices.Equal(o.Counts, p.Counts) && o.WorstCase == p.WorstCase && o.Shape == p.Shape
+	return o.PriorMean == p.PriorMean && slices.Equal(o.Counts, p.Counts) &&
+		o.WorstCase == p.WorstCase && o.Shape == p.Shape
 }
 
 // Weights returns the weight of each free value of γ in the objective. The worst case has no
@@ -158,7 +161,8 @@ func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Ta
 	return newTable(ctx, c, o, proof, true)
 }
 
-func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choose bool) (*Table, error) {
+func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
+	choose bool) (*Table, error) {
 	k := c.fn.K()
 	if err := o.Validate(k); err != nil {
 		return nil, err

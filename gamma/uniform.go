@@ -36,7 +36,8 @@ func UniformError(f Func, low, high float64) (Estimate, error) {
 		return Estimate{}, err
 	}
 	if low > high {
-		return Estimate{}, &check.Error{Name: "lower end of the teachers' probabilities", Value: low, Rule: fmt.Sprintf("at most the upper end, %v", high)}
+		return Estimate{}, &check.Error{Name: "lower end of the teachers' probabilities", Value: low,
+			Rule: fmt.Sprintf("at most the upper end, %v", high)}
 	}
 	k := f.K()
 	// The distance is ½·|E[ψ(L)]|: what the coin takes from each count.

@@ -76,7 +76,8 @@ func TestUniformErrorAgainstQuadrature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := bruteUniformError(c.f, c.low, c.high, 9); math.Abs(got.Value-want) > 1e-4 || !(got.StandardError > 0 && got.StandardError < 5e-5) {
+		if want := bruteUniformError(c.f, c.low, c.high, 9); math.Abs(got.Value-want) > 1e-4 ||
+			!(got.StandardError > 0 && got.StandardError < 5e-5) {
 			t.Errorf("%s: %+v, by quadrature %v", name, got, want)
 		}
 	}
@@ -89,7 +90,8 @@ func TestUniformErrorOnOneSideIsTheExpectedError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ low, high, mu float64 }{{0.5, 1, 0.75}, {0.7, 1, 0.85}, {0, 0.3, 0.85}} {
+	for _, c := range []struct{ low, high, mu float64 }{{0.5, 1, 0.75}, {0.7, 1, 0.85},
+		{0, 0.3, 0.85}} {
 		weights, err := Weights(11, c.mu)
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,8 @@ func TestAfterFollowsTheHistory(t *testing.T) {
 	}
 	var many []Request
 	for i := range MaxRequests {
-		many = append(many, Request{ID: fmt.Sprint("r", i), Count: 1, Unit: mustCost(t, 1e-3, 0), Relation: ReplaceOne})
+		many = append(many, Request{ID: fmt.Sprint("r", i), Count: 1, Unit: mustCost(t, 1e-3, 0),
+			Relation: ReplaceOne})
 	}
 	receipts, err := l.ChargeAll(t.Context(), many)
 	if err != nil {
@@ -55,7 +56,8 @@ func TestAfterFollowsTheHistory(t *testing.T) {
 		t.Errorf("%d pieces", pieces)
 	}
 	check()
-	if _, err := l.Charge(t.Context(), Request{ID: "last", Count: 2, Unit: mustCost(t, 1e-3, 0), Relation: ReplaceOne}); err != nil {
+	if _, err := l.Charge(t.Context(), Request{ID: "last", Count: 2, Unit: mustCost(t, 1e-3, 0),
+		Relation: ReplaceOne}); err != nil {
 		t.Fatal(err)
 	}
 	follow()

@@ -82,7 +82,8 @@ func amountOf(x *big.Int) (amount, bool) {
 	if x.Sign() < 0 || x.BitLen() > maxBits {
 		return amount{}, false
 	}
-	return amount{new(big.Int).Rsh(x, 64).Uint64(), new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()}, true
+	return amount{new(big.Int).Rsh(x, 64).Uint64(),
+		new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()}, true
 }
 
 // parseAmount reads what String writes and nothing else: no sign, no leading
@@ -98,7 +99,8 @@ func parseAmount(s []byte) (amount, error) {
 			return a, nil
 		}
 	}
-	return amount{}, fmt.Errorf("amount %q is not a decimal integer below 2^%d without leading zeros", s, maxBits)
+	return amount{}, fmt.Errorf("amount %q is not a decimal integer below 2^%d without leading zeros",
+		s, maxBits)
 }
 
 // decimal returns a·10^-digits exactly, in as few characters as %g would use.
@@ -157,7 +159,8 @@ func NewBudget(epsilon, delta float64) (Budget, error) {
 	}
 	c, err := costOf(num.Decimal(epsilon), num.Decimal(delta), false)
 	if err == nil && c == (Cost{}) {
-		err = &check.Error{Name: "budget", Value: fmt.Sprintf("(%g, %g)", epsilon, delta), Rule: "at least 1e-12 in ε or 1e-24 in δ: less allows no charge"}
+		err = &check.Error{Name: "budget", Value: fmt.Sprintf("(%g, %g)", epsilon, delta),
+			Rule: "at least 1e-12 in ε or 1e-24 in δ: less allows no charge"}
 	}
 	return Budget{c}, err
 }
@@ -187,7 +190,8 @@ func unitsOf(name string, x *big.Rat, digits int64, up bool) (amount, error) {
 	a, ok := amountOf(q)
 	if !ok || x.Sign() < 0 {
 		v, _ := x.Float64()
-		return amount{}, &check.Error{Name: name, Value: v, Rule: fmt.Sprintf("at least 0 and less than 2^%d units of 1e-%d", maxBits, digits)}
+		return amount{}, &check.Error{Name: name, Value: v,
+			Rule: fmt.Sprintf("at least 0 and less than 2^%d units of 1e-%d", maxBits, digits)}
 	}
 	return a, nil
 }

@@ -33,7 +33,8 @@ func TestCostKnownValues(t *testing.T) {
 }
 
 func TestCostRefuses(t *testing.T) {
-	for _, c := range [][2]float64{{-1, 0}, {math.NaN(), 0}, {math.Inf(1), 0}, {1, 1}, {1, -1e-9}, {1, math.NaN()}, {1e30, 0}} {
+	for _, c := range [][2]float64{{-1, 0}, {math.NaN(), 0}, {math.Inf(1), 0}, {1, 1}, {1, -1e-9},
+		{1, math.NaN()}, {1e30, 0}} {
 		if got, err := NewCost(c[0], c[1]); err == nil {
 			t.Errorf("NewCost(%g, %g) = %v", c[0], c[1], got)
 		}
@@ -52,12 +53,15 @@ func TestCostRefuses(t *testing.T) {
 // A cost never falls below the exact number, a budget never rises above it, and
 // neither is off by a unit or more.
 func TestRoundingIsOutward(t *testing.T) {
-	units := []*big.Rat{big.NewRat(1, 1e12), new(big.Rat).Mul(big.NewRat(1, 1e12), big.NewRat(1, 1e12))}
+	units := []*big.Rat{big.NewRat(1, 1e12), new(big.Rat).Mul(big.NewRat(1, 1e12),
+		big.NewRat(1, 1e12))}
 	rapid.Check(t, func(t *rapid.T) {
 		// Any denominator, so that most numbers fall between units.
 		exact := [2]*big.Rat{
-			big.NewRat(rapid.Int64Range(0, math.MaxInt64).Draw(t, "a"), rapid.Int64Range(1, math.MaxInt64).Draw(t, "b")),
-			big.NewRat(rapid.Int64Range(0, 1e15).Draw(t, "c"), rapid.Int64Range(1e15, math.MaxInt64).Draw(t, "d")),
+			big.NewRat(rapid.Int64Range(0, math.MaxInt64).Draw(t, "a"),
+				rapid.Int64Range(1, math.MaxInt64).Draw(t, "b")),
+			big.NewRat(rapid.Int64Range(0, 1e15).Draw(t, "c"),
+				rapid.Int64Range(1e15, math.MaxInt64).Draw(t, "d")),
 		}
 		for _, up := range []bool{true, false} {
 			c, err := costOf(exact[0], exact[1], up)
@@ -76,7 +80,8 @@ func TestRoundingIsOutward(t *testing.T) {
 			}
 			high, _ := c.Ceil()
 			low, _ := c.Floor()
-			if new(big.Rat).SetFloat64(high).Cmp(e) < 0 && float64ToDecimal(t, high).Cmp(e) < 0 || float64ToDecimal(t, low).Cmp(e) > 0 {
+			if new(big.Rat).SetFloat64(high).Cmp(e) < 0 && float64ToDecimal(t, high).Cmp(e) < 0 ||
+				float64ToDecimal(t, low).Cmp(e) > 0 {
 				t.Fatalf("%v lies outside [%g, %g]", e, low, high)
 			}
 		}
@@ -116,7 +121,8 @@ func TestAmountArithmetic(t *testing.T) {
 		if got, want := a.add(b).String(), saturate(new(big.Int).Add(x, y)); got != want {
 			t.Fatalf("%v + %v = %v, want %v", a, b, got, want)
 		}
-		if got, want := a.times(n).String(), saturate(new(big.Int).Mul(x, new(big.Int).SetUint64(n))); got != want {
+		if got, want := a.times(n).String(),
+			saturate(new(big.Int).Mul(x, new(big.Int).SetUint64(n))); got != want {
 			t.Fatalf("%v · %d = %v, want %v", a, n, got, want)
 		}
 		diff := new(big.Int).Sub(x, y)
@@ -143,7 +149,8 @@ func TestAmountArithmetic(t *testing.T) {
 }
 
 func TestParseAmountRefuses(t *testing.T) {
-	for _, s := range []string{"", "-1", "+1", "01", "00", " 1", "1 ", "1_0", "0x1", "1e3", "1.0", "٣", "9999999999999999999999999999999999999", "99999999999999999999999999999999999999999"} {
+	for _, s := range []string{"", "-1", "+1", "01", "00", " 1", "1 ", "1_0", "0x1", "1e3", "1.0", "٣",
+		"9999999999999999999999999999999999999", "99999999999999999999999999999999999999999"} {
 		if a, err := parseAmount([]byte(s)); err == nil {
 			t.Errorf("parseAmount(%q) = %v", s, a)
 		}

@@ -40,7 +40,8 @@ func BenchmarkChargeAll(b *testing.B) {
 			requests := make([]Request, n)
 			for i := 0; b.Loop(); i++ {
 				for j := range requests {
-					requests[j] = Request{Relation: ReplaceOne, ID: fmt.Sprintf("%d-%d", i, j), Count: 1, Unit: unitOfOne}
+					requests[j] = Request{Relation: ReplaceOne, ID: fmt.Sprintf("%d-%d", i, j), Count: 1,
+						Unit: unitOfOne}
 				}
 				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
 					b.Fatal(err)
@@ -55,7 +56,8 @@ func BenchmarkChargeAll(b *testing.B) {
 func BenchmarkChargeGroup(b *testing.B) {
 	l := benchLedger(b)
 	for i := 0; b.Loop(); i++ {
-		if _, err := l.Charge(context.Background(), Request{Relation: ReplaceOne, ID: fmt.Sprint(i), Count: 1000, Unit: unitOfOne}); err != nil {
+		if _, err := l.Charge(context.Background(),
+			Request{Relation: ReplaceOne, ID: fmt.Sprint(i), Count: 1000, Unit: unitOfOne}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -96,7 +98,8 @@ func BenchmarkSameVotes(b *testing.B) {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			book := newBook()
 			for i := range n {
-				book.add(charged{id: fmt.Sprint("request ", i), ensemble: "teachers", draw: &Draw{Name: fmt.Sprint("request ", i), Votes: Digest{byte(i)}}})
+				book.add(charged{id: fmt.Sprint("request ", i), ensemble: "teachers",
+					draw: &Draw{Name: fmt.Sprint("request ", i), Votes: Digest{byte(i)}}})
 			}
 			r := drawn("r", "new", 1)
 			for b.Loop() {

@@ -161,7 +161,8 @@ func (b *book) pack(to []byte, c *charged) []byte {
 	}
 	flags := byte(0)
 	if d := c.draw; d != nil {
-		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Query, isQuery) | flag(d.Covers, isCover)
+		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Query, isQuery) | flag(d.Covers,
+			isCover)
 	}
 	to = binary.AppendUvarint(append(to, flags), uint64(c.at))
 	to = appendText(to, c.id)
@@ -242,7 +243,8 @@ func (b *book) has(number uint32, k key) bool {
 	case byIDResult:
 		return p.flags&isResult != 0 && string(b.unpack(uint32(p.charge)).id) == k.name
 	}
-	return p.flags&hasDraw != 0 && p.flags&isCover != 0 == (k.index == byDrawCover) && string(p.draw) == k.name && b.names[p.ensemble] == k.ensemble
+	return p.flags&hasDraw != 0 && p.flags&isCover != 0 == (k.index == byDrawCover) &&
+		string(p.draw) == k.name && b.names[p.ensemble] == k.ensemble
 }
 
 // at returns the entry of a number, which counts from 1.
@@ -254,13 +256,15 @@ func (b *book) at(seq uint64) *charged {
 		c.id = string(b.unpack(uint32(p.charge)).id)
 		return c
 	}
-	c.id, c.paidBy, c.ensemble, c.teachers = string(p.id), string(p.paidBy), b.names[p.ensemble], b.names[p.teachers]
+	c.id, c.paidBy, c.ensemble, c.teachers = string(p.id), string(p.paidBy), b.names[p.ensemble],
+		b.names[p.teachers]
 	if p.flags&hasDraw != 0 {
 		name := c.id
 		if p.flags&drawIsID == 0 {
 			name = string(p.draw)
 		}
-		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Query: p.flags&isQuery != 0, Covers: p.flags&isCover != 0}
+		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Query: p.flags&isQuery != 0,
+			Covers: p.flags&isCover != 0}
 	}
 	return c
 }

@@ -14,7 +14,9 @@ func TestBook(t *testing.T) {
 	b := newBook()
 	const n = 20_000
 	of := func(i int) charged {
-		return charged{seq: uint64(i + 1), id: fmt.Sprint("id ", i), ensemble: fmt.Sprint("e ", i/100), teachers: "v1", draw: &Draw{Name: fmt.Sprint("d ", i/2), Votes: Digest{byte(i), byte(i >> 8)}, Covers: i%2 == 1}}
+		return charged{seq: uint64(i + 1), id: fmt.Sprint("id ", i), ensemble: fmt.Sprint("e ", i/100),
+			teachers: "v1", draw: &Draw{Name: fmt.Sprint("d ", i/2), Votes: Digest{byte(i), byte(i >> 8)},
+				Covers: i%2 == 1}}
 	}
 	for i := range n {
 		if b.first(key{byID, "", fmt.Sprint("id ", i)}) != nil {
@@ -64,7 +66,9 @@ func TestBookIsAMap(t *testing.T) {
 					c.teachers = rapid.SampledFrom([]string{"", "v1", "v2"}).Draw(t, "teachers")
 				}
 				if rapid.Bool().Draw(t, "has a draw") {
-					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"), Votes: Digest{rapid.Byte().Draw(t, "votes")}, Query: rapid.Bool().Draw(t, "query"), Covers: rapid.Bool().Draw(t, "covers")}
+					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"),
+						Votes: Digest{rapid.Byte().Draw(t, "votes")}, Query: rapid.Bool().Draw(t, "query"),
+						Covers: rapid.Bool().Draw(t, "covers")}
 				}
 			}
 			c.seq = uint64(len(all) + 1)
@@ -72,7 +76,8 @@ func TestBookIsAMap(t *testing.T) {
 			plain.add(c)
 			all = append(all, c)
 		}
-		keys := map[key]bool{{byEnsemble, "a", ""}: true, {byDraw, "", "a"}: true, {byIDResult, "", "nobody"}: true}
+		keys := map[key]bool{{byEnsemble, "a", ""}: true, {byDraw, "", "a"}: true,
+			{byIDResult, "", "nobody"}: true}
 		for i := range all {
 			same(t, b.at(uint64(i+1)), &all[i])
 			for _, k := range all[i].keys(nil) {
@@ -90,7 +95,8 @@ func TestBookIsAMap(t *testing.T) {
 			same(t, b.first(k), plain.first(k))
 			// Also where another key has its hash.
 			for i := range all {
-				if want := slices.Contains(all[i].keys(nil), k); k.index != byEnsemble && b.has(uint32(i+1), k) != want {
+				if want := slices.Contains(all[i].keys(nil), k); k.index != byEnsemble &&
+					b.has(uint32(i+1), k) != want {
 					t.Fatalf("%+v has %+v: not %v", all[i], k, want)
 				}
 			}

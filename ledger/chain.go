@@ -54,7 +54,8 @@ func readChain(ctx context.Context, r content, visit func(*Entry) error) (*chain
 		return nil, damaged("genesis record: %w", errors.Join(err, decodeErr))
 	}
 	start := state{head: Head{Hash: genesisHash(line)}}
-	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: newBook(), clients: shares{}, line: bytes.Clone(line), size: lines.at}
+	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: newBook(),
+		clients: shares{}, line: bytes.Clone(line), size: lines.at}
 	return c, c.readOn(ctx, lines, visit)
 }
 
@@ -141,17 +142,21 @@ func (c *chain) checkAnchor(a *anchor, atomic bool) error {
 	case a == nil:
 		return damaged("the anchor file is missing, and the ledger has %d entries", c.now.head.Seq)
 	case a.id != c.genesis.id:
-		return damaged("the anchor file belongs to ledger %v, the file is of ledger %v", a.id, c.genesis.id)
-	case a.state == c.now && !(atomic && c.rest != nil), a.state == c.before && c.rest == nil && !atomic:
+		return damaged("the anchor file belongs to ledger %v, the file is of ledger %v", a.id,
+			c.genesis.id)
+	case a.state == c.now && !(atomic && c.rest != nil), a.state == c.before && c.rest == nil &&
+		!atomic:
 		return nil
 	case c.rest != nil:
 		return damaged("after entry %d: %w", c.now.head.Seq, c.rest)
 	case a.commit > c.now.commit:
 		return rolledBack("the ledger is at commit %d, but its anchor was at %d", c.now.commit, a.commit)
 	case a.commit < c.now.commit && atomic:
-		return rolledBack("the anchor is at commit %d, but the ledger is at %d: they are written as one", a.commit, c.now.commit)
+		return rolledBack("the anchor is at commit %d, but the ledger is at %d: they are written as one",
+			a.commit, c.now.commit)
 	case a.commit+1 < c.now.commit:
-		return rolledBack("the anchor is at commit %d, but the ledger is at %d: a crash leaves one commit between them at most", a.commit, c.now.commit)
+		return rolledBack("the anchor is at commit %d, but the ledger is at %d: a crash leaves one "+
+			"commit between them at most", a.commit, c.now.commit)
 	}
 	return damaged("ledger and anchor disagree about commit %d", a.commit)
 }

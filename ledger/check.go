@@ -25,7 +25,8 @@ func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
 // checkAll returns the requests of one charge in their canonical form.
 func checkAll(requests []Request) ([]Request, error) {
 	if n := len(requests); n < 1 || n > MaxRequests {
-		return nil, &check.Error{Name: "number of requests", Value: n, Rule: fmt.Sprintf("between 1 and %d", MaxRequests)}
+		return nil, &check.Error{Name: "number of requests", Value: n,
+			Rule: fmt.Sprintf("between 1 and %d", MaxRequests)}
 	}
 	requests = slices.Clone(requests)
 	ids := map[string]bool{}

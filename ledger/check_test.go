@@ -39,11 +39,14 @@ func TestCheckChargesNothing(t *testing.T) {
 		want    error
 	}{
 		{ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 1, Unit: unit(0.4)}, nil},
-		{ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 2, Unit: unit(0.4)}, ledger.ErrExceeded},
+		{ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 2, Unit: unit(0.4)},
+			ledger.ErrExceeded},
 		{ledger.Request{Relation: ledger.ReplaceOne, ID: "more", Count: 1, PaidBy: "a"}, nil},
-		{ledger.Request{Relation: ledger.ReplaceOne, ID: "more", Count: 1, PaidBy: "nobody"}, ledger.ErrUnpaid},
+		{ledger.Request{Relation: ledger.ReplaceOne, ID: "more", Count: 1, PaidBy: "nobody"},
+			ledger.ErrUnpaid},
 		{paid, ledger.ErrReplayed},
-		{ledger.Request{Relation: ledger.ReplaceOne, ID: "a", Count: 2, Unit: unit(0.1)}, ledger.ErrConflict},
+		{ledger.Request{Relation: ledger.ReplaceOne, ID: "a", Count: 2, Unit: unit(0.1)},
+			ledger.ErrConflict},
 	} {
 		if err := l.Check(ctx, c.request); !errors.Is(err, c.want) {
 			t.Errorf("Check(%+v) = %v, want %v", c.request, err, c.want)
@@ -52,7 +55,9 @@ func TestCheckChargesNothing(t *testing.T) {
 	if after, err := l.Head(ctx); err != nil || after != before {
 		t.Errorf("head %v, %v after checks, want %v as before", after, err, before)
 	}
-	if err := l.Check(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 1, Unit: unit(0.4)}, ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 1, Unit: unit(0.1)}); !errors.Is(err, ledger.ErrConflict) {
+	if err := l.Check(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 1,
+		Unit: unit(0.4)}, ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 1,
+		Unit: unit(0.1)}); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("one id twice: %v", err)
 	}
 }
@@ -77,10 +82,12 @@ func TestPaidByAnotherCharge(t *testing.T) {
 	if _, err := l.Charge(ctx, first); !errors.Is(err, ledger.ErrUnpaid) {
 		t.Fatalf("before the training was paid for: %v, want %v", err, ledger.ErrUnpaid)
 	}
-	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "training", Count: 1, Unit: unit}); err != nil {
+	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "training", Count: 1,
+		Unit: unit}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "costly", Count: 1, Unit: unit, PaidBy: "training"}); err == nil {
+	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "costly", Count: 1,
+		Unit: unit, PaidBy: "training"}); err == nil {
 		t.Error("a cost and somebody else who paid it: no error")
 	}
 	r, err := l.Charge(ctx, first)
@@ -93,10 +100,12 @@ func TestPaidByAnotherCharge(t *testing.T) {
 	if _, err := l.Charge(ctx, first); !errors.Is(err, ledger.ErrReplayed) {
 		t.Errorf("again: %v, want %v", err, ledger.ErrReplayed)
 	}
-	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "first", Count: 1, PaidBy: "other"}); !errors.Is(err, ledger.ErrConflict) {
+	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "first", Count: 1,
+		PaidBy: "other"}); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("paid by another: %v, want %v", err, ledger.ErrConflict)
 	}
-	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "second", Count: 1, PaidBy: "first"}); !errors.Is(err, ledger.ErrUnpaid) {
+	if _, err := l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "second", Count: 1,
+		PaidBy: "first"}); !errors.Is(err, ledger.ErrUnpaid) {
 		t.Errorf("paid by what was paid for itself: %v, want %v", err, ledger.ErrUnpaid)
 	}
 	spent, err := l.Spent(ctx)

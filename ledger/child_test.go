@@ -130,7 +130,8 @@ func refund(path string) error {
 		return nil
 	}
 	anchor, db, _ := bytes.Cut(b, []byte("\n"))
-	return errors.Join(os.WriteFile(path+AnchorSuffix, append(anchor, '\n'), 0o600), os.WriteFile(path, db, 0o600))
+	return errors.Join(os.WriteFile(path+AnchorSuffix, append(anchor, '\n'), 0o600),
+		os.WriteFile(path, db, 0o600))
 }
 
 // said collects what children printed.

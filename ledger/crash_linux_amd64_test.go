@@ -17,7 +17,9 @@ import (
 // everyCall runs a child once per system call that changes a file, interferes
 // with that call, lets a second child go on, and hands both outputs to check. It
 // returns the number of calls. prepare makes the files and returns their path.
-func everyCall(t *testing.T, mode string, act interference, errno syscall.Errno, wanted func(*fileOp) bool, prepare func() string, check func(at string, path string, first, second said)) int {
+func everyCall(t *testing.T, mode string, act interference, errno syscall.Errno,
+	wanted func(*fileOp) bool, prepare func() string,
+	check func(at string, path string, first, second said)) int {
 	t.Helper()
 	done := 0
 	for n := 0; ; n++ {
@@ -106,10 +108,11 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	for name, act := range acts {
 		n := everyCall(t, "charge", act, 0, anyCall, existing(t), honest(t))
 		check := honest(t)
-		m := everyCall(t, "create", act, 0, anyCall, missing(t), func(at, path string, first, second said) {
-			checkLeftovers(t, at, path)
-			check(at, path, first, second)
-		})
+		m := everyCall(t, "create", act, 0, anyCall, missing(t),
+			func(at, path string, first, second said) {
+				checkLeftovers(t, at, path)
+				check(at, path, first, second)
+			})
 		t.Logf("killed %s each of %d calls of three charges, %d with creation", name, n, m)
 		if n < 20 || m < n {
 			t.Errorf("only %d and %d calls seen", n, m)
@@ -161,29 +164,34 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 		mode   string
 	}{
 		{"sync", syscall.EIO, func(op *fileOp) bool { return op.call == unix.SYS_FSYNC }, "charge"},
-		{"sync of what a killed process left", syscall.EIO, func(op *fileOp) bool { return op.call == unix.SYS_FSYNC }, "behind"},
+		{"sync of what a killed process left", syscall.EIO, func(op *fileOp) bool {
+			return op.call == unix.SYS_FSYNC
+		}, "behind"},
 		{"write", syscall.ENOSPC, (*fileOp).isWrite, "charge"},
 	} {
 		check := honest(t)
-		n := everyCall(t, c.mode, failCall, c.errno, c.wanted, existing(t), func(at, path string, first, second said) {
-			if len(first.released)+len(first.refused) != 3 || len(first.refused) == 0 {
-				t.Errorf("%s: %d released, %d refused of 3", at, len(first.released), len(first.refused))
-			} else if !strings.Contains(first.refused[0], c.errno.Error()) || !strings.Contains(first.refused[0], ErrWrite.Error()) {
-				t.Errorf("%s: refused: %s", at, first.refused[0])
-			}
-			if len(first.refused) > 0 {
-				// From the failure on, everything through this handle is refused.
-				if id := fmt.Sprintf("first-%d ", 3-len(first.refused)); !strings.HasPrefix(first.refused[0], id) {
-					t.Errorf("%s: the first refusal of %d is %s", at, len(first.refused), first.refused[0])
+		n := everyCall(t, c.mode, failCall, c.errno, c.wanted, existing(t),
+			func(at, path string, first, second said) {
+				if len(first.released)+len(first.refused) != 3 || len(first.refused) == 0 {
+					t.Errorf("%s: %d released, %d refused of 3", at, len(first.released), len(first.refused))
+				} else if !strings.Contains(first.refused[0], c.errno.Error()) ||
+					!strings.Contains(first.refused[0], ErrWrite.Error()) {
+					t.Errorf("%s: refused: %s", at, first.refused[0])
 				}
-			}
-			for _, r := range first.refused[min(1, len(first.refused)):] {
-				if !strings.Contains(r, ErrBroken.Error()) {
-					t.Errorf("%s: after the failure: %s", at, r)
+				if len(first.refused) > 0 {
+					// From the failure on, everything through this handle is refused.
+					if id := fmt.Sprintf("first-%d ", 3-len(first.refused)); !strings.HasPrefix(first.refused[0],
+						id) {
+						t.Errorf("%s: the first refusal of %d is %s", at, len(first.refused), first.refused[0])
+					}
 				}
-			}
-			check(at, path, first, second)
-		})
+				for _, r := range first.refused[min(1, len(first.refused)):] {
+					if !strings.Contains(r, ErrBroken.Error()) {
+						t.Errorf("%s: after the failure: %s", at, r)
+					}
+				}
+				check(at, path, first, second)
+			})
 		t.Logf("%d calls failed (%s)", n, c.name)
 		if n < 7 {
 			t.Errorf("only %d %s calls seen", n, c.name)
@@ -231,7 +239,8 @@ func TestPowerFailure(t *testing.T) {
 	if len(s.released) != 12 || len(s.errors)+len(s.refused) > 0 {
 		t.Fatalf("%+v", s)
 	}
-	if got := replay(u, ops, func(int) bool { return true }); string(got.db) != string(readFiles(t, u.path).db) || string(got.anchor) != string(readFiles(t, u.path).anchor) {
+	if got := replay(u, ops, func(int) bool { return true }); string(got.db) !=
+		string(readFiles(t, u.path).db) || string(got.anchor) != string(readFiles(t, u.path).anchor) {
 		t.Fatal("the recorded operations do not make up the files")
 	}
 	ways := 40
@@ -269,7 +278,8 @@ func powerFailures(t *testing.T, u *underAttack, ops []fileOp, first, ways int) 
 				t.Fatalf("power failure after operation %d of %d: %v", n, len(ops), err)
 			}
 			if state.spent.epsilon.less(least.epsilon) {
-				t.Fatalf("power failure after operation %d of %d: %v spent, want at least %v", n, len(ops), state.spent, least)
+				t.Fatalf("power failure after operation %d of %d: %v spent, want at least %v", n, len(ops),
+					state.spent, least)
 			}
 		}
 	}
@@ -285,7 +295,8 @@ func TestPowerFailureOverTornCommit(t *testing.T) {
 	u.last().write(t, u.path)
 	var ops []fileOp
 	var s said
-	s.read(t, (&tracer{record: func(op fileOp) { ops = append(ops, op) }}).run(t, child("charge", u.path, "x", 2)))
+	s.read(t, (&tracer{record: func(op fileOp) { ops = append(ops, op) }}).run(t,
+		child("charge", u.path, "x", 2)))
 	if len(s.released) != 2 {
 		t.Fatalf("%+v", s)
 	}
@@ -348,7 +359,8 @@ func replay(u *underAttack, ops []fileOp, keep func(int) bool) files {
 		at     int64 // where the next write goes that has no place of its own
 	}
 	const ledger, anchor = "ledger", "ledger" + AnchorSuffix
-	names := map[string]*file{ledger: {b: bytes.Clone(u.last().db), synced: -1}, anchor: {b: bytes.Clone(u.last().anchor), synced: -1}}
+	names := map[string]*file{ledger: {b: bytes.Clone(u.last().db), synced: -1},
+		anchor: {b: bytes.Clone(u.last().anchor), synced: -1}}
 	// Which file each operation is about: names change hands.
 	about := make([]*file, len(ops))
 	namesSynced := -1

@@ -54,7 +54,8 @@ func drawnRequest(i int) Request {
 }
 
 func plainRequest(i int) Request {
-	return Request{Relation: ReplaceOne, ID: fmt.Sprintf("request %d", i), Count: 1, Unit: unitOfOne, Event: []byte(`{"mechanism":"darrm"}`)}
+	return Request{Relation: ReplaceOne, ID: fmt.Sprintf("request %d", i), Count: 1, Unit: unitOfOne,
+		Event: []byte(`{"mechanism":"darrm"}`)}
 }
 
 func chargeOne(l *Ledger, i int) error {
@@ -114,7 +115,8 @@ func TestTruncatedAnywhere(t *testing.T) {
 			t.Errorf("anchor cut to %d is accepted", n)
 		}
 	}
-	for _, n := range []int{0, 1, 100, 500, len(u.states[3].db), len(u.states[5].db), len(whole.db) - 1} {
+	for _, n := range []int{0, 1, 100, 500, len(u.states[3].db), len(u.states[5].db),
+		len(whole.db) - 1} {
 		u.checkFiles(t, files{whole.db[:n], whole.anchor}, "file cut to %d", n)
 	}
 	for _, n := range []int{0, 1, 100, len(whole.anchor) - 1} {
@@ -155,12 +157,14 @@ func TestTornCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(10), plainRequest(11), plainRequest(12)}); err != nil {
+	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(10), plainRequest(11),
+		plainRequest(12)}); err != nil {
 		t.Fatal(err)
 	}
 	next := readFiles(t, u.path)
 	before := u.last()
-	tails := [][]byte{make([]byte, 5000), []byte("\n"), []byte("{}\n"), bytes.Repeat([]byte("x"), 2*maxLine)}
+	tails := [][]byte{make([]byte, 5000), []byte("\n"), []byte("{}\n"),
+		bytes.Repeat([]byte("x"), 2*maxLine)}
 	for n := len(before.db); n < len(next.db); n++ {
 		tails = append(tails, next.db[len(before.db):n])
 	}
@@ -178,12 +182,14 @@ func TestTornCommit(t *testing.T) {
 		if i%thin(37) == 0 || i < 4 {
 			u.checkFiles(t, files{torn, before.anchor}, "file torn at %d", len(tail))
 			b := readFiles(t, u.path).db
-			if c, err := readChain(t.Context(), linesOf{bytes.NewReader(b)}, nil); err != nil || c.rest != nil {
+			if c, err := readChain(t.Context(), linesOf{bytes.NewReader(b)}, nil); err != nil ||
+				c.rest != nil {
 				t.Errorf("after a tail of %d bytes: %v, %v", len(tail), err, c.rest)
 			}
 		}
 	}
-	if s, err := (files{next.db, before.anchor}).verify(nil); err != nil || s.spent != u.spent.Plus(unitOfOne.Times(3)) {
+	if s, err := (files{next.db, before.anchor}).verify(nil); err != nil ||
+		s.spent != u.spent.Plus(unitOfOne.Times(3)) {
 		t.Errorf("a whole commit that the anchor does not know yet: %v, %v", s.spent, err)
 	}
 }
@@ -273,7 +279,8 @@ func (l *Ledger) mustGenesis(t *testing.T) Digest {
 func TestExchangedLedgers(t *testing.T) {
 	a, b := newUnderAttack(t, 3), newUnderAttack(t, 3)
 	for i := range a.states {
-		if _, err := (files{a.states[i].db, b.states[i].anchor}).verify(nil); !errors.Is(err, ErrDamaged) {
+		if _, err := (files{a.states[i].db, b.states[i].anchor}).verify(nil); !errors.Is(err,
+			ErrDamaged) {
 			t.Errorf("commit %d: %v", i, err)
 		}
 	}
@@ -299,27 +306,37 @@ func TestForgedRecords(t *testing.T) {
 	}
 	const head, entry = 6, 3 // the last head record, the second entry
 	for name, forge := range map[string]func([]string) []string{
-		"refund in the head":      rewrite(head, `"epsilon":"3`, `"epsilon":"2`),
-		"larger budget":           rewrite(0, `"epsilon":"1`, `"epsilon":"9`),
-		"other relation":          rewrite(0, `"replace"`, `"add-remove"`),
-		"other secret":            rewrite(0, `"secret_sha256":"`, `"secret_sha256":"0`),
-		"older format":            rewrite(0, `"format":3`, `"format":1`),
-		"smaller charge":          rewrite(entry, `"epsilon":"1000000000000"`, `"epsilon":"1"`),
-		"other event":             rewrite(entry, "darrm", "other"),
-		"other time":              rewrite(entry, `"time":"2`, `"time":"1`),
-		"other draw":              rewrite(entry, "draw 1", "draw 7"),
-		"other form":              rewrite(entry, `"count":1`, `"count":1 `),
-		"last commit removed":     func(l []string) []string { return l[:5] },
-		"last head removed":       func(l []string) []string { return l[:6] },
-		"last entry removed":      func(l []string) []string { return append(l[:5], l[6]) },
-		"first commit removed":    func(l []string) []string { return append(l[:1], l[3:]...) },
-		"a head in between gone":  func(l []string) []string { return append(l[:2], l[3:]...) },
-		"commits exchanged":       func(l []string) []string { l[1], l[2], l[3], l[4] = l[3], l[4], l[1], l[2]; return l },
-		"an entry twice":          func(l []string) []string { return append(l[:2], l[1:]...) },
-		"a commit twice":          func(l []string) []string { return append(l[:3], l[1:]...) },
-		"an empty line":           func(l []string) []string { return append(l[:3], append([]string{"\n"}, l[3:]...)...) },
-		"a line of something":     func(l []string) []string { return append(l[:3], append([]string{"{}\n"}, l[3:]...)...) },
-		"a genesis record more":   func(l []string) []string { return append(l[:3], append([]string{l[0]}, l[3:]...)...) },
+		"refund in the head":     rewrite(head, `"epsilon":"3`, `"epsilon":"2`),
+		"larger budget":          rewrite(0, `"epsilon":"1`, `"epsilon":"9`),
+		"other relation":         rewrite(0, `"replace"`, `"add-remove"`),
+		"other secret":           rewrite(0, `"secret_sha256":"`, `"secret_sha256":"0`),
+		"older format":           rewrite(0, `"format":3`, `"format":1`),
+		"smaller charge":         rewrite(entry, `"epsilon":"1000000000000"`, `"epsilon":"1"`),
+		"other event":            rewrite(entry, "darrm", "other"),
+		"other time":             rewrite(entry, `"time":"2`, `"time":"1`),
+		"other draw":             rewrite(entry, "draw 1", "draw 7"),
+		"other form":             rewrite(entry, `"count":1`, `"count":1 `),
+		"last commit removed":    func(l []string) []string { return l[:5] },
+		"last head removed":      func(l []string) []string { return l[:6] },
+		"last entry removed":     func(l []string) []string { return append(l[:5], l[6]) },
+		"first commit removed":   func(l []string) []string { return append(l[:1], l[3:]...) },
+		"a head in between gone": func(l []string) []string { return append(l[:2], l[3:]...) },
+		"commits exchanged": func(l []string) []string {
+			l[1], l[2], l[3], l[4] = l[3], l[4], l[1],
+				l[2]
+			return l
+		},
+		"an entry twice": func(l []string) []string { return append(l[:2], l[1:]...) },
+		"a commit twice": func(l []string) []string { return append(l[:3], l[1:]...) },
+		"an empty line": func(l []string) []string {
+			return append(l[:3], append([]string{"\n"}, l[3:]...)...)
+		},
+		"a line of something": func(l []string) []string {
+			return append(l[:3], append([]string{"{}\n"}, l[3:]...)...)
+		},
+		"a genesis record more": func(l []string) []string {
+			return append(l[:3], append([]string{l[0]}, l[3:]...)...)
+		},
 		"genesis record removed":  func(l []string) []string { return l[1:] },
 		"nothing but the genesis": func(l []string) []string { return l[:1] },
 		"nothing":                 func(l []string) []string { return nil },
@@ -340,7 +357,8 @@ func TestForgedRecords(t *testing.T) {
 // Entries of one commit stand between no head records; each bit of them counts all the same.
 func TestForgedBatch(t *testing.T) {
 	l := create(t, 100, 0)
-	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(0), plainRequest(1), plainRequest(2)}); err != nil {
+	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(0), plainRequest(1),
+		plainRequest(2)}); err != nil {
 		t.Fatal(err)
 	}
 	f := readFiles(t, l.Path())
@@ -372,7 +390,8 @@ func TestChangedUnderAHandle(t *testing.T) {
 	if err := other.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("verify: %v", err)
 	}
-	for _, c := range [][2]string{{`"request 0"`, `"request 9"`}, {`{"seq":1,`, `{"seq":2,`}, {`"count":1`, `"count":x`}} {
+	for _, c := range [][2]string{{`"request 0"`, `"request 9"`}, {`{"seq":1,`, `{"seq":2,`},
+		{`"count":1`, `"count":x`}} {
 		l := create(t, 100, 0)
 		mustCharge(t, l, drawnRequest(0))
 		mustCharge(t, l, plainRequest(1))
@@ -412,8 +431,9 @@ func TestAdopt(t *testing.T) {
 		"database rolled back":  {files{u.states[2].db, nil}, pin, false},
 		"database damaged":      {files{u.states[3].db[:len(u.states[3].db)-300], nil}, pin, false},
 		"torn after the pin":    {files{append(bytes.Clone(u.states[3].db), '{'), nil}, pin, true},
-		"torn, an older pin":    {files{append(bytes.Clone(u.states[3].db), '{'), nil}, u.heads[2], false},
-		"an older pin":          {files{u.states[3].db, nil}, u.heads[2], true},
+		"torn, an older pin": {files{append(bytes.Clone(u.states[3].db), '{'), nil}, u.heads[2],
+			false},
+		"an older pin": {files{u.states[3].db, nil}, u.heads[2], true},
 	} {
 		c.f.write(t, u.path)
 		if _, err := Open(t.Context(), u.path); !errors.Is(err, ErrDamaged) {
@@ -439,22 +459,26 @@ func TestNotALedger(t *testing.T) {
 	u := newUnderAttack(t, 1)
 	last := u.last()
 	for name, b := range map[string][]byte{
-		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10), "JSON": []byte(`{"format": 3}`),
+		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10),
+		"JSON":                  []byte(`{"format": 3}`),
 		"a beginning cut short": last.db[:10], "an anchor": last.anchor,
 	} {
 		files{b, nil}.write(t, path)
-		if _, err := Open(t.Context(), path); !errors.Is(err, ErrNotLedger) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path+" is not a ledger") {
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrNotLedger) ||
+			errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path+" is not a ledger") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got, _ := os.ReadFile(path); !bytes.Equal(got, b) {
 			t.Errorf("%s: Open wrote to it", name)
 		}
 		files{b, last.anchor}.write(t, path)
-		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) ||
+			errors.Is(err, ErrNotLedger) {
 			t.Errorf("%s, with an anchor: %v", name, err)
 		}
 		files{b, []byte("?")}.write(t, path)
-		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) ||
+			errors.Is(err, ErrNotLedger) {
 			t.Errorf("%s, with a damaged anchor: %v", name, err)
 		}
 		l := create(t, 1, 0)

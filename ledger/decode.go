@@ -56,7 +56,8 @@ func decode(line []byte, all bool) (e Entry, err error) {
 	case len(p.b) > 0:
 		return e, fmt.Errorf("%.40q is not of an entry", p.b)
 	case e.Seq == 0 || e.Commit == 0 || e.Commit > e.Seq:
-		return e, fmt.Errorf("seq %d with commit %d: each starts at 1, and every commit has an entry", e.Seq, e.Commit)
+		return e, fmt.Errorf("seq %d with commit %d: each starts at 1, and every commit has an entry",
+			e.Seq, e.Commit)
 	}
 	// The same rules as for a request, so that a file cannot hold what could not have been
 	// asked for.
@@ -144,7 +145,8 @@ func (p *parser) charge(e *Entry) {
 		return
 	}
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, event); err != nil || !bytes.Equal(compact.Bytes(), event) || len(event) > MaxEvent {
+	if err := json.Compact(&compact, event); err != nil || !bytes.Equal(compact.Bytes(), event) ||
+		len(event) > MaxEvent {
 		p.fail("event %.40q is not JSON without space of at most %d bytes", event, MaxEvent)
 	}
 	e.Event = bytes.Clone(event)

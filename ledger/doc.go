@@ -62,9 +62,10 @@
 // # Clients
 //
 // A charge may name a client, and state the share of the budget that all charges of the client may
-// spend together. The share is judged as the budget is: under the lock, with what all processes have
-// charged for the client, and what is more is an [ErrShare] that costs nothing. It limits one client
-// for the others' sake and is no promise to anybody, so it is not stored: each request brings it.
+// spend together. The share is judged as the budget is: under the lock, with what all processes
+// have charged for the client, and what is more is an [ErrShare] that costs nothing. It limits one
+// client for the others' sake and is no promise to anybody, so it is not stored: each request
+// brings it.
 //
 // # Draws
 //
@@ -127,12 +128,12 @@
 //
 // # Several processes
 //
-// Any number of goroutines and processes may use one ledger. Each call opens the file, takes
-// its lock (flock(2), exclusive for charges and shared for looks), reads what others
-// wrote since, and gives the lock back. Waiting ends with the context; a charge that has
-// begun to write is not cut short. A process that ends, however it ends, gives its lock
-// back. Calls of several goroutines that wait on one handle share a commit: each is
-// admitted or refused by itself, in the order in which they came. Systems without flock are not supported, nor file systems without hard links,
+// Any number of goroutines and processes may use one ledger. Each call opens the file, takes its
+// lock (flock(2), exclusive for charges and shared for looks), reads what others wrote since, and
+// gives the lock back. Waiting ends with the context; a charge that has begun to write is not cut
+// short. A process that ends, however it ends, gives its lock back. Calls of several goroutines
+// that wait on one handle share a commit: each is admitted or refused by itself, in the order in
+// which they came. Systems without flock are not supported, nor file systems without hard links,
 // which [Create] needs to replace nobody's file.
 //
 // # Stores
@@ -143,8 +144,8 @@
 //
 // # Files
 //
-// A ledger at a path is three files: the ledger at PATH, its anchor at PATH.anchor and the secret at
-// PATH.secret. They belong together and are moved together.
+// A ledger at a path is three files: the ledger at PATH, its anchor at PATH.anchor and the secret
+// at PATH.secret. They belong together and are moved together.
 //
 // The ledger is a file of lines, which is appended to and never changed. One write is one
 // commit: one or more entries and the head record that closes them.
@@ -174,11 +175,11 @@
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //	anchor    {"ledger":"…", and the fields of a head record
 //
-// What does not apply is left out: names that are "", false, and a draw where there is none. A charge that spends something itself has no paid_by; one that was
-// paid by another has the zero unit. The event is any JSON value, its objects with unique
-// and sorted keys, its numbers as they were given, characters that act on a terminal
-// or on the direction of text (Unicode Cc, Cf, Zl, Zp) as \u escapes. Ids have none of
-// those. The hashes are
+// What does not apply is left out: names that are "", false, and a draw where there is none. A
+// charge that spends something itself has no paid_by; one that was paid by another has the zero
+// unit. The event is any JSON value, its objects with unique and sorted keys, its numbers as they
+// were given, characters that act on a terminal or on the direction of text (Unicode Cc, Cf, Zl,
+// Zp) as \u escapes. Ids have none of those. The hashes are
 //
 //	h_0 = SHA-256("darrm ledger genesis 1\n" ‖ genesis record)
 //	h_i = SHA-256("darrm ledger entry 1\n" ‖ h_{i-1} as 32 bytes ‖ record i)
@@ -188,8 +189,8 @@
 //	darrm ledger secret 1
 //	64 random hex digits
 //
-// The keys of the digests are made of the 32 bytes of these digits ([VoteHash]). Without the file, or where others
-// may open it, no votes can be digested; all else works. It cannot be made again.
+// The keys of the digests are made of the 32 bytes of these digits ([VoteHash]). Without the file,
+// or where others may open it, no votes can be digested; all else works. It cannot be made again.
 //
 // # How a charge gets to disk
 //

@@ -62,10 +62,12 @@ func (d *Draw) check(paidBy string) error {
 		return err
 	}
 	if d.Votes == (Digest{}) {
-		return &check.Error{Name: "votes of the draw", Value: d.Votes, Rule: "a digest made with the ledger's secret"}
+		return &check.Error{Name: "votes of the draw", Value: d.Votes,
+			Rule: "a digest made with the ledger's secret"}
 	}
 	if d.Covers && paidBy != "" {
-		return &check.Error{Name: "paid by", Value: fmt.Sprintf("%q", paidBy), Rule: "left out where a charge covers a draw"}
+		return &check.Error{Name: "paid by", Value: fmt.Sprintf("%q", paidBy),
+			Rule: "left out where a charge covers a draw"}
 	}
 	return nil
 }
@@ -76,7 +78,8 @@ func (d *Draw) checkCast(ensemble string) error {
 	if d.Query || d.cast != nil && d.cast.hash().digest(ensemble, d.Name) == d.Votes {
 		return nil
 	}
-	return &check.Error{Name: "draw", Value: DrawName{ensemble, d.Name}, Rule: "made by VoteHash.Draw for the request's ensemble"}
+	return &check.Error{Name: "draw", Value: DrawName{ensemble, d.Name},
+		Rule: "made by VoteHash.Draw for the request's ensemble"}
 }
 
 // sameVotes fails where the votes of a draw that is new equal those of a draw of another name,
@@ -85,7 +88,8 @@ func (d *Draw) checkCast(ensemble string) error {
 func (r *Request) sameVotes(p past) error {
 	d := r.Draw
 	if d == nil || d.Query || d.CastAnew ||
-		p.first(key{byDraw, r.Ensemble, d.Name}) != nil || p.first(key{byDrawCover, r.Ensemble, d.Name}) != nil {
+		p.first(key{byDraw, r.Ensemble, d.Name}) != nil ||
+		p.first(key{byDrawCover, r.Ensemble, d.Name}) != nil {
 		return nil
 	}
 	h := d.cast.hash()

@@ -10,7 +10,8 @@ import (
 
 // drawn is a request for an answer to a draw of ensemble "e", which pays for itself.
 func drawn(id, draw string, votes byte) Request {
-	return Request{Relation: ReplaceOne, ID: id, Count: 1, Unit: unitOfOne, Ensemble: "e", Draw: newDraw("e", draw, int(votes))}
+	return Request{Relation: ReplaceOne, ID: id, Count: 1, Unit: unitOfOne, Ensemble: "e",
+		Draw: newDraw("e", draw, int(votes))}
 }
 
 // newDraw is a draw with one row of votes, under a key of the tests.
@@ -84,65 +85,89 @@ func TestRules(t *testing.T) {
 		want   error
 	}{
 		// Other votes under the name of a draw.
-		{"the same votes are not others", []Request{first, cover}, paidBy("c", drawn("b", "march", 1)), nil},
+		{"the same votes are not others", []Request{first, cover}, paidBy("c", drawn("b", "march", 1)),
+			nil},
 		{"other votes of an answered draw", []Request{first}, covering("c", "march", 2), ErrDraw},
 		{"other votes of a covered draw", []Request{cover}, covering("d", "march", 2), ErrDraw},
 		{"other votes, stated", []Request{first}, anew(covering("c", "march", 2)), ErrDraw},
-		{"other votes, paid by the cover", []Request{cover}, paidBy("c", drawn("b", "march", 2)), ErrDraw},
+		{"other votes, paid by the cover", []Request{cover}, paidBy("c", drawn("b", "march", 2)),
+			ErrDraw},
 		{"another ensemble has names of its own", []Request{first}, of("f", drawn("b", "march", 2)), nil},
-		{"names do not run together", []Request{of("e", drawn("a", "xy", 1))}, of("ex", drawn("b", "y", 2)), nil},
+		{"names do not run together", []Request{of("e", drawn("a", "xy", 1))},
+			of("ex", drawn("b", "y", 2)), nil},
 
 		// A second answer that pays for itself.
 		{"another draw", []Request{first}, drawn("b", "april", 2), nil},
 		{"answered", []Request{first}, drawn("b", "march", 1), ErrDrawn},
 		{"answered, stated", []Request{first}, anew(drawn("b", "march", 1)), ErrDrawn},
 		{"covered", []Request{cover}, drawn("b", "march", 1), ErrDrawn},
-		{"answered where teachers have no name", []Request{of("", first)}, of("", drawn("b", "march", 1)), ErrDrawn},
+		{"answered where teachers have no name", []Request{of("", first)}, of("", drawn("b", "march", 1)),
+			ErrDrawn},
 		{"covered after an answer", []Request{first}, cover, nil},
 
 		// Who pays for an answer to a draw.
 		{"paid by the cover", []Request{cover}, paidBy("c", drawn("b", "march", 1)), nil},
 		{"paid by nobody", []Request{first}, paidBy("c", drawn("b", "march", 1)), ErrUnpaid},
 		{"paid by the first answer", []Request{first}, paidBy("a", drawn("b", "march", 1)), ErrUnpaid},
-		{"paid by a paid answer", []Request{cover, paidBy("c", drawn("b", "march", 1))}, paidBy("b", drawn("d", "march", 1)), ErrUnpaid},
-		{"paid by the cover of another draw", []Request{covering("c", "april", 2)}, paidBy("c", drawn("b", "march", 1)), ErrUnpaid},
-		{"paid by the cover of another draw of the same votes", []Request{covering("c", "april", 1)}, paidBy("c", anew(drawn("b", "march", 1))), ErrUnpaid},
-		{"paid by the cover of other votes", []Request{covering("c", "april", 2), drawn("a", "march", 1)}, paidBy("c", anew(drawn("b", "april", 1))), ErrDraw},
-		{"paid by the cover of another ensemble", []Request{of("f", cover)}, paidBy("c", anew(drawn("b", "march", 1))), ErrUnpaid},
+		{"paid by a paid answer", []Request{cover, paidBy("c", drawn("b", "march", 1))},
+			paidBy("b", drawn("d", "march", 1)), ErrUnpaid},
+		{"paid by the cover of another draw", []Request{covering("c", "april", 2)},
+			paidBy("c", drawn("b", "march", 1)), ErrUnpaid},
+		{"paid by the cover of another draw of the same votes", []Request{covering("c", "april", 1)},
+			paidBy("c", anew(drawn("b", "march", 1))), ErrUnpaid},
+		{"paid by the cover of other votes", []Request{covering("c", "april", 2), drawn("a", "march", 1)},
+			paidBy("c", anew(drawn("b", "april", 1))), ErrDraw},
+		{"paid by the cover of another ensemble", []Request{of("f", cover)},
+			paidBy("c", anew(drawn("b", "march", 1))), ErrUnpaid},
 		{"paid by a training", []Request{undrawn(first)}, paidBy("a", drawn("b", "march", 1)), ErrUnpaid},
-		{"frozen, paid by a training", []Request{undrawn(first)}, paidBy("a", undrawn(drawn("b", "", 0))), nil},
+		{"frozen, paid by a training", []Request{undrawn(first)}, paidBy("a", undrawn(drawn("b", "", 0))),
+			nil},
 		{"frozen, paid by a cover", []Request{cover}, paidBy("c", undrawn(drawn("b", "", 0))), ErrUnpaid},
-		{"frozen, paid by an answer", []Request{first}, paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
-		{"frozen, paid by another training", []Request{of("f", undrawn(first))}, paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
+		{"frozen, paid by an answer", []Request{first}, paidBy("a", undrawn(drawn("b", "", 0))),
+			ErrUnpaid},
+		{"frozen, paid by another training", []Request{of("f", undrawn(first))},
+			paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
 
 		// Equal votes under two names.
 		{"equal votes", []Request{first}, drawn("b", "april", 1), ErrSameVotes},
 		{"equal votes of a covered draw", []Request{cover}, drawn("b", "april", 1), ErrSameVotes},
-		{"equal votes of another ensemble", []Request{of("f", first)}, drawn("b", "march", 1), ErrSameVotes},
-		{"equal votes of that name, of another ensemble, cast anew", []Request{of("f", first)}, anew(drawn("b", "march", 1)), nil},
-		{"equal votes of that name, covering", []Request{of("f", first)}, covering("c", "march", 1), ErrSameVotes},
-		{"equal votes of another draw than the first", []Request{drawn("z", "may", 2), first}, drawn("b", "april", 1), ErrSameVotes},
+		{"equal votes of another ensemble", []Request{of("f", first)}, drawn("b", "march", 1),
+			ErrSameVotes},
+		{"equal votes of that name, of another ensemble, cast anew", []Request{of("f", first)},
+			anew(drawn("b", "march", 1)), nil},
+		{"equal votes of that name, covering", []Request{of("f", first)}, covering("c", "march", 1),
+			ErrSameVotes},
+		{"equal votes of another draw than the first", []Request{drawn("z", "may", 2), first},
+			drawn("b", "april", 1), ErrSameVotes},
 		{"equal votes of a query", []Request{query(first)}, drawn("b", "april", 1), nil},
 		{"a query with equal votes", []Request{first}, query(drawn("b", "april", 1)), nil},
 		{"equal votes, covering", []Request{first}, covering("c", "april", 1), ErrSameVotes},
 		{"equal votes, cast anew", []Request{first}, anew(drawn("b", "april", 1)), nil},
-		{"equal votes of another ensemble, cast anew", []Request{of("f", first)}, anew(drawn("b", "april", 1)), nil},
-		{"equal votes, cast anew for a draw that is there", []Request{first, anew(drawn("b", "april", 1))}, covering("c", "april", 1), nil},
-		{"equal votes of two draws, and a third", []Request{first, anew(drawn("b", "april", 1))}, drawn("c", "may", 1), ErrSameVotes},
+		{"equal votes of another ensemble, cast anew", []Request{of("f", first)},
+			anew(drawn("b", "april", 1)), nil},
+		{"equal votes, cast anew for a draw that is there",
+			[]Request{first, anew(drawn("b", "april", 1))}, covering("c", "april", 1), nil},
+		{"equal votes of two draws, and a third", []Request{first, anew(drawn("b", "april", 1))},
+			drawn("c", "may", 1), ErrSameVotes},
 		{"the first of two with equal votes", []Request{first, anew(drawn("b", "april", 1))}, cover, nil},
 
 		// The digest of an ensemble.
-		{"a digest for the first time", []Request{undrawn(first)}, teachers("v1", undrawn(drawn("b", "", 0))), nil},
+		{"a digest for the first time", []Request{undrawn(first)},
+			teachers("v1", undrawn(drawn("b", "", 0))), nil},
 		{"the same digest", []Request{teachers("v1", first)}, teachers("v1", cover), nil},
 		{"another digest", []Request{teachers("v1", first)}, teachers("v2", cover), ErrEnsemble},
 		{"no digest any more", []Request{teachers("v1", first)}, cover, ErrEnsemble},
-		{"a digest stated second, then another", []Request{first, teachers("v1", cover)}, teachers("v2", paidBy("c", drawn("b", "march", 1))), ErrEnsemble},
-		{"another ensemble has no digest", []Request{teachers("v1", first)}, of("f", drawn("b", "march", 2)), nil},
-		{"no ensemble has no digest", []Request{teachers("v1", first)}, of("", undrawn(drawn("b", "", 0))), nil},
+		{"a digest stated second, then another", []Request{first, teachers("v1", cover)},
+			teachers("v2", paidBy("c", drawn("b", "march", 1))), ErrEnsemble},
+		{"another ensemble has no digest", []Request{teachers("v1", first)},
+			of("f", drawn("b", "march", 2)), nil},
+		{"no ensemble has no digest", []Request{teachers("v1", first)},
+			of("", undrawn(drawn("b", "", 0))), nil},
 
 		// The relation.
 		{"no relation", nil, Request{ID: "b", Count: 1, Unit: unitOfOne}, ErrRelation},
-		{"another relation", nil, Request{Relation: AddOrRemoveOne, ID: "b", Count: 1, Unit: unitOfOne}, ErrRelation},
+		{"another relation", nil, Request{Relation: AddOrRemoveOne, ID: "b", Count: 1, Unit: unitOfOne},
+			ErrRelation},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, once := opened(t, empty), opened(t, empty)
@@ -152,13 +177,15 @@ func TestRules(t *testing.T) {
 			before := readFiles(t, l.Path())
 			dry := l.Check(t.Context(), c.last)
 			receipt, err := l.Charge(t.Context(), c.last)
-			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || (receipt == nil) != (err != nil) {
+			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) ||
+				(receipt == nil) != (err != nil) {
 				t.Fatalf("charge: %v, want %v", err, c.want)
 			}
 			if errText(dry) != errText(err) {
 				t.Errorf("check: %v, charge: %v", dry, err)
 			}
-			if _, err := once.ChargeAll(t.Context(), append(c.before[:len(c.before):len(c.before)], c.last)); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			if _, err := once.ChargeAll(t.Context(), append(c.before[:len(c.before):len(c.before)],
+				c.last)); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 				t.Errorf("in one call: %v, want %v", err, c.want)
 			}
 			for _, l := range []*Ledger{l, once} {
@@ -224,15 +251,21 @@ func TestReplayOfDraw(t *testing.T) {
 		r    Request
 		want error
 	}{
-		"the same":                      {first, ErrReplayed},
-		"the same, cast anew":           {anew(first), ErrReplayed},
-		"paid by the cover":             {teachers("v1", paidBy("c", drawn("b", "march", 1))), ErrReplayed},
+		"the same":            {first, ErrReplayed},
+		"the same, cast anew": {anew(first), ErrReplayed},
+		"paid by the cover": {teachers("v1", paidBy("c", drawn("b", "march", 1))),
+			ErrReplayed},
 		"the cover":                     {teachers("v1", covering("c", "march", 1)), ErrReplayed},
 		"votes cast anew, not said now": {teachers("v1", drawn("d", "april", 1)), ErrReplayed},
-		"a digest that was not told":    {of("old", teachers("v1", undrawn(drawn("untold", "", 0)))), ErrReplayed},
-		"another digest":                {teachers("v2", first), ErrEnsemble},
-		"no digest":                     {drawn("a", "march", 1), ErrEnsemble},
-		"another relation":              {func() Request { r := first; r.Relation = AddOrRemoveOne; return r }(), ErrRelation},
+		"a digest that was not told": {of("old", teachers("v1", undrawn(drawn("untold", "", 0)))),
+			ErrReplayed},
+		"another digest": {teachers("v2", first), ErrEnsemble},
+		"no digest":      {drawn("a", "march", 1), ErrEnsemble},
+		"another relation": {func() Request {
+			r := first
+			r.Relation = AddOrRemoveOne
+			return r
+		}(), ErrRelation},
 	} {
 		if _, err := l.Charge(t.Context(), c.r); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -249,7 +282,8 @@ func TestReplayOfDraw(t *testing.T) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
-	for _, r := range []Request{teachers("v1", covering("a", "march", 1)), teachers("v1", undrawn(drawn("a", "", 0)))} {
+	for _, r := range []Request{teachers("v1", covering("a", "march", 1)),
+		teachers("v1", undrawn(drawn("a", "", 0)))} {
 		_, err := l.Charge(t.Context(), r)
 		var conflict *ConflictError
 		if !errors.As(err, &conflict) || conflict.What != "draw" {
@@ -291,19 +325,23 @@ func TestDrawErrors(t *testing.T) {
 	mustCharge(t, l, drawn("a", "march", 1))
 	checkDrawn(t, l, "e", "march", "a", "")
 	var again *DrawnError
-	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) || *again != (DrawnError{"e", "march", "a", ""}) {
+	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) ||
+		*again != (DrawnError{"e", "march", "a", ""}) {
 		t.Errorf("answered: %v", err)
 	}
 	mustCharge(t, l, covering("c", "march", 1))
-	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) || *again != (DrawnError{"e", "march", "a", "c"}) {
+	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) ||
+		*again != (DrawnError{"e", "march", "a", "c"}) {
 		t.Errorf("covered: %v", err)
 	}
 	mustCharge(t, l, covering("c2", "march", 1)) // pays once more, and is no harm
-	for _, c := range [][4]string{{"e", "march", "a", "c"}, {"e", "april", "", ""}, {"", "march", "", ""}, {"f", "march", "", ""}} {
+	for _, c := range [][4]string{{"e", "march", "a", "c"}, {"e", "april", "", ""},
+		{"", "march", "", ""}, {"f", "march", "", ""}} {
 		checkDrawn(t, l, c[0], c[1], c[2], c[3])
 	}
 	var same *SameVotesError
-	if _, err := l.Charge(t.Context(), of("f", drawn("b", "april", 1))); !errors.As(err, &same) || *same != (SameVotesError{"march", "e"}) {
+	if _, err := l.Charge(t.Context(), of("f", drawn("b", "april", 1))); !errors.As(err, &same) ||
+		*same != (SameVotesError{"march", "e"}) {
 		t.Errorf("equal votes: %v", err)
 	}
 	mustCharge(t, l, of("f", anew(drawn("b", "april", 1))))
@@ -315,7 +353,9 @@ func TestDrawErrors(t *testing.T) {
 	if err != nil || len(entries) != 4 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
-	if e := entries[3]; e.Ensemble != "f" || *e.Draw != (Draw{Name: "april", Votes: newDraw("f", "april", 1).Votes}) || e.Draw.Votes == entries[0].Draw.Votes {
+	if e := entries[3]; e.Ensemble != "f" || *e.Draw !=
+		(Draw{Name: "april", Votes: newDraw("f", "april", 1).Votes}) ||
+		e.Draw.Votes == entries[0].Draw.Votes {
 		t.Errorf("%+v", e)
 	}
 }
@@ -323,16 +363,31 @@ func TestDrawErrors(t *testing.T) {
 func TestDrawRefused(t *testing.T) {
 	l := create(t, 10, 0)
 	for name, r := range map[string]Request{
-		"no name":                drawn("a", "", 1),
-		"control in name":        drawn("a", "x\n", 1),
-		"long name":              drawn("a", strings.Repeat("x", MaxID+1), 1),
-		"no votes":               {Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne, Draw: &Draw{Name: "march", Query: true}},
-		"votes of another name":  func() Request { r := drawn("a", "march", 1); r.Draw.Name = "april"; return r }(),
-		"another ensemble's":     func() Request { r := drawn("a", "march", 1); r.Ensemble = "f"; return r }(),
-		"a digest alone":         {Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne, Draw: &Draw{Name: "march", Votes: Digest{1}}},
-		"a digest cast anew":     {Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne, Draw: &Draw{Name: "march", Votes: Digest{1}, CastAnew: true}},
-		"a cover that is paid":   paidBy("b", covering("a", "march", 1)),
-		"a free cover":           func() Request { r := covering("a", "march", 1); r.Unit = Cost{}; return r }(),
+		"no name":         drawn("a", "", 1),
+		"control in name": drawn("a", "x\n", 1),
+		"long name":       drawn("a", strings.Repeat("x", MaxID+1), 1),
+		"no votes": {Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne,
+			Draw: &Draw{Name: "march", Query: true}},
+		"votes of another name": func() Request {
+			r := drawn("a", "march", 1)
+			r.Draw.Name = "april"
+			return r
+		}(),
+		"another ensemble's": func() Request {
+			r := drawn("a", "march", 1)
+			r.Ensemble = "f"
+			return r
+		}(),
+		"a digest alone": {Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne,
+			Draw: &Draw{Name: "march", Votes: Digest{1}}},
+		"a digest cast anew": {Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne,
+			Draw: &Draw{Name: "march", Votes: Digest{1}, CastAnew: true}},
+		"a cover that is paid": paidBy("b", covering("a", "march", 1)),
+		"a free cover": func() Request {
+			r := covering("a", "march", 1)
+			r.Unit = Cost{}
+			return r
+		}(),
 		"control in ensemble":    of("\x1b", drawn("a", "march", 1)),
 		"control in digest":      teachers("\u202e", drawn("a", "march", 1)),
 		"long digest":            teachers(strings.Repeat("x", MaxID+1), drawn("a", "march", 1)),
@@ -414,7 +469,8 @@ func TestRelation(t *testing.T) {
 		}
 		for _, other := range []Relation{"", ReplaceOne, AddOrRemoveOne} {
 			// Also of a request that was charged before, and of one among others.
-			if _, err := l.Charge(t.Context(), Request{Relation: other, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)}); other != r && !errors.Is(err, ErrRelation) {
+			if _, err := l.Charge(t.Context(), Request{Relation: other, ID: "a", Count: 1,
+				Unit: mustCost(t, 0.1, 0)}); other != r && !errors.Is(err, ErrRelation) {
 				t.Errorf("neighbours = %q in a ledger for %q: %v", other, r, err)
 			}
 		}

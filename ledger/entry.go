@@ -127,7 +127,8 @@ func newDrawJSON(d *Draw) *drawJSON {
 
 // encode returns the canonical encoding of e, which holds everything but Hash.
 func (e *Entry) encode() ([]byte, error) {
-	j := entryJSON{Seq: e.Seq, Commit: e.Commit, Kind: e.Kind, ID: e.ID, Time: e.Time.Format(time.RFC3339Nano), Previous: e.Previous.String()}
+	j := entryJSON{Seq: e.Seq, Commit: e.Commit, Kind: e.Kind, ID: e.ID,
+		Time: e.Time.Format(time.RFC3339Nano), Previous: e.Previous.String()}
 	switch e.Kind {
 	case KindCharge:
 		unit := e.Unit.json()

@@ -19,7 +19,8 @@ func drawEntry(t *rapid.T) Entry {
 		Seq:    seq,
 		Commit: rapid.Uint64Range(1, seq).Draw(t, "commit"),
 		ID:     rapid.StringMatching(`[a-zé<>&"\\ 0-9]{1,20}`).Draw(t, "id"),
-		Time:   time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
+		Time: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "s"),
+			rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
 	}
 	copy(e.Previous[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "previous"))
 	if rapid.Bool().Draw(t, "result") {
@@ -29,17 +30,20 @@ func drawEntry(t *rapid.T) Entry {
 	}
 	e.Kind = KindCharge
 	e.Count = rapid.Uint64Range(1, math.MaxUint64).Draw(t, "count")
-	e.Unit = Cost{amount{0, rapid.Uint64().Draw(t, "ε")}, amount{rapid.Uint64Range(0, 1<<50).Draw(t, "δ hi"), 1}}
+	e.Unit = Cost{amount{0, rapid.Uint64().Draw(t, "ε")},
+		amount{rapid.Uint64Range(0, 1<<50).Draw(t, "δ hi"), 1}}
 	e.Relation = rapid.SampledFrom([]Relation{ReplaceOne, AddOrRemoveOne}).Draw(t, "relation")
 	e.Ensemble = rapid.StringMatching(`[a-zé<>&"\\ 0-9]{0,20}`).Draw(t, "ensemble")
 	if e.Ensemble != "" {
 		e.EnsembleDigest = rapid.StringMatching(`[a-z:<]{0,9}`).Draw(t, "digest")
 	}
 	if rapid.Bool().Draw(t, "drawn") {
-		e.Draw = &Draw{Name: rapid.StringMatching(`[a-z<]{1,20}`).Draw(t, "draw"), Query: rapid.Bool().Draw(t, "query"), Covers: rapid.Bool().Draw(t, "covers")}
+		e.Draw = &Draw{Name: rapid.StringMatching(`[a-z<]{1,20}`).Draw(t, "draw"),
+			Query: rapid.Bool().Draw(t, "query"), Covers: rapid.Bool().Draw(t, "covers")}
 		copy(e.Draw.Votes[:], rapid.SliceOfN(rapid.ByteMin(1), 32, 32).Draw(t, "votes"))
 	}
-	e.Event = json.RawMessage(rapid.SampledFrom([]string{"null", `{"a":[1,2.50,"x<y"],"b":{}}`, `"é\u2028"`, `"\u009b"`, "1e400"}).Draw(t, "event"))
+	e.Event = json.RawMessage(rapid.SampledFrom([]string{"null", `{"a":[1,2.50,"x<y"],"b":{}}`,
+		`"é\u2028"`, `"\u009b"`, "1e400"}).Draw(t, "event"))
 	return e
 }
 
@@ -65,7 +69,8 @@ func TestEntryRoundTrip(t *testing.T) {
 // The hashes were made by another program (golden_test.go).
 func TestFormatIsStable(t *testing.T) {
 	when := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
-	g := genesis{id: ledgerID{1, 2, 3}, created: when, relation: AddOrRemoveOne, secret: countingSecret().fingerprint(), budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
+	g := genesis{id: ledgerID{1, 2, 3}, created: when, relation: AddOrRemoveOne,
+		secret: countingSecret().fingerprint(), budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
 	first, err := g.encode()
 	if want := `{"format":3,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"add-remove","secret_sha256":"` + goldenSecretSum + `","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
 		t.Errorf("genesis: %s, %v", first, err)
@@ -74,8 +79,10 @@ func TestFormatIsStable(t *testing.T) {
 		t.Errorf("genesis hash %s", h)
 	}
 	e := Entry{
-		Seq: 1, Commit: 1, Kind: KindCharge, ID: "a", Time: when, Relation: AddOrRemoveOne, Count: 3, Unit: Cost{amount{0, 5}, amount{}},
-		Ensemble: "wards", EnsembleDigest: "v1", Draw: &Draw{Name: "march", Votes: sha256.Sum256([]byte("votes")), Query: true, Covers: true},
+		Seq: 1, Commit: 1, Kind: KindCharge, ID: "a", Time: when, Relation: AddOrRemoveOne, Count: 3,
+		Unit:     Cost{amount{0, 5}, amount{}},
+		Ensemble: "wards", EnsembleDigest: "v1", Draw: &Draw{Name: "march",
+			Votes: sha256.Sum256([]byte("votes")), Query: true, Covers: true},
 		Event: json.RawMessage(`{"k":1}`), Previous: genesisHash(first),
 	}
 	b, err := e.encode()
@@ -91,16 +98,19 @@ func TestFormatIsStable(t *testing.T) {
 		t.Errorf("%+v came back as %+v, %v", e, got, err)
 	}
 	a := anchor{id: g.id, state: state{1, Head{1, entryHash(e.Previous, b)}, e.Total()}}
-	if want := `{"ledger":"01020300000000000000000000000000","commit":1,"seq":1,"hash":"` + goldenEntryHash + `","spent":{"epsilon":"15","delta":"0"}}` + "\n"; string(a.encode()) != want {
+	if want := `{"ledger":"01020300000000000000000000000000","commit":1,"seq":1,"hash":"` +
+		goldenEntryHash + `","spent":{"epsilon":"15","delta":"0"}}` + "\n"; string(a.encode()) != want {
 		t.Errorf("anchor: %s", a.encode())
 	}
-	if want := `{"commit":1,"seq":1,"hash":"` + goldenEntryHash + `","spent":{"epsilon":"15","delta":"0"}}`; string(a.appendTo(nil)) != want {
+	if want := `{"commit":1,"seq":1,"hash":"` + goldenEntryHash +
+		`","spent":{"epsilon":"15","delta":"0"}}`; string(a.appendTo(nil)) != want {
 		t.Errorf("head record: %s", a.appendTo(nil))
 	}
 }
 
 func TestDecodeGenesisRefuses(t *testing.T) {
-	g := genesis{created: time.Unix(1e9, 0).UTC(), relation: ReplaceOne, secret: Digest{1}, budget: Budget{unitOfOne}}
+	g := genesis{created: time.Unix(1e9, 0).UTC(), relation: ReplaceOne, secret: Digest{1},
+		budget: Budget{unitOfOne}}
 	b, err := g.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +120,8 @@ func TestDecodeGenesisRefuses(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{`"format":3`, `"format":2`}, {`"format":3`, `"format":4`}, {`"format":3`, `"format":0`},
-		{`"replace"`, `"other"`}, {`"neighbours":"replace",`, ``}, {`"secret_sha256":"01`, `"secret_sha256":"g1`}, {`"secret_sha256":"01`, `"secret_sha256":"`},
+		{`"replace"`, `"other"`}, {`"neighbours":"replace",`, ``},
+		{`"secret_sha256":"01`, `"secret_sha256":"g1`}, {`"secret_sha256":"01`, `"secret_sha256":"`},
 	} {
 		bad := strings.Replace(string(b), c[0], c[1], 1)
 		if bad == string(b) {
@@ -141,7 +152,10 @@ func TestCanonicalJSON(t *testing.T) {
 			t.Errorf("canonicalJSON(%q) = %s, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"{", "1 2", "nul", `{"a":1,"a":2}`, `[{"a":1,"b":[{}],"a":2}]`, `{"\u0061":1,"a":2}`, "{\"\u200b\":1,\"\\u200b\":2}", "\"\xff\"", "[1,]", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), `"` + strings.Repeat("x", MaxEvent) + `"`} {
+	for _, in := range []string{"{", "1 2", "nul", `{"a":1,"a":2}`, `[{"a":1,"b":[{}],"a":2}]`,
+		`{"\u0061":1,"a":2}`, "{\"\u200b\":1,\"\\u200b\":2}", "\"\xff\"", "[1,]",
+		strings.Repeat("[", 2000) + strings.Repeat("]", 2000), `"` + strings.Repeat("x", MaxEvent) +
+			`"`} {
 		if got, err := canonicalJSON([]byte(in)); err == nil {
 			t.Errorf("canonicalJSON(%.40q) = %.40s", in, got)
 		}
@@ -149,7 +163,8 @@ func TestCanonicalJSON(t *testing.T) {
 }
 
 func FuzzCanonicalJSON(f *testing.F) {
-	for _, s := range []string{"", `{"b":1,"a":[true,null,{"x":"\u00e9"}]}`, `[1e5,-0.0]`, `{"a":1,"a":2}`, `"\ud800"`} {
+	for _, s := range []string{"", `{"b":1,"a":[true,null,{"x":"\u00e9"}]}`, `[1e5,-0.0]`,
+		`{"a":1,"a":2}`, `"\ud800"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -170,7 +185,8 @@ func FuzzCanonicalJSON(f *testing.F) {
 // Only canonical bytes are accepted, by all three decoders.
 func FuzzDecode(f *testing.F) {
 	when := time.Unix(1e9, 5).UTC()
-	charge := Entry{Seq: 7, Commit: 3, Kind: KindCharge, ID: "id", Time: when, Relation: ReplaceOne, Count: 2, Unit: Cost{amount{0, 1}, amount{1, 1}}, Event: json.RawMessage(`[1]`)}
+	charge := Entry{Seq: 7, Commit: 3, Kind: KindCharge, ID: "id", Time: when, Relation: ReplaceOne,
+		Count: 2, Unit: Cost{amount{0, 1}, amount{1, 1}}, Event: json.RawMessage(`[1]`)}
 	draw := charge
 	draw.Ensemble, draw.EnsembleDigest = "e", "d"
 	draw.Draw = &Draw{Name: "n", Votes: Digest{1}, Query: true, Covers: true}
@@ -211,22 +227,32 @@ func FuzzDecode(f *testing.F) {
 
 func TestDecodeEntryRefuses(t *testing.T) {
 	e := Entry{
-		Seq: 2, Commit: 1, Kind: KindCharge, ID: "a", Time: time.Unix(1e9, 0).UTC(), Relation: ReplaceOne, Count: 3, Unit: Cost{amount{0, 5}, amount{}},
-		Ensemble: "e", EnsembleDigest: "d", Draw: &Draw{Name: "n", Votes: Digest{1}, Query: true}, Event: json.RawMessage(`{}`),
+		Seq: 2, Commit: 1, Kind: KindCharge, ID: "a", Time: time.Unix(1e9, 0).UTC(), Relation: ReplaceOne,
+		Count: 3, Unit: Cost{amount{0, 5}, amount{}},
+		Ensemble: "e", EnsembleDigest: "d", Draw: &Draw{Name: "n", Votes: Digest{1}, Query: true},
+		Event: json.RawMessage(`{}`),
 	}
 	b, err := e.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{
-		{`"seq":2`, `"seq":0`}, {`"seq":2`, `"seq":2.0`}, {`"seq"`, `"SEQ"`}, {`"seq":2,`, ``}, {`"commit":1`, `"commit":3`}, {`"commit":1`, `"commit":0`},
-		{`"charge"`, `"result"`}, {`"charge"`, `"refund"`}, {`"id":"a"`, `"id":""`}, {`"id":"a"`, `"id":"\u0061"`}, {`"id":"a"`, `"id":"\n"`},
+		{`"seq":2`, `"seq":0`}, {`"seq":2`, `"seq":2.0`}, {`"seq"`, `"SEQ"`}, {`"seq":2,`, ``},
+		{`"commit":1`, `"commit":3`}, {`"commit":1`, `"commit":0`},
+		{`"charge"`, `"result"`}, {`"charge"`, `"refund"`}, {`"id":"a"`, `"id":""`},
+		{`"id":"a"`, `"id":"\u0061"`}, {`"id":"a"`, `"id":"\n"`},
 		{`Z"`, `+00:00"`}, {`"count":3`, `"count":0`}, {`"count":3`, `"count":-3`}, {`"count":3,`, ``},
-		{`"epsilon":"5"`, `"epsilon":"0"`}, {`"epsilon":"5"`, `"epsilon":"05"`}, {`"epsilon":"5"`, `"epsilon":5`}, {`"epsilon":"5"`, `"epsilon":"-5"`},
-		{`"event":{}`, `"event":{ }`}, {`"event":{},`, ``}, {`"previous":"0`, `"previous":"g`}, {`"previous":"00`, `"previous":"`},
+		{`"epsilon":"5"`, `"epsilon":"0"`}, {`"epsilon":"5"`, `"epsilon":"05"`},
+		{`"epsilon":"5"`, `"epsilon":5`}, {`"epsilon":"5"`, `"epsilon":"-5"`},
+		{`"event":{}`, `"event":{ }`}, {`"event":{},`, ``}, {`"previous":"0`, `"previous":"g`},
+		{`"previous":"00`, `"previous":"`},
 		{`"neighbours":"replace"`, `"neighbours":"other"`}, {`"neighbours":"replace",`, ``},
-		{`"ensemble":"e",`, ``}, {`"ensemble":"e"`, `"ensemble":""`}, {`"ensemble":"e"`, `"ensemble":"\n"`}, {`"ensemble_digest":"d"`, `"ensemble_digest":""`}, {`"ensemble_digest":"d"`, `"ensemble_digest":"\n"`},
-		{`"name":"n"`, `"name":""`}, {`"name":"n"`, `"name":"\n"`}, {`"votes":"01`, `"votes":"00`}, {`"votes":"01`, `"votes":"`}, {`"query":true`, `"query":false`}, {`"query":true`, `"query":true,"more":1`},
+		{`"ensemble":"e",`, ``}, {`"ensemble":"e"`, `"ensemble":""`},
+		{`"ensemble":"e"`, `"ensemble":"\n"`}, {`"ensemble_digest":"d"`, `"ensemble_digest":""`},
+		{`"ensemble_digest":"d"`, `"ensemble_digest":"\n"`},
+		{`"name":"n"`, `"name":""`}, {`"name":"n"`, `"name":"\n"`}, {`"votes":"01`, `"votes":"00`},
+		{`"votes":"01`, `"votes":"`}, {`"query":true`, `"query":false`},
+		{`"query":true`, `"query":true,"more":1`},
 		{`}`, `},"extra":1`}, {`{"seq"`, ` {"seq"`},
 	} {
 		bad := strings.Replace(string(b), c[0], c[1], 1)
@@ -247,7 +273,8 @@ func TestHeadText(t *testing.T) {
 	if got, err := ParseHead(h.String()); err != nil || got != h {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, s := range []string{"", "12", "012:" + h.Hash.String(), "-1:" + h.Hash.String(), "12:" + strings.ToUpper(h.Hash.String()), h.String() + "0", " " + h.String()} {
+	for _, s := range []string{"", "12", "012:" + h.Hash.String(), "-1:" + h.Hash.String(),
+		"12:" + strings.ToUpper(h.Hash.String()), h.String() + "0", " " + h.String()} {
 		if got, err := ParseHead(s); err == nil {
 			t.Errorf("ParseHead(%q) = %v", s, got)
 		}

@@ -68,7 +68,8 @@ type ExceededError struct {
 }
 
 func (e *ExceededError) Error() string {
-	return fmt.Sprintf("%v: the charge asks for (ε, δ) = %v, %v of %v is spent", ErrExceeded, e.Asked, e.Spent, e.Budget)
+	return fmt.Sprintf("%v: the charge asks for (ε, δ) = %v, %v of %v is spent", ErrExceeded, e.Asked,
+		e.Spent, e.Budget)
 }
 
 // Unwrap returns [ErrExceeded].
@@ -98,7 +99,8 @@ func (e *ReplayedError) Error() string {
 	if n := len(e.Replays) - 1; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	return fmt.Sprintf("%v: id %q is entry %d, %s%s; a stored result may be read again, a new one must not be released", ErrReplayed, first.ID, first.Seq, result, more)
+	return fmt.Sprintf("%v: id %q is entry %d, %s%s; a stored result may be read again, a new one "+
+		"must not be released", ErrReplayed, first.ID, first.Seq, result, more)
 }
 
 // Unwrap returns [ErrReplayed].
@@ -164,9 +166,11 @@ type DrawnError struct {
 func (e *DrawnError) Error() string {
 	name := DrawName{e.Ensemble, e.Draw}
 	if e.Covered != "" {
-		return fmt.Sprintf("%v: draw %v is covered by the charge %q, which pays for further answers", ErrDrawn, name, e.Covered)
+		return fmt.Sprintf("%v: draw %v is covered by the charge %q, which pays for further answers",
+			ErrDrawn, name, e.Covered)
 	}
-	return fmt.Sprintf("%v: draw %v was answered by the request %q; one more charge must cover the draw before it is answered again", ErrDrawn, name, e.By)
+	return fmt.Sprintf("%v: draw %v was answered by the request %q; one more charge must cover the "+
+		"draw before it is answered again", ErrDrawn, name, e.By)
 }
 
 // Unwrap returns [ErrDrawn].
@@ -178,7 +182,8 @@ type SameVotesError struct {
 }
 
 func (e *SameVotesError) Error() string {
-	return fmt.Sprintf("%v: draw %v has the same votes; only votes that the teachers cast anew are another draw", ErrSameVotes, DrawName{e.Ensemble, e.Draw})
+	return fmt.Sprintf("%v: draw %v has the same votes; only votes that the teachers cast anew are "+
+		"another draw", ErrSameVotes, DrawName{e.Ensemble, e.Draw})
 }
 
 // Unwrap returns [ErrSameVotes].

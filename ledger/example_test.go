@@ -31,7 +31,8 @@ func Example() {
 		panic(err)
 	}
 
-	request := ledger.Request{Relation: ledger.ReplaceOne, ID: "batch 1", Count: 3, Unit: unit, Event: []byte(`{"mechanism":"darrm","K":11}`)}
+	request := ledger.Request{Relation: ledger.ReplaceOne, ID: "batch 1", Count: 3, Unit: unit,
+		Event: []byte(`{"mechanism":"darrm","K":11}`)}
 	receipt, err := l.Charge(ctx, request)
 	if err != nil {
 		panic(err) // no receipt, no release
@@ -43,12 +44,11 @@ func Example() {
 
 	_, err = l.Charge(ctx, request)
 	fmt.Println(errors.Is(err, ledger.ErrReplayed))
-	_, err = l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "batch 2", Count: 6, Unit: unit})
+	_, err = l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "batch 2", Count: 6,
+		Unit: unit})
 	fmt.Println(err)
 	left, err := l.Remaining(ctx)
 	fmt.Println(left, err)
-	// Output:
-	// true
-	// privacy budget exceeded: the charge asks for (ε, δ) = (0.75, 6e-6), (0.375, 3e-6) of (1, 1e-5) is spent
-	// (0.625, 7e-6) <nil>
+	// Output: true privacy budget exceeded: the charge asks for (ε, δ) = (0.75, 6e-6), (0.375, 3e-6)
+	// of (1, 1e-5) is spent (0.625, 7e-6) <nil>
 }

@@ -47,7 +47,8 @@ func (s *fileStore) Create(_ context.Context, first func() ([]byte, error)) erro
 	}
 	switch _, err := os.Lstat(s.path + AnchorSuffix); {
 	case err == nil:
-		return fmt.Errorf("the anchor of an earlier ledger is there, so the ledger is missing: %w", fs.ErrExist)
+		return fmt.Errorf("the anchor of an earlier ledger is there, so the ledger is missing: %w",
+			fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

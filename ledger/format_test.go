@@ -36,10 +36,12 @@ func TestFormat3(t *testing.T) {
 		t.Error(err)
 	}
 	entries, err := l.History(t.Context())
-	if err != nil || len(entries) != 19 || entries[5].ID != "may" || entries[5].Draw == nil || *entries[5].Draw != (Draw{Name: "may", Votes: entries[5].Draw.Votes}) {
+	if err != nil || len(entries) != 19 || entries[5].ID != "may" || entries[5].Draw == nil ||
+		*entries[5].Draw != (Draw{Name: "may", Votes: entries[5].Draw.Votes}) {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
-	if spent, err := l.Spent(t.Context()); err != nil || spent.String() != "(6.319941228774, 0.1467435901582968050002)" {
+	if spent, err := l.Spent(t.Context()); err != nil ||
+		spent.String() != "(6.319941228774, 0.1467435901582968050002)" {
 		t.Errorf("%v is spent, %v", spent, err)
 	}
 	votes, err := l.VoteHash()
@@ -48,7 +50,8 @@ func TestFormat3(t *testing.T) {
 	}
 	votes.Add([]int{1, 1, 0})
 	votes.Add([]int{0, 0, 0})
-	again := Request{Relation: ReplaceOne, ID: "new", Count: 1, Unit: unitOfOne, Draw: votes.Draw("", "march")}
+	again := Request{Relation: ReplaceOne, ID: "new", Count: 1, Unit: unitOfOne,
+		Draw: votes.Draw("", "march")}
 	if err := l.Check(t.Context(), again); !errors.Is(err, ErrDrawn) {
 		t.Errorf("a second answer: %v", err)
 	}
@@ -56,7 +59,8 @@ func TestFormat3(t *testing.T) {
 	if err := l.Check(t.Context(), again); !errors.Is(err, ErrSameVotes) {
 		t.Errorf("the same votes: %v", err)
 	}
-	again.Ensemble, again.EnsembleDigest, again.Draw = "wards é", "v2", votes.Draw("wards é", "november")
+	again.Ensemble, again.EnsembleDigest, again.Draw = "wards é", "v2",
+		votes.Draw("wards é", "november")
 	if err := l.Check(t.Context(), again); !errors.Is(err, ErrEnsemble) {
 		t.Errorf("other teachers: %v", err)
 	}
@@ -68,8 +72,11 @@ func TestOtherFormats(t *testing.T) {
 	f := readFiles(t, filepath.Join("testdata", "format3.ledger"))
 	for _, format := range []string{"1", "2", "4", "30"} {
 		path := filepath.Join(t.TempDir(), "ledger")
-		files{[]byte(strings.Replace(string(f.db), `"format":3`, `"format":`+format, 1)), f.anchor}.write(t, path)
-		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "ledger format "+format+", but this program reads format 3 alone") {
+		files{[]byte(strings.Replace(string(f.db), `"format":3`, `"format":`+format, 1)),
+			f.anchor}.write(t, path)
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) ||
+			!strings.Contains(err.Error(), "ledger format "+format+
+				", but this program reads format 3 alone") {
 			t.Errorf("%v", err)
 		}
 	}

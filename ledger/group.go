@@ -103,7 +103,8 @@ func (g *group) add(entries []*Entry) {
 // submit has judge's entries written, with those of other calls. It returns them when they are
 // on disk. Waiting ends with ctx, and then nothing is written; but what a commit has taken waits
 // for the commit.
-func (l *Ledger) submit(ctx context.Context, ids []string, judge func(*session) ([]*Entry, error)) ([]*Entry, error) {
+func (l *Ledger) submit(ctx context.Context, ids []string,
+	judge func(*session) ([]*Entry, error)) ([]*Entry, error) {
 	if l.turn == nil {
 		return nil, errUnmade
 	}

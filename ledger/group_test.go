@@ -50,7 +50,8 @@ func TestGroup(t *testing.T) {
 	l := create(t, 3, 0)
 	three := Request{Relation: ReplaceOne, ID: "three", Count: 3, Unit: unitOfOne}
 	receipts, errs := chargeTogether(t, l,
-		[]Request{plainRequest(0)}, []Request{three}, []Request{plainRequest(1), three}, []Request{plainRequest(1)}, []Request{plainRequest(2)}, []Request{plainRequest(3)})
+		[]Request{plainRequest(0)}, []Request{three}, []Request{plainRequest(1), three},
+		[]Request{plainRequest(1)}, []Request{plainRequest(2)}, []Request{plainRequest(3)})
 	for i, want := range []error{nil, ErrExceeded, ErrExceeded, nil, nil, ErrExceeded} {
 		if !errors.Is(errs[i], want) || (want == nil) != (len(receipts[i]) == 1) {
 			t.Errorf("call %d: %v, %d receipts; want %v", i, errs[i], len(receipts[i]), want)
@@ -80,13 +81,16 @@ func TestGroupReplay(t *testing.T) {
 	l := create(t, 10, 0)
 	other := plainRequest(0)
 	other.Count = 2
-	receipts, errs := chargeTogether(t, l, []Request{plainRequest(0)}, []Request{plainRequest(0)}, []Request{other}, []Request{plainRequest(1)})
+	receipts, errs := chargeTogether(t, l, []Request{plainRequest(0)}, []Request{plainRequest(0)},
+		[]Request{other}, []Request{plainRequest(1)})
 	var replayed *ReplayedError
-	if errs[0] != nil || !errors.As(errs[1], &replayed) || !errors.Is(errs[2], ErrConflict) || errs[3] != nil {
+	if errs[0] != nil || !errors.As(errs[1], &replayed) || !errors.Is(errs[2], ErrConflict) ||
+		errs[3] != nil {
 		t.Fatal(errs)
 	}
 	first := receipts[0][0]
-	if got := replayed.Replays[0].Charge; got.Hash != first.Entry().Hash || got.Seq != 1 || replayed.Replays[0].Receipt.Redeem() == nil {
+	if got := replayed.Replays[0].Charge; got.Hash != first.Entry().Hash || got.Seq != 1 ||
+		replayed.Replays[0].Receipt.Redeem() == nil {
 		t.Errorf("replay of %+v", got)
 	}
 	mustSpend(t, l, unitOfOne.Times(2))
@@ -95,11 +99,15 @@ func TestGroupReplay(t *testing.T) {
 		return func() { results[i] = l.RecordResult(t.Context(), first, d) }
 	}
 	var replay error
-	together(l, record(0, Digest{1}), record(1, Digest{1}), func() { _, replay = l.Charge(t.Context(), plainRequest(0)) }, record(2, Digest{2}), record(3, Digest{1}))
-	if results[0] != nil || results[1] != nil || !errors.Is(results[2], ErrConflict) || results[3] != nil {
+	together(l, record(0, Digest{1}), record(1, Digest{1}), func() {
+		_, replay = l.Charge(t.Context(), plainRequest(0))
+	}, record(2, Digest{2}), record(3, Digest{1}))
+	if results[0] != nil || results[1] != nil || !errors.Is(results[2], ErrConflict) ||
+		results[3] != nil {
 		t.Error(results)
 	}
-	if !errors.As(replay, &replayed) || replayed.Replays[0].Result == nil || *replayed.Replays[0].Result != (Digest{1}) {
+	if !errors.As(replay, &replayed) || replayed.Replays[0].Result == nil ||
+		*replayed.Replays[0].Result != (Digest{1}) {
 		t.Errorf("the replay does not know the result that was recorded before it: %v", replay)
 	}
 	if entries, err := l.History(t.Context()); err != nil || len(entries) != 3 {
@@ -134,7 +142,8 @@ func TestGroupGivesUp(t *testing.T) {
 			go stop()
 			<-waits.Done()
 			_, early = l.Charge(waits, plainRequest(0))
-			l.submit(t.Context(), nil, func(*session) ([]*Entry, error) { return nil, nil }) // what together waits for
+			// what together waits for
+			l.submit(t.Context(), nil, func(*session) ([]*Entry, error) { return nil, nil })
 		})
 	<-gone
 	if !errors.Is(early, context.Canceled) || stays != nil || late != nil || len(entries) != 1 {
@@ -152,10 +161,12 @@ func TestGroupFails(t *testing.T) {
 		return func() { receipts[i], errs[i] = l.Charge(t.Context(), r) }
 	}
 	together(l,
-		charge(0, Request{Relation: ReplaceOne, ID: "too much", Count: 2, Unit: unitOfOne}), charge(1, plainRequest(1)), charge(2, plainRequest(2)),
+		charge(0, Request{Relation: ReplaceOne, ID: "too much", Count: 2, Unit: unitOfOne}),
+		charge(1, plainRequest(1)), charge(2, plainRequest(2)),
 		func() { // the file is replaced before the commit is written
 			l.submit(t.Context(), nil, func(*session) ([]*Entry, error) {
-				return nil, errors.Join(os.WriteFile(l.Path()+".copy", old.db, 0o600), os.Rename(l.Path()+".copy", l.Path()))
+				return nil, errors.Join(os.WriteFile(l.Path()+".copy", old.db, 0o600),
+					os.Rename(l.Path()+".copy", l.Path()))
 			})
 		},
 		charge(3, plainRequest(3)))
@@ -245,7 +256,8 @@ func TestGroupIsASequence(t *testing.T) {
 	})
 }
 
-// createInMemory makes a ledger for many commits on a file system without a disk, where there is one.
+// createInMemory makes a ledger for many commits on a file system without a disk, where there is
+// one.
 func createInMemory(t *testing.T, r *rapid.T, epsilon, delta float64) *Ledger {
 	dir := "/dev/shm"
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -269,7 +281,8 @@ func createInMemory(t *testing.T, r *rapid.T, epsilon, delta float64) *Ledger {
 
 // kindOf names the refusal that an error is.
 func kindOf(err error) string {
-	for _, kind := range []error{ErrExceeded, ErrReplayed, ErrConflict, ErrUnpaid, ErrRelation, ErrEnsemble, ErrDraw, ErrDrawn, ErrSameVotes} {
+	for _, kind := range []error{ErrExceeded, ErrReplayed, ErrConflict, ErrUnpaid, ErrRelation,
+		ErrEnsemble, ErrDraw, ErrDrawn, ErrSameVotes} {
 		if errors.Is(err, kind) {
 			return kind.Error()
 		}
@@ -277,7 +290,8 @@ func kindOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-// What failed before a commit took it is charged to nobody later: the asker was told that it was not.
+// What failed before a commit took it is charged to nobody later: the asker was told that it was
+// not.
 func TestGroupWithdraws(t *testing.T) {
 	l := create(t, 10, 0)
 	away := l.Path() + ".away"
@@ -323,8 +337,8 @@ func (t *retryingTx) Commit(at int64, lines, before, after []byte) error {
 	return t.Tx.Commit(at, lines, before, after)
 }
 
-// A commit that must be tried again, or a look on the way to it, is tried with all who wait, in their
-// order: each is charged once, and hears of it once.
+// A commit that must be tried again, or a look on the way to it, is tried with all who wait, in
+// their order: each is charged once, and hears of it once.
 func TestGroupTriesAgain(t *testing.T) {
 	l := create(t, 10, 0)
 	l.store = &retrying{l.store, 2}

@@ -95,7 +95,9 @@ func decodeGenesis(b []byte) (genesis, error) {
 		return genesis{}, err
 	}
 	if j.Format != formatVersion {
-		return genesis{}, fmt.Errorf("ledger format %d, but this program reads format %d alone: the program that made it shows it; charge a new one (darrm budget init)", j.Format, formatVersion)
+		return genesis{}, fmt.Errorf(
+			"ledger format %d, but this program reads format %d alone: the program that made it shows it; "+
+				"charge a new one (darrm budget init)", j.Format, formatVersion)
 	}
 	g := genesis{relation: j.Neighbours}
 	err := g.relation.check()

@@ -77,7 +77,8 @@ func readFiles(t testing.TB, path string) files {
 	if f.db, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if f.anchor, err = os.ReadFile(path + AnchorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if f.anchor, err = os.ReadFile(path + AnchorSuffix); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	return f
@@ -116,4 +117,6 @@ func (f files) verify(visit func(*Entry) error) (state, error) {
 // linesOf makes a content of a reader at any byte.
 type linesOf struct{ io.ReaderAt }
 
-func (r linesOf) Lines(from int64) io.Reader { return io.NewSectionReader(r, from, math.MaxInt64-from) }
+func (r linesOf) Lines(from int64) io.Reader {
+	return io.NewSectionReader(r, from, math.MaxInt64-from)
+}

@@ -19,9 +19,11 @@ func TestReplacedWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := readFiles(t, l.Path())
-	charge := &Entry{Kind: KindCharge, ID: "lost", Relation: ReplaceOne, Time: time.Now().UTC(), Count: 1, Unit: unitOfOne, Event: []byte("null")}
+	charge := &Entry{Kind: KindCharge, ID: "lost", Relation: ReplaceOne, Time: time.Now().UTC(),
+		Count: 1, Unit: unitOfOne, Event: []byte("null")}
 	err := l.do(t.Context(), true, func(s *session) error {
-		if err := errors.Join(os.WriteFile(l.Path()+".copy", old.db, 0o600), os.Rename(l.Path()+".copy", l.Path())); err != nil {
+		if err := errors.Join(os.WriteFile(l.Path()+".copy", old.db, 0o600),
+			os.Rename(l.Path()+".copy", l.Path())); err != nil {
 			t.Fatal(err)
 		}
 		return l.write(s, []*Entry{charge})
@@ -68,17 +70,20 @@ func TestCanceledBeforehand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 20 { // whichever way a select falls
-		if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, context.Canceled) {
+		if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1,
+			Unit: unitOfOne}); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		if err := l.Verify(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}
-	if after := readFiles(t, l.Path()); string(after.db) != string(before.db) || string(after.anchor) != string(before.anchor) {
+	if after := readFiles(t, l.Path()); string(after.db) != string(before.db) ||
+		string(after.anchor) != string(before.anchor) {
 		t.Error("a canceled charge wrote to the files")
 	}
-	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}) // the handle is good
+	// the handle is good
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne})
 }
 
 // failingReader is a disk with an unreadable place.
@@ -102,7 +107,8 @@ func TestSystemErrorIsNotDamage(t *testing.T) {
 	whole := u.last()
 	eio := errors.New("input/output error")
 	for at := 0; at < len(whole.db); at += 97 {
-		c, err := readChain(t.Context(), linesOf{failingReader{bytes.NewReader(whole.db), int64(at), eio}}, nil)
+		c, err := readChain(t.Context(), linesOf{failingReader{bytes.NewReader(whole.db), int64(at),
+			eio}}, nil)
 		if !errors.Is(err, eio) || errors.Is(err, ErrDamaged) {
 			t.Errorf("byte %d: %v", at, err)
 		}
@@ -110,7 +116,8 @@ func TestSystemErrorIsNotDamage(t *testing.T) {
 			continue
 		}
 		// What was read holds, and the rest is read when it can be.
-		if err := c.extend(t.Context(), linesOf{bytes.NewReader(whole.db)}); err != nil || c.now.spent != u.spent {
+		if err := c.extend(t.Context(), linesOf{bytes.NewReader(whole.db)}); err != nil ||
+			c.now.spent != u.spent {
 			t.Errorf("byte %d, read again: %v", at, err)
 		}
 	}
@@ -179,15 +186,18 @@ func TestFileFollowsTheRules(t *testing.T) {
 // neither make a ledger look damaged nor let anything through.
 func TestClockGoesBackwards(t *testing.T) {
 	l := create(t, 3, 0)
-	for i, at := range []time.Time{time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 0).UTC()} {
-		writeUnchecked(t, l, Entry{Kind: KindCharge, ID: fmt.Sprint(i), Time: at, Count: 1, Unit: unitOfOne})
+	for i, at := range []time.Time{time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Unix(0, 0).UTC()} {
+		writeUnchecked(t, l, Entry{Kind: KindCharge, ID: fmt.Sprint(i), Time: at, Count: 1,
+			Unit: unitOfOne})
 	}
 	l, err := Open(t.Context(), l.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustSpend(t, l, unitOfOne.Times(2))
-	if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "0", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrReplayed) {
+	if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "0", Count: 1,
+		Unit: unitOfOne}); !errors.Is(err, ErrReplayed) {
 		t.Error(err)
 	}
 	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "2", Count: 1, Unit: unitOfOne})

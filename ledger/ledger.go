@@ -30,7 +30,8 @@ type Ledger struct {
 // ledger is refused: a deleted ledger must not come back with a fresh budget.
 // After an error the ledger may be there, whole and empty. What earlier calls for the same
 // directory left behind when they were killed is removed.
-func Create(ctx context.Context, location string, budget Budget, relation Relation) (*Ledger, error) {
+func Create(ctx context.Context, location string, budget Budget,
+	relation Relation) (*Ledger, error) {
 	if budget == (Budget{}) {
 		return nil, &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
 	}
@@ -303,7 +304,9 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 // admitOne checks what does not depend on the sums, for r as the entry e.
 func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) {
 	if r.Relation != s.genesis.relation {
-		return nil, fmt.Errorf("request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation, r.Relation, s.genesis.relation)
+		return nil, fmt.Errorf(
+			"request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation,
+			r.Relation, s.genesis.relation)
 	}
 	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {
@@ -379,7 +382,8 @@ func (s *session) lookup(k key) (*Entry, error) {
 
 // Drawn returns the charge that first answered a draw of an ensemble, and the first that
 // covers the draw; each is nil if there is none.
-func (l *Ledger) Drawn(ctx context.Context, ensemble, name string) (first, cover *Entry, err error) {
+func (l *Ledger) Drawn(ctx context.Context, ensemble,
+	name string) (first, cover *Entry, err error) {
 	err = l.do(ctx, false, func(s *session) (err error) {
 		if first, err = s.lookup(key{byDraw, ensemble, name}); err == nil {
 			cover, err = s.lookup(key{byDrawCover, ensemble, name})
@@ -402,7 +406,9 @@ func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) er
 	if !r.issued() {
 		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
 	}
-	_, err := l.submit(ctx, []string{r.entry.ID}, func(s *session) ([]*Entry, error) { return s.admitResult(r, result) })
+	_, err := l.submit(ctx, []string{r.entry.ID}, func(s *session) ([]*Entry, error) {
+		return s.admitResult(r, result)
+	})
 	return err
 }
 
@@ -420,7 +426,8 @@ func (s *session) admitResult(r *Receipt, result Digest) ([]*Entry, error) {
 	case err != nil:
 		return nil, err
 	case before == nil:
-		return []*Entry{{Kind: KindResult, ID: r.entry.ID, Time: time.Now().UTC().Round(0), Result: result}}, nil
+		return []*Entry{{Kind: KindResult, ID: r.entry.ID, Time: time.Now().UTC().Round(0),
+			Result: result}}, nil
 	case before.Result != result:
 		return nil, &ConflictError{ID: r.entry.ID, Seq: before.Seq, What: "result"}
 	}

@@ -34,7 +34,8 @@ func TestChargeUntilExceeded(t *testing.T) {
 	if exceeded.Spent != unit.Times(3) || exceeded.Asked != unit || exceeded.Budget != l.Budget() {
 		t.Errorf("%+v", exceeded)
 	}
-	if want := "privacy budget exceeded: the charge asks for (ε, δ) = (0.3, 1e-6), (0.9, 3e-6) of (1, 1e-5) is spent"; err.Error() != want {
+	if want := "privacy budget exceeded: the charge asks for (ε, δ) = (0.3, 1e-6), (0.9, 3e-6) of " +
+		"(1, 1e-5) is spent"; err.Error() != want {
 		t.Errorf("%v", err)
 	}
 	if !reflect.DeepEqual(readFiles(t, l.Path()), before) {
@@ -48,7 +49,8 @@ func TestChargeUntilExceeded(t *testing.T) {
 	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "rest", Count: 1, Unit: left})
 	mustSpend(t, l, l.Budget().Cost())
 	for _, c := range []Cost{mustCost(t, 1e-12, 0), mustCost(t, 0, 1e-24)} {
-		if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: 1, Unit: c}); !errors.Is(err, ErrExceeded) {
+		if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: 1,
+			Unit: c}); !errors.Is(err, ErrExceeded) {
 			t.Errorf("%v beyond the whole budget: %v", c, err)
 		}
 	}
@@ -64,7 +66,8 @@ func TestSmallestCost(t *testing.T) {
 		l := create(t, 2e-12, 2e-24)
 		mustCharge(t, l, Request{Relation: ReplaceOne, ID: "all", Count: 2, Unit: unit})
 		for _, count := range []uint64{1, math.MaxUint64} {
-			if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: count, Unit: unit}); !errors.Is(err, ErrExceeded) {
+			if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: count,
+				Unit: unit}); !errors.Is(err, ErrExceeded) {
 				t.Errorf("%d more of %v: %v", count, unit, err)
 			}
 		}
@@ -82,8 +85,11 @@ func TestCountMatters(t *testing.T) {
 	for _, r := range []Request{
 		{Relation: ReplaceOne, ID: "41", Count: 41, Unit: unit},
 		{Relation: ReplaceOne, ID: "max", Count: math.MaxUint64, Unit: unit},
-		{Relation: ReplaceOne, ID: "overflow", Count: math.MaxUint64, Unit: Cost{epsilon: amount{1 << 55, 0}}}, // 2¹¹⁹ · 2⁶⁴
-		{Relation: ReplaceOne, ID: "wraps to 0", Count: 1 << 32, Unit: Cost{epsilon: amount{1 << 32, 0}}},      // 2⁹⁶ · 2³² = 2¹²⁸
+		// 2¹¹⁹ · 2⁶⁴
+		{Relation: ReplaceOne, ID: "overflow", Count: math.MaxUint64,
+			Unit: Cost{epsilon: amount{1 << 55, 0}}},
+		// 2⁹⁶ · 2³² = 2¹²⁸
+		{Relation: ReplaceOne, ID: "wraps to 0", Count: 1 << 32, Unit: Cost{epsilon: amount{1 << 32, 0}}},
 		{Relation: ReplaceOne, ID: "delta", Count: 11, Unit: mustCost(t, 0, 1e-6)},
 	} {
 		if _, err := l.Charge(t.Context(), r); !errors.Is(err, ErrExceeded) {
@@ -97,18 +103,25 @@ func TestCountMatters(t *testing.T) {
 func TestBatchIsAllOrNothing(t *testing.T) {
 	l := create(t, 1, 0)
 	unit := mustCost(t, 0.4, 0)
-	_, err := l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unit}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}, {Relation: ReplaceOne, ID: "c", Count: 1, Unit: unit}})
+	_, err := l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unit},
+		{Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit},
+		{Relation: ReplaceOne, ID: "c", Count: 1, Unit: unit}})
 	if !errors.Is(err, ErrExceeded) {
 		t.Fatalf("1.2 of 1: %v", err)
 	}
 	mustSpend(t, l, Cost{})
-	receipts, err := l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unit}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}})
-	if err != nil || len(receipts) != 2 || receipts[1].Entry().ID != "b" || receipts[1].Entry().Commit != 1 {
+	receipts, err := l.ChargeAll(t.Context(),
+		[]Request{{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unit},
+			{Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}})
+	if err != nil || len(receipts) != 2 || receipts[1].Entry().ID != "b" ||
+		receipts[1].Entry().Commit != 1 {
 		t.Fatalf("%v, %v", receipts, err)
 	}
-	_, err = l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "c", Count: 1, Unit: mustCost(t, 0.1, 0)}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}})
+	_, err = l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "c", Count: 1,
+		Unit: mustCost(t, 0.1, 0)}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}})
 	var replayed *ReplayedError
-	if !errors.As(err, &replayed) || len(replayed.Replays) != 1 || replayed.Replays[0].Charge.ID != "b" {
+	if !errors.As(err, &replayed) || len(replayed.Replays) != 1 ||
+		replayed.Replays[0].Charge.ID != "b" {
 		t.Fatalf("one old, one new: %v", err)
 	}
 	mustSpend(t, l, unit.Times(2))
@@ -116,7 +129,8 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 
 func TestReplay(t *testing.T) {
 	l := create(t, 1, 0)
-	r := Request{Relation: ReplaceOne, ID: "query 1", Count: 2, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"b":1,"a":2}`)}
+	r := Request{Relation: ReplaceOne, ID: "query 1", Count: 2, Unit: mustCost(t, 0.1, 0),
+		Event: []byte(`{"b":1,"a":2}`)}
 	receipt := mustCharge(t, l, r)
 	again := r
 	again.Event = []byte(` {"a":2, "b":1}`) // the same value
@@ -142,7 +156,8 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = other.Charge(t.Context(), again)
-	if !errors.As(err, &replayed) || replayed.Replays[0].Result == nil || *replayed.Replays[0].Result != (Digest{7}) {
+	if !errors.As(err, &replayed) || replayed.Replays[0].Result == nil ||
+		*replayed.Replays[0].Result != (Digest{7}) {
 		t.Errorf("after reopening: %v", err)
 	}
 	for name, change := range map[string]func(*Request){
@@ -154,7 +169,8 @@ func TestReplay(t *testing.T) {
 		change(&different)
 		_, err := l.Charge(t.Context(), different)
 		var conflict *ConflictError
-		if !errors.As(err, &conflict) || !errors.Is(err, ErrConflict) || conflict.What != name || conflict.Seq != 1 {
+		if !errors.As(err, &conflict) || !errors.Is(err, ErrConflict) || conflict.What != name ||
+			conflict.Seq != 1 {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}
@@ -168,7 +184,8 @@ func TestReplay(t *testing.T) {
 // result of the charge that was made, if that has none yet, and no other.
 func TestReplayIsNoted(t *testing.T) {
 	l := create(t, 1, 0)
-	r := Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"key":"k"}`)}
+	r := Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0),
+		Event: []byte(`{"key":"k"}`)}
 	first := mustCharge(t, l, r) // its process dies here
 	replay := func(err error) Replay {
 		t.Helper()
@@ -197,7 +214,8 @@ func TestReplayIsNoted(t *testing.T) {
 	}
 	other := create(t, 1, 0)
 	mustCharge(t, other, r)
-	if err := other.RecordResult(t.Context(), replay(charged).Receipt, Digest{7}); !errors.Is(err, ErrReceipt) {
+	if err := other.RecordResult(t.Context(), replay(charged).Receipt, Digest{7}); !errors.Is(err,
+		ErrReceipt) {
 		t.Errorf("in another ledger: %v", err)
 	}
 	for _, receipt := range []*Receipt{replay(charged).Receipt, first, replay(charged).Receipt} {
@@ -206,18 +224,21 @@ func TestReplayIsNoted(t *testing.T) {
 		}
 	}
 	_, charged = l.Charge(t.Context(), r)
-	if p := replay(charged); p.Result == nil || *p.Result != (Digest{7}) || !strings.Contains(charged.Error(), Digest{7}.String()) {
+	if p := replay(charged); p.Result == nil || *p.Result != (Digest{7}) ||
+		!strings.Contains(charged.Error(), Digest{7}.String()) {
 		t.Errorf("%v, noted %v", charged, p.Result)
 	}
 	var conflict *ConflictError
 	for _, receipt := range []*Receipt{replay(charged).Receipt, first} {
-		if err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.As(err, &conflict) || conflict.What != "result" || conflict.Earlier != nil {
+		if err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.As(err, &conflict) ||
+			conflict.What != "result" || conflict.Earlier != nil {
 			t.Errorf("another result: %v", err)
 		}
 	}
 	// A conflicting request gets no receipt, and its error carries the charge that has its id.
 	r.Event = []byte(`{"key":"l"}`)
-	if _, err := l.Charge(t.Context(), r); !errors.As(err, &conflict) || conflict.Earlier == nil || conflict.Earlier.Receipt != nil ||
+	if _, err := l.Charge(t.Context(), r); !errors.As(err, &conflict) || conflict.Earlier == nil ||
+		conflict.Earlier.Receipt != nil ||
 		conflict.Earlier.Charge.Hash != first.Entry().Hash || *conflict.Earlier.Result != (Digest{7}) {
 		t.Errorf("another event: %v", err)
 	}
@@ -260,15 +281,17 @@ func TestRequestRefused(t *testing.T) {
 	l := create(t, 1, 0)
 	good := Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)}
 	for name, change := range map[string]func(*Request){
-		"no id":          func(r *Request) { r.ID = "" },
-		"long id":        func(r *Request) { r.ID = strings.Repeat("x", MaxID+1) },
-		"control in id":  func(r *Request) { r.ID = "a\nb" },
-		"id not UTF-8":   func(r *Request) { r.ID = "\xff" },
-		"no count":       func(r *Request) { r.Count = 0 },
-		"no cost":        func(r *Request) { r.Unit = Cost{} },
-		"no JSON":        func(r *Request) { r.Event = []byte("{") },
-		"two keys":       func(r *Request) { r.Event = []byte(`{"a":1,"a":1}`) },
-		"a large event":  func(r *Request) { r.Event = []byte(`"` + strings.Repeat("x", MaxEvent) + `"`) },
+		"no id":         func(r *Request) { r.ID = "" },
+		"long id":       func(r *Request) { r.ID = strings.Repeat("x", MaxID+1) },
+		"control in id": func(r *Request) { r.ID = "a\nb" },
+		"id not UTF-8":  func(r *Request) { r.ID = "\xff" },
+		"no count":      func(r *Request) { r.Count = 0 },
+		"no cost":       func(r *Request) { r.Unit = Cost{} },
+		"no JSON":       func(r *Request) { r.Event = []byte("{") },
+		"two keys":      func(r *Request) { r.Event = []byte(`{"a":1,"a":1}`) },
+		"a large event": func(r *Request) {
+			r.Event = []byte(`"` + strings.Repeat("x", MaxEvent) + `"`)
+		},
 		"id of NUL byte": func(r *Request) { r.ID = "\x00" },
 		"DEL in id":      func(r *Request) { r.ID = "a\x7f" },
 		"C1 in id":       func(r *Request) { r.ID = "a\u009b2J" },
@@ -305,7 +328,8 @@ func TestLargest(t *testing.T) {
 	}
 	requests := make([]Request, n)
 	for i := range requests {
-		requests[i] = Request{Relation: ReplaceOne, ID: fmt.Sprintf("%0*d", MaxID, i), Count: 1, Unit: mustCost(t, 1, 0)}
+		requests[i] = Request{Relation: ReplaceOne, ID: fmt.Sprintf("%0*d", MaxID, i), Count: 1,
+			Unit: mustCost(t, 1, 0)}
 	}
 	for i := range 10 {
 		requests[7+i].Event = []byte(`"` + strings.Repeat("x", MaxEvent-2) + `"`)
@@ -334,7 +358,8 @@ func TestCreateRefuses(t *testing.T) {
 	if _, err := Create(t.Context(), path, Budget{}, ReplaceOne); err == nil {
 		t.Error("zero budget")
 	}
-	if _, err := Create(t.Context(), filepath.Join(dir, "none", "ledger"), budget, ReplaceOne); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Create(t.Context(), filepath.Join(dir, "none", "ledger"), budget,
+		ReplaceOne); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing directory: %v", err)
 	}
 	l, err := Create(t.Context(), path, budget, ReplaceOne)
@@ -399,7 +424,8 @@ func TestSymbolicLink(t *testing.T) {
 }
 
 func TestZeroLedger(t *testing.T) {
-	if _, err := new(Ledger).Charge(t.Context(), Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrBroken) {
+	if _, err := new(Ledger).Charge(t.Context(),
+		Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrBroken) {
 		t.Error(err)
 	}
 }
@@ -443,7 +469,8 @@ func TestGoroutines(t *testing.T) {
 				}
 			}
 			for i := range 50 {
-				switch r, err := handle.Charge(context.Background(), Request{Relation: ReplaceOne, ID: fmt.Sprintf("%d-%d", g, i), Count: 1, Unit: unit}); {
+				switch r, err := handle.Charge(context.Background(),
+					Request{Relation: ReplaceOne, ID: fmt.Sprintf("%d-%d", g, i), Count: 1, Unit: unit}); {
 				case err == nil && r.Redeem() == nil:
 					paid.Add(1)
 				case errors.Is(err, ErrExceeded):

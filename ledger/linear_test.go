@@ -19,15 +19,23 @@ func TestLinearisable(t *testing.T) {
 	ledgertest.Linear(t, histories, func(t *testing.T) string { return newFile(t) }, nil)
 }
 
-// Planted lost updates. In 100 histories each was noticed in 58 at least, and so in 6 with probability
-// .995 by the same measure. Two processes that overwrite each other are noticed as damage, before
-// anybody gets a wrong answer.
+// Planted lost updates. In 100 histories each was noticed in 58 at least, and so in 6 with
+// probability .995 by the same measure. Two processes that overwrite each other are noticed as
+// damage, before anybody gets a wrong answer.
 func TestLinearMutantsDie(t *testing.T) {
 	for _, m := range []mutant.Mutant{
-		{Name: "a process overwrites what others wrote", File: "session.go", Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
-		{Name: "nobody waits for the lock", File: "lock.go", Old: "		if err := lockFile(ctx, f, exclusive); err != nil {", New: "		if err := error(nil); err != nil {", Killer: "TestLinearisable"},
-		{Name: "what the group has is not looked at", File: "ledger.go", Old: "pasts{s.book, s.group.recent, call}", New: "pasts{s.book, call}", Killer: "TestLinearisable"},
-		{Name: "the receipt comes before the write", File: "group.go", Old: "err := l.write(s, g.entries)\n", New: "g.finish(nil)\n\tg.waiting = nil\n\terr := l.write(s, g.entries)\n", Killer: "TestLinearisable"},
+		{Name: "a process overwrites what others wrote", File: "session.go",
+			Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
+		{Name: "nobody waits for the lock", File: "lock.go",
+			Old: "		if err := lockFile(ctx, f, exclusive); err != nil {",
+			New: "		if err := error(nil); err != nil {", Killer: "TestLinearisable"},
+		{Name: "what the group has is not looked at", File: "ledger.go",
+			Old: "pasts{s.book, s.group.recent, call}", New: "pasts{s.book, call}",
+			Killer: "TestLinearisable"},
+		{Name: "the receipt comes before the write", File: "group.go",
+			Old:    "err := l.write(s, g.entries)\n",
+			New:    "g.finish(nil)\n\tg.waiting = nil\n\terr := l.write(s, g.entries)\n",
+			Killer: "TestLinearisable"},
 	} {
 		m.CheckPlace(t)
 		if ledgertest.Long() {

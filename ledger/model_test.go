@@ -36,14 +36,17 @@ func (m *model) request(t *rapid.T) Request {
 	if rapid.IntRange(0, 2).Draw(t, "client") == 0 {
 		r.Client = rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "name")
 		if rapid.IntRange(0, 3).Draw(t, "share") > 0 {
-			r.Share = &Budget{Cost{amount{0, uint64(rapid.IntRange(0, 200).Draw(t, "share of ε"))}, amount{0, 300}}}
+			r.Share = &Budget{Cost{amount{0, uint64(rapid.IntRange(0, 200).Draw(t, "share of ε"))},
+				amount{0, 300}}}
 		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "teachers") > 0 {
 		r.Ensemble = rapid.SampledFrom([]string{"", "e", "f"}).Draw(t, "ensemble")
 		r.EnsembleDigest = rapid.SampledFrom([]string{"", "", "", "", "v1", "v2"}).Draw(t, "digest")
-		name, votes := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "draw"), rapid.IntRange(1, 4).Draw(t, "votes")
-		consistent := rapid.IntRange(0, 5).Draw(t, "consistent") // chance hardly ever asks for what goes together
+		name, votes := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "draw"),
+			rapid.IntRange(1, 4).Draw(t, "votes")
+		// chance hardly ever asks for what goes together
+		consistent := rapid.IntRange(0, 5).Draw(t, "consistent")
 		if 1 <= consistent && consistent <= 3 {
 			votes = int(name[0]-'x') + 1
 		}
@@ -52,7 +55,8 @@ func (m *model) request(t *rapid.T) Request {
 		} else if rapid.IntRange(0, 7).Draw(t, "query") == 0 {
 			r = query(r)
 		} else {
-			r.Draw.CastAnew, r.Draw.Covers = rapid.Bool().Draw(t, "cast anew"), rapid.IntRange(0, 2).Draw(t, "covers") == 0
+			r.Draw.CastAnew, r.Draw.Covers = rapid.Bool().Draw(t, "cast anew"),
+				rapid.IntRange(0, 2).Draw(t, "covers") == 0
 		}
 	}
 	if rapid.IntRange(0, 2).Draw(t, "paid by another") == 0 {
@@ -75,8 +79,9 @@ func (m *model) payingRequest(t *rapid.T) Request {
 		Relation: ReplaceOne,
 		ID:       fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
 		Count:    uint64(rapid.IntRange(1, 3).Draw(t, "count")),
-		Unit:     Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
-		Event:    []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
+		Unit: Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))},
+			amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
+		Event: []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
 	}
 }
 
@@ -87,7 +92,8 @@ func (m *model) expect(requests []Request) error {
 	seen := map[string]bool{}
 	for _, r := range requests {
 		switch {
-		case r.Unit == (Cost{}) && r.PaidBy == "", r.EnsembleDigest != "" && r.Ensemble == "", r.Draw != nil && r.Draw.Covers && r.PaidBy != "":
+		case r.Unit == (Cost{}) && r.PaidBy == "", r.EnsembleDigest != "" && r.Ensemble == "",
+			r.Draw != nil && r.Draw.Covers && r.PaidBy != "":
 			return errInvalid
 		case seen[r.ID]:
 			return ErrConflict
@@ -100,10 +106,12 @@ func (m *model) expect(requests []Request) error {
 			return err
 		}
 		if old, ok := m.byID[r.ID]; ok {
-			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy || string(old.Event) != string(r.Event) || old.Ensemble != r.Ensemble || old.Client != r.Client {
+			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy ||
+				string(old.Event) != string(r.Event) || old.Ensemble != r.Ensemble || old.Client != r.Client {
 				return ErrConflict
 			}
-			if a, b := old.Draw, r.Draw; (a == nil) != (b == nil) || a != nil && (a.Name != b.Name || a.Votes != b.Votes || a.Covers != b.Covers) {
+			if a, b := old.Draw, r.Draw; (a == nil) != (b == nil) || a != nil &&
+				(a.Name != b.Name || a.Votes != b.Votes || a.Covers != b.Covers) {
 				return ErrConflict
 			}
 			replayed = true
@@ -129,7 +137,8 @@ func (m *model) expect(requests []Request) error {
 				}
 			}
 		}
-		if r.Share != nil && (sum.epsilon.lo > r.Share.limit.epsilon.lo || sum.delta.lo > r.Share.limit.delta.lo) {
+		if r.Share != nil && (sum.epsilon.lo > r.Share.limit.epsilon.lo ||
+			sum.delta.lo > r.Share.limit.delta.lo) {
 			return ErrShare
 		}
 	}
@@ -142,7 +151,8 @@ func (m *model) expect(requests []Request) error {
 
 func digestOf(past []Request, ensemble, digest string) error {
 	for _, old := range past {
-		if ensemble != "" && old.Ensemble == ensemble && old.EnsembleDigest != "" && old.EnsembleDigest != digest {
+		if ensemble != "" && old.Ensemble == ensemble && old.EnsembleDigest != "" &&
+			old.EnsembleDigest != digest {
 			return ErrEnsemble
 		}
 	}
@@ -165,18 +175,22 @@ func rulesOf(past []Request, r Request) error {
 	}
 	if r.PaidBy != "" {
 		i := slices.IndexFunc(past, func(old Request) bool { return old.ID == r.PaidBy })
-		if i < 0 || past[i].PaidBy != "" || past[i].Ensemble != r.Ensemble || (past[i].Draw == nil) != (r.Draw == nil) {
+		if i < 0 || past[i].PaidBy != "" || past[i].Ensemble != r.Ensemble ||
+			(past[i].Draw == nil) != (r.Draw == nil) {
 			return ErrUnpaid
 		}
-		if payer := past[i]; r.Draw != nil && (!payer.Draw.Covers || payer.Draw.Name != r.Draw.Name || payer.Draw.Votes != r.Draw.Votes) {
+		if payer := past[i]; r.Draw != nil && (!payer.Draw.Covers || payer.Draw.Name != r.Draw.Name ||
+			payer.Draw.Votes != r.Draw.Votes) {
 			return ErrUnpaid
 		}
 	}
-	if r.Draw == nil || r.Draw.CastAnew || slices.ContainsFunc(past, func(old Request) bool { return sameDraw(old, r) }) {
+	if r.Draw == nil || r.Draw.CastAnew || slices.ContainsFunc(past,
+		func(old Request) bool { return sameDraw(old, r) }) {
 		return nil
 	}
 	for _, old := range past {
-		if old.Draw != nil && old.Draw.cast != nil && r.Draw.cast != nil && old.Draw.cast.sum == r.Draw.cast.sum {
+		if old.Draw != nil && old.Draw.cast != nil && r.Draw.cast != nil &&
+			old.Draw.cast.sum == r.Draw.cast.sum {
 			return ErrSameVotes
 		}
 	}
@@ -199,8 +213,10 @@ func TestAgainstModel(t *testing.T) {
 		if runs++; runs > modelRuns && !long {
 			return
 		}
-		m := &model{budget: Cost{amount{0, 400}, amount{0, 500}}, byID: map[string]Request{}, results: map[string]Digest{}}
-		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget}, ReplaceOne)
+		m := &model{budget: Cost{amount{0, 400}, amount{0, 500}}, byID: map[string]Request{},
+			results: map[string]Digest{}}
+		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget},
+			ReplaceOne)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -215,7 +231,8 @@ func TestAgainstModel(t *testing.T) {
 				if len(m.byID) == 0 {
 					rt.Skip("nothing charged")
 				}
-				m.charge(t, rt, []Request{m.byID[rapid.SampledFrom(slices.Sorted(maps.Keys(m.byID))).Draw(rt, "request")]})
+				m.charge(t, rt, []Request{m.byID[rapid.SampledFrom(slices.Sorted(maps.Keys(m.byID))).Draw(rt,
+					"request")]})
 			},
 			"result": func(rt *rapid.T) {
 				if len(m.open) == 0 {

@@ -23,9 +23,9 @@ type Step struct {
 	Spent Cost
 }
 
-// Outline returns the ledger's outline with the latest n charges, all of one state. Cost: that of reading
-// these, and once for a handle that of reading some hundred entries for the course. It does not grow
-// with the ledger.
+// Outline returns the ledger's outline with the latest n charges, all of one state. Cost: that of
+// reading these, and once for a handle that of reading some hundred entries for the course. It does
+// not grow with the ledger.
 func (l *Ledger) Outline(ctx context.Context, n int) (out Outline, err error) {
 	err = l.do(ctx, false, func(s *session) (err error) {
 		out = Outline{State: s.state(), Charges: s.book.charges}

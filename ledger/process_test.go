@@ -83,7 +83,8 @@ func TestKilledAtRandom(t *testing.T) {
 					t.Fatal(err)
 				}
 				var exit *exec.ExitError
-				if err := c.Wait(); !errors.As(err, &exit) || exit.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				if err := c.Wait(); !errors.As(err, &exit) ||
+					exit.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 					t.Fatalf("child ended by itself: %v\n%s", err, outputs[i].all.String())
 				}
 				s.read(t, outputs[i].all.String())
@@ -128,7 +129,8 @@ func TestEightProcesses(t *testing.T) {
 		}
 		s.read(t, outputs[i].String())
 	}
-	t.Logf("%v for %d charges and %d refusals", time.Since(start).Round(time.Millisecond), len(s.released), len(s.refused))
+	t.Logf("%v for %d charges and %d refusals", time.Since(start).Round(time.Millisecond),
+		len(s.released), len(s.refused))
 	if len(s.released) != room || len(s.refused) != processes*each-room {
 		t.Errorf("%d released, %d refused", len(s.released), len(s.refused))
 	}
@@ -159,7 +161,9 @@ func TestFullDisk(t *testing.T) {
 	if len(s.released) == 0 || len(s.refused) < 2 {
 		t.Fatalf("%d released, %d refused: the limit did not bite", len(s.released), len(s.refused))
 	}
-	if !strings.Contains(s.refused[0], syscall.EFBIG.Error()) || !strings.Contains(s.refused[0], ErrWrite.Error()) || !strings.Contains(s.refused[1], ErrBroken.Error()) {
+	if !strings.Contains(s.refused[0], syscall.EFBIG.Error()) ||
+		!strings.Contains(s.refused[0], ErrWrite.Error()) ||
+		!strings.Contains(s.refused[1], ErrBroken.Error()) {
 		t.Errorf("refused: %v", s.refused[:2])
 	}
 	if v := s.violation(l.Path()); v != "" {
@@ -208,7 +212,8 @@ func TestReadOnly(t *testing.T) {
 	}
 	var s said
 	s.read(t, string(out))
-	if len(s.refused) != 1 || !strings.Contains(s.refused[0], os.ErrPermission.Error()) || !strings.Contains(s.refused[0], ErrWrite.Error()) {
+	if len(s.refused) != 1 || !strings.Contains(s.refused[0], os.ErrPermission.Error()) ||
+		!strings.Contains(s.refused[0], ErrWrite.Error()) {
 		t.Errorf("%+v", s)
 	}
 	if after := readFiles(t, l.Path()); !reflect.DeepEqual(after, before) {
@@ -232,7 +237,8 @@ func TestLockOfInheritedFile(t *testing.T) {
 	s.end()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); err != nil {
+	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1,
+		Unit: unitOfOne}); err != nil {
 		t.Error(err)
 	}
 }
@@ -253,7 +259,8 @@ func TestNamedPipe(t *testing.T) {
 		if err := chargeOne(l, 1); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("charge: %v", err)
 		}
-		if _, err := Open(ctx, l.Path()); !errors.Is(err, want) || !strings.Contains(err.Error(), "not a regular file") {
+		if _, err := Open(ctx, l.Path()); !errors.Is(err, want) ||
+			!strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("open: %v", err)
 		}
 	}

@@ -16,7 +16,8 @@ func (l *Ledger) Ready(ctx context.Context) error {
 // settle writes the anchor of a new ledger.
 func (l *Ledger) settle(ctx context.Context) error { return l.storeAnchor(ctx, writeError) }
 
-// storeAnchor stores the anchor of the ledger as it is. failed makes the error of a store that does not take it.
+// storeAnchor stores the anchor of the ledger as it is. failed makes the error of a store that does
+// not take it.
 func (l *Ledger) storeAnchor(ctx context.Context, failed func(error) error) error {
 	for {
 		err := l.do(ctx, true, func(s *session) error {

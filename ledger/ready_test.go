@@ -28,8 +28,8 @@ func (s *readOnly) Begin(ctx context.Context, exclusive bool) (Tx, error) {
 func (readOnlyTx) SetAnchor([]byte) error                     { return errReadOnly }
 func (readOnlyTx) Commit(int64, []byte, []byte, []byte) error { return errReadOnly }
 
-// A ledger is ready while its store takes a write, spent or not. A store that takes none is found out
-// without a charge, and the handle goes on when it does again.
+// A ledger is ready while its store takes a write, spent or not. A store that takes none is found
+// out without a charge, and the handle goes on when it does again.
 func TestReady(t *testing.T) {
 	l := create(t, 1, 0)
 	store := &readOnly{Store: l.store}

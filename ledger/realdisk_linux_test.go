@@ -20,7 +20,8 @@ import (
 // EXT4_IOC_SHUTDOWN, which xfstests use, lets no byte reach the device any more, not even of the
 // journal. The next mount replays what the journal has. Unlike the power failures of
 // TestPowerFailure, which leave what A2 allows, these leave what ext4 really does. dm-flakey, which
-// needs the kernel's device mapper, would do the same; what reached the device stays there with both.
+// needs the kernel's device mapper, would do the same; what reached the device stays there with
+// both.
 type realDisk struct {
 	t             *testing.T
 	image, folder string
@@ -39,8 +40,10 @@ func newRealDisk(t *testing.T, mode string) *realDisk {
 		t.Skip("only root may mount")
 	}
 	dir := t.TempDir()
-	d := &realDisk{t: t, image: filepath.Join(dir, "image"), folder: filepath.Join(dir, "disk"), mode: mode}
-	if err := errors.Join(os.WriteFile(d.image, nil, 0o600), os.Truncate(d.image, 16<<20), os.Mkdir(d.folder, 0o700)); err != nil {
+	d := &realDisk{t: t, image: filepath.Join(dir, "image"), folder: filepath.Join(dir, "disk"),
+		mode: mode}
+	if err := errors.Join(os.WriteFile(d.image, nil, 0o600), os.Truncate(d.image, 16<<20),
+		os.Mkdir(d.folder, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", d.image).CombinedOutput(); err != nil {
@@ -54,7 +57,8 @@ func newRealDisk(t *testing.T, mode string) *realDisk {
 }
 
 func (d *realDisk) mount() ([]byte, error) {
-	return exec.Command("mount", "-t", "ext4", "-o", "loop,data="+d.mode, d.image, d.folder).CombinedOutput()
+	return exec.Command("mount", "-t", "ext4", "-o", "loop,data="+d.mode, d.image,
+		d.folder).CombinedOutput()
 }
 
 // cut cuts the power.
@@ -140,7 +144,8 @@ func TestPowerFailureOnExt4(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var s said
 			for i := range rounds {
-				d.interrupted(&s, "create", path, fmt.Sprint("round ", i), time.Duration(rng.Int64N(int64(20*time.Millisecond))))
+				d.interrupted(&s, "create", path, fmt.Sprint("round ", i),
+					time.Duration(rng.Int64N(int64(20*time.Millisecond))))
 				d.restart()
 				if v := s.violation(path); v != "" {
 					t.Fatalf("round %d, %d released: %s", i, len(s.released), v)
@@ -148,7 +153,8 @@ func TestPowerFailureOnExt4(t *testing.T) {
 			}
 			t.Logf("%d power failures, %d released", rounds, len(s.released))
 			for i := range 50 {
-				d.interrupted(&s, "release first", path, fmt.Sprint("mutant ", i), time.Duration(rng.Int64N(int64(20*time.Millisecond))))
+				d.interrupted(&s, "release first", path, fmt.Sprint("mutant ", i),
+					time.Duration(rng.Int64N(int64(20*time.Millisecond))))
 				d.restart()
 				if s.violation(path) != "" {
 					return

@@ -23,5 +23,6 @@ func (r Relation) check() error {
 	if r == ReplaceOne || r == AddOrRemoveOne {
 		return nil
 	}
-	return &check.Error{Name: "neighbours", Value: fmt.Sprintf("%.40q", string(r)), Rule: fmt.Sprintf("%q or %q", ReplaceOne, AddOrRemoveOne)}
+	return &check.Error{Name: "neighbours", Value: fmt.Sprintf("%.40q", string(r)),
+		Rule: fmt.Sprintf("%q or %q", ReplaceOne, AddOrRemoveOne)}
 }

@@ -6,9 +6,9 @@ import (
 )
 
 // Reopen opens the ledger again, for who got an [ErrBroken]: everything that this handle saw must
-// still be there, as it is in no other ledger; else it is an [ErrRolledBack]. A new [Open] would take
-// a copy from before for the ledger, and what was spent since could be spent again. Other errors are
-// those of Open.
+// still be there, as it is in no other ledger; else it is an [ErrRolledBack]. A new [Open] would
+// take a copy from before for the ledger, and what was spent since could be spent again. Other
+// errors are those of Open.
 func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
 	if l.turn == nil {
 		return nil, errUnmade
@@ -30,8 +30,9 @@ func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
 	return again, nil
 }
 
-// Contains fails with an [ErrRolledBack] unless the ledger goes through a head that was seen before. It
-// reads one entry, where [Ledger.Verify] reads all; the rest was verified when it was read.
+// Contains fails with an [ErrRolledBack] unless the ledger goes through a head that was seen
+// before. It reads one entry, where [Ledger.Verify] reads all; the rest was verified when it was
+// read.
 func (l *Ledger) Contains(ctx context.Context, seen Head) error {
 	err := l.do(ctx, false, func(s *session) error { return s.contains(seen) })
 	if err != nil {
@@ -51,7 +52,8 @@ func (s *session) contains(h Head) error {
 		here = e.Hash == h.Hash
 	}
 	if !here {
-		return rolledBack("the ledger ends at %v and does not contain %v, which was seen before", s.now.head, h)
+		return rolledBack("the ledger ends at %v and does not contain %v, which was seen before",
+			s.now.head, h)
 	}
 	return nil
 }

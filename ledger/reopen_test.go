@@ -24,7 +24,8 @@ func TestReopen(t *testing.T) {
 	for range 2 {
 		for i, f := range []files{old, empty} {
 			f.write(t, l.Path())
-			if _, err := again.Spent(t.Context()); i == 0 && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrBroken) {
+			if _, err := again.Spent(t.Context()); i == 0 && !errors.Is(err, ErrDamaged) &&
+				!errors.Is(err, ErrBroken) {
 				t.Errorf("an older copy: %v", err)
 			}
 			if _, err := again.Reopen(t.Context()); !errors.Is(err, ErrRolledBack) {

@@ -70,8 +70,10 @@ func (r *Request) total() Cost { return r.Unit.Times(r.Count) }
 
 // entry returns the request's charge, with what is not the request's from e.
 func (r *Request) entry(e Entry) Entry {
-	e.Kind, e.ID, e.Relation, e.Count, e.Unit, e.PaidBy, e.Event = KindCharge, r.ID, r.Relation, r.Count, r.Unit, r.PaidBy, r.Event
-	e.Client, e.Ensemble, e.EnsembleDigest, e.Draw = r.Client, r.Ensemble, r.EnsembleDigest, r.Draw.stored()
+	e.Kind, e.ID, e.Relation, e.Count, e.Unit, e.PaidBy, e.Event = KindCharge, r.ID, r.Relation,
+		r.Count, r.Unit, r.PaidBy, r.Event
+	e.Client, e.Ensemble, e.EnsembleDigest, e.Draw = r.Client, r.Ensemble, r.EnsembleDigest,
+		r.Draw.stored()
 	return e
 }
 
@@ -150,7 +152,8 @@ func (r *Request) checkTeachers() error {
 			return err
 		}
 		if r.Ensemble == "" {
-			return &check.Error{Name: "ensemble digest", Value: fmt.Sprintf("%.64q", r.EnsembleDigest), Rule: "left out without an ensemble"}
+			return &check.Error{Name: "ensemble digest", Value: fmt.Sprintf("%.64q", r.EnsembleDigest),
+				Rule: "left out without an ensemble"}
 		}
 	}
 	if r.Draw != nil {

@@ -18,7 +18,8 @@ type charged struct {
 }
 
 func (e *Entry) charged(at int64) charged {
-	return charged{e.Seq, at, e.Kind == KindResult, e.ID, e.PaidBy, e.Ensemble, e.EnsembleDigest, e.Draw}
+	return charged{e.Seq, at, e.Kind == KindResult, e.ID, e.PaidBy, e.Ensemble, e.EnsembleDigest,
+		e.Draw}
 }
 
 func (c *charged) drawName() DrawName { return DrawName{c.ensemble, c.draw.Name} }
@@ -126,9 +127,11 @@ func (c *charged) sameTeachers(p past) error {
 	switch {
 	case before == nil:
 	case c.teachers == "":
-		return fmt.Errorf("%w: ensemble %q was charged as %q, and no digest is stated now (--ensemble-digest)", ErrEnsemble, c.ensemble, before.teachers)
+		return fmt.Errorf("%w: ensemble %q was charged as %q, and no digest is stated now "+
+			"(--ensemble-digest)", ErrEnsemble, c.ensemble, before.teachers)
 	case c.teachers != before.teachers:
-		return fmt.Errorf("%w: ensemble %q was charged as %q, not as %q: other teachers need another name (--ensemble)", ErrEnsemble, c.ensemble, before.teachers, c.teachers)
+		return fmt.Errorf("%w: ensemble %q was charged as %q, not as %q: other teachers need another "+
+			"name (--ensemble)", ErrEnsemble, c.ensemble, before.teachers, c.teachers)
 	}
 	return nil
 }
@@ -151,14 +154,16 @@ func (c *charged) obey(p past) error {
 // for itself.
 func (c *charged) onceAnswered(p past) error {
 	name := c.drawName()
-	answered, covered := p.first(key{byDraw, c.ensemble, c.draw.Name}), p.first(key{byDrawCover, c.ensemble, c.draw.Name})
+	answered, covered := p.first(key{byDraw, c.ensemble, c.draw.Name}),
+		p.first(key{byDrawCover, c.ensemble, c.draw.Name})
 	again := &DrawnError{Ensemble: name.Ensemble, Draw: name.Name}
 	for _, before := range []*charged{answered, covered} {
 		switch {
 		case before == nil:
 			continue
 		case before.draw.Votes != c.draw.Votes:
-			return fmt.Errorf("%w: draw %v was charged by the request %q with other votes; votes that the teachers cast anew need another name (--draw)", ErrDraw, name, before.id)
+			return fmt.Errorf("%w: draw %v was charged by the request %q with other votes; votes that the "+
+				"teachers cast anew need another name (--draw)", ErrDraw, name, before.id)
 		case before.draw.Covers:
 			again.Covered = before.id
 		default:
@@ -187,7 +192,8 @@ func (c *charged) paid(p past) error {
 		why = fmt.Sprintf("is of ensemble %q, not %q", payer.ensemble, c.ensemble)
 	case c.draw == nil && payer.draw != nil:
 		why = fmt.Sprintf("is of the draw %v alone", payer.drawName())
-	case c.draw != nil && (payer.draw == nil || !payer.draw.Covers || payer.draw.Name != c.draw.Name): // the votes of one draw are equal
+	case c.draw != nil && (payer.draw == nil || !payer.draw.Covers || payer.draw.Name != c.draw.Name):
+		// the votes of one draw are equal
 		why = fmt.Sprintf("does not cover the draw %v", c.drawName())
 	}
 	if why != "" {

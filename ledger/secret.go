@@ -43,7 +43,9 @@ func readSecret(path string) (s secret, err error) {
 		return s, fmt.Errorf("%w: %w", ErrSecret, err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return s, fmt.Errorf("%w: %s has mode %#o, so others than its owner may use it; only 0600 is accepted", ErrSecret, path, mode)
+		return s, fmt.Errorf(
+			"%w: %s has mode %#o, so others than its owner may use it; only 0600 is accepted", ErrSecret,
+			path, mode)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(secretSize)+1))
 	if err != nil {

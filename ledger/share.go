@@ -48,7 +48,8 @@ type ShareError struct {
 }
 
 func (e *ShareError) Error() string {
-	return fmt.Sprintf("%v: the request asks for (ε, δ) = %v, %v of %v is spent", ErrShare, e.Asked, e.Spent, e.Share)
+	return fmt.Sprintf("%v: the request asks for (ε, δ) = %v, %v of %v is spent", ErrShare, e.Asked,
+		e.Spent, e.Share)
 }
 
 // Unwrap returns [ErrShare].

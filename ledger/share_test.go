@@ -14,9 +14,9 @@ func asked(client string, share uint64, r Request) Request {
 	return r
 }
 
-// A share bounds what its client has spent: by any handle, by those before in one call and in one commit,
-// by charges that stated no share, and not by others' charges. What was refused can be charged later,
-// where another share is stated.
+// A share bounds what its client has spent: by any handle, by those before in one call and in one
+// commit, by charges that stated no share, and not by others' charges. What was refused can be
+// charged later, where another share is stated.
 func TestShares(t *testing.T) {
 	l := create(t, 100, 0)
 	other, err := Open(t.Context(), l.Path())
@@ -40,8 +40,10 @@ func TestShares(t *testing.T) {
 		{other, []Request{free}, nil, 2},
 		{l, []Request{two}, nil, 4},
 		{other, []Request{asked("alice", 4, plainRequest(0))}, ErrReplayed, 4},
-		{l, []Request{asked("alice", 6, plainRequest(3)), asked("alice", 6, plainRequest(4)), asked("alice", 6, plainRequest(5))}, ErrShare, 4},
-		{l, []Request{asked("alice", 6, plainRequest(3)), asked("bob", 2, plainRequest(4)), asked("alice", 6, plainRequest(5))}, nil, 6},
+		{l, []Request{asked("alice", 6, plainRequest(3)), asked("alice", 6, plainRequest(4)),
+			asked("alice", 6, plainRequest(5))}, ErrShare, 4},
+		{l, []Request{asked("alice", 6, plainRequest(3)), asked("bob", 2, plainRequest(4)),
+			asked("alice", 6, plainRequest(5))}, nil, 6},
 		{l, []Request{asked("bob", 4, plainRequest(0))}, ErrConflict, 6},
 		{other, []Request{asked("alice", 1000, plainRequest(6))}, nil, 7},
 	} {
@@ -50,7 +52,8 @@ func TestShares(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 		for _, l := range []*Ledger{l, other} {
-			if spent, err := l.SpentBy(t.Context(), "alice"); err != nil || spent != unitOfOne.Times(c.spent) {
+			if spent, err := l.SpentBy(t.Context(), "alice"); err != nil ||
+				spent != unitOfOne.Times(c.spent) {
 				t.Errorf("%d: alice has spent %v, want %d: %v", i, spent, c.spent, err)
 			}
 		}
@@ -60,7 +63,8 @@ func TestShares(t *testing.T) {
 	}
 	mustSpend(t, l, unitOfOne.Times(9))
 	// Calls that share a commit.
-	_, errs := chargeTogether(t, l, []Request{asked("dan", 2, plainRequest(20))}, []Request{asked("dan", 2, plainRequest(21))}, []Request{asked("dan", 2, plainRequest(22))})
+	_, errs := chargeTogether(t, l, []Request{asked("dan", 2, plainRequest(20))},
+		[]Request{asked("dan", 2, plainRequest(21))}, []Request{asked("dan", 2, plainRequest(22))})
 	if errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], ErrShare) {
 		t.Error(errs)
 	}
@@ -95,7 +99,9 @@ func TestClientIsInTheEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := string(readFiles(t, l.Path()).db)
-	if e := receipt.Entry(); e.Client != "ward 3" || !strings.Contains(line, `},"client":"ward 3","ensemble":"e",`) || strings.Contains(line, "share") {
+	if e := receipt.Entry(); e.Client != "ward 3" ||
+		!strings.Contains(line, `},"client":"ward 3","ensemble":"e",`) ||
+		strings.Contains(line, "share") {
 		t.Errorf("%+v: %s", e, line)
 	}
 	if h, err := l.History(t.Context()); err != nil || len(h) != 1 || h[0].Client != "ward 3" {

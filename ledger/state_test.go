@@ -21,7 +21,8 @@ func TestStateIsOneRead(t *testing.T) {
 			return
 		}
 		for i := range charges {
-			if _, err := other.Charge(t.Context(), Request{Relation: ReplaceOne, ID: fmt.Sprint(i), Count: 1, Unit: unit}); err != nil {
+			if _, err := other.Charge(t.Context(), Request{Relation: ReplaceOne, ID: fmt.Sprint(i), Count: 1,
+				Unit: unit}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -38,7 +39,8 @@ func TestStateIsOneRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := mustCost(t, float64(now.Head.Seq), 0); now.Spent != want || now.Spent.Plus(now.Remaining) != l.Budget().Cost() || now.Head.Seq < last {
+		if want := mustCost(t, float64(now.Head.Seq), 0); now.Spent != want ||
+			now.Spent.Plus(now.Remaining) != l.Budget().Cost() || now.Head.Seq < last {
 			t.Fatalf("after entry %d: %v spent, %v remains", now.Head.Seq, now.Spent, now.Remaining)
 		}
 		last = now.Head.Seq

@@ -47,7 +47,8 @@ type Tx interface {
 	// one, before survives first: the anchor of the state that the lines follow.
 	//
 	// An [ErrRetry] or [ErrUnavailable] says for certain that nothing was stored. After any other
-	// error the lines may be there or not. Commit or SetAnchor is the last call but Close, and the Tx exclusive.
+	// error the lines may be there or not. Commit or SetAnchor is the last call but Close, and the Tx
+	// exclusive.
 	Commit(at int64, lines, before, after []byte) error
 	// SetAnchor stores the anchor alone.
 	SetAnchor(anchor []byte) error
@@ -92,7 +93,8 @@ func openStore(location string) (Store, error) {
 	open := stores.open[scheme]
 	stores.Unlock()
 	if open == nil {
-		return nil, &check.Error{Name: "ledger", Value: Display(location), Rule: "a path, or a URL of a store that this program has (a file of such a name begins with ./)"}
+		return nil, &check.Error{Name: "ledger", Value: Display(location),
+			Rule: "a path, or a URL of a store that this program has (a file of such a name begins with ./)"}
 	}
 	return open(location)
 }

@@ -18,7 +18,9 @@ import (
 // What a traced child did to its files, in order.
 type fileOp struct {
 	call uint64 // number of the system call
-	path string // of the file, after a rename; "" for standard output, and for other calls that name files by their paths
+	// of the file, after a rename; "" for standard output, and for other calls that name files by
+	// their paths
+	path string
 	from string // rename: the name before
 	off  int64
 	data []byte // write, pwrite64: what was written
@@ -43,8 +45,10 @@ const (
 
 // calls that change files. All others pass.
 var fileCalls = map[uint64]string{
-	unix.SYS_WRITE: "write", unix.SYS_PWRITE64: "pwrite64", unix.SYS_FTRUNCATE: "ftruncate", unix.SYS_FSYNC: "fsync", unix.SYS_FDATASYNC: "fdatasync",
-	unix.SYS_LINKAT: "linkat", unix.SYS_RENAMEAT: "renameat", unix.SYS_RENAMEAT2: "renameat2", unix.SYS_RENAME: "rename", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_MKDIRAT: "mkdirat",
+	unix.SYS_WRITE: "write", unix.SYS_PWRITE64: "pwrite64", unix.SYS_FTRUNCATE: "ftruncate",
+	unix.SYS_FSYNC: "fsync", unix.SYS_FDATASYNC: "fdatasync",
+	unix.SYS_LINKAT: "linkat", unix.SYS_RENAMEAT: "renameat", unix.SYS_RENAMEAT2: "renameat2",
+	unix.SYS_RENAME: "rename", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_MKDIRAT: "mkdirat",
 }
 
 type tracer struct {
@@ -100,7 +104,8 @@ func (tr *tracer) follow(pid int) error {
 	if _, err := syscall.Wait4(pid, &ws, 0, nil); err != nil {
 		return err
 	}
-	if err := syscall.PtraceSetOptions(pid, syscall.PTRACE_O_TRACECLONE|syscall.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_EXITKILL); err != nil {
+	if err := syscall.PtraceSetOptions(pid,
+		syscall.PTRACE_O_TRACECLONE|syscall.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_EXITKILL); err != nil {
 		return err
 	}
 	threads := map[int]*thread{pid: {}}
@@ -177,7 +182,8 @@ func (tr *tracer) enter(pid, tid int, th *thread, regs *syscall.PtraceRegs) erro
 		return nil
 	}
 	var path string
-	if call != unix.SYS_LINKAT && call != unix.SYS_RENAMEAT && call != unix.SYS_RENAMEAT2 && call != unix.SYS_RENAME && call != unix.SYS_UNLINKAT && call != unix.SYS_MKDIRAT {
+	if call != unix.SYS_LINKAT && call != unix.SYS_RENAMEAT && call != unix.SYS_RENAMEAT2 &&
+		call != unix.SYS_RENAME && call != unix.SYS_UNLINKAT && call != unix.SYS_MKDIRAT {
 		var err error
 		if path, err = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, regs.Rdi)); err != nil {
 			return err

@@ -47,7 +47,8 @@ func TestVoteHashIsStable(t *testing.T) {
 
 // Two draws have one digest only if ensemble, name and votes are one, whatever the names.
 func TestVoteHashIsOfOneDraw(t *testing.T) {
-	name := rapid.OneOf(rapid.StringMatching(`[ab:\x00\x01\x02]{0,3}`), rapid.StringMatching(`[a-c:]{0,200}`))
+	name := rapid.OneOf(rapid.StringMatching(`[ab:\x00\x01\x02]{0,3}`),
+		rapid.StringMatching(`[a-c:]{0,200}`))
 	type draw struct {
 		ensemble, name string
 		votes          int
@@ -62,7 +63,8 @@ func TestVoteHashIsOfOneDraw(t *testing.T) {
 			cut := rapid.IntRange(0, len(whole)).Draw(t, "cut")
 			b = draw{whole[:cut], whole[cut:], a.votes}
 		}
-		if same := newDraw(a.ensemble, a.name, a.votes).Votes == newDraw(b.ensemble, b.name, b.votes).Votes; same != (a == b) {
+		if same := newDraw(a.ensemble, a.name, a.votes).Votes == newDraw(b.ensemble, b.name,
+			b.votes).Votes; same != (a == b) {
 			t.Fatalf("%+v and %+v: one digest: %t", a, b, same)
 		}
 	})
@@ -91,7 +93,8 @@ func TestVoteHashOfMultiset(t *testing.T) {
 		}
 		return h.digest("", "d")
 	}
-	value := rapid.OneOf(rapid.IntRange(-1, 2), rapid.SampledFrom([]int{63, 64, 127, 128, 255, 256, 8191, 8192, math.MaxInt32, math.MaxInt32 + 1, math.MinInt64, math.MaxInt64}))
+	value := rapid.OneOf(rapid.IntRange(-1, 2), rapid.SampledFrom([]int{63, 64, 127, 128, 255, 256,
+		8191, 8192, math.MaxInt32, math.MaxInt32 + 1, math.MinInt64, math.MaxInt64}))
 	draw := rapid.Custom(func(t *rapid.T) row {
 		return row{rapid.Bool().Draw(t, "counts"), rapid.SliceOfN(value, 0, 4).Draw(t, "values")}
 	})
@@ -120,7 +123,9 @@ func TestVoteHashOfMultiset(t *testing.T) {
 			t.Fatal("parts matter")
 		}
 		i := rapid.IntRange(0, len(rows)-1).Draw(t, "row")
-		if sum(slices.Delete(slices.Clone(rows), i, i+1)) == want || sum(append(slices.Clone(rows), rows[i])) == want || sum(append(slices.Clone(rows), rows[i], rows[i])) == want {
+		if sum(slices.Delete(slices.Clone(rows), i, i+1)) == want ||
+			sum(append(slices.Clone(rows), rows[i])) == want ||
+			sum(append(slices.Clone(rows), rows[i], rows[i])) == want {
 			t.Fatal("the number of equal rows does not matter")
 		}
 		other := slices.Clone(rows)

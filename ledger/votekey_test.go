@@ -29,13 +29,16 @@ func TestVoteHashOfSeveralProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if collected.digest("e", "d") != whole.digest("e", "d") || collected.Rows() != whole.Rows() || whole.Rows() != 1200 {
-		t.Errorf("%v of %d rows, want %v of %d", collected.digest("e", "d"), collected.Rows(), whole.digest("e", "d"), whole.Rows())
+	if collected.digest("e", "d") != whole.digest("e", "d") || collected.Rows() != whole.Rows() ||
+		whole.Rows() != 1200 {
+		t.Errorf("%v of %d rows, want %v of %d", collected.digest("e", "d"), collected.Rows(),
+			whole.digest("e", "d"), whole.Rows())
 	}
 	if err := collected.MergePart(nil); err == nil {
 		t.Error("no part is merged")
 	}
-	if h, rest, err := CutVoteKey([]byte("no key")); h != nil || err != nil || string(rest) != "no key" {
+	if h, rest, err := CutVoteKey([]byte("no key")); h != nil || err != nil ||
+		string(rest) != "no key" {
 		t.Errorf("no key: %v, %q, %v", h, rest, err)
 	}
 	if _, _, err := CutVoteKey([]byte(voteKeyMagic + "short")); err == nil {

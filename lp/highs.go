@@ -162,7 +162,8 @@ func (s *highsSolver) Solve(ctx context.Context) (Solution, error) {
 	sol, err := s.attempt(ctx, s.raw)
 	var status *StatusError
 	retry := func() bool {
-		return errors.As(err, &status) && (status.Status == Numerical || status.Status == Unknown) && ctx.Err() == nil
+		return errors.As(err, &status) && (status.Status == Numerical || status.Status == Unknown) &&
+			ctx.Err() == nil
 	}
 	iterations := sol.Iterations
 	if retry() {
@@ -184,7 +185,8 @@ func (s *highsSolver) Solve(ctx context.Context) (Solution, error) {
 	if err == nil {
 		return sol, nil
 	}
-	if ctxErr := contextError(ctx); ctxErr != nil && errors.As(err, &status) && status.Status == Interrupted {
+	if ctxErr := contextError(ctx); ctxErr != nil && errors.As(err, &status) &&
+		status.Status == Interrupted {
 		err = ctxErr
 	}
 	failed := failedSolution(err)

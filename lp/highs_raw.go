@@ -38,11 +38,13 @@ func highsVersion() string { return C.GoString(C.darrm_highs_version()) }
 // newRawModel returns an empty model.
 func newRawModel() (*rawModel, error) {
 	if C.darrm_highs_matches_header() == 0 {
-		return nil, fmt.Errorf("lp: linked with HiGHS %s but compiled for the headers of another version", highsVersion())
+		return nil, fmt.Errorf("lp: linked with HiGHS %s but compiled for the headers of another version",
+			highsVersion())
 	}
 	c := C.darrm_highs_create()
 	if c == nil {
-		return nil, errors.New("lp: HiGHS could not be set up (out of memory, or built with 64-bit indices)")
+		return nil, errors.New(
+			"lp: HiGHS could not be set up (out of memory, or built with 64-bit indices)")
 	}
 	return &rawModel{c: c}, nil
 }
@@ -103,7 +105,8 @@ func (m *rawModel) AddColumns(cost, lower, upper []float64) error {
 	if n > math.MaxInt32 {
 		return fmt.Errorf("lp: %d columns, HiGHS takes at most %d", n, math.MaxInt32)
 	}
-	if err := failed(C.darrm_highs_add_columns(m.c, C.int32_t(n), doubles(cost), doubles(lower), doubles(upper)), "adding %d columns", n); err != nil {
+	if err := failed(C.darrm_highs_add_columns(m.c, C.int32_t(n), doubles(cost), doubles(lower),
+		doubles(upper)), "adding %d columns", n); err != nil {
 		return err
 	}
 	m.columns += n
@@ -113,13 +116,15 @@ func (m *rawModel) AddColumns(cost, lower, upper []float64) error {
 // AddCompSparseRows adds the rows lower ≤ A x ≤ upper, with A by rows: row i has
 // value[start[i]:start[i+1]] in the columns index[start[i]:start[i+1]], and the
 // last one ends with value.
-func (m *rawModel) AddCompSparseRows(lower []float64, start, index []int32, value, upper []float64) error {
+func (m *rawModel) AddCompSparseRows(lower []float64, start, index []int32, value,
+	upper []float64) error {
 	n := len(lower)
 	if n == 0 {
 		return nil
 	}
 	if n > math.MaxInt32-m.rows || len(value) > math.MaxInt32 {
-		return fmt.Errorf("lp: %d rows with %d coefficients, HiGHS takes at most %d", n, len(value), math.MaxInt32)
+		return fmt.Errorf("lp: %d rows with %d coefficients, HiGHS takes at most %d", n, len(value),
+			math.MaxInt32)
 	}
 	code := C.darrm_highs_add_rows(m.c, C.int32_t(n), doubles(lower), doubles(upper),
 		C.int32_t(len(value)), int32s(start), int32s(index), doubles(value))
@@ -135,7 +140,8 @@ func (m *rawModel) DeleteRows(set []int32) error {
 	if len(set) == 0 {
 		return nil
 	}
-	if err := failed(C.darrm_highs_delete_rows(m.c, C.int32_t(len(set)), int32s(set)), "deleting %d rows", len(set)); err != nil {
+	if err := failed(C.darrm_highs_delete_rows(m.c, C.int32_t(len(set)), int32s(set)),
+		"deleting %d rows", len(set)); err != nil {
 		return err
 	}
 	m.rows -= len(set)
@@ -178,7 +184,8 @@ func (m *rawModel) Solve() (sol rawSolution, iterations int, err error) {
 		return rawSolution{}, iterations, statusErrorf(s, "HiGHS model status %d", int(raw))
 	}
 	if code != 0 {
-		return rawSolution{}, iterations, statusErrorf(Numerical, "HiGHS gave a warning with its solution")
+		return rawSolution{}, iterations, statusErrorf(Numerical,
+			"HiGHS gave a warning with its solution")
 	}
 	if sol, err = m.solution(); err != nil {
 		return rawSolution{}, iterations, &StatusError{Status: Numerical, Err: err}
@@ -190,7 +197,8 @@ func (m *rawModel) Solve() (sol rawSolution, iterations int, err error) {
 func (m *rawModel) solution() (rawSolution, error) {
 	sol := rawSolution{ColumnPrimal: make([]float64, m.columns), RowDual: make([]float64, m.rows)}
 	columnDual, rowValue := make([]float64, m.columns), make([]float64, m.rows)
-	err := failed(C.darrm_highs_get_solution(m.c, doubles(sol.ColumnPrimal), doubles(columnDual), doubles(rowValue), doubles(sol.RowDual)), "reading the solution")
+	err := failed(C.darrm_highs_get_solution(m.c, doubles(sol.ColumnPrimal), doubles(columnDual),
+		doubles(rowValue), doubles(sol.RowDual)), "reading the solution")
 	return sol, err
 }
 
@@ -201,7 +209,8 @@ func (m *rawModel) SolveAnyhow() (rawSolution, Status, error) {
 	var count C.int64_t
 	C.darrm_highs_run(m.c, &status, &raw, &count)
 	if C.darrm_highs_has_solution(m.c) != 0 {
-		return rawSolution{}, rawStatus[status], statusErrorf(rawStatus[status], "HiGHS model status %d, and no solution", int(raw))
+		return rawSolution{}, rawStatus[status], statusErrorf(rawStatus[status],
+			"HiGHS model status %d, and no solution", int(raw))
 	}
 	sol, err := m.solution()
 	return sol, rawStatus[status], err

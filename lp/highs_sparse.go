@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-func solveSparse(ctx context.Context, p Sparse, a Algorithm, tolerance float64) (Approximate, error) {
+func solveSparse(ctx context.Context, p Sparse, a Algorithm,
+	tolerance float64) (Approximate, error) {
 	if err := contextError(ctx); err != nil {
 		return Approximate{}, err
 	}
@@ -32,7 +33,8 @@ func solveSparse(ctx context.Context, p Sparse, a Algorithm, tolerance float64) 
 		err = errors.Join(err, raw.SetFloat64Option("pdlp_d_gap_tol", tolerance))
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		err = errors.Join(err, raw.SetFloat64Option("time_limit", max(0.01, time.Until(deadline).Seconds())))
+		err = errors.Join(err, raw.SetFloat64Option("time_limit",
+			max(0.01, time.Until(deadline).Seconds())))
 	}
 	err = errors.Join(err,
 		raw.AddColumns(p.C, p.Lower, p.Upper),

@@ -93,6 +93,7 @@ func TestHiGHSKeepsBasis(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := solve(warm); after.Iterations != 0 || math.Abs(after.Objective-sol.Objective) > 1e-9 {
-		t.Errorf("after deleting rows that do not bind: %d iterations, objective %g, want 0 and %g", after.Iterations, after.Objective, sol.Objective)
+		t.Errorf("after deleting rows that do not bind: %d iterations, objective %g, want 0 and %g",
+			after.Iterations, after.Objective, sol.Objective)
 	}
 }

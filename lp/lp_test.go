@@ -29,7 +29,8 @@ func TestSimplexTooLarge(t *testing.T) {
 	for i := range many {
 		many[i] = rows[0]
 	}
-	if err := s.AddRows(many); !errors.Is(err, lp.ErrTooLarge) || !strings.Contains(err.Error(), "HiGHS") {
+	if err := s.AddRows(many); !errors.Is(err, lp.ErrTooLarge) ||
+		!strings.Contains(err.Error(), "HiGHS") {
 		t.Errorf("65536 rows: error %v, want ErrTooLarge with advice", err)
 	}
 	if s.Rows() != 0 {

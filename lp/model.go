@@ -97,14 +97,17 @@ func (m *model) scale(rows []Row) ([]scaledRow, error) {
 				bound = m.problem.Lower[j]
 			}
 			if math.IsInf(bound, 0) {
-				return nil, fmt.Errorf("lp: row %d: Coef[%d] = %g is at most %g times the largest coefficient, and column %d is not bounded on that side", i, j, a, float64(dropBelow), j)
+				return nil, fmt.Errorf(
+					"lp: row %d: Coef[%d] = %g is at most %g times the largest coefficient, and column %d is "+
+						"not bounded on that side", i, j, a, float64(dropBelow), j)
 			}
 			s.rhs -= math.Ldexp(a*bound, -s.exp)
 		}
 		// From 1e20 on HiGHS reads a right-hand side as none. That is the same
 		// only where the bounds imply the row.
 		if !(math.Abs(s.rhs) < infinite) && !(s.rhs > 0 && m.largest(coef) < infinite) {
-			return nil, fmt.Errorf("lp: row %d: RHS = %g is %g times the largest coefficient or more", i, r.RHS, float64(infinite))
+			return nil, fmt.Errorf("lp: row %d: RHS = %g is %g times the largest coefficient or more", i,
+				r.RHS, float64(infinite))
 		}
 		scaled[i] = s
 	}

@@ -15,7 +15,8 @@ func TestNoHiGHS(t *testing.T) {
 	if !errors.Is(err, lp.ErrNoHiGHS) {
 		t.Fatalf("error %v, want ErrNoHiGHS", err)
 	}
-	for _, advice := range []string{"libhighs-dev", "brew install highs", "scripts/highs env", "-tags highs", "CGO_ENABLED"} {
+	for _, advice := range []string{"libhighs-dev", "brew install highs", "scripts/highs env",
+		"-tags highs", "CGO_ENABLED"} {
 		if !strings.Contains(err.Error(), advice) {
 			t.Errorf("error %q does not mention %s", err, advice)
 		}

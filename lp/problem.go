@@ -49,9 +49,11 @@ func (p Problem) validate() error {
 		case !finite(c):
 			return fmt.Errorf("lp: C[%d] = %g, want a finite number", j, c)
 		case math.IsNaN(lo) || lo >= infinite || (lo <= -infinite && !math.IsInf(lo, -1)):
-			return fmt.Errorf("lp: Lower[%d] = %g, want -Inf or an absolute value below %g", j, lo, float64(infinite))
+			return fmt.Errorf("lp: Lower[%d] = %g, want -Inf or an absolute value below %g", j, lo,
+				float64(infinite))
 		case math.IsNaN(up) || up <= -infinite || (up >= infinite && !math.IsInf(up, 1)):
-			return fmt.Errorf("lp: Upper[%d] = %g, want +Inf or an absolute value below %g", j, up, float64(infinite))
+			return fmt.Errorf("lp: Upper[%d] = %g, want +Inf or an absolute value below %g", j, up,
+				float64(infinite))
 		case lo > up:
 			return fmt.Errorf("lp: Lower[%d] = %g is above Upper[%d] = %g", j, lo, j, up)
 		}
@@ -89,7 +91,8 @@ func checkIndices(indices []int, rows int) error {
 			return fmt.Errorf("lp: indices[%d] = %d, want a row number in [0, %d)", k, i, rows)
 		}
 		if k > 0 && i <= indices[k-1] {
-			return fmt.Errorf("lp: indices[%d] = %d after %d, want strictly increasing row numbers", k, i, indices[k-1])
+			return fmt.Errorf("lp: indices[%d] = %d after %d, want strictly increasing row numbers", k, i,
+				indices[k-1])
 		}
 	}
 	return nil

@@ -55,11 +55,14 @@ func newSimplex(p Problem) (Solver, error) {
 	if n > simplexMaxColumns {
 		return nil, fmt.Errorf("%w: %d columns, it takes at most %d", ErrTooLarge, n, simplexMaxColumns)
 	}
-	s := &simplexSolver{model: m, flip: make([]bool, n), cost: m.scaledCost(), width: make([]float64, n)}
+	s := &simplexSolver{model: m, flip: make([]bool, n), cost: m.scaledCost(),
+		width: make([]float64, n)}
 	for j := range n {
 		lo, up := m.problem.Lower[j], m.problem.Upper[j]
 		if math.IsInf(lo, 0) && math.IsInf(up, 0) {
-			return nil, fmt.Errorf("lp: column %d has no finite bound, which gonum's simplex method needs here; use a build with HiGHS", j)
+			return nil, fmt.Errorf(
+				"lp: column %d has no finite bound, which gonum's simplex method needs here; use a build "+
+					"with HiGHS", j)
 		}
 		s.width[j] = up - lo
 		if math.IsInf(lo, 0) {
@@ -80,7 +83,8 @@ func (s *simplexSolver) AddRows(rows []Row) error {
 	}
 	n := len(s.problem.C)
 	if total := len(s.rows) + len(rows); total > simplexMaxCells/n-2*n {
-		return fmt.Errorf("%w: %d rows of %d columns, it takes at most %d", ErrTooLarge, total, n, simplexMaxCells/n-2*n)
+		return fmt.Errorf("%w: %d rows of %d columns, it takes at most %d", ErrTooLarge, total, n,
+			simplexMaxCells/n-2*n)
 	}
 	scaled, err := s.scale(rows)
 	if err != nil {
@@ -250,7 +254,8 @@ func (s *simplexSolver) dual(width []float64, shift float64, seed uint64) *dual 
 		}
 		switch {
 		case zero && r.rhs < -simplexTolerance:
-			d.trivial = statusErrorf(Infeasible, "row %d is zero and its right-hand side is %g", i, r.orig.RHS)
+			d.trivial = statusErrorf(Infeasible, "row %d is zero and its right-hand side is %g", i,
+				r.orig.RHS)
 		case zero || r.rhs >= infinite: // holds always: see scale
 		default:
 			used = append(used, i)
@@ -390,9 +395,11 @@ func (d *dual) end(y []float64) (dualEnd, error) {
 		}
 	}
 	if len(places) != d.n {
-		return dualEnd{}, statusErrorf(Numerical, "gonum simplex: %d values of the dual are not 0, want %d", len(places), d.n)
+		return dualEnd{}, statusErrorf(Numerical,
+			"gonum simplex: %d values of the dual are not 0, want %d", len(places), d.n)
 	}
-	basis, price, b := mat.NewDense(d.n, d.n, nil), mat.NewVecDense(d.n, nil), mat.NewVecDense(d.n, nil)
+	basis, price, b := mat.NewDense(d.n, d.n, nil), mat.NewVecDense(d.n, nil),
+		mat.NewVecDense(d.n, nil)
 	for k, p := range places {
 		for j := range d.n {
 			basis.Set(j, k, d.matrix.At(j, p))

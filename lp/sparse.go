@@ -42,7 +42,8 @@ const (
 //
 // tolerance is HiGHS's for feasibility and optimality, at least 1e-10. Its default, 1e-7,
 // is visible in optima of probabilities.
-func SolveSparse(ctx context.Context, p Sparse, a Algorithm, tolerance float64) (Approximate, error) {
+func SolveSparse(ctx context.Context, p Sparse, a Algorithm,
+	tolerance float64) (Approximate, error) {
 	if err := p.validate(); err != nil {
 		return Approximate{}, err
 	}
@@ -52,10 +53,12 @@ func SolveSparse(ctx context.Context, p Sparse, a Algorithm, tolerance float64) 
 func (p Sparse) validate() error {
 	n, rows := len(p.C), len(p.RowLower)
 	if n == 0 || len(p.Lower) != n || len(p.Upper) != n {
-		return fmt.Errorf("lp: %d costs, %d lower and %d upper bounds, want one of each for each column, and a column", n, len(p.Lower), len(p.Upper))
+		return fmt.Errorf("lp: %d costs, %d lower and %d upper bounds, want one of each for each "+
+			"column, and a column", n, len(p.Lower), len(p.Upper))
 	}
 	if len(p.RowUpper) != rows || len(p.Start) != rows || len(p.Index) != len(p.Value) {
-		return fmt.Errorf("lp: %d, %d and %d lower bounds, upper bounds and starts of rows; %d indices and %d values", rows, len(p.RowUpper), len(p.Start), len(p.Index), len(p.Value))
+		return fmt.Errorf("lp: %d, %d and %d lower bounds, upper bounds and starts of rows; %d indices "+
+			"and %d values", rows, len(p.RowUpper), len(p.Start), len(p.Index), len(p.Value))
 	}
 	if len(p.Value) > math.MaxInt32 {
 		return fmt.Errorf("lp: %d coefficients, HiGHS takes at most %d", len(p.Value), math.MaxInt32)
@@ -63,7 +66,8 @@ func (p Sparse) validate() error {
 	before := int32(0)
 	for i, s := range p.Start {
 		if s < before || int(s) > len(p.Value) {
-			return fmt.Errorf("lp: row %d starts at %d, want a place in order among %d coefficients", i, s, len(p.Value))
+			return fmt.Errorf("lp: row %d starts at %d, want a place in order among %d coefficients", i, s,
+				len(p.Value))
 		}
 		before = s
 	}

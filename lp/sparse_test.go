@@ -86,7 +86,8 @@ func TestSolveSparseStops(t *testing.T) {
 		t.Errorf("it took %v to stop", took)
 	}
 	cancel()
-	if _, err := lp.SolveSparse(ctx, sparseOf(p, rows), lp.InteriorPoint, 1e-10); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := lp.SolveSparse(ctx, sparseOf(p, rows), lp.InteriorPoint, 1e-10); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("after its end: %v", err)
 	}
 }
@@ -95,7 +96,8 @@ func TestSparseIsChecked(t *testing.T) {
 	good := func() lp.Sparse {
 		return lp.Sparse{
 			C: []float64{1, 1}, Lower: []float64{0, 0}, Upper: []float64{1, 1},
-			RowLower: []float64{0}, RowUpper: []float64{1}, Start: []int32{0}, Index: []int32{0, 1}, Value: []float64{1, 1},
+			RowLower: []float64{0}, RowUpper: []float64{1}, Start: []int32{0}, Index: []int32{0, 1},
+			Value: []float64{1, 1},
 		}
 	}
 	for name, change := range map[string]func(*lp.Sparse){
@@ -111,7 +113,8 @@ func TestSparseIsChecked(t *testing.T) {
 	} {
 		p := good()
 		change(&p)
-		if _, err := lp.SolveSparse(context.Background(), p, lp.Simplex, 1e-10); err == nil || errors.Is(err, lp.ErrNoHiGHS) {
+		if _, err := lp.SolveSparse(context.Background(), p, lp.Simplex, 1e-10); err == nil ||
+			errors.Is(err, lp.ErrNoHiGHS) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -13,7 +13,8 @@ func TestCheckRejects(t *testing.T) {
 	p := Box(-1, -1)
 	rows := []lp.Row{{Coef: []float64{1, 2}, RHS: 2}, {Coef: []float64{4, 0}, RHS: 8}}
 	right := func() lp.Solution {
-		return lp.Solution{Status: lp.Optimal, X: []float64{1, 0.5}, Dual: []float64{0.5, 0}, Objective: -1.5, Bound: -1.5}
+		return lp.Solution{Status: lp.Optimal, X: []float64{1, 0.5}, Dual: []float64{0.5, 0},
+			Objective: -1.5, Bound: -1.5}
 	}
 	if err := Check(p, rows, right(), 1e-12); err != nil {
 		t.Fatalf("right solution: %v", err)

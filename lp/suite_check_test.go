@@ -24,7 +24,8 @@ func Check(p lp.Problem, rows []lp.Row, sol lp.Solution, tol float64) error {
 		return fmt.Errorf("status %v, want optimal", sol.Status)
 	}
 	if len(sol.X) != n || len(sol.Dual) != len(rows) {
-		return fmt.Errorf("%d values and %d multipliers, want %d and %d", len(sol.X), len(sol.Dual), n, len(rows))
+		return fmt.Errorf("%d values and %d multipliers, want %d and %d", len(sol.X), len(sol.Dual), n,
+			len(rows))
 	}
 	costUnit := largest(p.C)
 	objective := 0.0
@@ -77,7 +78,8 @@ func Check(p lp.Problem, rows []lp.Row, sol lp.Solution, tol float64) error {
 		return fmt.Errorf("objective %g, want C·X = %g", sol.Objective, objective)
 	}
 	if math.Abs(objective/costUnit-bound) > tol*float64(n+1) {
-		return fmt.Errorf("duality gap: objective %g, bound %g, in units of the largest cost", objective/costUnit, bound)
+		return fmt.Errorf("duality gap: objective %g, bound %g, in units of the largest cost",
+			objective/costUnit, bound)
 	}
 	if sol.Bound > sol.Objective+tol*costUnit || sol.Bound < sol.Objective-tol*costUnit*float64(n+1) {
 		return fmt.Errorf("bound %g, objective %g", sol.Bound, sol.Objective)

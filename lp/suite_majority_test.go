@@ -23,7 +23,8 @@ func Majority(K int, m, eps, del, mu float64) (p lp.Problem, rows []lp.Row, cons
 	a, b := (math.Exp(eps)+del)/(math.Exp(eps)+1), (1-del)/(math.Exp(eps)+1)
 	corners := [][2]float64{{0, 0}, {1, 1}, {a, b}, {b, a}}
 	if del > 0 {
-		corners = append(corners, [2]float64{0, del}, [2]float64{del, 0}, [2]float64{1 - del, 1}, [2]float64{1, 1 - del})
+		corners = append(corners, [2]float64{0, del}, [2]float64{del, 0}, [2]float64{1 - del, 1},
+			[2]float64{1, 1 - del})
 	}
 	n := (K + 1) / 2
 

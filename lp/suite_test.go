@@ -89,12 +89,15 @@ func testKnown(t *testing.T, newSolver Constructor) {
 		x, dual   []float64 // nil: not unique
 	}{
 		{"no rows", Box(1, -2, 0), nil, -2, nil, []float64{}},
-		{"one row", Box(-1, -1), []lp.Row{{Coef: []float64{1, 2}, RHS: 2}}, -1.5, []float64{1, 0.5}, []float64{0.5}},
-		{"slack row", Box(-1, -1), []lp.Row{{Coef: []float64{1, 2}, RHS: 4}}, -2, []float64{1, 1}, []float64{0}},
+		{"one row", Box(-1, -1), []lp.Row{{Coef: []float64{1, 2}, RHS: 2}}, -1.5, []float64{1, 0.5},
+			[]float64{0.5}},
+		{"slack row", Box(-1, -1), []lp.Row{{Coef: []float64{1, 2}, RHS: 4}}, -2, []float64{1, 1},
+			[]float64{0}},
 		{
 			"two rows, no upper bounds", // Dantzig's example: max 3x+5y
 			lp.Problem{C: []float64{-3, -5}, Lower: []float64{0, 0}, Upper: []float64{inf, inf}},
-			[]lp.Row{{Coef: []float64{1, 0}, RHS: 4}, {Coef: []float64{0, 2}, RHS: 12}, {Coef: []float64{3, 2}, RHS: 18}},
+			[]lp.Row{{Coef: []float64{1, 0}, RHS: 4}, {Coef: []float64{0, 2}, RHS: 12},
+				{Coef: []float64{3, 2}, RHS: 18}},
 			-36, []float64{2, 6}, []float64{0, 1.5, 1},
 		},
 		{
@@ -113,8 +116,10 @@ func testKnown(t *testing.T, newSolver Constructor) {
 			[]lp.Row{{Coef: []float64{-1, 1, 1}, RHS: 3.5}}, -2.5, nil, nil,
 		},
 		{"zero cost", Box(0, 0), []lp.Row{{Coef: []float64{1, 1}, RHS: 1}}, 0, nil, []float64{0}},
-		{"zero row", Box(-1), []lp.Row{{Coef: []float64{0}, RHS: 0}, {Coef: []float64{0}, RHS: 7}}, -1, []float64{1}, []float64{0, 0}},
-		{"feasible point only", Box(-1, 2), []lp.Row{{Coef: []float64{1, 0}, RHS: 0.25}, {Coef: []float64{-1, 0}, RHS: -0.25}}, -0.25, []float64{0.25, 0}, nil},
+		{"zero row", Box(-1), []lp.Row{{Coef: []float64{0}, RHS: 0}, {Coef: []float64{0}, RHS: 7}}, -1,
+			[]float64{1}, []float64{0, 0}},
+		{"feasible point only", Box(-1, 2), []lp.Row{{Coef: []float64{1, 0}, RHS: 0.25},
+			{Coef: []float64{-1, 0}, RHS: -0.25}}, -0.25, []float64{0.25, 0}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := open(t, newSolver, test.p, test.rows)
@@ -143,7 +148,8 @@ func wantStatus(t *testing.T, sol lp.Solution, err error, want lp.Status) {
 		t.Fatalf("error %v, want a *StatusError", err)
 	}
 	if status.Status != want || sol.Status != want {
-		t.Fatalf("status %v in the error, %v in the solution, want %v: %v", status.Status, sol.Status, want, err)
+		t.Fatalf("status %v in the error, %v in the solution, want %v: %v", status.Status, sol.Status,
+			want, err)
 	}
 	if sol.X != nil || sol.Dual != nil {
 		t.Fatalf("solution %+v beside the error %v", sol, err)
@@ -159,12 +165,14 @@ func testStatus(t *testing.T, newSolver Constructor) {
 		rows []lp.Row
 		want lp.Status
 	}{
-		{"rows against each other", Box(1, 1), []lp.Row{{Coef: []float64{1, 1}, RHS: 0.5}, {Coef: []float64{-1, -1}, RHS: -0.6}}, lp.Infeasible},
+		{"rows against each other", Box(1, 1), []lp.Row{{Coef: []float64{1, 1}, RHS: 0.5},
+			{Coef: []float64{-1, -1}, RHS: -0.6}}, lp.Infeasible},
 		{"row against bounds", Box(1, 1), []lp.Row{{Coef: []float64{-1, -1}, RHS: -2.5}}, lp.Infeasible},
 		{"zero row", Box(1), []lp.Row{{Coef: []float64{0}, RHS: -1}}, lp.Infeasible},
 		{"small row", Box(1), []lp.Row{{Coef: []float64{1e-14}, RHS: -1e-14}}, lp.Infeasible},
 		{"no rows", open2, nil, lp.Unbounded},
-		{"ray between rows", open2, []lp.Row{{Coef: []float64{1, -1}, RHS: 1}, {Coef: []float64{-1, 1}, RHS: 1}}, lp.Unbounded},
+		{"ray between rows", open2, []lp.Row{{Coef: []float64{1, -1}, RHS: 1},
+			{Coef: []float64{-1, 1}, RHS: 1}}, lp.Unbounded},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := open(t, newSolver, test.p, test.rows)
@@ -174,7 +182,8 @@ func testStatus(t *testing.T, newSolver Constructor) {
 		})
 	}
 	t.Run("infeasible, then not", func(t *testing.T) {
-		p, rows := Box(-1, -1), []lp.Row{{Coef: []float64{1, 1}, RHS: 0.5}, {Coef: []float64{-1, -1}, RHS: -0.6}}
+		p, rows := Box(-1, -1), []lp.Row{{Coef: []float64{1, 1}, RHS: 0.5},
+			{Coef: []float64{-1, -1}, RHS: -0.6}}
 		s := open(t, newSolver, p, rows)
 		defer s.Close()
 		sol, err := s.Solve(context.Background())
@@ -325,7 +334,8 @@ func testDegenerate(t *testing.T, newSolver Constructor) {
 		name string
 		rows []lp.Row
 	}{
-		{"duplicates", duplicates}, {"redundant", redundant}, {"multiples", multiples}, {"cone", cone}, {"Klee-Minty", cube},
+		{"duplicates", duplicates}, {"redundant", redundant}, {"multiples", multiples}, {"cone", cone},
+		{"Klee-Minty", cube},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := open(t, newSolver, p, test.rows)
@@ -362,8 +372,10 @@ func testScaling(t *testing.T, newSolver Constructor) {
 			lp.Problem{C: []float64{-1, 0}, Lower: []float64{0, 0}, Upper: []float64{1000, 0.5 + 1e-9}},
 			lp.Row{Coef: []float64{1e-11, -1}, RHS: -0.5}, -100,
 		},
-		{"small costs", lp.Problem{C: []float64{-1e-12, -1e-12}, Lower: []float64{0, 0}, Upper: []float64{1, 1}}, lp.Row{Coef: []float64{1, 2}, RHS: 2}, -1.5e-12},
-		{"huge costs", lp.Problem{C: []float64{-1e30, -1e30}, Lower: []float64{0, 0}, Upper: []float64{1, 1}}, lp.Row{Coef: []float64{1, 2}, RHS: 2}, -1.5e30},
+		{"small costs", lp.Problem{C: []float64{-1e-12, -1e-12}, Lower: []float64{0, 0},
+			Upper: []float64{1, 1}}, lp.Row{Coef: []float64{1, 2}, RHS: 2}, -1.5e-12},
+		{"huge costs", lp.Problem{C: []float64{-1e30, -1e30}, Lower: []float64{0, 0},
+			Upper: []float64{1, 1}}, lp.Row{Coef: []float64{1, 2}, RHS: 2}, -1.5e30},
 		{"right-hand side beyond 1e20", Box(-1, -1), lp.Row{Coef: []float64{1e-30, 1e-30}, RHS: 1}, -2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -469,7 +481,8 @@ func testDeleteRows(t *testing.T, newSolver Constructor) {
 	if sol.Objective >= before-1e-6 {
 		t.Errorf("objective %g after deleting all binding rows, %g before", sol.Objective, before)
 	}
-	for name, indices := range map[string][]int{"negative": {-1}, "too large": {len(rows)}, "twice": {1, 1}, "falling": {2, 1}} {
+	for name, indices := range map[string][]int{"negative": {-1}, "too large": {len(rows)},
+		"twice": {1, 1}, "falling": {2, 1}} {
 		if err := s.DeleteRows(indices); err == nil {
 			t.Errorf("DeleteRows(%v), %s: no error", indices, name)
 		}
@@ -603,7 +616,8 @@ func testClose(t *testing.T, newSolver Constructor) {
 	}
 	_, err := s.Solve(context.Background())
 	for name, err := range map[string]error{
-		"Solve": err, "AddRows": s.AddRows(rows), "AddRows(nil)": s.AddRows(nil), "DeleteRows": s.DeleteRows([]int{0}),
+		"Solve": err, "AddRows": s.AddRows(rows), "AddRows(nil)": s.AddRows(nil),
+		"DeleteRows": s.DeleteRows([]int{0}),
 	} {
 		if !errors.Is(err, lp.ErrClosed) {
 			t.Errorf("%s after Close: %v, want ErrClosed", name, err)
@@ -665,7 +679,8 @@ func testBadData(t *testing.T, newSolver Constructor) {
 		{"side too far below", lp.Row{Coef: []float64{1e-30, 1e-30}, RHS: -1}, "row 1: RHS = -1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := s.AddRows([]lp.Row{fine, test.row}); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := s.AddRows([]lp.Row{fine, test.row}); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one with %q", err, test.want)
 			}
 			if s.Rows() != 0 {

@@ -15,7 +15,9 @@ func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 	p := m.problem
 	n := len(p.C)
 	if len(x) != n || len(scaledDual) != len(m.rows) {
-		return Solution{}, statusErrorf(Numerical, "solver returned %d values and %d multipliers for %d columns and %d rows", len(x), len(scaledDual), n, len(m.rows))
+		return Solution{}, statusErrorf(Numerical,
+			"solver returned %d values and %d multipliers for %d columns and %d rows", len(x),
+			len(scaledDual), n, len(m.rows))
 	}
 	sol := Solution{Status: Optimal, X: make([]float64, n), Dual: make([]float64, len(m.rows))}
 
@@ -26,7 +28,8 @@ func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 		}
 		clipped := min(max(v, p.Lower[j]), p.Upper[j])
 		if off := math.Abs(v - clipped); off > Tolerance*max(1, math.Abs(clipped)) {
-			return Solution{}, statusErrorf(Numerical, "x[%d] = %g is outside [%g, %g] by %g", j, v, p.Lower[j], p.Upper[j], off)
+			return Solution{}, statusErrorf(Numerical, "x[%d] = %g is outside [%g, %g] by %g", j, v,
+				p.Lower[j], p.Upper[j], off)
 		}
 		sol.X[j] = clipped
 		size = max(size, math.Abs(clipped))
@@ -39,7 +42,8 @@ func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 	for i, r := range m.rows {
 		y := scaledDual[i]
 		if !finite(y) || y < -dualSlack {
-			return Solution{}, statusErrorf(Numerical, "solver returned the multiplier %g for row %d, want at least 0", y, i)
+			return Solution{}, statusErrorf(Numerical,
+				"solver returned the multiplier %g for row %d, want at least 0", y, i)
 		}
 		y = max(y, 0)
 		sol.Dual[i] = math.Ldexp(y, m.costExp-r.exp)
@@ -58,7 +62,8 @@ func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 		}
 		residual := activity - rhs
 		if residual > Tolerance*max(1, math.Abs(rhs)) {
-			return Solution{}, statusErrorf(Numerical, "row %d is broken by %g, scaled to largest coefficient 1", i, residual)
+			return Solution{}, statusErrorf(Numerical,
+				"row %d is broken by %g, scaled to largest coefficient 1", i, residual)
 		}
 		sol.PrimalResidual = max(sol.PrimalResidual, residual)
 	}
@@ -69,7 +74,8 @@ func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 		}
 		if math.IsInf(at, 0) {
 			if math.Abs(d) > Tolerance {
-				return Solution{}, statusErrorf(Numerical, "column %d has reduced cost %g and no bound on that side", j, d)
+				return Solution{}, statusErrorf(Numerical,
+					"column %d has reduced cost %g and no bound on that side", j, d)
 			}
 			at = sol.X[j] // within the tolerance, d is 0
 		}
@@ -77,7 +83,8 @@ func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 	}
 	objective := math.Ldexp(sol.Objective, -m.costExp)
 	if gap := objective - bound; !(gap <= Tolerance*(float64(n)*size+weight)) {
-		return Solution{}, statusErrorf(Numerical, "objective exceeds its bound by %g, scaled to largest cost 1", gap)
+		return Solution{}, statusErrorf(Numerical,
+			"objective exceeds its bound by %g, scaled to largest cost 1", gap)
 	}
 	sol.Bound = math.Ldexp(bound, m.costExp)
 	return sol, nil

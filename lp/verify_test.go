@@ -25,7 +25,8 @@ func TestFinishRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sol.Objective != -1.5 || sol.Bound != -1.5 || sol.PrimalResidual != 0 || !slices.Equal(sol.Dual, []float64{0.5, 0}) {
+	if sol.Objective != -1.5 || sol.Bound != -1.5 || sol.PrimalResidual != 0 ||
+		!slices.Equal(sol.Dual, []float64{0.5, 0}) {
 		t.Errorf("%+v", sol)
 	}
 	// What rounding does is mended.
@@ -59,7 +60,8 @@ func TestFinishRejects(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := m.finish(test.x, test.dual)
 			var status *StatusError
-			if !errors.As(err, &status) || status.Status != Numerical || !strings.Contains(err.Error(), test.want) {
+			if !errors.As(err, &status) || status.Status != Numerical ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want a Numerical StatusError with %q", err, test.want)
 			}
 		})
@@ -73,7 +75,8 @@ func TestFinishRejectsWithoutBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.finish([]float64{5}, []float64{}); err == nil || !strings.Contains(err.Error(), "no bound") {
+	if _, err := m.finish([]float64{5}, []float64{}); err == nil ||
+		!strings.Contains(err.Error(), "no bound") {
 		t.Errorf("error %v, want one about the bound", err)
 	}
 }
@@ -112,7 +115,8 @@ func TestScaleIsExact(t *testing.T) {
 
 // Rows whose small coefficients are dropped imply the rows as they were given.
 func TestScaleDropsOnThePrivateSide(t *testing.T) {
-	m, err := newModel(Problem{C: []float64{1, 1, 1}, Lower: []float64{0, -2, -3}, Upper: []float64{1, 4, 5}})
+	m, err := newModel(Problem{C: []float64{1, 1, 1}, Lower: []float64{0, -2, -3},
+		Upper: []float64{1, 4, 5}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 	a := &Advice{}
 	for _, c := range choices {
 		private := !math.IsInf(c.Problem.Epsilon, 1)
-		if c.Mechanism.Abstains() || private && r.K > advisedTeachers || c.Plurality != nil && c.Plurality.System().Histograms() > advisedHistograms {
+		if c.Mechanism.Abstains() || private && r.K > advisedTeachers || c.Plurality != nil &&
+			c.Plurality.System().Histograms() > advisedHistograms {
 			continue
 		}
 		k := r.kinds(promise)[c.kind]
@@ -48,7 +49,8 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 
 // mostQueries returns the largest number of labels at x that fits, if it is more than known.
 // Fewer labels leave more δ to each, so they agree no less often than Queries at x.
-func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x float64, known int) int {
+func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x float64,
+	known int) int {
 	fits := func(queries int) bool {
 		fewer := *r
 		fewer.Queries = queries
@@ -73,7 +75,8 @@ func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x flo
 // leastUseful returns about the smallest x, rounded up by less than a hundredth, with which
 // labels agree as often as is wanted; from is too small. ok is false where no x does. The error is
 // ctx's, a *solve.LimitError, since then it is not known, or that of Law.Agreement.
-func (r *Request) leastUseful(ctx context.Context, k kind, from float64) (x float64, ok bool, err error) {
+func (r *Request) leastUseful(ctx context.Context, k kind,
+	from float64) (x float64, ok bool, err error) {
 	const fine = 32 // steps of the grid
 	useful := func(i int) (bool, error) {
 		x := gridValue(i)

@@ -26,7 +26,8 @@ type Agreement struct {
 // or that of a law without queries.
 func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, error) {
 	if l.total == 0 {
-		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0, Rule: "at least 1"}
+		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0,
+			Rule: "at least 1"}
 	}
 	if m.SlowLaw() {
 		return l.simulated(ctx, m)
@@ -97,7 +98,8 @@ func (l *Law) simulated(ctx context.Context, m *ensemble.Mechanism) (a Agreement
 	return a, nil
 }
 
-// standardError is that of the mean of as many numbers as are simulated, from the mean of their squares.
+// standardError is that of the mean of as many numbers as are simulated, from the mean of their
+// squares.
 func standardError(squares, mean float64) float64 {
 	return math.Sqrt(max(0, squares-mean*mean) / simulations)
 }

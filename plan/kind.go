@@ -75,7 +75,8 @@ func (r *Request) slack(delta float64) (slack float64, ok bool) {
 		return r.Budget.Delta, true
 	}
 	own := num.Decimal(delta)
-	left := new(big.Rat).Sub(num.Decimal(r.Budget.Delta), own.Mul(own, big.NewRat(int64(r.Queries), 1)))
+	left := new(big.Rat).Sub(num.Decimal(r.Budget.Delta),
+		own.Mul(own, big.NewRat(int64(r.Queries), 1)))
 	if left.Sign() <= 0 {
 		return 0, left.Sign() == 0
 	}
@@ -104,7 +105,8 @@ func (r *Request) allowance(limit float64) kind {
 		return p, p.Validate()
 	}
 	return kind{
-		name: ensemble.OptimalNoise, most: float64(r.Affected), guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
+		name: ensemble.OptimalNoise, most: float64(r.Affected),
+		guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
 		answers: func(m float64) (ensemble.Answers, error) {
 			p, err := problem(m)
 			if err != nil {
@@ -140,7 +142,8 @@ func (r *Request) plain() (constraints.Problem, error) {
 func (r *Request) optimal(delta float64) kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	problem := func(epsilon float64) constraints.Problem {
-		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta, Affected: r.Affected}
+		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta,
+			Affected: r.Affected}
 	}
 	return kind{
 		name: ensemble.OptimalNoise, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
@@ -153,20 +156,23 @@ func (r *Request) optimal(delta float64) kind {
 
 // dearest returns the charge for labels of any noise function for p. Nothing but the cost of one
 // label is known of such a function.
-func (r *Request) dearest(p constraints.Problem, teachers accountant.Cost) (ensemble.Answers, error) {
+func (r *Request) dearest(p constraints.Problem,
+	teachers accountant.Cost) (ensemble.Answers, error) {
 	epsilon, delta := p.Total()
 	slack, ok := r.slack(delta)
 	if !ok {
 		return ensemble.Answers{}, errOverBudget
 	}
 	return ensemble.Answers{
-		Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: epsilon, Delta: delta}, Teachers: teachers,
-		K: r.K, Affected: r.Affected, Randomness: ensemble.FreshTeachers, Slack: slack,
+		Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: epsilon, Delta: delta},
+		Teachers: teachers,
+		K:        r.K, Affected: r.Affected, Randomness: ensemble.FreshTeachers, Slack: slack,
 	}, p.Validate()
 }
 
 // solved returns the optimal noise function for p.
-func (r *Request) solved(ctx context.Context, p constraints.Problem, teachers accountant.Cost) (Choice, error) {
+func (r *Request) solved(ctx context.Context, p constraints.Problem,
+	teachers accountant.Cost) (Choice, error) {
 	table, err := r.Solve(ctx, p)
 	if err != nil {
 		return Choice{}, err
@@ -191,7 +197,8 @@ func (r *Request) plurality() kind {
 		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
 	}
 	return kind{
-		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4, label: labelOf(0),
+		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
+		label: labelOf(0),
 		answers: func(x float64) (ensemble.Answers, error) {
 			if err := problem(x).Validate(); err != nil {
 				return ensemble.Answers{}, err
@@ -213,8 +220,10 @@ func (r *Request) plurality() kind {
 			}
 			slack, _ := r.slack(0)
 			return Choice{
-				Name: ensemble.OptimalPlurality, Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()),
-				Plurality: table.Certified, Objective: table.Objective, Slack: slack, answers: m.Answers(r.Queries, nothing, slack),
+				Name: ensemble.OptimalPlurality, Mechanism: m,
+				Problem:   ensemble.OfCounts(m.Setting(), m.PerAnswer()),
+				Plurality: table.Certified, Objective: table.Objective, Slack: slack,
+				answers: m.Answers(r.Queries, nothing, slack),
 			}, nil
 		},
 	}
@@ -238,7 +247,9 @@ func (r *Request) table(ctx context.Context, p plurality.Problem) (*plurality.Ta
 
 // labelOf is a label of δ = delta and the ε that is chosen.
 func labelOf(delta float64) func(epsilon float64) accountant.Cost {
-	return func(epsilon float64) accountant.Cost { return accountant.Cost{Epsilon: epsilon, Delta: delta} }
+	return func(epsilon float64) accountant.Cost {
+		return accountant.Cost{Epsilon: epsilon, Delta: delta}
+	}
 }
 
 // objective returns the objective of the optimum of many classes: the prior. It is never the votes
@@ -258,7 +269,8 @@ func (r *Request) counts(d ensemble.Description, delta float64) kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	build := func(x float64) (Choice, error) {
 		promise := accountant.Cost{Epsilon: x, Delta: delta}
-		m, err := ensemble.Calibrated(d.Name, r.setting(), promise, ensemble.Check{Ratio: ensemble.CheckRatio})
+		m, err := ensemble.Calibrated(d.Name, r.setting(), promise,
+			ensemble.Check{Ratio: ensemble.CheckRatio})
 		if err != nil {
 			return Choice{}, err
 		}

@@ -60,7 +60,8 @@ func (l *Law) Add(counts []int) error {
 		sum += n
 	}
 	if len(counts) != l.classes || sum != l.k || slices.Min(counts) < 0 {
-		return &check.Error{Name: "votes of a query", Value: counts, Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
+		return &check.Error{Name: "votes of a query", Value: counts,
+			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
 	}
 	l.add(slices.Clone(counts), 1)
 	return nil

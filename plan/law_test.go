@@ -12,7 +12,8 @@ import (
 
 // bruteAgreement goes through all votes of k teachers, each for class 0 with probability mean
 // and else for any other.
-func bruteAgreement(t *testing.T, m *ensemble.Mechanism, k, classes int, mean float64) (agree float64) {
+func bruteAgreement(t *testing.T, m *ensemble.Mechanism, k, classes int,
+	mean float64) (agree float64) {
 	t.Helper()
 	counts := make([]int, classes)
 	var visit func(teacher int, weight float64)
@@ -48,9 +49,9 @@ func bruteAgreement(t *testing.T, m *ensemble.Mechanism, k, classes int, mean fl
 	return agree
 }
 
-// Expected agreement is that of the stated prior, any class with the most votes being right: exactly,
-// but for Laplace's noise between more than two classes, within five standard errors, which a
-// right simulation misses once in 1.7 million seeds; the seed is fixed.
+// Expected agreement is that of the stated prior, any class with the most votes being right:
+// exactly, but for Laplace's noise between more than two classes, within five standard errors,
+// which a right simulation misses once in 1.7 million seeds; the seed is fixed.
 func TestAgreementByBruteForce(t *testing.T) {
 	for _, c := range []struct {
 		k, classes int
@@ -62,22 +63,27 @@ func TestAgreementByBruteForce(t *testing.T) {
 		}
 		s := ensemble.Setting{K: c.k, Classes: c.classes, Affected: 1, Neighbours: accountant.ReplaceOne}
 		for _, name := range []string{"gnmax", "lnmax", "permute-and-flip"} {
-			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 2, Delta: 1e-4}, ensemble.Check{Ratio: ensemble.CheckRatio})
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 2, Delta: 1e-4},
+				ensemble.Check{Ratio: ensemble.CheckRatio})
 			if err != nil {
 				t.Fatal(err)
 			}
 			a, err := law.Agreement(context.Background(), m)
 			want := bruteAgreement(t, m, c.k, c.classes, c.mean)
-			if tolerance := 5*a.StandardError + 1e-12; err != nil || math.Abs(a.Expected-want) > tolerance || (a.StandardError > 0) != (c.classes > 2 && name == "lnmax") {
-				t.Errorf("K = %d, %d classes, mean %v, %s: %+v, want %v, %v", c.k, c.classes, c.mean, name, a, want, err)
+			if tolerance := 5*a.StandardError + 1e-12; err != nil || math.Abs(a.Expected-want) > tolerance ||
+				(a.StandardError > 0) != (c.classes > 2 && name == "lnmax") {
+				t.Errorf("K = %d, %d classes, mean %v, %s: %+v, want %v, %v", c.k, c.classes, c.mean, name, a,
+					want, err)
 			}
 			drawn, err := newLaw(c.k, c.classes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			drawn.draw(oneRight(c.classes, c.mean))
-			if a, err := drawn.Agreement(context.Background(), m); err != nil || a.StandardError <= 0 || math.Abs(a.Expected-want) > 5*a.StandardError {
-				t.Errorf("K = %d, %d classes, mean %v, %s: %+v of drawn queries, want %v, %v", c.k, c.classes, c.mean, name, a, want, err)
+			if a, err := drawn.Agreement(context.Background(), m); err != nil || a.StandardError <= 0 ||
+				math.Abs(a.Expected-want) > 5*a.StandardError {
+				t.Errorf("K = %d, %d classes, mean %v, %s: %+v of drawn queries, want %v, %v", c.k, c.classes,
+					c.mean, name, a, want, err)
 			}
 		}
 	}
@@ -108,7 +114,9 @@ func TestAgreementOnVotes(t *testing.T) {
 		}
 		s := ensemble.Setting{K: 6, Classes: classes, Affected: 1, Neighbours: accountant.ReplaceOne}
 		for _, name := range []string{"gnmax", "confident-gnmax", "lnmax", "permute-and-flip"} {
-			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1, Delta: map[bool]float64{true: 1e-3}[name[0] == 'g' || name[0] == 'c']}, ensemble.Check{Ratio: ensemble.CheckRatio})
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1,
+				Delta: map[bool]float64{true: 1e-3}[name[0] == 'g' || name[0] == 'c']},
+				ensemble.Check{Ratio: ensemble.CheckRatio})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +125,9 @@ func TestAgreementOnVotes(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := sample.Agreement(context.Background(), m)
-			if tolerance := 5*got.StandardError + 1e-12; err != nil || math.Abs(got.Expected-want.Agreement) > tolerance || math.Abs(got.Abstained-want.Abstained) > 0.04*got.StandardError/0.007+1e-12 {
+			if tolerance := 5*got.StandardError + 1e-12; err != nil ||
+				math.Abs(got.Expected-want.Agreement) > tolerance ||
+				math.Abs(got.Abstained-want.Abstained) > 0.04*got.StandardError/0.007+1e-12 {
 				t.Errorf("%s, %d classes: %+v, want %+v, %v", name, classes, got, want, err)
 			}
 		}
@@ -133,15 +143,16 @@ func TestPriorErrors(t *testing.T) {
 	for _, c := range []struct {
 		k, classes int
 		mean       float64
-	}{{0, 2, 0.75}, {11, 1, 0.75}, {11, 2, 0.5}, {11, 2, 1}, {11, 4, 0.25}, {11, 4, math.NaN()}, {11, 4, 1}} {
+	}{{0, 2, 0.75}, {11, 1, 0.75}, {11, 2, 0.5}, {11, 2, 1}, {11, 4, 0.25}, {11, 4, math.NaN()},
+		{11, 4, 1}} {
 		if l, err := Prior(c.k, c.classes, c.mean); err == nil {
 			t.Errorf("%+v: %v", c, l)
 		}
 	}
 }
 
-// Uneven shares are those of plurality.Objective, exactly where they have few histograms; queries drawn
-// of more are within five standard errors, as above. Another concentration differs by more.
+// Uneven shares are those of plurality.Objective, exactly where they have few histograms; queries
+// drawn of more are within five standard errors, as above. Another concentration differs by more.
 func TestUnevenAgreement(t *testing.T) {
 	for _, c := range []struct {
 		k, classes int
@@ -154,7 +165,8 @@ func TestUnevenAgreement(t *testing.T) {
 		if law.Concentration() != c.a || law.Mean() != 0 || law.FromVotes() {
 			t.Errorf("%+v: %v, %v, %v", c, law.Concentration(), law.Mean(), law.FromVotes())
 		}
-		system, err := plurality.NewSystem(plurality.Problem{K: c.k, Classes: c.classes, Epsilon: 1, Affected: 1})
+		system, err := plurality.NewSystem(plurality.Problem{K: c.k, Classes: c.classes, Epsilon: 1,
+			Affected: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,12 +187,14 @@ func TestUnevenAgreement(t *testing.T) {
 		}
 		s := ensemble.Setting{K: c.k, Classes: c.classes, Affected: 1, Neighbours: accountant.ReplaceOne}
 		for _, name := range []string{"lnmax", "permute-and-flip"} {
-			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1}, ensemble.Check{Ratio: ensemble.CheckRatio})
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1},
+				ensemble.Check{Ratio: ensemble.CheckRatio})
 			if err != nil {
 				t.Fatal(err)
 			}
 			got, err := law.Agreement(context.Background(), m)
-			if err != nil || (got.StandardError > 0) != (name == "lnmax") || math.Abs(got.Expected-agreement(m, c.a)) > 5*got.StandardError+1e-12 {
+			if err != nil || (got.StandardError > 0) != (name == "lnmax") ||
+				math.Abs(got.Expected-agreement(m, c.a)) > 5*got.StandardError+1e-12 {
 				t.Errorf("%+v, %s: %+v, want %v, %v", c, name, got, agreement(m, c.a), err)
 			}
 			drawn, err := newLaw(c.k, c.classes)
@@ -189,10 +203,12 @@ func TestUnevenAgreement(t *testing.T) {
 			}
 			drawn.draw(polyaUrn(c.classes, c.a))
 			got, err = drawn.Agreement(context.Background(), m)
-			if err != nil || got.StandardError <= 0 || math.Abs(got.Expected-agreement(m, c.a)) > 5*got.StandardError {
+			if err != nil || got.StandardError <= 0 || math.Abs(got.Expected-agreement(m, c.a)) > 5*
+				got.StandardError {
 				t.Errorf("%+v, %s: %+v of drawn queries, want %v, %v", c, name, got, agreement(m, c.a), err)
 			}
-			if other := agreement(m, 3*c.a); name != "lnmax" && math.Abs(got.Expected-other) < 5*got.StandardError {
+			if other := agreement(m, 3*c.a); name != "lnmax" &&
+				math.Abs(got.Expected-other) < 5*got.StandardError {
 				t.Errorf("%+v, %s: %+v is as near to %v, that of another concentration", c, name, got, other)
 			}
 		}
@@ -214,7 +230,8 @@ func TestStandardErrorOfASampledPrior(t *testing.T) {
 	if !law.sampled {
 		t.Fatalf("%d histograms are few", plurality.Histograms(60, 10))
 	}
-	m, err := ensemble.PermuteAndFlip(ensemble.Setting{K: 60, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne}, 0.3)
+	m, err := ensemble.PermuteAndFlip(ensemble.Setting{K: 60, Classes: 10, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, 0.3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +264,8 @@ func TestStandardErrorOfASampledPrior(t *testing.T) {
 		variance += (x - sum/n) * (x - sum/n) / n
 	}
 	a, err := law.Agreement(context.Background(), m)
-	if want := math.Sqrt(variance / n); err != nil || math.Abs(a.StandardError-want) > 1e-9 || math.Abs(a.Expected-sum/n) > 1e-12 || want < 1e-4 {
+	if want := math.Sqrt(variance / n); err != nil || math.Abs(a.StandardError-want) > 1e-9 ||
+		math.Abs(a.Expected-sum/n) > 1e-12 || want < 1e-4 {
 		t.Errorf("%+v, want %v ± %v, %v", a, sum/n, want, err)
 	}
 	if got := law.Guess(); math.Abs(got-guess/n) > 1e-12 || got < 0.1 {
@@ -256,18 +274,20 @@ func TestStandardErrorOfASampledPrior(t *testing.T) {
 }
 
 // 25 teachers, 10 classes and 100 labels: how often GNMax agrees is known to four digits, by an
-// independent program and the exact prior; a sample of 5,000 labels was up to a hundredth off, and more
-// than the optimum is behind.
+// independent program and the exact prior; a sample of 5,000 labels was up to a hundredth off, and
+// more than the optimum is behind.
 func TestAgreementOfTenClasses(t *testing.T) {
 	law, err := Uneven(25, 10, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := ensemble.GNMax(ensemble.Setting{K: 25, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne}, accountant.Cost{Epsilon: 0.4, Delta: 1e-8}, 21.8335)
+	m, err := ensemble.GNMax(ensemble.Setting{K: 25, Classes: 10, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, accountant.Cost{Epsilon: 0.4, Delta: 1e-8}, 21.8335)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := law.Agreement(context.Background(), m); err != nil || math.Abs(a.Expected-0.2677) > 6e-5 || a.StandardError != 0 {
+	if a, err := law.Agreement(context.Background(), m); err != nil ||
+		math.Abs(a.Expected-0.2677) > 6e-5 || a.StandardError != 0 {
 		t.Errorf("%+v, want 0.2677, %v", a, err)
 	}
 }

@@ -6,19 +6,30 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Planted mutants, each with the test that must fail for it. Every day their places are looked for; if
-// long they are planted.
+// Planted mutants, each with the test that must fail for it. Every day their places are looked for;
+// if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "shares are not squared", File: "agreement.go", Old: "agrees * agrees", New: "agrees", Killer: "TestStandardErrorOfASampledPrior"},
-		{Name: "a sample has no standard error", File: "agreement.go", Old: "if l.sampled {", New: "if false {", Killer: "TestStandardErrorOfASampledPrior"},
-		{Name: "normal noise is simulated", File: "agreement.go", Old: "m.SlowLaw()", New: `m.Name() != "permute-and-flip"`, Killer: "TestAgreementByBruteForce"},
-		{Name: "the bound moves one vote at a time", File: "useless.go", Old: "float64((v - u + t - 1) / t)", New: "float64((v - u) / t)", Killer: "TestMostIsABoundForEveryMechanism"},
-		{Name: "the bound forgets delta", File: "useless.go", Old: "n*(1+lost)/(n+others)", New: "n/(n+others)", Killer: "TestMostIsABoundForEveryMechanism"},
-		{Name: "each table has the whole time", File: "kind.go", Old: "r.solving += time.Since(began)", New: "_ = began", Killer: "TestSolveWithinIsForAllTables"},
-		{Name: "votes that were read have no warning", File: "notes.go", Old: "r.Votes.FromVotes()", New: "false", Killer: "TestReportNotes"},
-		{Name: "a worthless total has no warning", File: "notes.go", Old: "worthless {", New: "false && worthless {", Killer: "TestReportNotes"},
-		{Name: "a reach that nobody stated has no note", File: "notes.go", Old: "!o.ReachStated", New: "o.ReachStated", Killer: "TestReportNotes"},
-		{Name: "what is useless is solved", File: "plan.go", Old: "r.Votes.useless(most)", New: "false && r.Votes.useless(most)", Killer: "TestUselessIsSeenWithoutSolving"},
+		{Name: "shares are not squared", File: "agreement.go", Old: "agrees * agrees", New: "agrees",
+			Killer: "TestStandardErrorOfASampledPrior"},
+		{Name: "a sample has no standard error", File: "agreement.go", Old: "if l.sampled {",
+			New: "if false {", Killer: "TestStandardErrorOfASampledPrior"},
+		{Name: "normal noise is simulated", File: "agreement.go", Old: "m.SlowLaw()",
+			New: `m.Name() != "permute-and-flip"`, Killer: "TestAgreementByBruteForce"},
+		{Name: "the bound moves one vote at a time", File: "useless.go",
+			Old: "float64((v - u + t - 1) / t)", New: "float64((v - u) / t)",
+			Killer: "TestMostIsABoundForEveryMechanism"},
+		{Name: "the bound forgets delta", File: "useless.go", Old: "n*(1+lost)/(n+others)",
+			New: "n/(n+others)", Killer: "TestMostIsABoundForEveryMechanism"},
+		{Name: "each table has the whole time", File: "kind.go", Old: "r.solving += time.Since(began)",
+			New: "_ = began", Killer: "TestSolveWithinIsForAllTables"},
+		{Name: "votes that were read have no warning", File: "notes.go", Old: "r.Votes.FromVotes()",
+			New: "false", Killer: "TestReportNotes"},
+		{Name: "a worthless total has no warning", File: "notes.go", Old: "worthless {",
+			New: "false && worthless {", Killer: "TestReportNotes"},
+		{Name: "a reach that nobody stated has no note", File: "notes.go", Old: "!o.ReachStated",
+			New: "o.ReachStated", Killer: "TestReportNotes"},
+		{Name: "what is useless is solved", File: "plan.go", Old: "r.Votes.useless(most)",
+			New: "false && r.Votes.useless(most)", Killer: "TestUselessIsSeenWithoutSolving"},
 	})
 }

@@ -25,14 +25,16 @@ const maxEpsilon = check.MaxTotalEpsilon
 
 // Request states the input of a plan. All privacy figures are for one neighbouring relation.
 type Request struct {
-	K, Classes int                        // teachers, and what each may vote for
-	Teachers   accountant.Cost            // (ε, Δ) of one teacher, or ε = +Inf where they promise nothing. Required.
+	K, Classes int // teachers, and what each may vote for
+	// (ε, Δ) of one teacher, or ε = +Inf where they promise nothing. Required.
+	Teachers   accountant.Cost
 	Randomness ensemble.TeacherRandomness // required where the teachers promise something
-	Affected   int                        // t: the most teachers that one record reaches; K if unknown. Required.
-	Neighbours accountant.Relation        // required
-	Budget     accountant.Cost            // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
-	Queries    int                        // Q: how many labels, from 1 to accountant.MaxOptimalCount
-	Votes      *Law                       // what expected agreement is over. Required.
+	// t: the most teachers that one record reaches; K if unknown. Required.
+	Affected   int
+	Neighbours accountant.Relation // required
+	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
+	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
+	Votes      *Law                // what expected agreement is over. Required.
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
 	Abstain bool
@@ -45,9 +47,10 @@ type Request struct {
 	// SolveWithin limits the search for all optimal tables of many classes together. The plan
 	// leaves out the tables that are not found by then. 0 is for no limit.
 	SolveWithin time.Duration
-	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not found
-	// within a time that is not 0. Defaults to solve.Within of package plurality, to 1e-4.
-	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error)
+	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not
+	// found within a time that is not 0. Defaults to solve.Within of package plurality, to 1e-4.
+	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective,
+		time.Duration) (*plurality.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
 
@@ -102,9 +105,10 @@ type Refusal struct {
 
 // Advice gives a budget, and a number of queries, that reach the wanted agreement.
 type Advice struct {
-	Epsilon     float64 // of the least budget for as many labels, with its δ as it was; 0 if none up to 700
-	EpsilonName string  // by which mechanism
-	Queries     int     // most labels in the budget as it is; 0 if not one
+	// of the least budget for as many labels, with its δ as it was; 0 if none up to 700
+	Epsilon     float64
+	EpsilonName string // by which mechanism
+	Queries     int    // most labels in the budget as it is; 0 if not one
 	QueriesName string
 }
 
@@ -116,13 +120,16 @@ func (r *Request) validate() error {
 	}
 	switch {
 	case !(r.Budget.Epsilon > 0 && r.Budget.Epsilon <= maxEpsilon):
-		return &check.Error{Name: "budget epsilon", Value: r.Budget.Epsilon, Rule: fmt.Sprintf("in (0, %d]", maxEpsilon)}
+		return &check.Error{Name: "budget epsilon", Value: r.Budget.Epsilon,
+			Rule: fmt.Sprintf("in (0, %d]", maxEpsilon)}
 	case r.Queries < 1 || r.Queries > accountant.MaxOptimalCount:
-		return &check.Error{Name: "queries", Value: r.Queries, Rule: fmt.Sprintf("between 1 and %d", accountant.MaxOptimalCount)}
+		return &check.Error{Name: "queries", Value: r.Queries,
+			Rule: fmt.Sprintf("between 1 and %d", accountant.MaxOptimalCount)}
 	case r.Votes == nil || r.Votes.k != r.K || r.Votes.classes != r.Classes:
 		return errors.New("the votes to expect must be those of as many teachers and classes")
 	}
-	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta), check.Probability("agreement", r.Agreement)); err != nil {
+	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta),
+		check.Probability("agreement", r.Agreement)); err != nil {
 		return err
 	}
 	if r.Solve == nil && r.Classes == 2 {
@@ -135,7 +142,8 @@ func (r *Request) validate() error {
 		}
 	}
 	if r.SolvePlurality == nil {
-		r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, within time.Duration) (*plurality.Table, error) {
+		r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+			within time.Duration) (*plurality.Table, error) {
 			options := pluralitysolve.Options{Gap: 1e-4}
 			if within == 0 {
 				return pluralitysolve.Optimal(ctx, p, o, options)
@@ -148,12 +156,14 @@ func (r *Request) validate() error {
 		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
 	if r.Teachers == (accountant.Cost{}) {
-		return &check.Error{Name: "teachers' cost", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where they promise nothing"}
+		return &check.Error{Name: "teachers' cost", Value: r.Teachers,
+			Rule: "stated: more than (0, 0), or with epsilon = +Inf where they promise nothing"}
 	}
 	if r.Randomness != ensemble.FreshTeachers && r.Randomness != ensemble.FrozenTeachers {
 		return &check.Error{Name: "teachers", Value: "not stated", Rule: `"fresh" or "frozen"`}
 	}
-	return cmp.Or(check.TeacherEpsilon(r.Teachers.Epsilon), check.Delta("teacher delta", r.Teachers.Delta))
+	return cmp.Or(check.TeacherEpsilon(r.Teachers.Epsilon),
+		check.Delta("teacher delta", r.Teachers.Delta))
 }
 
 func (r *Request) promise() bool { return !math.IsInf(r.Teachers.Epsilon, 1) }
@@ -199,10 +209,11 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		return nil, &InfeasibleError{r.Budget, r.Queries, p.Refused}
 	}
 	p.rank()
-	p.Useless = r.Votes.useless(p.Choices[0].Agreement.Expected) && !slices.ContainsFunc(p.Refused, func(f Refusal) bool {
-		var useless *UselessError
-		return f.Name == ensemble.OptimalPlurality && !errors.As(f.Err, &useless) // who knows
-	})
+	p.Useless = r.Votes.useless(p.Choices[0].Agreement.Expected) &&
+		!slices.ContainsFunc(p.Refused, func(f Refusal) bool {
+			var useless *UselessError
+			return f.Name == ensemble.OptimalPlurality && !errors.As(f.Err, &useless) // who knows
+		})
 	best := p.Choices[0]
 	if best.NoNoise || best.Agreement.Expected >= r.Agreement {
 		return p, nil
@@ -220,7 +231,8 @@ type InfeasibleError struct {
 }
 
 func (e *InfeasibleError) Error() string {
-	s := fmt.Sprintf("budget = %v, but it must be larger for %d labels, or the labels fewer", e.Budget, e.Queries)
+	s := fmt.Sprintf("budget = %v, but it must be larger for %d labels, or the labels fewer", e.Budget,
+		e.Queries)
 	for _, f := range e.Refused {
 		s += fmt.Sprintf("; %s: %v", f.Name, f.Err)
 	}
@@ -246,7 +258,8 @@ func (p *Plan) rank() {
 
 // own sets p.Fits, p.Training and p.FitsIfDisjoint by the teachers' own privacy.
 func (r *Request) own(p *Plan) error {
-	a := ensemble.Answers{K: r.K, Affected: r.Affected, Teachers: r.Teachers, Randomness: r.Randomness, Queries: r.Queries}
+	a := ensemble.Answers{K: r.K, Affected: r.Affected, Teachers: r.Teachers, Randomness: r.Randomness,
+		Queries: r.Queries}
 	if r.Randomness == ensemble.FreshTeachers {
 		a.Delta = r.Budget.Delta // the votes themselves may be composed at any δ
 	}
@@ -280,7 +293,8 @@ func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice,
 		return Choice{}, err
 	}
 	if !c.NoNoise {
-		return Choice{}, fmt.Errorf("the majority of teachers that cost %v is not shown to cost %v", r.Teachers, training.Cost)
+		return Choice{}, fmt.Errorf("the majority of teachers that cost %v is not shown to cost %v",
+			r.Teachers, training.Cost)
 	}
 	c.Slack, c.Frozen, c.Total, c.Rule = 0, true, training.Cost, training.Rule
 	c.answers.Slack, c.answers.Randomness = 0, ensemble.FrozenTeachers
@@ -337,13 +351,14 @@ func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) 
 	return c, nil
 }
 
-// larger returns a choice of larger x than c, which fits, or c. Where what a mechanism costs is known
-// only once it was built, it costs less than the x was chosen by. Each try takes a build.
+// larger returns a choice of larger x than c, which fits, or c. Where what a mechanism costs is
+// known only once it was built, it costs less than the x was chosen by. Each try takes a build.
 func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
 	tried, tooMuch := c, math.Inf(1)
 	for range k.tries {
 		// Costs grow about like x.
-		x := gridValue(gridBelow(num.Decimal(min(tried.x*(r.Budget.Epsilon/tried.Total.Epsilon), k.most))))
+		x := gridValue(gridBelow(num.Decimal(min(tried.x*(r.Budget.Epsilon/tried.Total.Epsilon),
+			k.most))))
 		if x <= c.x*(1+worthwhile) || x >= tooMuch { // the guess is no better than what there is
 			if math.IsInf(tooMuch, 1) {
 				break

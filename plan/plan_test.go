@@ -52,7 +52,8 @@ func (p *Plan) named(t testing.TB, name string) Choice {
 // another way: it fits, and the next does not.
 func TestLargestByBruteForce(t *testing.T) {
 	for _, q := range []int{1, 2, 7, 40, 200} {
-		for _, budget := range []accountant.Cost{{Epsilon: 0.05, Delta: 1e-7}, {Epsilon: 1, Delta: 1e-5}, {Epsilon: 8, Delta: 1e-3}, {Epsilon: 3}} {
+		for _, budget := range []accountant.Cost{{Epsilon: 0.05, Delta: 1e-7}, {Epsilon: 1, Delta: 1e-5},
+			{Epsilon: 8, Delta: 1e-3}, {Epsilon: 3}} {
 			r := request(t, 9, 3, nothing)
 			r.Queries, r.Budget = q, budget
 			lnmax, _ := ensemble.Describe("lnmax")
@@ -94,25 +95,29 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 				Epsilon: rapid.SampledFrom([]float64{0.01, 0.2, 1}).Draw(rt, "eps"),
 				Delta:   rapid.SampledFrom([]float64{0, 1e-8, 1e-4}).Draw(rt, "Delta"),
 			}
-			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers, ensemble.FrozenTeachers}).Draw(rt, "randomness")
+			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers,
+				ensemble.FrozenTeachers}).Draw(rt, "randomness")
 		}
 		p := mustPlan(t, r)
 		all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 		for i, c := range p.Choices {
-			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected || c.Problem.Affected != r.Affected {
+			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected ||
+				c.Problem.Affected != r.Affected {
 				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Problem.Affected)
 			}
 			if i > 0 && c.Agreement.Expected > p.Choices[i-1].Agreement.Expected+alike {
 				rt.Fatalf("%s is after %s", c.Name, p.Choices[i-1].Name)
 			}
 			if c.Frozen {
-				if want, err := accountant.Basic(r.Affected, r.Teachers); err != nil || c.Total != want || !c.NoNoise {
+				if want, err := accountant.Basic(r.Affected, r.Teachers); err != nil || c.Total != want ||
+					!c.NoNoise {
 					rt.Fatalf("frozen: %v, want %v, %v", c.Total, want, err)
 				}
 				continue
 			}
 			teachers := accountant.Cost{Epsilon: c.Problem.Epsilon, Delta: c.Problem.TeacherDelta}
-			if private := !math.IsInf(teachers.Epsilon, 1); private && (teachers != r.Teachers || r.Randomness != ensemble.FreshTeachers) {
+			if private := !math.IsInf(teachers.Epsilon, 1); private &&
+				(teachers != r.Teachers || r.Randomness != ensemble.FreshTeachers) {
 				rt.Fatalf("%s presumes teachers that cost %v", c.Name, teachers)
 			}
 			again, err := c.Mechanism.Answers(r.Queries, teachers, c.Slack).Total()
@@ -143,7 +148,8 @@ func TestFrozenAndFresh(t *testing.T) {
 	r.Budget.Epsilon = 0.4 // exactly four teachers
 	for _, r.Queries = range []int{1, 10, 1_000_000} {
 		p := mustPlan(t, r)
-		if c := p.Choices[0]; len(p.Choices) != 1 || !c.Frozen || !c.NoNoise || !p.Fits || c.Total.Epsilon != 0.4 || c.Agreement.Expected < 1-1e-12 {
+		if c := p.Choices[0]; len(p.Choices) != 1 || !c.Frozen || !c.NoNoise || !p.Fits ||
+			c.Total.Epsilon != 0.4 || c.Agreement.Expected < 1-1e-12 {
 			t.Errorf("Q = %d: %+v", r.Queries, p)
 		}
 	}
@@ -183,7 +189,8 @@ func TestFrozenAndFresh(t *testing.T) {
 func TestManyClassesOfPrivateTeachers(t *testing.T) {
 	r := request(t, 11, 3, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
 	r.Randomness = ensemble.FrozenTeachers
-	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == ensemble.OptimalNoise || p.Choices[0].Frozen {
+	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == ensemble.OptimalNoise ||
+		p.Choices[0].Frozen {
 		t.Errorf("%+v", p)
 	}
 }
@@ -217,7 +224,8 @@ func TestAdviceIsFeasible(t *testing.T) {
 			t.Errorf("%d queries: agreement %v", a.Queries, got.Choices[0].Agreement.Expected)
 		}
 		if got := mustPlan(t, less); got.Advice == nil {
-			t.Errorf("budget %v would do: agreement %v", less.Budget.Epsilon, got.Choices[0].Agreement.Expected)
+			t.Errorf("budget %v would do: agreement %v", less.Budget.Epsilon,
+				got.Choices[0].Agreement.Expected)
 		}
 	}
 }
@@ -227,7 +235,8 @@ func TestInfeasible(t *testing.T) {
 	r.Budget, r.Queries = accountant.Cost{Epsilon: 1e-6}, 100
 	_, err := New(context.Background(), r)
 	var infeasible *InfeasibleError
-	if !errors.As(err, &infeasible) || len(infeasible.Refused) == 0 || !strings.Contains(err.Error(), "100 labels cost at least (0.0001, 0)") {
+	if !errors.As(err, &infeasible) || len(infeasible.Refused) == 0 ||
+		!strings.Contains(err.Error(), "100 labels cost at least (0.0001, 0)") {
 		t.Errorf("%v", err)
 	}
 }
@@ -244,11 +253,15 @@ func TestRequestErrors(t *testing.T) {
 		"agreement = 2, but":         func(r *Request) { r.Agreement = 2 },
 		"teachers = not stated":      func(r *Request) { r.Teachers.Epsilon = 1 },
 		"teachers' cost = (0, 0)":    func(r *Request) { r.Teachers = accountant.Cost{} },
-		"epsilon = -1, but":          func(r *Request) { r.Teachers.Epsilon, r.Randomness = -1, ensemble.FreshTeachers },
+		"epsilon = -1, but": func(r *Request) {
+			r.Teachers.Epsilon, r.Randomness = -1,
+				ensemble.FreshTeachers
+		},
 	} {
 		r := request(t, 11, 2, nothing)
 		change(&r)
-		if p, err := New(context.Background(), r); p != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if p, err := New(context.Background(), r); p != nil || err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", want, p, err)
 		}
 	}
@@ -268,7 +281,8 @@ func TestGrid(t *testing.T) {
 		x := rapid.Float64Range(1e-28, 1e6).Draw(rt, "x")
 		r := num.Decimal(x)
 		i := gridBelow(r)
-		if num.Decimal(gridValue(i)).Cmp(r) > 0 || num.Decimal(gridValue(i+1)).Cmp(r) <= 0 || gridFloor(r) != gridValue(i) {
+		if num.Decimal(gridValue(i)).Cmp(r) > 0 || num.Decimal(gridValue(i+1)).Cmp(r) <= 0 ||
+			gridFloor(r) != gridValue(i) {
 			rt.Fatalf("%v is not between %v and %v", x, gridValue(i), gridValue(i+1))
 		}
 		if up := gridCeil(x); num.Decimal(up).Cmp(r) < 0 || gridCeil(gridValue(i)) != gridValue(i) {

@@ -19,11 +19,13 @@ func TestPluralityIsPlanned(t *testing.T) {
 	r := request(t, 12, 3, nothing)
 	r.Queries, r.Budget.Epsilon = 5, 3
 	c := mustPlan(t, r).Choices[0]
-	if c.Name != ensemble.OptimalPlurality || c.Plurality == nil || c.Objective.Accuracy != 0.75 || c.Problem.Delta != 0 || c.Certified != nil {
+	if c.Name != ensemble.OptimalPlurality || c.Plurality == nil || c.Objective.Accuracy != 0.75 ||
+		c.Problem.Delta != 0 || c.Certified != nil {
 		t.Fatalf("%+v", c)
 	}
 	p := c.Plurality.Problem()
-	if p.K != 12 || p.Classes != 3 || p.Affected != 1 || p.Epsilon != c.x || c.Mechanism.PerAnswer().Epsilon != c.x {
+	if p.K != 12 || p.Classes != 3 || p.Affected != 1 || p.Epsilon != c.x ||
+		c.Mechanism.PerAnswer().Epsilon != c.x {
 		t.Errorf("%+v for ε₀ = %v", p, c.x)
 	}
 	table, err := solve.Optimal(context.Background(), p, c.Objective, solve.Options{Gap: 1e-6})
@@ -33,7 +35,8 @@ func TestPluralityIsPlanned(t *testing.T) {
 	if a := c.Agreement; a.StandardError != 0 || math.Abs(a.Expected-table.Value) > 1e-9 {
 		t.Errorf("agreement %+v, the optimum's is %v", a, table.Value)
 	}
-	if total, err := c.Mechanism.Answers(5, nothing, c.Slack).Total(); err != nil || total.Cost != c.Total {
+	if total, err := c.Mechanism.Answers(5, nothing, c.Slack).Total(); err != nil ||
+		total.Cost != c.Total {
 		t.Errorf("planned %v, charged %v, %v", c.Total, total.Cost, err)
 	}
 }
@@ -48,12 +51,14 @@ func TestPluralityIsNotBestForVotes(t *testing.T) {
 		}
 	}
 	asked := plurality.Objective{}
-	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, _ time.Duration) (*plurality.Table, error) {
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+		_ time.Duration) (*plurality.Table, error) {
 		asked = o
 		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-4})
 	}
 	c := mustPlan(t, r).named(t, ensemble.OptimalPlurality)
-	if want := (plurality.Objective{Concentration: plurality.DefaultConcentration}); !asked.Equal(want) || !c.Objective.Equal(want) {
+	if want := (plurality.Objective{Concentration: plurality.DefaultConcentration}); !asked.Equal(
+		want) || !c.Objective.Equal(want) {
 		t.Errorf("asked for %+v, got %+v", asked, c.Objective)
 	}
 	if c.Agreement.StandardError != 0 {
@@ -67,7 +72,8 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 	late := errors.New("too late")
 	for classes, want := range map[int]bool{2: false, 3: true} {
 		r := request(t, 11, classes, nothing)
-		r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error) {
+		r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
+			time.Duration) (*plurality.Table, error) {
 			return nil, late
 		}
 		found := false
@@ -81,7 +87,8 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 	}
 }
 
-// What many labels cost less by the table than by their ε alone is spent on a larger ε, within the budget.
+// What many labels cost less by the table than by their ε alone is spent on a larger ε, within the
+// budget.
 func TestPluralitySpendsWhatItsTableSaves(t *testing.T) {
 	r := request(t, 12, 4, nothing)
 	r.Queries, r.Budget = 100, accountant.Cost{Epsilon: 1, Delta: 1e-5}

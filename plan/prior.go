@@ -40,7 +40,8 @@ func Prior(k, classes int, mean float64) (*Law, error) {
 
 // Uneven returns the law of votes where classes have uneven shares of a query's votes, as
 // plurality.Objective has them of this Concentration A in (0, 10⁶]. Each vote is for a class with
-// probability (A/C + its votes so far)/(A + all so far). It is exact where Prior is. Cost: as Prior.
+// probability (A/C + its votes so far)/(A + all so far). It is exact where Prior is. Cost: as
+// Prior.
 func Uneven(k, classes int, concentration float64) (*Law, error) {
 	l, err := newLaw(k, classes)
 	if err != nil {
@@ -50,10 +51,12 @@ func Uneven(k, classes int, concentration float64) (*Law, error) {
 		return nil, err
 	}
 	l.concentration = concentration
-	return l, l.fill(plurality.Objective{Concentration: concentration}, polyaUrn(classes, concentration))
+	return l, l.fill(plurality.Objective{Concentration: concentration},
+		polyaUrn(classes, concentration))
 }
 
-// voter returns the class that a teacher votes for, from a uniform u in [0,1) and the n votes before.
+// voter returns the class that a teacher votes for, from a uniform u in [0,1) and the n votes
+// before.
 type voter func(u float64, counts []int, n int) int
 
 // oneRight is the voter of Prior. The mechanisms treat all classes alike, so class 0 is as good as
@@ -85,7 +88,8 @@ func polyaUrn(classes int, concentration float64) voter {
 func (l *Law) fill(prior plurality.Objective, vote voter) error {
 	if plurality.Histograms(l.k, l.classes) <= exactHistograms {
 		// Only the votes matter here, not what is promised.
-		s, err := plurality.NewSystem(plurality.Problem{K: l.k, Classes: l.classes, Epsilon: 1, Affected: 1})
+		s, err := plurality.NewSystem(plurality.Problem{K: l.k, Classes: l.classes, Epsilon: 1,
+			Affected: 1})
 		if err != nil {
 			return err
 		}

@@ -9,13 +9,15 @@ import (
 
 // ReportOptions say what a Report is about beside the plan.
 type ReportOptions struct {
-	ReachStated bool                          // Request.Affected was stated, and is no default
-	Records     int                           // that the teachers were trained on: see ensemble.Worthless; 0 if unknown
-	Name        func(parameter string) string // the front end's name of a parameter, such as a flag; nil for the library's
+	ReachStated bool // Request.Affected was stated, and is no default
+	// that the teachers were trained on: see ensemble.Worthless; 0 if unknown
+	Records int
+	// the front end's name of a parameter, such as a flag; nil for the library's
+	Name func(parameter string) string
 }
 
-// Report is a plan as JSON, with what should be known beside its figures. docs/plan.md describes the
-// fields.
+// Report is a plan as JSON, with what should be known beside its figures. docs/plan.md describes
+// the fields.
 type Report struct {
 	Queries       int              `json:"queries"`
 	K             int              `json:"k"`
@@ -84,7 +86,8 @@ type ReportedAdvice struct {
 // NewReport returns the report of the plan that New returned for r.
 func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 	out := &Report{
-		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours.String(), Budget: r.Budget,
+		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected,
+		Neighbours: r.Neighbours.String(), Budget: r.Budget,
 		Teachers: "promise nothing", NoNoiseNeeded: p.Fits, Useless: p.Useless,
 		AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
 		Refused: []ReportedReason{}, Notes: o.notes(&r, p), Warnings: o.warnings(&r, p),
@@ -112,12 +115,15 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 
 func (c Choice) report() ReportedChoice {
 	out := ReportedChoice{
-		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Problem.M, PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
-		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected, StandardError: c.Agreement.StandardError,
-		Abstained: c.Agreement.Abstained,
+		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Problem.M,
+		PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
+		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected,
+		StandardError: c.Agreement.StandardError,
+		Abstained:     c.Agreement.Abstained,
 	}
 	for _, b := range c.Bounds.Bounds {
-		out.Bounds = append(out.Bounds, ReportedBound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon, b.Cost.Delta, b.Holds})
+		out.Bounds = append(out.Bounds, ReportedBound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon,
+			b.Cost.Delta, b.Holds})
 	}
 	return out
 }

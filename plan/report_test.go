@@ -32,22 +32,35 @@ func TestReportNotes(t *testing.T) {
 		want   []string // beginnings of notes and warnings
 		not    string
 	}{
-		"reach unsaid": {func(*Request) {}, ReportOptions{}, []string{"Neither affected nor data was given, so one record may reach all 3 teachers."}, "disjoint, say affected"},
-		"reach said":   {func(*Request) {}, ReportOptions{ReachStated: true}, nil, "Neither"},
-		"named": {func(r *Request) { r.Votes = votes }, ReportOptions{Name: func(p string) string { return "--" + p }},
-			[]string{"Neither --affected nor --data was given", "agreement was computed from the votes: it is NOT PRIVATE"}, ""},
+		"reach unsaid": {func(*Request) {}, ReportOptions{},
+			[]string{"Neither affected nor data was given, so one record may reach all 3 teachers."},
+			"disjoint, say affected"},
+		"reach said": {func(*Request) {}, ReportOptions{ReachStated: true}, nil, "Neither"},
+		"named": {func(r *Request) { r.Votes = votes },
+			ReportOptions{Name: func(p string) string { return "--" + p }},
+			[]string{"Neither --affected nor --data was given",
+				"agreement was computed from the votes: it is NOT PRIVATE"}, ""},
 		"frozen, disjoint": {func(r *Request) {
 			r.Affected, r.Teachers, r.Randomness = 1, private, ensemble.FrozenTeachers
-		}, ReportOptions{}, []string{"No noise is needed: the teachers are private, and with disjoint data (affected 1) one record reaches one of them. All labels together cost (0.1, 0), however many."}, ""},
+		}, ReportOptions{}, []string{"No noise is needed: the teachers are private, and with disjoint " +
+			"data (affected 1) one record reaches one of them. All labels together cost (0.1, 0), " +
+			"however many."}, ""},
 		"frozen, too dear": {func(r *Request) {
-			r.Affected, r.Teachers, r.Randomness, r.Budget = 3, private, ensemble.FrozenTeachers, accountant.Cost{Epsilon: 0.2}
-		}, ReportOptions{}, []string{"The teachers' own privacy does not fit: their training costs", "No mechanism is useful", "If the teachers' data are disjoint, say affected 1: then no noise is needed."}, ""},
+			r.Affected, r.Teachers, r.Randomness, r.Budget = 3, private, ensemble.FrozenTeachers,
+				accountant.Cost{Epsilon: 0.2}
+		}, ReportOptions{}, []string{"The teachers' own privacy does not fit: their training costs",
+			"No mechanism is useful",
+			"If the teachers' data are disjoint, say affected 1: then no noise is needed."}, ""},
 		"no noise": {func(r *Request) {
 			r.Affected, r.Teachers, r.Randomness, r.Queries = 1, private, ensemble.FreshTeachers, 1
-		}, ReportOptions{}, []string{"No noise is needed: all the votes that one record reaches may be revealed within the budget."}, ""},
-		"wanted more": {func(r *Request) { r.Affected, r.Budget.Epsilon, r.Agreement = 1, 0.5, 0.9 }, ReportOptions{},
-			[]string{"For 90.00 % agreement, 2 labels need a budget of ε = ", "For 90.00 % agreement, this budget pays for "}, ""},
-		"worthless": {func(r *Request) { r.Budget.Delta = 0.5 }, ReportOptions{Records: 100}, []string{"this total protects nobody: "}, ""},
+		}, ReportOptions{}, []string{"No noise is needed: all the votes that one record reaches may be " +
+			"revealed within the budget."}, ""},
+		"wanted more": {func(r *Request) { r.Affected, r.Budget.Epsilon, r.Agreement = 1, 0.5, 0.9 },
+			ReportOptions{},
+			[]string{"For 90.00 % agreement, 2 labels need a budget of ε = ",
+				"For 90.00 % agreement, this budget pays for "}, ""},
+		"worthless": {func(r *Request) { r.Budget.Delta = 0.5 }, ReportOptions{Records: 100},
+			[]string{"this total protects nobody: "}, ""},
 	} {
 		r := base
 		tt.change(&r)
@@ -62,7 +75,8 @@ func TestReportNotes(t *testing.T) {
 		if tt.not != "" && strings.Contains(all, tt.not) {
 			t.Errorf("%s: %q in\n%s", name, tt.not, all)
 		}
-		if wanted := r.promise(); wanted != (report.PerTeacher != nil) || wanted == (report.Teachers == "promise nothing") {
+		if wanted := r.promise(); wanted != (report.PerTeacher != nil) ||
+			wanted == (report.Teachers == "promise nothing") {
 			t.Errorf("%s: teachers %q, each %v", name, report.Teachers, report.PerTeacher)
 		}
 	}
@@ -71,8 +85,10 @@ func TestReportNotes(t *testing.T) {
 // A report has the plan's choices and refusals, of which there is a list where there are none.
 func TestReportIsThePlan(t *testing.T) {
 	r := Request{
-		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne, Votes: must.Get(Prior(3, 2, 0.75))(t),
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5}, Queries: 2,
+		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne,
+		Votes:    must.Get(Prior(3, 2, 0.75))(t),
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5},
+		Queries: 2,
 	}
 	p := must.Get(New(t.Context(), r))(t)
 	report := NewReport(r, p, ReportOptions{})
@@ -81,11 +97,13 @@ func TestReportIsThePlan(t *testing.T) {
 	}
 	for i, c := range p.Choices {
 		x := report.Choices[i]
-		if x.Mechanism != c.Name || x.AllLabels != c.Total || x.PerLabel != c.Mechanism.PerAnswer() || x.Slack != c.Slack || len(x.Bounds) != len(c.Bounds.Bounds) {
+		if x.Mechanism != c.Name || x.AllLabels != c.Total || x.PerLabel != c.Mechanism.PerAnswer() ||
+			x.Slack != c.Slack || len(x.Bounds) != len(c.Bounds.Bounds) {
 			t.Errorf("%+v is reported of %+v", x, c)
 		}
 	}
-	if b := string(must.Get(json.Marshal(NewReport(r, &Plan{Choices: p.Choices}, ReportOptions{})))(t)); !strings.Contains(b, `"refused":[]`) {
+	if b := string(must.Get(json.Marshal(NewReport(r, &Plan{Choices: p.Choices}, ReportOptions{})))(
+		t)); !strings.Contains(b, `"refused":[]`) {
 		t.Errorf("no list of refusals in %s", b)
 	}
 }

@@ -18,7 +18,8 @@ type UselessError struct {
 }
 
 func (e *UselessError) Error() string {
-	return fmt.Sprintf("with labels of (%.4g, %.3g) no mechanism agrees in more than %.2f %%, and a guess does in %.2f %%", e.PerLabel.Epsilon, e.PerLabel.Delta, 100*e.Most, 100*e.Guess)
+	return fmt.Sprintf("with labels of (%.4g, %.3g) no mechanism agrees in more than %.2f %%, and a "+
+		"guess does in %.2f %%", e.PerLabel.Epsilon, e.PerLabel.Delta, 100*e.Most, 100*e.Guess)
 }
 
 // useless reports whether labels that agree so often are hardly better than a guess.
@@ -27,10 +28,10 @@ func (l *Law) useless(agreement float64) bool {
 	return agreement-guess < worth*(1-guess)
 }
 
-// most returns how often labels can agree that see the vote counts alone and are (ε, δ)-private where one
-// record changes t votes, whatever the mechanism. The law treats all classes alike, so the best
-// mechanism may do so too. To move v-u votes from a class with v to one with u exchanges the two, in
-// k = ⌈(v-u)/t⌉ steps, so that
+// most returns how often labels can agree that see the vote counts alone and are (ε, δ)-private
+// where one record changes t votes, whatever the mechanism. The law treats all classes alike, so
+// the best mechanism may do so too. To move v-u votes from a class with v to one with u exchanges
+// the two, in k = ⌈(v-u)/t⌉ steps, so that
 //
 //	p(v) ≤ e^{kε}·p(u) + δ_k,   δ_k = δ·(e^{kε}-1)/(e^ε-1)
 //

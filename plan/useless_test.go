@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/plurality/solve"
 )
 
-// No certified optimum agrees more often than any mechanism can, and where one record reaches all votes
-// the best is randomised response, which does but for ties.
+// No certified optimum agrees more often than any mechanism can, and where one record reaches all
+// votes the best is randomised response, which does but for ties.
 func TestMostIsABoundForEveryMechanism(t *testing.T) {
 	for _, x := range []struct {
 		p    plurality.Problem
@@ -51,18 +51,22 @@ func TestMostIsABoundForEveryMechanism(t *testing.T) {
 func TestUselessIsSeenWithoutSolving(t *testing.T) {
 	asked := 0
 	r := request(t, 40, 6, nothing)
-	r.Affected, r.Queries, r.Budget, r.Agreement = 40, 100, accountant.Cost{Epsilon: 3, Delta: 1e-6}, 0.9
-	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error) {
+	r.Affected, r.Queries, r.Budget, r.Agreement = 40, 100, accountant.Cost{Epsilon: 3, Delta: 1e-6},
+		0.9
+	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
+		time.Duration) (*plurality.Table, error) {
 		asked++
 		return nil, errors.New("it takes hours")
 	}
 	p := mustPlan(t, r)
 	var useless *UselessError
-	if !p.Useless || asked > 0 || len(p.Refused) != 1 || p.Refused[0].Name != ensemble.OptimalPlurality || !errors.As(p.Refused[0].Err, &useless) {
+	if !p.Useless || asked > 0 || len(p.Refused) != 1 ||
+		p.Refused[0].Name != ensemble.OptimalPlurality || !errors.As(p.Refused[0].Err, &useless) {
 		t.Fatalf("asked %d times, %+v", asked, p)
 	}
 	if best := p.Choices[0].Agreement.Expected; !(useless.Guess < best && best < useless.Most) {
-		t.Errorf("a guess agrees in %v, the best in %v, none in more than %v", useless.Guess, best, useless.Most)
+		t.Errorf("a guess agrees in %v, the best in %v, none in more than %v", useless.Guess, best,
+			useless.Most)
 	}
 	r.Affected = 1
 	if p := mustPlan(t, r); p.Useless || asked == 0 {
@@ -76,7 +80,8 @@ func TestSolveWithinIsForAllTables(t *testing.T) {
 	r.Queries, r.Budget, r.Agreement = 100, accountant.Cost{Epsilon: 3, Delta: 1e-5}, 0.9
 	r.SolveWithin = time.Hour
 	var given []time.Duration
-	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, within time.Duration) (*plurality.Table, error) {
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+		within time.Duration) (*plurality.Table, error) {
 		given = append(given, within)
 		if len(given) == 3 {
 			return nil, &solve.LimitError{Problem: p, Limit: within}
@@ -101,7 +106,8 @@ func TestSolveWithinIsForAllTables(t *testing.T) {
 	r.SolvePlurality = nil
 	var limit *solve.LimitError
 	p := mustPlan(t, r)
-	if len(p.Refused) != 1 || !errors.As(p.Refused[0].Err, &limit) || limit.Limit != r.SolveWithin || math.IsNaN(p.Choices[0].Agreement.Expected) {
+	if len(p.Refused) != 1 || !errors.As(p.Refused[0].Err, &limit) || limit.Limit != r.SolveWithin ||
+		math.IsNaN(p.Choices[0].Agreement.Expected) {
 		t.Errorf("%+v", p.Refused)
 	}
 }

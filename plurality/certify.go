@@ -32,10 +32,12 @@ type ViolationError struct {
 
 func (e *ViolationError) Error() string {
 	if e.Problem.Delta > 0 {
-		return fmt.Sprintf("the masses are not certified (%g, %g)-differentially private: from votes %v to %v the sum over answers of p - e^ε·p' reaches %.17g",
+		return fmt.Sprintf("the masses are not certified (%g, %g)-differentially private: from votes "+
+			"%v to %v the sum over answers of p - e^ε·p' reaches %.17g",
 			e.Problem.Epsilon, e.Problem.Delta, e.From, e.To, e.P)
 	}
-	return fmt.Sprintf("the masses are not certified %g-differentially private: with votes %v a class with %d votes is the answer with probability %.17g, with votes %v it is so with %.17g",
+	return fmt.Sprintf("the masses are not certified %g-differentially private: with votes %v a "+
+		"class with %d votes is the answer with probability %.17g, with votes %v it is so with %.17g",
 		e.Problem.Epsilon, e.From, e.Votes, e.P, e.To, e.Q)
 }
 
@@ -76,18 +78,21 @@ func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
 // masses that are none, or ctx.Err(). Cost: O(C) a pair.
 func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error) {
 	if len(masses) != s.Variables() {
-		return nil, &check.Error{Name: "number of masses", Value: len(masses), Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+		return nil, &check.Error{Name: "number of masses", Value: len(masses),
+			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
 	}
 	for h := range s.Histograms() {
 		sum := uint64(0)
 		for i := s.start[h]; i < s.start[h+1]; i++ {
 			if masses[i] > One {
-				return nil, &check.Error{Name: fmt.Sprintf("mass of %v", s.Histogram(h)), Value: masses[i], Rule: "at most 2^53"}
+				return nil, &check.Error{Name: fmt.Sprintf("mass of %v", s.Histogram(h)), Value: masses[i],
+					Rule: "at most 2^53"}
 			}
 			sum += masses[i]
 		}
 		if sum != One {
-			return nil, &check.Error{Name: fmt.Sprintf("sum of masses of %v", s.Histogram(h)), Value: sum, Rule: "2^53"}
+			return nil, &check.Error{Name: fmt.Sprintf("sum of masses of %v", s.Histogram(h)), Value: sum,
+				Rule: "2^53"}
 		}
 	}
 	c := &Certified{system: s, masses: append([]uint64(nil), masses...)}
@@ -102,7 +107,8 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 			spent := s.spent(s.factor, masses, p)
 			worst = max(worst, spent)
 			if spent > allowed {
-				violation = &ViolationError{Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), P: float64(spent) / unitsPerOne}
+				violation = &ViolationError{Problem: s.problem, From: s.Histogram(p.From),
+					To: s.Histogram(p.To), P: float64(spent) / unitsPerOne}
 			}
 		}
 		return violation == nil
@@ -132,7 +138,8 @@ func (s *System) checkRows(g []uint64, p *Pair) *ViolationError {
 		if !s.factor.atMost(g[c.I]*mj, g[c.J]*mi) {
 			return &ViolationError{
 				Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), Votes: s.Votes(c.I),
-				P: float64(g[c.I]) / float64(One) / float64(mi), Q: float64(g[c.J]) / float64(One) / float64(mj),
+				P: float64(g[c.I]) / float64(One) / float64(mi),
+				Q: float64(g[c.J]) / float64(One) / float64(mj),
 			}
 		}
 	}

@@ -24,23 +24,28 @@ func TestFactorsEncloseTheExponential(t *testing.T) {
 		for ; n < 200; n++ {
 			term.Mul(term, new(big.Rat).Quo(x, big.NewRat(n, 1)))
 			sum.Add(sum, term)
-			if float64(n) > 3*eps && term.Cmp(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 120))) < 0 {
+			if float64(n) > 3*eps && term.Cmp(new(big.Rat).SetFrac(big.NewInt(1),
+				new(big.Int).Lsh(big.NewInt(1), 120))) < 0 {
 				break
 			}
 		}
-		above := new(big.Rat).Add(sum, new(big.Rat).Add(term, term)) // what is left out is less than the last term
-		if new(big.Rat).SetFloat64(s.below).Cmp(sum) > 0 || new(big.Rat).SetFloat64(s.above).Cmp(above) < 0 {
+		// what is left out is less than the last term
+		above := new(big.Rat).Add(sum, new(big.Rat).Add(term, term))
+		if new(big.Rat).SetFloat64(s.below).Cmp(sum) > 0 ||
+			new(big.Rat).SetFloat64(s.above).Cmp(above) < 0 {
 			t.Errorf("ε = %g: [%.20g, %.20g], but e^ε = %s", eps, s.below, s.above, sum.FloatString(20))
 		}
 		if s.above > math.Nextafter(s.below, math.Inf(1)) {
 			t.Errorf("ε = %g: %.20g and %.20g are not neighbours", eps, s.below, s.above)
 		}
-		if f := new(big.Rat).SetFrac(new(big.Int).SetUint64(s.factor.n), new(big.Int).Lsh(big.NewInt(1), s.factor.shift)); f.Cmp(new(big.Rat).SetFloat64(s.below)) != 0 {
+		if f := new(big.Rat).SetFrac(new(big.Int).SetUint64(s.factor.n),
+			new(big.Int).Lsh(big.NewInt(1), s.factor.shift)); f.Cmp(new(big.Rat).SetFloat64(s.below)) != 0 {
 			t.Errorf("ε = %g: the fraction %v is not %v", eps, f, s.below)
 		}
 	}
 	// Beyond 2⁶³ the factor is the smaller one.
-	if s := system(t, Problem{K: 2, Classes: 2, Epsilon: 700, Affected: 1}); s.below != 0x1p63 || s.factor != (factor{1 << 63, 0}) {
+	if s := system(t, Problem{K: 2, Classes: 2, Epsilon: 700, Affected: 1}); s.below != 0x1p63 ||
+		s.factor != (factor{1 << 63, 0}) {
 		t.Errorf("ε = 700: %v, %v", s.below, s.factor)
 	}
 }
@@ -49,7 +54,9 @@ func TestFactorsEncloseTheExponential(t *testing.T) {
 func TestFactorArithmetic(t *testing.T) {
 	masses := []uint64{0, 1, 2, 3, 1 << 20, One / 3, One/2 + 1, One - 1, One}
 	classes := []uint64{1, 2, 3, 7, 1000}
-	for _, e := range []float64{1, math.Nextafter(1, 2), 1.1, 2, math.E, 1e3, 0x1.9p43, 0x1.9p44, 0x1.9p45, 0x1p53 - 1, 0x1p53, 1e18, 0x1p63} { // shifts on either side of the unit
+	// shifts on either side of the unit
+	for _, e := range []float64{1, math.Nextafter(1, 2), 1.1, 2, math.E, 1e3, 0x1.9p43, 0x1.9p44,
+		0x1.9p45, 0x1p53 - 1, 0x1p53, 1e18, 0x1p63} {
 		f := newFactor(e)
 		for _, gi := range masses {
 			for _, gj := range masses {
@@ -57,18 +64,21 @@ func TestFactorArithmetic(t *testing.T) {
 					for _, mj := range classes {
 						a, b := gi*mj, gj*mi
 						over := new(big.Rat).SetFrac(new(big.Int).SetUint64(a), big.NewInt(1))
-						over.Sub(over, new(big.Rat).Mul(new(big.Rat).SetFloat64(e), new(big.Rat).SetFrac(new(big.Int).SetUint64(b), big.NewInt(1))))
+						over.Sub(over, new(big.Rat).Mul(new(big.Rat).SetFloat64(e),
+							new(big.Rat).SetFrac(new(big.Int).SetUint64(b), big.NewInt(1))))
 						if got := f.atMost(a, b); got != (over.Sign() <= 0) {
 							t.Fatalf("%d ≤ %v·%d: %t", a, e, b, got)
 						}
 						for _, n := range []uint64{1, min(mi, mj)} {
-							want := new(big.Rat).Mul(over, new(big.Rat).SetFrac(new(big.Int).SetUint64(n<<unitBits), new(big.Int).SetUint64(mi*mj)))
+							want := new(big.Rat).Mul(over, new(big.Rat).SetFrac(new(big.Int).SetUint64(n<<unitBits),
+								new(big.Int).SetUint64(mi*mj)))
 							if want.Sign() < 0 {
 								want.SetInt64(0)
 							}
 							got := new(big.Rat).SetInt(new(big.Int).SetUint64(f.excess(a, b, n, mi*mj)))
 							if d := new(big.Rat).Sub(got, want); d.Sign() < 0 || d.Cmp(big.NewRat(2, 1)) >= 0 {
-								t.Fatalf("excess of %d over %v·%d, %d of %d: %v, want %v rounded up", a, e, b, n, mi*mj, got, want.FloatString(3))
+								t.Fatalf("excess of %d over %v·%d, %d of %d: %v, want %v rounded up", a, e, b, n, mi*mj,
+									got, want.FloatString(3))
 							}
 						}
 					}
@@ -123,8 +133,8 @@ func TestCertifyRefusesWhatIsNoLaw(t *testing.T) {
 	}
 }
 
-// Plausible mistakes in a program, each as the masses that it would make: none is certified. More, from programs that
-// are solved with the mistake, are in package solve.
+// Plausible mistakes in a program, each as the masses that it would make: none is certified. More,
+// from programs that are solved with the mistake, are in package solve.
 func TestMutantMasses(t *testing.T) {
 	refuse := func(name string, s *System, p []float64) {
 		t.Helper()

@@ -28,7 +28,8 @@ func (c Cliques) At(n int) []int32 { return c.Variables[c.Start[n]:c.Start[n+1]]
 func (s *System) Cliques(ctx context.Context) (Cliques, error) {
 	t := s.problem.Affected
 	smaller := newSpace(s.k-t, s.classes, s.abstain)
-	a := adder{s: s.Space, out: Cliques{Start: []int32{0}}, stopped: func() bool { return ctx.Err() != nil }}
+	a := adder{s: s.Space, out: Cliques{Start: []int32{0}},
+		stopped: func() bool { return ctx.Err() != nil }}
 	var runs []run
 	for h := range smaller.Histograms() {
 		runs = smaller.runs(h, runs)

@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// What takes long looks at its context along the way, however much of it one histogram has: where one
-// record reaches all 40 votes for 6 classes, to go through its neighbours takes hours.
+// What takes long looks at its context along the way, however much of it one histogram has: where
+// one record reaches all 40 votes for 6 classes, to go through its neighbours takes hours.
 func TestLongWorkEnds(t *testing.T) {
 	all, err := NewSystem(Problem{K: 40, Classes: 6, Epsilon: 1, Affected: 40})
 	if err != nil {
@@ -17,8 +17,14 @@ func TestLongWorkEnds(t *testing.T) {
 	}
 	masses := all.masses(all.PermuteAndFlip(), 1)
 	for name, work := range map[string]func(context.Context) error{
-		"certificate": func(ctx context.Context) error { _, err := Certify(ctx, all, masses); return err },
-		"rounding":    func(ctx context.Context) error { _, err := Round(ctx, all, all.PermuteAndFlip()); return err },
+		"certificate": func(ctx context.Context) error {
+			_, err := Certify(ctx, all, masses)
+			return err
+		},
+		"rounding": func(ctx context.Context) error {
+			_, err := Round(ctx, all, all.PermuteAndFlip())
+			return err
+		},
 		"profile": func(ctx context.Context) error {
 			_, err := (&Certified{system: all, masses: masses}).Profile(ctx, []float64{0, 0.5})
 			return err
@@ -40,7 +46,8 @@ func TestLongWorkEnds(t *testing.T) {
 			return err
 		},
 		"table": func(ctx context.Context) error {
-			_, err := NewTable(ctx, &Certified{system: all, masses: masses}, Objective{Concentration: 1}, Proof{})
+			_, err := NewTable(ctx, &Certified{system: all, masses: masses}, Objective{Concentration: 1},
+				Proof{})
 			return err
 		},
 	} {

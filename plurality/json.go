@@ -73,7 +73,8 @@ type fileProblem struct {
 	Accuracy      float64              `json:"accuracy,omitempty"`
 	Concentration float64              `json:"concentration,omitempty"`
 	PriorCounts   list[HistogramCount] `json:"prior_counts,omitempty"`
-	Abstain       *float64             `json:"abstain,omitempty"` // the value of abstaining where it is an answer
+	// the value of abstaining where it is an answer
+	Abstain *float64 `json:"abstain,omitempty"`
 }
 
 // fileFigures are the figures that the table states about itself.
@@ -162,7 +163,8 @@ func (t *Table) fileProblem() fileProblem {
 	p := t.Problem()
 	f := fileProblem{
 		K: p.K, Classes: p.Classes, TotalEpsilon: p.Epsilon, Delta: p.Delta, Affected: p.Affected,
-		Accuracy: t.Objective.Accuracy, Concentration: t.Objective.Concentration, PriorCounts: t.Objective.Counts,
+		Accuracy: t.Objective.Accuracy, Concentration: t.Objective.Concentration,
+		PriorCounts: t.Objective.Counts,
 	}
 	if p.Abstain {
 		f.Abstain = &t.Objective.AbstainValue
@@ -171,7 +173,8 @@ func (t *Table) fileProblem() fileProblem {
 }
 
 func (t *Table) figures() fileFigures {
-	return fileFigures{Value: t.Value, UpperBound: t.UpperBound, Gap: t.Gap, Certificate: fileCertificate(t.certificate)}
+	return fileFigures{Value: t.Value, UpperBound: t.UpperBound, Gap: t.Gap,
+		Certificate: fileCertificate(t.certificate)}
 }
 
 // Encode writes the JSON form with a final newline.
@@ -204,9 +207,9 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 	return c.Certify(ctx)
 }
 
-// Recognises reports whether data begin as an object that says in its field "kind" that it is a table
-// of many classes. It may still be none: it is read no further than that field, so that a file
-// which was cut short behind it is called by its name.
+// Recognises reports whether data begin as an object that says in its field "kind" that it is a
+// table of many classes. It may still be none: it is read no further than that field, so that a
+// file which was cut short behind it is called by its name.
 func Recognises(data []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -247,17 +250,21 @@ func parseClaim(data []byte) (*Claim, error) {
 		return nil, err
 	}
 	if f.Format != FormatVersion || f.Kind != FormatKind {
-		return nil, fmt.Errorf("format_version = %d and kind = %.40q, but this program reads %d and %q", f.Format, f.Kind, FormatVersion, FormatKind)
+		return nil, fmt.Errorf("format_version = %d and kind = %.40q, but this program reads %d and %q",
+			f.Format, f.Kind, FormatVersion, FormatKind)
 	}
-	p := Problem{K: f.K, Classes: f.Classes, Epsilon: f.TotalEpsilon, Delta: f.Delta, Affected: f.Affected, Abstain: f.Abstain != nil}
+	p := Problem{K: f.K, Classes: f.Classes, Epsilon: f.TotalEpsilon, Delta: f.Delta,
+		Affected: f.Affected, Abstain: f.Abstain != nil}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	// Before the Space is listed: a small file must not ask for a large one.
 	if n := Histograms(p.K, p.Classes); len(f.Masses) != n {
-		return nil, fmt.Errorf("it has masses of %d histograms, but %d votes for %d classes have %d", len(f.Masses), p.K, p.Classes, n)
+		return nil, fmt.Errorf("it has masses of %d histograms, but %d votes for %d classes have %d",
+			len(f.Masses), p.K, p.Classes, n)
 	}
-	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Concentration: f.Concentration, Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}
+	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Concentration: f.Concentration,
+		Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}
 	if f.Abstain != nil {
 		c.Objective.AbstainValue = *f.Abstain
 	}
@@ -271,7 +278,8 @@ func parseClaim(data []byte) (*Claim, error) {
 	for h, m := range f.Masses {
 		first, end := c.System.Range(h)
 		if !slices.Equal(m.Votes, c.System.Histogram(h)) || len(m.Groups) != end-first {
-			return nil, fmt.Errorf("masses[%d] is of %v with %d groups, but it must be of %v with %d", h, m.Votes, len(m.Groups), c.System.Histogram(h), end-first)
+			return nil, fmt.Errorf("masses[%d] is of %v with %d groups, but it must be of %v with %d", h,
+				m.Votes, len(m.Groups), c.System.Histogram(h), end-first)
 		}
 		c.Masses = append(c.Masses, m.Groups...)
 	}

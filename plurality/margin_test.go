@@ -9,7 +9,9 @@ import (
 
 // The margins are the histograms by their leads, and their shares add up to the values.
 func TestMargins(t *testing.T) {
-	for _, p := range []Problem{{K: 7, Classes: 3, Epsilon: .5, Affected: 1}, {K: 6, Classes: 4, Epsilon: 1, Affected: 2, Abstain: true}, {K: 5, Classes: 2, Epsilon: 1, Affected: 1}} {
+	for _, p := range []Problem{{K: 7, Classes: 3, Epsilon: .5, Affected: 1},
+		{K: 6, Classes: 4, Epsilon: 1, Affected: 2, Abstain: true},
+		{K: 5, Classes: 2, Epsilon: 1, Affected: 1}} {
 		s, err := NewSystem(p)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +36,8 @@ func TestMargins(t *testing.T) {
 		}
 		margins := table.Margins(0)
 		few := table.Margins(.3)
-		if few[0].Lead == 0 && few[0].Most != 0 || few[len(few)-1].Most != p.K || len(few) > len(margins) {
+		if few[0].Lead == 0 && few[0].Most != 0 || few[len(few)-1].Most != p.K ||
+			len(few) > len(margins) {
 			t.Errorf("%+v: %+v", p, few)
 		}
 		one := slices.DeleteFunc(table.Margins(1), func(m Margin) bool { return m.Lead == 0 })
@@ -65,7 +68,8 @@ func TestMargins(t *testing.T) {
 		share, value, abstained := 0.0, 0.0, 0.0
 		sums := make([]float64, len(baselines))
 		for i, m := range margins {
-			if i > 0 && m.Lead <= margins[i-1].Most || m.Most != m.Lead || math.Abs(m.Share-byLead[m.Lead]) > 1e-12 {
+			if i > 0 && m.Lead <= margins[i-1].Most || m.Most != m.Lead ||
+				math.Abs(m.Share-byLead[m.Lead]) > 1e-12 {
 				t.Errorf("%+v: lead %d has share %v, want %v", p, m.Lead, m.Share, byLead[m.Lead])
 			}
 			share += m.Share
@@ -75,7 +79,8 @@ func TestMargins(t *testing.T) {
 				sums[b] += m.Share * m.Baselines[b]
 			}
 		}
-		if len(margins) != len(byLead) || math.Abs(share-1) > 1e-12 || math.Abs(value-table.Value) > 1e-12 {
+		if len(margins) != len(byLead) || math.Abs(share-1) > 1e-12 ||
+			math.Abs(value-table.Value) > 1e-12 {
 			t.Errorf("%+v: shares sum to %v, values to %v, want %v", p, share, value, table.Value)
 		}
 		if want := map[bool]float64{true: .5}[p.Abstain]; math.Abs(abstained-want) > 1e-9 {
@@ -92,8 +97,10 @@ func TestMargins(t *testing.T) {
 func TestRecognises(t *testing.T) {
 	for data, want := range map[string]bool{
 		`{"format_version":1,"kind":"plurality"}`: true, `{"kind":"plurality","k":"x"}`: true,
-		`{"format_version":1,"k":3}`: false, `{"kind":"gamma"}`: false, `{"kind":7}`: false, `"plurality"`: false, ``: false,
-		`{"proof":{"kind":"plurality"}}`: false, `{"k":[1,{"kind":1}],"kind":"plurality"}`: true, `[{"kind":"plurality"}]`: false, `{"kind"`: false,
+		`{"format_version":1,"k":3}`: false, `{"kind":"gamma"}`: false, `{"kind":7}`: false,
+		`"plurality"`: false, ``: false,
+		`{"proof":{"kind":"plurality"}}`: false, `{"k":[1,{"kind":1}],"kind":"plurality"}`: true,
+		`[{"kind":"plurality"}]`: false, `{"kind"`: false,
 		// What was cut short is one of this kind, as far as can be read.
 		`{"kind":"plurality"`: true, `{"format_version":1,"kind":"plurality","masses":[{`: true,
 	} {

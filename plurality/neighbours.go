@@ -22,7 +22,8 @@ type Pair struct {
 // ctx.Err(), which is looked at every millisecond or so, however many pairs a histogram has.
 // Cost: O(C) a pair.
 func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
-	w := walk{s: s.Space, t: s.problem.Affected, visit: visit, stopped: func() bool { return ctx.Err() != nil }}
+	w := walk{s: s.Space, t: s.problem.Affected, visit: visit,
+		stopped: func() bool { return ctx.Err() != nil }}
 	for h := range s.Histograms() {
 		if !w.all(h) {
 			break
@@ -146,7 +147,8 @@ func (s *Space) between(h, t int, changes []Change) (p *Pair, ok bool) {
 		for k < len(left) && left[k].votes != c.Votes {
 			k++
 		}
-		if k == len(left) || c.Classes < 1 || c.Classes > left[k].classes || c.Delta < -c.Votes || c.Delta > t {
+		if k == len(left) || c.Classes < 1 || c.Classes > left[k].classes || c.Delta < -c.Votes ||
+			c.Delta > t {
 			return nil, false
 		}
 		left[k].classes -= c.Classes
@@ -168,7 +170,8 @@ func (s *Space) between(h, t int, changes []Change) (p *Pair, ok bool) {
 // row reports whether p(i) ≤ e^ε·p(j) is a row of the problem with δ = 0: whether i and j
 // are the same class of two histograms that differ by at most t moved votes. Cost: O(C).
 func (s *Space) row(i, j, t int) bool {
-	if i < 0 || j < 0 || i >= s.Variables() || j >= s.Variables() || (s.votes[i] == Abstained) != (s.votes[j] == Abstained) {
+	if i < 0 || j < 0 || i >= s.Variables() || j >= s.Variables() ||
+		(s.votes[i] == Abstained) != (s.votes[j] == Abstained) {
 		return false
 	}
 	// Apart from that class, the nearest way to match the others is in sorted order.

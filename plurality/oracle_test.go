@@ -58,7 +58,8 @@ func law(t rapid.TB, s *System, g []uint64, counts []int) []*big.Rat {
 				if votes == Abstained {
 					same = 1
 				}
-				return new(big.Rat).SetFrac(new(big.Int).SetUint64(g[i]), new(big.Int).Mul(new(big.Int).SetUint64(One), big.NewInt(int64(same))))
+				return new(big.Rat).SetFrac(new(big.Int).SetUint64(g[i]),
+					new(big.Int).Mul(new(big.Int).SetUint64(One), big.NewInt(int64(same))))
 			}
 		}
 		t.Fatalf("no variable for %d votes of %v", votes, counts)
@@ -276,7 +277,8 @@ func TestCliquesAreTheRows(t *testing.T) {
 						row := [2]int{i, j}
 						if found[row] != want[row] || s.row(i, j, reach) != want[row] {
 							t.Fatalf("K=%d C=%d t=%d, %v %d → %v %d: %t by pairs, %t by cliques, %t by Row", k, c, reach,
-								s.Histogram(s.histogramOf(i)), s.Votes(i), s.Histogram(s.histogramOf(j)), s.Votes(j), want[row], found[row], s.row(i, j, reach))
+								s.Histogram(s.histogramOf(i)), s.Votes(i), s.Histogram(s.histogramOf(j)), s.Votes(j),
+								want[row], found[row], s.row(i, j, reach))
 						}
 					}
 				}
@@ -296,7 +298,8 @@ func TestSpace(t *testing.T) {
 			var before []int
 			for h := range s.Histograms() {
 				now := s.Histogram(h)
-				if h > 0 && slices.Compare(before, now) >= 0 || !slices.IsSortedFunc(now, func(a, b int) int { return b - a }) {
+				if h > 0 && slices.Compare(before, now) >= 0 ||
+					!slices.IsSortedFunc(now, func(a, b int) int { return b - a }) {
 					t.Fatalf("%v after %v", now, before)
 				}
 				before = slices.Clone(now)
@@ -309,10 +312,13 @@ func TestSpace(t *testing.T) {
 	}
 	// The sizes of the published table.
 	for _, x := range []struct{ k, c, histograms, variables int }{
-		{25, 4, 185, 640}, {50, 4, 1154, 4248}, {25, 10, 1455, 6875}, {250, 3, 5334, 15876}, {100, 4, 8037, 30787}, {50, 10, 62740, 378666},
+		{25, 4, 185, 640}, {50, 4, 1154, 4248}, {25, 10, 1455, 6875}, {250, 3, 5334, 15876},
+		{100, 4, 8037, 30787}, {50, 10, 62740, 378666},
 	} {
-		if s := newSpace(x.k, x.c, false); s.Histograms() != x.histograms || s.Variables() != x.variables {
-			t.Errorf("K=%d C=%d: %d histograms and %d variables, want %d and %d", x.k, x.c, s.Histograms(), s.Variables(), x.histograms, x.variables)
+		if s := newSpace(x.k, x.c, false); s.Histograms() != x.histograms ||
+			s.Variables() != x.variables {
+			t.Errorf("K=%d C=%d: %d histograms and %d variables, want %d and %d", x.k, x.c, s.Histograms(),
+				s.Variables(), x.histograms, x.variables)
 		}
 	}
 }
@@ -360,7 +366,8 @@ func TestWeightsAreTheLaw(t *testing.T) {
 		for h := range want {
 			low, high := new(big.Rat).SetFloat64(w.Low[h]), new(big.Rat).SetFloat64(w.High[h])
 			if low.Cmp(want[h]) > 0 || high.Cmp(want[h]) < 0 || w.High[h]-w.Low[h] > 1e-15*w.High[h] {
-				t.Errorf("K=%d C=%d: w(%v) in [%v, %v], want %v", x.k, x.c, s.Histogram(h), w.Low[h], w.High[h], want[h].FloatString(20))
+				t.Errorf("K=%d C=%d: w(%v) in [%v, %v], want %v", x.k, x.c, s.Histogram(h), w.Low[h], w.High[h],
+					want[h].FloatString(20))
 			}
 		}
 	}
@@ -372,7 +379,8 @@ func TestSpentIsByTheDefinition(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := Problem{
 			K: rapid.IntRange(1, 4).Draw(rt, "K"), Classes: rapid.IntRange(2, 4).Draw(rt, "C"), Affected: 1,
-			Epsilon: rapid.SampledFrom([]float64{0.01, 0.5, 2}).Draw(rt, "eps"), Delta: 0.999999, Abstain: rapid.Bool().Draw(rt, "abstain"),
+			Epsilon: rapid.SampledFrom([]float64{0.01, 0.5, 2}).Draw(rt, "eps"), Delta: 0.999999,
+			Abstain: rapid.Bool().Draw(rt, "abstain"),
 		}
 		s := system(rt, p)
 		x := make([]float64, s.Variables())
@@ -392,7 +400,8 @@ func TestSpentIsByTheDefinition(t *testing.T) {
 		got := new(big.Rat).SetFloat64(c.Certificate().Spent)
 		most := new(big.Rat).Add(want, new(big.Rat).SetFrac(big.NewInt(1), big.NewInt(1<<51)))
 		if got.Cmp(want) < 0 || got.Cmp(most) > 0 {
-			rt.Fatalf("%+v: %v is spent, the certificate says %v", p, want.FloatString(20), got.FloatString(20))
+			rt.Fatalf("%+v: %v is spent, the certificate says %v", p, want.FloatString(20),
+				got.FloatString(20))
 		}
 	})
 }

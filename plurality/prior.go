@@ -58,7 +58,9 @@ func CountHistograms(votes [][]int, counts []float64) []HistogramCount {
 		slices.SortFunc(v, func(a, b int) int { return b - a })
 		out[i] = HistogramCount{Votes: v, Count: counts[i]}
 	}
-	slices.SortStableFunc(out, func(a, b HistogramCount) int { return slices.Compare(a.Votes, b.Votes) })
+	slices.SortStableFunc(out, func(a, b HistogramCount) int {
+		return slices.Compare(a.Votes, b.Votes)
+	})
 	n := 0
 	for _, c := range out {
 		if n > 0 && slices.Equal(out[n-1].Votes, c.Votes) {
@@ -80,7 +82,9 @@ func (o Objective) Validate(p Problem) error {
 		}
 	}
 	if given != 1 {
-		return &check.Error{Name: "prior", Value: fmt.Sprintf("accuracy %v, concentration %v and %d counts", o.Accuracy, o.Concentration, len(o.Counts)),
+		return &check.Error{Name: "prior",
+			Value: fmt.Sprintf("accuracy %v, concentration %v and %d counts", o.Accuracy, o.Concentration,
+				len(o.Counts)),
 			Rule: "one of accuracy, concentration and counts"}
 	}
 	if o.Accuracy != 0 {
@@ -97,7 +101,8 @@ func (o Objective) Validate(p Problem) error {
 		return err
 	}
 	if !p.Abstain && o.AbstainValue != 0 {
-		return &check.Error{Name: "value of abstaining", Value: o.AbstainValue, Rule: "0 where abstaining is no answer"}
+		return &check.Error{Name: "value of abstaining", Value: o.AbstainValue,
+			Rule: "0 where abstaining is no answer"}
 	}
 	return nil
 }
@@ -113,10 +118,15 @@ func CheckConcentration(concentration float64) error {
 }
 
 // CheckAbstainValue returns a *check.Error where no AbstainValue is like this, or nil.
-func CheckAbstainValue(value float64) error { return check.Probability("value of abstaining", value) }
+func CheckAbstainValue(value float64) error {
+	return check.Probability("value of abstaining", value)
+}
 
 // Equal reports whether o and p are the same objective.
 func (o Objective) Equal(p Objective) bool {
-	return o.Accuracy == p.Accuracy && o.Concentration == p.Concentration && o.AbstainValue == p.AbstainValue && (o.Counts == nil) == (p.Counts == nil) &&
-		slices.EqualFunc(o.Counts, p.Counts, func(a, b HistogramCount) bool { return a.Count == b.Count && slices.Equal(a.Votes, b.Votes) })
+	return o.Accuracy == p.Accuracy && o.Concentration == p.Concentration &&
+		o.AbstainValue == p.AbstainValue && (o.Counts == nil) == (p.Counts == nil) &&
+		slices.EqualFunc(o.Counts, p.Counts, func(a, b HistogramCount) bool {
+			return a.Count == b.Count && slices.Equal(a.Votes, b.Votes)
+		})
 }

@@ -16,7 +16,8 @@ func TestUnevenWeights(t *testing.T) {
 	for _, c := range []struct {
 		k, classes int
 		a          *big.Rat
-	}{{1, 3, big.NewRat(1, 1)}, {5, 3, big.NewRat(1, 1)}, {6, 4, big.NewRat(3, 10)}, {7, 2, big.NewRat(5, 1)}, {4, 5, big.NewRat(100, 1)}, {3, 3, big.NewRat(1000000, 1)}} {
+	}{{1, 3, big.NewRat(1, 1)}, {5, 3, big.NewRat(1, 1)}, {6, 4, big.NewRat(3, 10)},
+		{7, 2, big.NewRat(5, 1)}, {4, 5, big.NewRat(100, 1)}, {3, 3, big.NewRat(1000000, 1)}} {
 		system := system(t, Problem{K: c.k, Classes: c.classes, Epsilon: 1, Affected: 1})
 		want := make([]*big.Rat, system.Histograms())
 		for h := range want {
@@ -51,7 +52,8 @@ func TestUnevenWeights(t *testing.T) {
 		for h := range want {
 			low, high := new(big.Rat).SetFloat64(w.Low[h]), new(big.Rat).SetFloat64(w.High[h])
 			if low.Cmp(want[h]) > 0 || high.Cmp(want[h]) < 0 || w.High[h]-w.Low[h] > 1e-15*w.High[h] {
-				t.Errorf("A = %v: w(%v) in [%v, %v], by the urn %v", a, system.Histogram(h), w.Low[h], w.High[h], want[h].FloatString(20))
+				t.Errorf("A = %v: w(%v) in [%v, %v], by the urn %v", a, system.Histogram(h), w.Low[h],
+					w.High[h], want[h].FloatString(20))
 			}
 		}
 	}
@@ -89,7 +91,8 @@ func TestUnevenWeightsOfManyTeachers(t *testing.T) {
 	}
 	for h := range alike.Low {
 		if d := math.Abs(alike.Low[h] - uniform.Low[h]); d > 1e-4*uniform.Low[h]+1e-6 {
-			t.Errorf("A = 10⁶: w(%v) = %v, without shares %v", small.Histogram(h), alike.Low[h], uniform.Low[h])
+			t.Errorf("A = 10⁶: w(%v) = %v, without shares %v", small.Histogram(h), alike.Low[h],
+				uniform.Low[h])
 		}
 	}
 }
@@ -114,8 +117,10 @@ func TestDefaultObjective(t *testing.T) {
 // No two objectives are taken for each other.
 func TestObjectivesDiffer(t *testing.T) {
 	all := []Objective{
-		{Accuracy: 0.5}, {Accuracy: 0.6}, {Concentration: 0.5}, {Concentration: 1}, {Concentration: 1, AbstainValue: 0.5},
-		{Counts: []HistogramCount{{[]int{3, 0, 0}, 1}}}, {Counts: []HistogramCount{{[]int{3, 0, 0}, 2}}}, {Counts: []HistogramCount{{[]int{2, 1, 0}, 1}}},
+		{Accuracy: 0.5}, {Accuracy: 0.6}, {Concentration: 0.5}, {Concentration: 1},
+		{Concentration: 1, AbstainValue: 0.5},
+		{Counts: []HistogramCount{{[]int{3, 0, 0}, 1}}}, {Counts: []HistogramCount{{[]int{3, 0, 0}, 2}}},
+		{Counts: []HistogramCount{{[]int{2, 1, 0}, 1}}},
 	}
 	for i := range all {
 		for j := range all {

@@ -40,8 +40,9 @@ func (p Problem) Validate() error {
 		}
 	}
 	if n := Histograms(p.K, p.Classes); n > MaxHistograms {
-		return &SizeError{check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
-			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}}
+		return &SizeError{check.Error{Name: "teachers and classes",
+			Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
+			Rule:  fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}}
 	}
 	return nil
 }
@@ -79,7 +80,8 @@ func NewSystem(p Problem) (*System, error) {
 		return nil, err
 	}
 	e := num.Exp(num.Decimal(p.Epsilon))
-	s := &System{Space: newSpace(p.K, p.Classes, p.Abstain), problem: p, above: e.Upper(), delta: num.Decimal(p.Delta)}
+	s := &System{Space: newSpace(p.K, p.Classes, p.Abstain), problem: p, above: e.Upper(),
+		delta: num.Decimal(p.Delta)}
 	// A factor of 2⁶³ already allows every pair of masses but (positive, 0): see factor.
 	s.below = min(e.Lower(), 0x1p63)
 	s.factor = newFactor(s.below)

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// A profile is what the definition says over all vote vectors, in both directions and at every distance,
-// in exact fractions: never below, and at most some units above.
+// A profile is what the definition says over all vote vectors, in both directions and at every
+// distance, in exact fractions: never below, and at most some units above.
 func TestProfileAgainstTheDefinition(t *testing.T) {
 	for n, p := range []Problem{
 		{K: 5, Classes: 3, Epsilon: 1, Affected: 1},
@@ -74,10 +74,13 @@ func TestProfileByHand(t *testing.T) {
 		epsilon float64
 		want    float64
 	}{
-		// (1,1): .4 each, abstains with .2. (2,0): .3 each, .4. Two moved votes lead to (0,2), which is alike.
-		{Problem{K: 2, Classes: 2, Epsilon: 1, Affected: 2, Abstain: true}, []uint64{80, 20, 30, 30, 40}, 0, 0.2},
+		// (1,1): .4 each, abstains with .2. (2,0): .3 each, .4. Two moved votes lead to (0,2), which is
+		// alike.
+		{Problem{K: 2, Classes: 2, Epsilon: 1, Affected: 2, Abstain: true}, []uint64{80, 20, 30, 30, 40},
+			0, 0.2},
 		// (1,1,0,0): .28, .28, .22, .22. (2,0,0,0): .22 and three times .26.
-		{Problem{K: 2, Classes: 4, Epsilon: 1, Affected: 1}, []uint64{56, 44, 22, 78}, 0.05, 2 * (0.26 - 0.22*math.Exp(0.05))},
+		{Problem{K: 2, Classes: 4, Epsilon: 1, Affected: 1}, []uint64{56, 44, 22, 78}, 0.05,
+			2 * (0.26 - 0.22*math.Exp(0.05))},
 	} {
 		s := system(t, c.p)
 		masses := make([]uint64, len(c.masses))
@@ -122,7 +125,8 @@ func TestProfileRefusals(t *testing.T) {
 
 // A table's profile at 33 points, as an ensemble takes it: rows of (25,10) and (50,4).
 func BenchmarkProfile(b *testing.B) {
-	for name, p := range map[string]Problem{"K=50,C=4": {K: 50, Classes: 4, Epsilon: 0.1, Affected: 1}, "K=25,C=10": {K: 25, Classes: 10, Epsilon: 0.5, Affected: 1}} {
+	for name, p := range map[string]Problem{"K=50,C=4": {K: 50, Classes: 4, Epsilon: 0.1, Affected: 1},
+		"K=25,C=10": {K: 25, Classes: 10, Epsilon: 0.5, Affected: 1}} {
 		b.Run(name, func(b *testing.B) {
 			s, err := NewSystem(p)
 			if err != nil {

@@ -23,11 +23,11 @@ const roundRounds = 8
 //	δ > 0:  λ = min{η/(δ+η), Cη/(E⁻-1)} + C(1+E⁻)/(D(E⁻-1)),   η the excess over δ
 //
 // (C one larger with abstaining; λ = 1 where this is more) and rounded to masses by largest
-// remainders: uniform has the slack (E⁻-1)/C in every row, and rounding moves p by less than
-// 1/D. Where δ > 0 the slack lowers every term p - E⁻p' by (E⁻-1)λ/C, hence what is spent by
-// at least that or to 0, and 1-λ scales it. Then every row is
-// checked in integers. The error is a *check.Error where p has other than finite values or
-// ε is so small that uniform masses need not be private once rounded, or one of Certify. Cost: two passes over all pairs.
+// remainders: uniform has the slack (E⁻-1)/C in every row, and rounding moves p by less than 1/D.
+// Where δ > 0 the slack lowers every term p - E⁻p' by (E⁻-1)λ/C, hence what is spent by at least
+// that or to 0, and 1-λ scales it. Then every row is checked in integers. The error is a
+// *check.Error where p has other than finite values or ε is so small that uniform masses need not
+// be private once rounded, or one of Certify. Cost: two passes over all pairs.
 func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	q, err := s.normalise(p)
 	if err != nil {
@@ -41,7 +41,8 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	margin := 4.0
 	for round := 0; ; round++ {
 		if !(s.mixing(0, margin) <= 1) { // not even the uniform distribution survives rounding
-			return nil, &check.Error{Name: "total epsilon", Value: s.problem.Epsilon, Rule: "so large that e^ε - 1 is far above 2^-53: masses are multiples of that"}
+			return nil, &check.Error{Name: "total epsilon", Value: s.problem.Epsilon,
+				Rule: "so large that e^ε - 1 is far above 2^-53: masses are multiples of that"}
 		}
 		c, err := Certify(ctx, s, s.masses(q, min(1, s.mixing(eta+margin*0x1p-52, margin))))
 		var violation *ViolationError
@@ -67,7 +68,8 @@ func (s *System) mixing(eta, margin float64) float64 {
 // normalise clips p at 0 and makes each histogram sum to 1.
 func (s *System) normalise(p []float64) ([]float64, error) {
 	if len(p) != s.Variables() {
-		return nil, &check.Error{Name: "number of probabilities", Value: len(p), Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+		return nil, &check.Error{Name: "number of probabilities", Value: len(p),
+			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
 	}
 	q := slices.Clone(p)
 	for h := range s.Histograms() {
@@ -78,7 +80,8 @@ func (s *System) normalise(p []float64) ([]float64, error) {
 			sum += q[i] * float64(s.classesOf[i])
 		}
 		if !(sum > 0) || math.IsInf(sum, 1) {
-			return nil, &check.Error{Name: fmt.Sprintf("sum of probabilities of %v", s.Histogram(h)), Value: sum, Rule: "finite and > 0"}
+			return nil, &check.Error{Name: fmt.Sprintf("sum of probabilities of %v", s.Histogram(h)),
+				Value: sum, Rule: "finite and > 0"}
 		}
 		for i := first; i < end; i++ {
 			q[i] /= sum

@@ -42,7 +42,8 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue), UpperBound: bound, weights: w}
+	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue),
+		UpperBound: bound, weights: w}
 	// A private mechanism cannot be better than a bound for all of them: then one is wrong.
 	if t.Value > bound {
 		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, t.Value)

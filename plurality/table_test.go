@@ -99,7 +99,8 @@ func TestRoundRefuses(t *testing.T) {
 		t.Error("too few values were rounded")
 	}
 	tiny := system(t, Problem{K: 3, Classes: 3, Epsilon: 1e-16, Affected: 1})
-	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil || !strings.Contains(err.Error(), "total epsilon = 1e-16") {
+	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil ||
+		!strings.Contains(err.Error(), "total epsilon = 1e-16") {
 		t.Errorf("ε = 1e-16: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,7 +147,8 @@ func TestUpperBoundIsRoundedUp(t *testing.T) {
 		}
 		size := 1.0
 		multiplier := func() float64 {
-			y := rapid.SampledFrom([]float64{0, 1e-9, 0.01, 0.1}).Draw(rt, "scale") * rapid.Float64Range(0, 1).Draw(rt, "y")
+			y := rapid.SampledFrom([]float64{0, 1e-9, 0.01, 0.1}).Draw(rt, "scale") * rapid.Float64Range(0,
+				1).Draw(rt, "y")
 			size += y
 			return y
 		}
@@ -178,7 +180,8 @@ func TestUpperBoundIsRoundedUp(t *testing.T) {
 			first, end := s.Range(h)
 			var best *big.Rat
 			for i := first; i < end; i++ {
-				if x := new(big.Rat).Quo(r[i], big.NewRat(int64(s.ClassesOf(i)), 1)); best == nil || x.Cmp(best) > 0 {
+				if x := new(big.Rat).Quo(r[i], big.NewRat(int64(s.ClassesOf(i)), 1)); best == nil ||
+					x.Cmp(best) > 0 {
 					best = x
 				}
 			}
@@ -257,15 +260,20 @@ func TestUpperBoundRefuses(t *testing.T) {
 		"too few values":      {sd, Proof{Pairs: []PairMultiplier{{0, change, []float64{1}}}}},
 		"no change":           {sd, Proof{Pairs: []PairMultiplier{{0, nil, []float64{1, 1}}}}},
 		"votes from nowhere":  {sd, Proof{Pairs: []PairMultiplier{{0, change[:1], []float64{1, 1, 1}}}}},
-		"negative votes":      {sd, Proof{Pairs: []PairMultiplier{{0, []Change{{2, 1, 1}, {1, -2, 1}}, []float64{1, 1, 1}}}}},
-		"too many votes move": {sd, Proof{Pairs: []PairMultiplier{{0, []Change{{2, -2, 1}, {1, 1, 2}}, []float64{1, 1}}}}},
-		"overflow":            {sd, Proof{Pairs: []PairMultiplier{{0, []Change{{2, math.MaxInt, 1}, {1, math.MinInt, 1}}, []float64{1, 1, 1}}}}},
+		"negative votes": {sd,
+			Proof{Pairs: []PairMultiplier{{0, []Change{{2, 1, 1}, {1, -2, 1}}, []float64{1, 1, 1}}}}},
+		"too many votes move": {sd,
+			Proof{Pairs: []PairMultiplier{{0, []Change{{2, -2, 1}, {1, 1, 2}}, []float64{1, 1}}}}},
+		"overflow": {sd,
+			Proof{Pairs: []PairMultiplier{{0, []Change{{2, math.MaxInt, 1}, {1, math.MinInt, 1}},
+				[]float64{1, 1, 1}}}}},
 	} {
 		if u, err := x.s.UpperBound(w, 0, x.proof); err == nil {
 			t.Errorf("%s: bound %g", name, u)
 		}
 	}
-	if u, err := s.UpperBound(w, 0, Proof{Rows: []RowMultiplier{{first, first, math.MaxFloat64}}}); err != nil || u != 1 {
+	if u, err := s.UpperBound(w, 0,
+		Proof{Rows: []RowMultiplier{{first, first, math.MaxFloat64}}}); err != nil || u != 1 {
 		t.Errorf("huge multiplier: %g, %v, want 1", u, err)
 	}
 }
@@ -278,7 +286,8 @@ func TestWeightsAreTakenOutward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := NewWeightedTable(c, Objective{Accuracy: 0.6, AbstainValue: 0.5}, Weights{Low: []float64{0.25}, High: []float64{0.75}}, Proof{})
+	table, err := NewWeightedTable(c, Objective{Accuracy: 0.6, AbstainValue: 0.5},
+		Weights{Low: []float64{0.25}, High: []float64{0.75}}, Proof{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +315,8 @@ func TestDrawIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, counts := range [][]int{{1, 0, 3, 0}, {0, 0, 0, 4}, {1, 1, 1, 1}, {2, 0, 0, 2}, {1, 2, 1, 0}} {
+		for _, counts := range [][]int{{1, 0, 3, 0}, {0, 0, 0, 4}, {1, 1, 1, 1}, {2, 0, 0, 2},
+			{1, 2, 1, 0}} {
 			h, err := s.Index(counts)
 			if err != nil {
 				t.Fatal(err)
@@ -323,12 +333,14 @@ func TestDrawIsExact(t *testing.T) {
 							t.Fatal(err)
 						}
 						seen[class]++
-						if class == Abstained != (s.Votes(i) == Abstained) || class != Abstained && counts[class] != s.Votes(i) {
+						if class == Abstained != (s.Votes(i) == Abstained) || class != Abstained &&
+							counts[class] != s.Votes(i) {
 							t.Fatalf("%v, u = %d: class %d, want one with %d votes", counts, u, class, s.Votes(i))
 						}
 					}
 					if len(seen) != s.ClassesOf(i) {
-						t.Errorf("%v, %d votes: %d classes were drawn, want %d", counts, s.Votes(i), len(seen), s.ClassesOf(i))
+						t.Errorf("%v, %d votes: %d classes were drawn, want %d", counts, s.Votes(i), len(seen),
+							s.ClassesOf(i))
 					}
 				}
 				from = to
@@ -414,7 +426,8 @@ func TestBaselineValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := table.Baselines()
-		if math.Abs(all[0].Value-x.flip) > 6e-6 || math.Abs(all[1].Value-x.exponen) > 6e-6 || math.Abs(table.Value-x.flip) > 6e-6 {
+		if math.Abs(all[0].Value-x.flip) > 6e-6 || math.Abs(all[1].Value-x.exponen) > 6e-6 ||
+			math.Abs(table.Value-x.flip) > 6e-6 {
 			t.Errorf("%+v: %v, certified %g", x, all, table.Value)
 		}
 	}
@@ -484,12 +497,17 @@ func tableOf(t testing.TB, p Problem, o Objective) *Table {
 
 func examples(t testing.TB) map[string]*Table {
 	return map[string]*Table{
-		"pure":    tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Affected: 1}, Objective{Accuracy: 0.6}),
-		"delta":   tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Delta: 1e-5, Affected: 2}, Objective{Accuracy: 0.6}),
-		"abstain": tableOf(t, Problem{K: 3, Classes: 4, Epsilon: 1, Affected: 1, Abstain: true}, Objective{Accuracy: 0.4, AbstainValue: 0.25}),
-		"uneven":  tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.5, Affected: 1}, Objective{Concentration: 0.7}),
-		"counts": tableOf(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1}, Objective{Counts: []HistogramCount{
-			{[]int{0, 3, 0}, 10}, {[]int{1, 2, 0}, 3}, {[]int{1, 1, 1}, 0.5}}}),
+		"pure": tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Affected: 1},
+			Objective{Accuracy: 0.6}),
+		"delta": tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Delta: 1e-5, Affected: 2},
+			Objective{Accuracy: 0.6}),
+		"abstain": tableOf(t, Problem{K: 3, Classes: 4, Epsilon: 1, Affected: 1, Abstain: true},
+			Objective{Accuracy: 0.4, AbstainValue: 0.25}),
+		"uneven": tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.5, Affected: 1},
+			Objective{Concentration: 0.7}),
+		"counts": tableOf(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1},
+			Objective{Counts: []HistogramCount{
+				{[]int{0, 3, 0}, 10}, {[]int{1, 2, 0}, 3}, {[]int{1, 1, 1}, 0.5}}}),
 	}
 }
 
@@ -513,8 +531,10 @@ func TestTablesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if again.Problem() != table.Problem() || !again.Objective.Equal(table.Objective) || !slices.Equal(again.masses, table.masses) ||
-			again.Value != table.Value || again.UpperBound != table.UpperBound || again.Certificate() != table.Certificate() ||
+		if again.Problem() != table.Problem() || !again.Objective.Equal(table.Objective) ||
+			!slices.Equal(again.masses, table.masses) ||
+			again.Value != table.Value || again.UpperBound != table.UpperBound ||
+			again.Certificate() != table.Certificate() ||
 			again.Solver != table.Solver || again.Version != table.Version {
 			t.Errorf("%s comes back as another table", name)
 		}
@@ -572,7 +592,8 @@ func TestWorthOfAnswers(t *testing.T) {
 // A file that says something wrong is refused: as no table, as not private, or as wrong about
 // itself.
 func TestAlteredTablesAreRefused(t *testing.T) {
-	pure, delta, uneven := string(encode(t, examples(t)["pure"])), string(encode(t, examples(t)["delta"])), string(encode(t, examples(t)["uneven"]))
+	pure, delta, uneven := string(encode(t, examples(t)["pure"])),
+		string(encode(t, examples(t)["delta"])), string(encode(t, examples(t)["uneven"]))
 	var format *FormatError
 	var violation *ViolationError
 	var mismatch *MismatchError
@@ -584,7 +605,8 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"another kind":      {pure, `"kind":"plurality"`, `"kind":"majority"`, &format},
 		"a smaller epsilon": {pure, `"total_epsilon":0.1`, `"total_epsilon":0.05`, &violation},
 		"more reach":        {pure, `"affected":1`, `"affected":2`, &violation},
-		"no delta":          {delta, `"delta":0.00001`, `"delta":0`, &format}, // its proof is one for δ > 0
+		// its proof is one for δ > 0
+		"no delta":          {delta, `"delta":0.00001`, `"delta":0`, &format},
 		"a smaller delta":   {delta, `"total_epsilon":0.1`, `"total_epsilon":0.01`, &violation},
 		"another K":         {pure, `"k":4`, `"k":5`, &format},
 		"a huge K":          {pure, `"k":4`, `"k":2001`, &format},
@@ -602,11 +624,12 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"accuracy":          {pure, `"accuracy":0.6`, `"accuracy":0.2`, &format},
 		"another accuracy":  {pure, `"accuracy":0.6`, `"accuracy":0.61`, &mismatch},
 		"two priors":        {pure, `"accuracy":0.6`, `"accuracy":0.6,"concentration":1`, &format},
-		"uneven and counts": {uneven, `"concentration":0.7`, `"concentration":0.7,"prior_counts":[{"votes":[4,0,0],"count":1}]`, &format},
-		"other shares":      {uneven, `"concentration":0.7`, `"concentration":0.71`, &mismatch},
-		"other prior":       {uneven, `"concentration":0.7`, `"accuracy":0.7`, &mismatch},
-		"no shares":         {uneven, `"concentration":0.7`, `"concentration":-1`, &format},
-		"no prior":          {uneven, `"concentration":0.7,`, ``, &format},
+		"uneven and counts": {uneven, `"concentration":0.7`,
+			`"concentration":0.7,"prior_counts":[{"votes":[4,0,0],"count":1}]`, &format},
+		"other shares": {uneven, `"concentration":0.7`, `"concentration":0.71`, &mismatch},
+		"other prior":  {uneven, `"concentration":0.7`, `"accuracy":0.7`, &mismatch},
+		"no shares":    {uneven, `"concentration":0.7`, `"concentration":-1`, &format},
+		"no prior":     {uneven, `"concentration":0.7,`, ``, &format},
 	} {
 		changed := strings.Replace(x.in, x.old, x.new, 1)
 		if changed == x.in {
@@ -620,16 +643,19 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %T", name, err, x.want)
 		}
 	}
-	for _, text := range []string{"", " ", "{}", "[]", "null", "{", `{"format_version":1,"kind":"plurality"}`, strings.Repeat("[", 100000)} {
+	for _, text := range []string{"", " ", "{}", "[]", "null", "{",
+		`{"format_version":1,"kind":"plurality"}`, strings.Repeat("[", 100000)} {
 		if _, err := ReadClaim(strings.NewReader(text)); !errors.As(err, &format) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 }
 
-// A file that claims more than is proved is refused, by however little; one that claims less is not.
+// A file that claims more than is proved is refused, by however little; one that claims less is
+// not.
 func TestClaimsNoMoreThanIsProved(t *testing.T) {
-	for name, table := range map[string]*Table{"delta": examples(t)["delta"], "uneven": examples(t)["uneven"]} {
+	for name, table := range map[string]*Table{"delta": examples(t)["delta"],
+		"uneven": examples(t)["uneven"]} {
 		verify := func(change func(*fileFigures)) error {
 			claim, err := ReadClaim(bytes.NewReader(encode(t, table)))
 			if err != nil {
@@ -660,7 +686,8 @@ func TestClaimsNoMoreThanIsProved(t *testing.T) {
 					})
 				}
 				var mismatch *MismatchError
-				if err := moved(f.more); !errors.As(err, &mismatch) || len(mismatch.Wrong) != 1 || !strings.HasPrefix(mismatch.Wrong[0], figure+": ") {
+				if err := moved(f.more); !errors.As(err, &mismatch) || len(mismatch.Wrong) != 1 ||
+					!strings.HasPrefix(mismatch.Wrong[0], figure+": ") {
 					t.Errorf("%s: a stronger %s by %g: %v", name, figure, by, err)
 				}
 				if err := moved(-f.more); err != nil {
@@ -669,7 +696,8 @@ func TestClaimsNoMoreThanIsProved(t *testing.T) {
 			}
 		}
 		for figure, of := range map[string]func(*fileFigures) *int64{
-			"pairs": func(f *fileFigures) *int64 { return &f.Certificate.Pairs }, "rows": func(f *fileFigures) *int64 { return &f.Certificate.Rows },
+			"pairs": func(f *fileFigures) *int64 { return &f.Certificate.Pairs },
+			"rows":  func(f *fileFigures) *int64 { return &f.Certificate.Rows },
 		} {
 			for _, by := range []int64{-1, 1, 1 << 60} {
 				if err := verify(func(s *fileFigures) { *of(s) += by }); err == nil {
@@ -701,8 +729,10 @@ func FuzzDecode(f *testing.F) {
 	// Small ones: the fuzzer spends its time on making inputs smaller.
 	for _, table := range []*Table{
 		tableOf(f, Problem{K: 2, Classes: 2, Epsilon: 1, Affected: 1}, Objective{Accuracy: 0.6}),
-		tableOf(f, Problem{K: 1, Classes: 2, Epsilon: 1, Delta: 0.1, Affected: 1}, Objective{Accuracy: 0.6}),
-		tableOf(f, Problem{K: 1, Classes: 3, Epsilon: 1, Affected: 1, Abstain: true}, Objective{Counts: []HistogramCount{{[]int{0, 1, 0}, 2}}}),
+		tableOf(f, Problem{K: 1, Classes: 2, Epsilon: 1, Delta: 0.1, Affected: 1},
+			Objective{Accuracy: 0.6}),
+		tableOf(f, Problem{K: 1, Classes: 3, Epsilon: 1, Affected: 1, Abstain: true},
+			Objective{Counts: []HistogramCount{{[]int{0, 1, 0}, 2}}}),
 	} {
 		f.Add(encode(f, table))
 	}
@@ -716,11 +746,13 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if table.Problem().K <= 4 && table.Problem().Classes <= 3 && !private(t, table.system, table.masses, table.system.delta) {
+		if table.Problem().K <= 4 && table.Problem().Classes <= 3 &&
+			!private(t, table.system, table.masses, table.system.delta) {
 			t.Fatal("certified, but not private")
 		}
 		again, err := Decode(context.Background(), bytes.NewReader(encode(t, table)))
-		if err != nil || !slices.Equal(again.masses, table.masses) || again.Problem() != table.Problem() || again.UpperBound != table.UpperBound {
+		if err != nil || !slices.Equal(again.masses, table.masses) ||
+			again.Problem() != table.Problem() || again.UpperBound != table.UpperBound {
 			t.Fatalf("what was written does not come back: %v", err)
 		}
 	})
@@ -787,7 +819,8 @@ func BenchmarkVerify(b *testing.B) {
 	if os.Getenv("DARRM_LONG") != "" {
 		k = 100
 	}
-	data := encode(b, tableOf(b, Problem{K: k, Classes: 4, Epsilon: 0.1, Affected: 1}, Objective{Accuracy: 0.5}))
+	data := encode(b, tableOf(b, Problem{K: k, Classes: 4, Epsilon: 0.1, Affected: 1},
+		Objective{Accuracy: 0.5}))
 	b.ReportMetric(float64(len(data))/1e6, "MB")
 	for b.Loop() {
 		claim, err := ReadClaim(bytes.NewReader(data))

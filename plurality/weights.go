@@ -21,8 +21,8 @@ type Weights struct{ Low, High []float64 }
 //
 //	w(λ) = [C!/Π_v m_v!]·[K!/Π λ_i!]·Π_i (A/C)^(λ_i) / A^(K)
 //
-// and for Counts these divided by their sum. The error names the count that breaks its
-// rule, or is ctx.Err(). Cost: O(variables) operations on 320 bits, some seconds for 10⁵ histograms.
+// and for Counts these divided by their sum. The error names the count that breaks its rule, or is
+// ctx.Err(). Cost: O(variables) operations on 320 bits, some seconds for 10⁵ histograms.
 //
 // Source of the second: Mosimann, On the Compound Multinomial Distribution (Biometrika 49, 1962).
 func (o Objective) Weights(ctx context.Context, s *Space) (Weights, error) {
@@ -126,7 +126,8 @@ func countWeights(s *Space, counts []HistogramCount) (Weights, error) {
 	total := new(big.Rat)
 	for i, c := range counts {
 		if !(c.Count >= 0) || math.IsInf(c.Count, 1) {
-			return w, &check.Error{Name: fmt.Sprintf("prior count %d", i), Value: c.Count, Rule: "finite and ≥ 0"}
+			return w, &check.Error{Name: fmt.Sprintf("prior count %d", i), Value: c.Count,
+				Rule: "finite and ≥ 0"}
 		}
 		h, err := s.Index(c.Votes)
 		if err != nil {

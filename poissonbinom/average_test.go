@@ -157,7 +157,8 @@ func TestAverageError(t *testing.T) {
 					worst := exact.worst(got)
 					overall = max(overall, worst/bound)
 					if worst > bound {
-						t.Fatalf("%s vector, %s chain, %s: error %g after %d steps, bound %g", vname, cname, kind, worst, k, bound)
+						t.Fatalf("%s vector, %s chain, %s: error %g after %d steps, bound %g", vname, cname, kind,
+							worst, k, bound)
 					}
 				}
 			}
@@ -192,7 +193,8 @@ func TestAverageErrorAdversary(t *testing.T) {
 			x = best
 		}
 		drift, bound := math.Abs(x-start), AverageError(steps)
-		t.Logf("direction %+g: drift %.2f u per step, bound %.2f u per step", direction, drift/unit/steps, bound/unit/steps)
+		t.Logf("direction %+g: drift %.2f u per step, bound %.2f u per step", direction, drift/unit/steps,
+			bound/unit/steps)
 		if drift > bound {
 			t.Errorf("drift %g exceeds the bound %g", drift, bound)
 		}
@@ -220,7 +222,8 @@ func TestAverageErrorRoundedUp(t *testing.T) {
 		}
 	}
 	if AverageError(0) != 0 || !math.IsInf(AverageError(maxSteps+1), 1) {
-		t.Errorf("AverageError(0) = %g, AverageError(2⁴⁰+1) = %g", AverageError(0), AverageError(maxSteps+1))
+		t.Errorf("AverageError(0) = %g, AverageError(2⁴⁰+1) = %g", AverageError(0),
+			AverageError(maxSteps+1))
 	}
 	mustPanic(t, "AverageError(-1)", func() { AverageError(-1) })
 }

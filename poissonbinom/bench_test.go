@@ -25,7 +25,8 @@ func BenchmarkPMF(b *testing.B) {
 
 func BenchmarkGroupedPMF(b *testing.B) {
 	for _, n := range sizes {
-		groups := []Group{Prob(0.52).Times(n / 2), Prob(0.48).Times(n - n/2 - n/10), Prob(1e-5).Times(n / 10)}
+		groups := []Group{Prob(0.52).Times(n / 2), Prob(0.48).Times(n - n/2 - n/10),
+			Prob(1e-5).Times(n / 10)}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			var dst []float64
 			for b.Loop() {

@@ -6,7 +6,8 @@ import (
 )
 
 func TestBinomial(t *testing.T) {
-	ps := []float64{0.5, 0.75, 0.1, 1.0 / 3, 1e-5, 1e-100, math.SmallestNonzeroFloat64, 1 - 0x1p-53, 1 - 1e-9}
+	ps := []float64{0.5, 0.75, 0.1, 1.0 / 3, 1e-5, 1e-100, math.SmallestNonzeroFloat64, 1 - 0x1p-53,
+		1 - 1e-9}
 	for _, n := range []int{0, 1, 2, 11, 100, 1000, 3000} {
 		for _, p := range ps {
 			got, exact := Binomial(n, p), bigBinomial(n, p)
@@ -29,7 +30,8 @@ func TestBinomialAgainstLogGamma(t *testing.T) {
 	logGamma := make([]float64, n+1)
 	lg := func(k int) float64 { x, _ := math.Lgamma(float64(k + 1)); return x }
 	for k := range logGamma {
-		logGamma[k] = math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+		logGamma[k] = math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) +
+			float64(n-k)*math.Log1p(-p))
 	}
 	exact := bigBinomial(n, p)
 	naive, _ := worstRelative(logGamma, exact, smallestNormal)

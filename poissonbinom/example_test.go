@@ -32,7 +32,8 @@ func ExampleAverage() {
 	sign := []float64{-1, -1, 1, 1}
 	shared := poissonbinom.Average(nil, sign, 0.75, 0.25)
 	shared = poissonbinom.Average(shared, shared, 0.5, 0.5)
-	fmt.Println(poissonbinom.Average(nil, shared, 0.5, 0.5), poissonbinom.Average(nil, shared, 0.25, 0.75))
+	fmt.Println(poissonbinom.Average(nil, shared, 0.5, 0.5),
+		poissonbinom.Average(nil, shared, 0.25, 0.75))
 	// Output: [-0.25] [0]
 }
 

@@ -26,7 +26,8 @@ func TestGroupCheck(t *testing.T) {
 		{Prob(0.5).Times(-3), "N = -3"},
 	} {
 		err := c.g.Check()
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: error %v, want %q", c.g, err, c.want)
 		}
 		if err != nil {
@@ -47,7 +48,8 @@ func TestGroupedPMFComplement(t *testing.T) {
 
 func TestGroupedPMFExact(t *testing.T) {
 	groups := []Group{
-		Prob(0.3).Times(9), Prob(1).Times(4), Prob(0).Times(5), Prob(0.52).Times(binomialThreshold), Prob(1e-5).Times(30),
+		Prob(0.3).Times(9), Prob(1).Times(4), Prob(0).Times(5), Prob(0.52).Times(binomialThreshold),
+		Prob(1e-5).Times(30),
 	}
 	var list []float64
 	for _, g := range groups {

@@ -20,7 +20,8 @@ import (
 // It panics unless K ≥ 0, 0 ≤ l ≤ K and 0 ≤ m ≤ K.
 func Hypergeometric(K, l, m int) []float64 {
 	if K < 0 || l < 0 || l > K || m < 0 || m > K {
-		panic(fmt.Sprintf("poissonbinom: hypergeometric of K = %d, l = %d, m = %d, must have 0 <= l, m <= K", K, l, m))
+		panic(fmt.Sprintf("poissonbinom: hypergeometric of K = %d, l = %d, m = %d, must have 0 <= "+
+			"l, m <= K", K, l, m))
 	}
 	pmf := make([]float64, m+1)
 	first, last := max(0, m-(K-l)), min(l, m)

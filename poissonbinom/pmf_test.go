@@ -52,7 +52,8 @@ func TestPMFLong(t *testing.T) {
 		}
 		exact := bigPMF(p)
 		units, judged := worstRelative(pmf, exact, 1e-290)
-		t.Logf("%s: worst relative error %.1f u over %d elements, bound %.0f u", name, units, judged, rel/unit)
+		t.Logf("%s: worst relative error %.1f u over %d elements, bound %.0f u", name, units, judged,
+			rel/unit)
 		if units*unit > rel {
 			t.Errorf("%s: relative error %g, bound %g", name, units*unit, rel)
 		}
@@ -101,8 +102,10 @@ func TestPMFMutants(t *testing.T) {
 			multiplyStep(a[:i+2], 1-p, p)
 			a[i+1] = 0
 		}),
-		"complement one part in 10¹³ off": programme(func(a []float64, i int, p float64) { multiplyStep(a[:i+2], (1-p)*(1+1e-13), p) }),
-		"mean only":                       Binomial(5, 0.45),
+		"complement one part in 10¹³ off": programme(func(a []float64, i int, p float64) {
+			multiplyStep(a[:i+2], (1-p)*(1+1e-13), p)
+		}),
+		"mean only": Binomial(5, 0.45),
 	}
 	for name, got := range mutants {
 		if outside(got, exact, rel, abs) == nil {
@@ -126,7 +129,8 @@ func TestPMFInvalid(t *testing.T) {
 		{[]float64{math.Inf(1)}, "p[0] = +Inf"},
 	} {
 		got, err := PMF(c.p)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "[0,1]") {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "[0,1]") {
 			t.Errorf("PMF(%v): error %v, want one naming %q and [0,1]", c.p, err, c.want)
 		}
 		if got != nil {
@@ -179,7 +183,8 @@ func mustPanic(t *testing.T, what string, f func()) {
 // more than a hundredth above it.
 func TestPMFErrorHasAllItsRoundings(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 100, 2001, 100_000} {
-		power, base := new(big.Float).SetPrec(500).SetInt64(1), new(big.Float).SetPrec(500).SetFloat64(1+2*unit)
+		power, base := new(big.Float).SetPrec(500).SetInt64(1),
+			new(big.Float).SetPrec(500).SetFloat64(1+2*unit)
 		base.Sub(base, new(big.Float).SetFloat64(unit)) // 1+u, which is no float64
 		for range 3 * n {
 			power.Mul(power, base)
@@ -187,8 +192,10 @@ func TestPMFErrorHasAllItsRoundings(t *testing.T) {
 		power.Sub(power, big.NewFloat(1))
 		rel, abs := PMFError(n)
 		got := new(big.Float).SetFloat64(rel)
-		if got.Cmp(power) < 0 || got.Cmp(new(big.Float).Mul(power, big.NewFloat(1.01))) > 0 || abs != float64(n)*0x1p-1021 {
-			t.Errorf("n = %d: %g and %g, want %s and %g", n, rel, abs, power.Text('g', 10), float64(n)*0x1p-1021)
+		if got.Cmp(power) < 0 || got.Cmp(new(big.Float).Mul(power, big.NewFloat(1.01))) > 0 ||
+			abs != float64(n)*0x1p-1021 {
+			t.Errorf("n = %d: %g and %g, want %s and %g", n, rel, abs, power.Text('g', 10),
+				float64(n)*0x1p-1021)
 		}
 	}
 }
@@ -211,7 +218,8 @@ func TestPMFErrorAdversary(t *testing.T) {
 		best, lost := 0.0, math.Inf(-1)
 		for _, x := range candidates {
 			step := new(big.Float).SetPrec(400).Mul(new(big.Float).SetFloat64(computed), rest(x))
-			off, _ := step.Quo(step, new(big.Float).SetFloat64(computed*(1-x))).Sub(step, big.NewFloat(1)).Float64()
+			off, _ := step.Quo(step, new(big.Float).SetFloat64(computed*(1-x))).Sub(step,
+				big.NewFloat(1)).Float64()
 			if off > lost {
 				best, lost = x, off
 			}
@@ -226,7 +234,8 @@ func TestPMFErrorAdversary(t *testing.T) {
 	}
 	units, _ := worstRelative(pmf[:1], []*big.Float{exact}, 0)
 	rel, _ := PMFError(n)
-	if t.Logf("off by %.2f u for each variable, bound %.2f u", units/n, rel/unit/n); units > rel/unit || units < 1.3*n {
+	if t.Logf("off by %.2f u for each variable, bound %.2f u", units/n, rel/unit/n); units > rel/
+		unit || units < 1.3*n {
 		t.Errorf("off by %g u, bound %g u: over the bound, or this tests nothing", units, rel/unit)
 	}
 }

@@ -91,7 +91,8 @@ func TestPropertyGrouped(t *testing.T) {
 		var groups []Group
 		var list []float64
 		for _, x := range p {
-			n := rapid.OneOf(rapid.IntRange(0, 30), rapid.SampledFrom([]int{binomialThreshold - 1, binomialThreshold})).Draw(t, "N")
+			n := rapid.OneOf(rapid.IntRange(0, 30),
+				rapid.SampledFrom([]int{binomialThreshold - 1, binomialThreshold})).Draw(t, "N")
 			groups = append(groups, Prob(x).Times(n))
 			for range n {
 				list = append(list, x)
@@ -152,7 +153,8 @@ func TestPropertyHypergeometric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		K := rapid.IntRange(0, 200).Draw(t, "K")
 		l, m := rapid.IntRange(0, K).Draw(t, "l"), rapid.IntRange(0, K).Draw(t, "m")
-		law, mirror, exchanged := Hypergeometric(K, l, m), Hypergeometric(K, K-l, m), Hypergeometric(K, m, l)
+		law, mirror, exchanged := Hypergeometric(K, l, m), Hypergeometric(K, K-l, m),
+			Hypergeometric(K, m, l)
 		sum := 0.0
 		for j, x := range law {
 			sum += x

@@ -29,7 +29,8 @@ func batch(t testing.TB, text string, o votes.Options) *votes.Batch {
 // loud is a mechanism that answers the majority of three teachers but once in e¹⁰⁰.
 func loud(t testing.TB) *ensemble.Mechanism {
 	t.Helper()
-	return must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, 200))(t)
+	return must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, 200))(t)
 }
 
 // Answers come in the order of the votes, whatever the coins; votes stay as they are.
@@ -43,7 +44,8 @@ func TestAnswersKeepTheOrder(t *testing.T) {
 		text += fmt.Sprintf("%d,%[1]d,0\n", i*i%7%2)
 		want = append(want, i*i%7%2)
 	}
-	for name, coins := range map[string]ensemble.Coins{"system": ensemble.SystemCoins(), "keyed": ensemble.KeyedCoins(key), "seeded": ensemble.SeededCoins(1)} {
+	for name, coins := range map[string]ensemble.Coins{"system": ensemble.SystemCoins(),
+		"keyed": ensemble.KeyedCoins(key), "seeded": ensemble.SeededCoins(1)} {
 		b := batch(t, text, votes.Options{})
 		before := slices.Clone(b.Counts)
 		got, err := newReading(nil, nil).answer(t.Context(), loud(t), coins, b)
@@ -90,7 +92,8 @@ func TestPaidVotesAreNotSimulated(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if got, err := first.answer(t.Context(), loud(t), ensemble.SeededCoins(1), batch(t, text, votes.Options{})); err != nil || got[0] != 1 {
+	if got, err := first.answer(t.Context(), loud(t), ensemble.SeededCoins(1),
+		batch(t, text, votes.Options{})); err != nil || got[0] != 1 {
 		t.Errorf("a simulation that nobody pays for: %v, %v", got, err)
 	}
 }
@@ -99,17 +102,20 @@ func TestPaidVotesAreNotSimulated(t *testing.T) {
 // teachers or classes are refused, by the query's name.
 func TestAnswerErrors(t *testing.T) {
 	long := batch(t, "t1,t2,t3\n"+strings.Repeat("1,1,0\n", 5000), votes.Options{})
-	if got, err := newReading(nil, nil).answer(must.EndAfter(2, context.Canceled), loud(t), ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
+	if got, err := newReading(nil, nil).answer(must.EndAfter(2, context.Canceled), loud(t),
+		ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
-	if got, err := newReading(nil, nil).answer(must.EndAfter(1000, context.Canceled), loud(t), ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
+	if got, err := newReading(nil, nil).answer(must.EndAfter(1000, context.Canceled), loud(t),
+		ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
 	for text, o := range map[string]votes.Options{
 		"query,t1,t2\nq7,1,0\n":      {},
 		"query,t1,t2,t3\nq7,1,0,2\n": {Classes: votes.IntegerClasses(3)},
 	} {
-		if got, err := newReading(nil, nil).answer(t.Context(), loud(t), ensemble.SystemCoins(), batch(t, text, o)); got != nil || err == nil || !strings.Contains(err.Error(), `"q7"`) {
+		if got, err := newReading(nil, nil).answer(t.Context(), loud(t), ensemble.SystemCoins(),
+			batch(t, text, o)); got != nil || err == nil || !strings.Contains(err.Error(), `"q7"`) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}

@@ -39,7 +39,8 @@ type Bill struct {
 func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 	p, per := plan.Problem, plan.Mechanism.PerAnswer()
 	event := Event{
-		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected,
+		Teachers:  c.Teachers,
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 	}
 	if !c.fresh() && c.Query != (ledger.Digest{}) {
@@ -105,18 +106,21 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 // drawRequest is the charge for every further answer to a draw. What many answers to the
 // same votes tell is a function of the votes: each teacher answered each query once, so the
 // teachers' own promises compose, and no number of answers costs more.
-func (plan Plan) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
+func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
+	again *ensemble.Total) (*ledger.Request, error) {
 	p := plan.Problem
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	id := coverID(c.Ensemble, draw.Name)
 	if len(id) > ledger.MaxID {
 		return nil, &check.Error{
 			Name: "names of ensemble and draw", Value: fmt.Sprintf("%q, %q", c.Ensemble, draw.Name),
-			Rule: fmt.Sprintf("at most %d bytes long together, where a colon and a percent sign count as three", ledger.MaxID-len(drawPrefix)-1),
+			Rule: fmt.Sprintf("at most %d bytes long together, where a colon and a percent sign "+
+				"count as three", ledger.MaxID-len(drawPrefix)-1),
 		}
 	}
 	request, err := c.request(id, again.Cost, Event{
-		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected,
+		Teachers:   c.Teachers,
 		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})
 	draw.Covers = true
@@ -149,7 +153,8 @@ func (c Charge) request(id string, cost accountant.Cost, event Event) (ledger.Re
 func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 	b, err := json.Marshal(event)
 	return ledger.Request{
-		ID: c.RequestID, Count: 1, PaidBy: payer, Client: c.Client, Share: c.Share, Event: b, Relation: inLedger(cmp.Or(c.Relation, accountant.ReplaceOne)),
+		ID: c.RequestID, Count: 1, PaidBy: payer, Client: c.Client, Share: c.Share, Event: b,
+		Relation: inLedger(cmp.Or(c.Relation, accountant.ReplaceOne)),
 		Ensemble: c.Ensemble, EnsembleDigest: c.EnsembleDigest,
 	}, err
 }
@@ -157,7 +162,8 @@ func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 // settle returns what is to be charged as the ledger stands: payer, which may be charged
 // already, is nil where the release pays for itself. Fresh teachers' votes are paid for as
 // votes when somebody has answered them before.
-func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Request, release ledger.Request, err error) {
+func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (
+	payer *ledger.Request, release ledger.Request, err error) {
 	switch {
 	case b.covered:
 		return nil, b.release, nil
@@ -171,7 +177,8 @@ func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Requ
 	// The votes come first: where they are others too, that is what is wrong.
 	if first.Draw.Votes == b.release.Draw.Votes && !samePromise(first.Event, b.draw.Event) {
 		return nil, ledger.Request{}, drawConflict(b.draw.Draw, &ledger.ConflictError{
-			ID: first.ID, Seq: first.Seq, What: "promise of the teachers", Earlier: &ledger.Replay{Charge: *first},
+			ID: first.ID, Seq: first.Seq, What: "promise of the teachers",
+			Earlier: &ledger.Replay{Charge: *first},
 		})
 	}
 	return b.draw, b.again, nil
@@ -181,7 +188,8 @@ func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Requ
 // stated promise equals no other.
 func samePromise(a, b json.RawMessage) bool {
 	var was, is Event
-	if json.Unmarshal(a, &was) != nil || json.Unmarshal(b, &is) != nil || was.PerTeacher == nil || is.PerTeacher == nil {
+	if json.Unmarshal(a, &was) != nil || json.Unmarshal(b, &is) != nil || was.PerTeacher == nil ||
+		is.PerTeacher == nil {
 		return false
 	}
 	return was.K == is.K && was.Affected == is.Affected && *was.PerTeacher == *is.PerTeacher
@@ -270,9 +278,11 @@ func payerConflict(err error, payer *ledger.Request) error {
 	case strings.HasPrefix(payer.ID, runPrefix):
 		return fmt.Errorf("this run was charged before, for another cost: %w", err)
 	}
-	return fmt.Errorf("ensemble %q was charged before, for teachers that promise something else (--ensemble): %w", payer.Ensemble, err)
+	return fmt.Errorf("ensemble %q was charged before, for teachers that promise something else "+
+		"(--ensemble): %w", payer.Ensemble, err)
 }
 
 func drawConflict(draw *ledger.Draw, err error) error {
-	return fmt.Errorf("draw %q was answered before, for other votes or for teachers that promise something else (--draw): %w", draw.Name, err)
+	return fmt.Errorf("draw %q was answered before, for other votes or for teachers that promise "+
+		"something else (--draw): %w", draw.Name, err)
 }

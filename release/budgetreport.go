@@ -29,15 +29,16 @@ type BudgetReport struct {
 	Granted    Amount          `json:"granted"`
 	Spent      Amount          `json:"spent"`     // rounded up, as every cost
 	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
-	Share      [2]float64      `json:"share"`     // of ε and of δ that is spent, in percent, rounded up
-	Meaning    string          `json:"meaning"`   // what was spent promises a person, in words
-	Limit      string          `json:"limit"`     // what the whole budget would promise, in words
-	Short      ShortBudget     `json:"-"`
-	Warnings   []string        `json:"warnings,omitempty"`
-	Releases   []ReportEntry   `json:"charges"`
-	Assumed    []Assumption    `json:"assumed"`
-	Entries    uint64          `json:"entries"`
-	Head       string          `json:"head"` // names this state of the ledger
+	// of ε and of δ that is spent, in percent, rounded up
+	Share    [2]float64    `json:"share"`
+	Meaning  string        `json:"meaning"` // what was spent promises a person, in words
+	Limit    string        `json:"limit"`   // what the whole budget would promise, in words
+	Short    ShortBudget   `json:"-"`
+	Warnings []string      `json:"warnings,omitempty"`
+	Releases []ReportEntry `json:"charges"`
+	Assumed  []Assumption  `json:"assumed"`
+	Entries  uint64        `json:"entries"`
+	Head     string        `json:"head"` // names this state of the ledger
 }
 
 // BudgetState is the part of a [BudgetReport] that needs no reading of the charges themselves.
@@ -58,9 +59,11 @@ type BudgetState struct {
 func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
 	granted := l.Budget().Cost()
 	return BudgetState{
-		Ledger: shortName(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(now.Spent),
-		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted), Meaning: meaning(now.Spent, l.Relation()),
-		Limit: limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
+		Ledger: shortName(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted),
+		Spent:     NewAmount(now.Spent),
+		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted),
+		Meaning: meaning(now.Spent, l.Relation()),
+		Limit:   limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
 	}
 }
 
@@ -149,8 +152,10 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 	}
 	now := NewBudgetState(l, ledger.State{Spent: spent, Head: head})
 	r := &BudgetReport{
-		Ledger: now.Ledger, Neighbours: now.Neighbours, Granted: now.Granted, Spent: now.Spent, Remaining: now.Remaining,
-		Share: now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{}, Entries: uint64(len(entries)), Head: head.String(),
+		Ledger: now.Ledger, Neighbours: now.Neighbours, Granted: now.Granted, Spent: now.Spent,
+		Remaining: now.Remaining,
+		Share:     now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{},
+		Entries: uint64(len(entries)), Head: head.String(),
 	}
 	r.Short, r.Warnings = newShortBudget(spent, granted), worthless(spent)
 	results := map[string]string{}
@@ -177,14 +182,17 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		if n > 5 {
 			open = append(open[:5], "…")
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("charges without a recorded result: %d (%s); they were not released, or not by this program", n, strings.Join(open, ", ")))
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("charges without a recorded result: %d (%s); they were not released, or not by "+
+				"this program", n, strings.Join(open, ", ")))
 	}
 	return r, nil
 }
 
 func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 	out := ReportEntry{
-		Seq: e.Seq, ID: e.ID, Time: e.Time, What: "not a release of this program; its maker vouches for the cost", Cost: NewAmount(e.Total()),
+		Seq: e.Seq, ID: e.ID, Time: e.Time,
+		What: "not a release of this program; its maker vouches for the cost", Cost: NewAmount(e.Total()),
 		PaidBy: e.PaidBy, Who: e.Ensemble, Result: result, Shared: covers(e),
 	}
 	if s := Describe(e.Event); s != "" {
@@ -243,13 +251,15 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 		others = "without it, and the other way round"
 	}
 	times, plus := odds(spent)
-	return fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s times as likely with a person's record as %s%s.", times, others, plus)
+	return fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s "+
+		"times as likely with a person's record as %s%s.", times, others, plus)
 }
 
 // limit explains that promise for the whole budget, when nothing remains.
 func limit(granted ledger.Cost) string {
 	times, plus := odds(granted)
-	return fmt.Sprintf("Once the whole budget is spent, it is at most %s times as likely%s.", times, plus)
+	return fmt.Sprintf("Once the whole budget is spent, it is at most %s times as likely%s.", times,
+		plus)
 }
 
 // odds returns e^ε, and in words the chance δ, both rounded up.
@@ -298,12 +308,18 @@ func general(relation ledger.Relation) []Assumption {
 		neighbours += "if one of them has one person's record more. A person has one record."
 	}
 	return []Assumption{
-		{Text: "Everything that was released from these people's data was charged to this ledger. A release elsewhere is not in these sums."},
+		{Text: "Everything that was released from these people's data was charged to this ledger. A " +
+			"release elsewhere is not in these sums."},
 		{Text: neighbours},
-		{Text: "Every release had fresh randomness. Costs add up (basic composition), also where later releases were chosen after seeing earlier ones."},
-		{Text: "What to release was decided without the private data: the queries, their number, the mechanism and its ε and δ. Only earlier releases may have been looked at."},
-		{Text: "The machines that released were trusted with the private data, and the times are by their clocks."},
-		{Text: "Nobody replaced the ledger and its anchor by older copies, or wrote entries of his own. The head at the end of this page names the state that was read: compare it with a head that was kept elsewhere."},
+		{Text: "Every release had fresh randomness. Costs add up (basic composition), also where later " +
+			"releases were chosen after seeing earlier ones."},
+		{Text: "What to release was decided without the private data: the queries, their number, the " +
+			"mechanism and its ε and δ. Only earlier releases may have been looked at."},
+		{Text: "The machines that released were trusted with the private data, and the times are by " +
+			"their clocks."},
+		{Text: "Nobody replaced the ledger and its anchor by older copies, or wrote entries of his " +
+			"own. The head at the end of this page names the state that was read: compare it with a head " +
+			"that was kept elsewhere."},
 	}
 }
 
@@ -326,30 +342,38 @@ func (a *assumptions) of(e *ledger.Entry) {
 		m, model := modelEvent(e.Event)
 		switch {
 		case model && strings.HasPrefix(e.ID, runPrefix):
-			run := fmt.Sprintf("The run was as stated: %s, for %s, its cost accounted for by mode %s. %s", m.Method, m.length(), m.Mode, m.Assumes)
+			run := fmt.Sprintf("The run was as stated: %s, for %s, its cost accounted for by mode %s. %s",
+				m.Method, m.length(), m.Mode, m.Assumes)
 			a.add(e.ID, visible(strings.TrimSpace(run)))
 		case m.Part != "":
 			a.add(e.ID, "The randomness of an answer of a run is known to nobody but who answered.")
 		case model:
-			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %s, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.length(), m.Mode)))
+			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %s, its cost "+
+				"accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode "+
+				"allows it.", m.Method, m.length(), m.Mode)))
 		default:
-			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it follows from.")
+			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it "+
+				"follows from.")
 		}
 		return
 	}
 	if p := event.PerTeacher; p != nil && e.PaidBy == "" {
-		promise := fmt.Sprintf("(%v, %v)-differentially private, with randomness of its own", p.Epsilon, p.Delta)
+		promise := fmt.Sprintf("(%v, %v)-differentially private, with randomness of its own", p.Epsilon,
+			p.Delta)
 		if event.Teachers == ensemble.FrozenTeachers.String() {
 			a.add(e.ID, fmt.Sprintf("The training of each of the %d teachers was %s.", event.K, promise))
 		} else {
-			a.add(e.ID, fmt.Sprintf("Each vote of each of the %d teachers was a new run of a mechanism that is %s.", event.K, promise))
+			a.add(e.ID, fmt.Sprintf("Each vote of each of the %d teachers was a new run of a mechanism "+
+				"that is %s.", event.K, promise))
 		}
 	}
 	if event.Affected < event.K {
-		a.add(e.ID, fmt.Sprintf("One person's record reaches at most %d of the %d teachers.", event.Affected, event.K))
+		a.add(e.ID, fmt.Sprintf("One person's record reaches at most %d of the %d teachers.",
+			event.Affected, event.K))
 	}
 	if strings.HasPrefix(e.PaidBy, teachersPrefix) {
-		a.add(e.ID, fmt.Sprintf("The teachers that answered are those of ensemble %s whose training was charged.", e.Ensemble))
+		a.add(e.ID, fmt.Sprintf("The teachers that answered are those of ensemble %s whose training "+
+			"was charged.", e.Ensemble))
 	}
 	if d := e.Draw; d != nil && !d.Covers && e.PaidBy == "" {
 		a.add(e.ID, "The teachers cast the votes for this draw, and answer no other draw with them.")

@@ -15,8 +15,10 @@ import (
 // A chance is never said to be smaller than it is.
 func TestOneIn(t *testing.T) {
 	for delta, want := range map[float64]string{
-		0: "", 0.51: "", 0.5: " (one in 2)", 0.3: " (one in 3)", 1e-3: " (one in 1 thousand)", 0.001001: " (one in 999)",
-		1e-6: " (one in 1 million)", 6e-7: " (one in 1 million)", 1.1e-6: " (one in 909 thousand)", 3e-12: " (one in 333 billion)", 1e-16: "",
+		0: "", 0.51: "", 0.5: " (one in 2)", 0.3: " (one in 3)", 1e-3: " (one in 1 thousand)",
+		0.001001: " (one in 999)",
+		1e-6:     " (one in 1 million)", 6e-7: " (one in 1 million)", 1.1e-6: " (one in 909 thousand)",
+		3e-12: " (one in 333 billion)", 1e-16: "",
 	} {
 		c, err := ledger.NewCost(0, delta)
 		if err != nil {
@@ -41,7 +43,9 @@ func TestBudgetReportSums(t *testing.T) {
 		worthless                    bool
 	}{
 		{2, 1e-6, 0.1, 0, 3, [2]float64{15, 0}, "0.3", "1.7", "at most 1.35 times", false},
-		{3, 1e-3, 1.0000001, 1e-4, 1, [2]float64{33.4, 10}, "1.00001", "1.99999", "at most 2.72 times as likely with a person's record as with another in its place, plus a chance of at most 0.0001 (one in 10 thousand).", false},
+		{3, 1e-3, 1.0000001, 1e-4, 1, [2]float64{33.4, 10}, "1.00001", "1.99999",
+			"at most 2.72 times as likely with a person's record as with another in its place, plus a " +
+				"chance of at most 0.0001 (one in 10 thousand).", false},
 		{50, 0.5, 25, 1e-9, 2, [2]float64{100, 0.1}, "50", "0", "at most e^50 times", true},
 		{1, 0, 0.5, 0, 0, [2]float64{0, 0}, "0", "1", "Nothing was spent", false},
 	} {
@@ -58,7 +62,8 @@ func TestBudgetReportSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range tt.n {
-			if _, err := l.Charge(ctx, ledger.Request{ID: fmt.Sprint("r", i), Count: 1, Unit: unit, Event: json.RawMessage("{}"), Relation: ledger.ReplaceOne}); err != nil {
+			if _, err := l.Charge(ctx, ledger.Request{ID: fmt.Sprint("r", i), Count: 1, Unit: unit,
+				Event: json.RawMessage("{}"), Relation: ledger.ReplaceOne}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,14 +79,17 @@ func TestBudgetReportSums(t *testing.T) {
 			}
 			return x.Add(x, y).RatString()
 		}
-		if got, want := sum(r.Spent.Epsilon, r.Remaining.Epsilon), sum(r.Granted.Epsilon, "0"); got != want {
+		if got, want := sum(r.Spent.Epsilon, r.Remaining.Epsilon),
+			sum(r.Granted.Epsilon, "0"); got != want {
 			t.Errorf("ε: spent and remaining are %s, granted %s", got, want)
 		}
 		if got, want := sum(r.Spent.Delta, r.Remaining.Delta), sum(r.Granted.Delta, "0"); got != want {
 			t.Errorf("δ: spent and remaining are %s, granted %s", got, want)
 		}
-		if r.Share != tt.share || r.Short.Spent[0] != tt.spent || r.Short.Remaining[0] != tt.remaining || !strings.Contains(r.Meaning, tt.meaning) {
-			t.Errorf("%d times %g of %g: share %v, %s spent, %s remains, %s", tt.n, tt.unitE, tt.epsilon, r.Share, r.Short.Spent[0], r.Short.Remaining[0], r.Meaning)
+		if r.Share != tt.share || r.Short.Spent[0] != tt.spent || r.Short.Remaining[0] != tt.remaining ||
+			!strings.Contains(r.Meaning, tt.meaning) {
+			t.Errorf("%d times %g of %g: share %v, %s spent, %s remains, %s", tt.n, tt.unitE, tt.epsilon,
+				r.Share, r.Short.Spent[0], r.Short.Remaining[0], r.Meaning)
 		}
 		if worthless := len(r.Warnings) > min(tt.n, 1); worthless != tt.worthless {
 			t.Errorf("%g of %g: warnings %q", tt.unitE, tt.epsilon, r.Warnings)

@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// BudgetView is the state of a ledger for people who look at it often: its size, and what it takes to
-// make it, do not grow with the ledger. Like a [BudgetReport] it has no votes, no labels and no digest
-// of votes.
+// BudgetView is the state of a ledger for people who look at it often: its size, and what it takes
+// to make it, do not grow with the ledger. Like a [BudgetReport] it has no votes, no labels and no
+// digest of votes.
 type BudgetView struct {
 	BudgetState
 	Short    ShortBudget
@@ -19,7 +19,8 @@ type BudgetView struct {
 	Read     uint64         // of these, how many were read, the latest
 	Latest   []ReportEntry  // the last charges, the newest first, at most maxLatest
 	Spending []SpendingStep // in the order of the entries
-	Assumed  []string       // by the charges that were read and who paid for them; each once, at most maxAssumed
+	// by the charges that were read and who paid for them; each once, at most maxAssumed
+	Assumed []string
 }
 
 // SpendingStep is the cost spent up to a time, rounded up.
@@ -42,8 +43,9 @@ func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 		return nil, err
 	}
 	v := &BudgetView{
-		BudgetState: NewBudgetState(l, now.State), Short: newShortBudget(now.Spent, l.Budget().Cost()), Warnings: worthless(now.Spent),
-		Charges: now.Charges, Read: uint64(len(now.Latest)),
+		BudgetState: NewBudgetState(l, now.State), Short: newShortBudget(now.Spent, l.Budget().Cost()),
+		Warnings: worthless(now.Spent),
+		Charges:  now.Charges, Read: uint64(len(now.Latest)),
 	}
 	for i := len(now.Latest) - 1; i >= 0 && len(v.Latest) < maxLatest; i-- {
 		v.Latest = append(v.Latest, newReportEntry(&now.Latest[i], ""))

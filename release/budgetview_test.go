@@ -24,7 +24,8 @@ func TestBudgetViewShowsWhatTheReportReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := ledger.Create(context.Background(), filepath.Join(folder, fmt.Sprint(n)), budget, ledger.ReplaceOne)
+		l, err := ledger.Create(context.Background(), filepath.Join(folder, fmt.Sprint(n)), budget,
+			ledger.ReplaceOne)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,12 +37,14 @@ func TestBudgetViewShowsWhatTheReportReads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				event := fmt.Sprintf(`{"mechanism":"gnmax","queries":1,"k":11,"affected":%d,"teachers":"none","per_answer":{"epsilon":1,"delta":0},"rule":"r"}`, 1+total%3)
+				event := fmt.Sprintf(
+					`{"mechanism":"gnmax","queries":1,"k":11,"affected":%d,"teachers":"none","per_answer":{"epsilon":1,"delta":0},"rule":"r"}`, 1+total%3)
 				id := fmt.Sprintf("r%d", total)
 				if total%10 == 9 {
 					id, event = "run:"+id, `{}`
 				}
-				requests = append(requests, ledger.Request{ID: id, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Event: json.RawMessage(event)})
+				requests = append(requests, ledger.Request{ID: id, Count: 1, Unit: unit,
+					Relation: ledger.ReplaceOne, Event: json.RawMessage(event)})
 				total++
 			}
 			receipts, err := l.ChargeAll(context.Background(), requests)
@@ -62,7 +65,8 @@ func TestBudgetViewShowsWhatTheReportReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Spent != want.Spent || got.Remaining != want.Remaining || got.Head != want.Head || got.Entries != want.Entries || got.Meaning != want.Meaning || got.Short != want.Short {
+		if got.Spent != want.Spent || got.Remaining != want.Remaining || got.Head != want.Head ||
+			got.Entries != want.Entries || got.Meaning != want.Meaning || got.Short != want.Short {
 			t.Fatalf("the view has %+v, the report %+v", got.BudgetState, want)
 		}
 		sums := map[release.SpendingStep]bool{}
@@ -91,8 +95,10 @@ func TestBudgetViewShowsWhatTheReportReads(t *testing.T) {
 		}
 		slices.Sort(texts)
 		slices.Sort(got.Assumed)
-		if !slices.Equal(got.Assumed, texts) || got.Charges != uint64(total) || got.Read != uint64(min(total, 1000)) {
-			t.Fatalf("%d of %d charges, %q; the report has %d, %q", got.Read, got.Charges, got.Assumed, total, texts)
+		if !slices.Equal(got.Assumed, texts) || got.Charges != uint64(total) ||
+			got.Read != uint64(min(total, 1000)) {
+			t.Fatalf("%d of %d charges, %q; the report has %d, %q", got.Read, got.Charges, got.Assumed,
+				total, texts)
 		}
 		partly = partly || got.Read < got.Charges
 		for i, s := range got.Spending {

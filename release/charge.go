@@ -29,13 +29,16 @@ var sharedPrefixes = []string{teachersPrefix, drawPrefix, runPrefix}
 // shared refuses the id of a release that begins as what many releases share.
 func shared(id string) error {
 	if isShared(id) {
-		return fmt.Errorf("request id = %q, but names that begin with %q, %q or %q are for what many releases share", id, teachersPrefix, drawPrefix, runPrefix)
+		return fmt.Errorf("request id = %q, but names that begin with %q, %q or %q are for what many "+
+			"releases share", id, teachersPrefix, drawPrefix, runPrefix)
 	}
 	return nil
 }
 
 func isShared(id string) bool {
-	return slices.ContainsFunc(sharedPrefixes, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
+	return slices.ContainsFunc(sharedPrefixes, func(prefix string) bool {
+		return strings.HasPrefix(id, prefix)
+	})
 }
 
 // Charge states the payment for a release of labels: the ledger, the names in its entry, and the
@@ -85,7 +88,9 @@ type Charge struct {
 }
 
 // Open opens the ledger that is charged; nil for none.
-func (c Charge) Open(ctx context.Context) (*ledger.Ledger, error) { return openLedger(ctx, c.Ledger) }
+func (c Charge) Open(ctx context.Context) (*ledger.Ledger, error) {
+	return openLedger(ctx, c.Ledger)
+}
 
 func openLedger(ctx context.Context, location string) (*ledger.Ledger, error) {
 	if location == "" {
@@ -93,7 +98,8 @@ func openLedger(ctx context.Context, location string) (*ledger.Ledger, error) {
 	}
 	l, err := ledger.Open(ctx, location)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("there is no ledger at %s: make one with darrm budget init: %w", ledger.Display(location), err)
+		err = fmt.Errorf("there is no ledger at %s: make one with darrm budget init: %w",
+			ledger.Display(location), err)
 	}
 	return l, err
 }
@@ -130,13 +136,19 @@ func (c Charge) check(promise bool) error {
 	frozen := c.Teachers == ensemble.FrozenTeachers.String()
 	switch {
 	case c.Teachers != "" && !c.fresh() && !frozen:
-		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", c.Teachers), Rule: `"fresh" or "frozen"`}
+		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", c.Teachers),
+			Rule: `"fresh" or "frozen"`}
 	case !promise && c.Teachers != "":
-		return fmt.Errorf("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", c.Teachers)
+		return fmt.Errorf("teachers = %q, but teachers that promise nothing have no privacy to add up: "+
+			"leave it out", c.Teachers)
 	case frozen && c.Slack != nil && *c.Slack != 0:
-		return &check.Error{Name: "slack", Value: *c.Slack, Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
-	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" || c.Draw != "" || c.VotesCastAnew):
-		return errors.New("request id, ensemble, ensemble digest, draw and votes cast anew go with a ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest, --draw and --votes-cast-anew out")
+		return &check.Error{Name: "slack", Value: *c.Slack,
+			Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
+	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" ||
+		c.Draw != "" || c.VotesCastAnew):
+		return errors.New("request id, ensemble, ensemble digest, draw and votes cast anew go with a " +
+			"ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest, --draw and " +
+			"--votes-cast-anew out")
 	case c.Ledger == "":
 		return nil
 	case c.RequestID == "":
@@ -148,11 +160,13 @@ func (c Charge) check(promise bool) error {
 	case frozen && c.Ensemble == "":
 		return errors.New("frozen teachers need the name of their ensemble: give --ensemble")
 	case c.Teachers == "" && c.Ensemble != "":
-		return fmt.Errorf("ensemble = %q, but teachers that promise nothing share nothing that could be charged once: leave it out", c.Ensemble)
+		return fmt.Errorf("ensemble = %q, but teachers that promise nothing share nothing that could "+
+			"be charged once: leave it out", c.Ensemble)
 	case c.EnsembleDigest != "" && c.Ensemble == "":
 		return errors.New("an ensemble digest needs the name of the ensemble: give --ensemble")
 	case c.Draw != "" && !c.fresh():
-		return fmt.Errorf("draw = %q, but a draw is of fresh teachers' votes: of frozen teachers, and of teachers that promise nothing, every answer is paid for in another way", c.Draw)
+		return fmt.Errorf("draw = %q, but a draw is of fresh teachers' votes: of frozen teachers, and "+
+			"of teachers that promise nothing, every answer is paid for in another way", c.Draw)
 	case c.VotesCastAnew && !c.fresh():
 		return errors.New("votes cast anew are fresh teachers': leave --votes-cast-anew out")
 	}

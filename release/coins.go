@@ -102,7 +102,8 @@ func (c *keyedCoins) end(plan Plan) error {
 		c.pin = sum
 	}
 	if !hmac.Equal(sum, c.pin) {
-		return InputError{fmt.Errorf("the votes, or the mechanism, are not those that %q was made for: an answer would be another release", c.path)}
+		return InputError{fmt.Errorf("the votes, or the mechanism, are not those that %q was made for: "+
+			"an answer would be another release", c.path)}
 	}
 	return nil
 }

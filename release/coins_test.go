@@ -57,7 +57,8 @@ func TestKeyIsOfOneTable(t *testing.T) {
 		t.Errorf("the same: %v", err)
 	}
 	for name, change := range map[string]func(p *plurality.Problem){
-		"ε": func(p *plurality.Problem) { p.Epsilon = 0.6 }, "t": func(p *plurality.Problem) { p.Affected = 2 },
+		"ε":          func(p *plurality.Problem) { p.Epsilon = 0.6 },
+		"t":          func(p *plurality.Problem) { p.Affected = 2 },
 		"abstaining": func(p *plurality.Problem) { p.Abstain = true },
 	} {
 		other := p
@@ -79,7 +80,8 @@ func pinned(t *testing.T, path, text string, plan Plan) (*keyedCoins, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,t1,t2,t3\n" + text)}, "-")
+	v, err := votes.Open(t.Context(),
+		votes.Options{Stdin: strings.NewReader("query,t1,t2,t3\n" + text)}, "-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,19 +133,22 @@ func TestKeyIsOfOneRelease(t *testing.T) {
 	} {
 		c, err := pinned(t, path, tt.text, function(tt.gamma))
 		var input InputError
-		if !c.isResumed() || c.fingerprint() != first.fingerprint() || (err == nil) != tt.ok || err != nil && !errors.As(err, &input) {
+		if !c.isResumed() || c.fingerprint() != first.fingerprint() || (err == nil) != tt.ok ||
+			err != nil && !errors.As(err, &input) {
 			t.Errorf("%s: resumed %t, %v", tt.name, c.isResumed(), err)
 		}
 	}
 	if err := first.forget(); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := pinned(t, path, paid, function(0.5)); err != nil || again.isResumed() || again.fingerprint() == first.fingerprint() {
+	if again, err := pinned(t, path, paid, function(0.5)); err != nil || again.isResumed() ||
+		again.fingerprint() == first.fingerprint() {
 		t.Errorf("after it was removed: resumed %t, %v", again.isResumed(), err)
 	}
 	var none *keyedCoins
 	var nothing *secret
-	if none.fingerprint() != "" || nothing.isResumed() || nothing.save() != nil || nothing.forget() != nil {
+	if none.fingerprint() != "" || nothing.isResumed() || nothing.save() != nil ||
+		nothing.forget() != nil {
 		t.Error("no checkpoint is one")
 	}
 }
@@ -162,7 +167,9 @@ func TestOpenCoinsRefuses(t *testing.T) {
 	flipped := append([]byte(nil), b...)
 	flipped[len(flipped)-1] ^= 1
 	for name, content := range map[string][]byte{
-		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1], "cut in the pin": b[:len(coinsMagic)+40], "another key": flipped, "large": make([]byte, maxCoinsFile+1),
+		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1],
+		"cut in the pin": b[:len(coinsMagic)+40], "another key": flipped,
+		"large": make([]byte, maxCoinsFile+1),
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -176,8 +183,8 @@ func TestOpenCoinsRefuses(t *testing.T) {
 	}
 }
 
-// Where an id ends and its votes begin, here two for 0 and one for 1, is in the pin: two releases whose
-// ids and votes make the same bytes in a row are two.
+// Where an id ends and its votes begin, here two for 0 and one for 1, is in the pin: two releases
+// whose ids and votes make the same bytes in a row are two.
 func TestPinKnowsWhereIDsEnd(t *testing.T) {
 	plan, path := constantPlan(t, 0.5), filepath.Join(t.TempDir(), "checkpoint")
 	if _, err := pinned(t, path, "a,0,0,1\nb\x02\x01c,0,1,0\n", plan); err != nil {

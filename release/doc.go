@@ -37,9 +37,9 @@
 //
 // A model is one entry, what it costs. A run whose answers are released one by one, such as a
 // silo's to the rounds of a federated training, is charged with its first answer as "run:NAME",
-// what all cost together; each answer is a release at no cost, which names that charge. Each entry has an [Event], or a [ModelEvent], as JSON,
-// of which nothing is computed from the votes but digests under a key: of a draw by the ledger's
-// secret, of an on-line query by the service key.
+// what all cost together; each answer is a release at no cost, which names that charge. Each entry
+// has an [Event], or a [ModelEvent], as JSON, of which nothing is computed from the votes but
+// digests under a key: of a draw by the ledger's secret, of an on-line query by the service key.
 //
 // # Order
 //
@@ -83,13 +83,14 @@
 //	coins = F_k(p), F_k(p, 1), …         [ensemble.KeyedCoins] of the query named p
 //	result = SHA-256(F_k("answer", p), class)   in the ledger: tells the same answer from another
 //
-// An id with another replay key or other votes, in another form or of another client is refused by the
-// ledger. Where no replay key was sent r is 256 random bits that nobody keeps, so that the same query again
-// is another one: ids are no secrets, and an answer would tell who guesses votes that they are right. Wrong
-// keys and wrong votes take one way and have one error. Should the ledger be lost that refuses it, by a backup that is restored say, its coins are others all the
-// same, because v goes into p: the two answers are two releases of which one is not paid for, and
-// not two looks at the votes through one noise. Digests are of one query each: the ledger shows neither that two
-// queries had equal votes nor what was answered.
+// An id with another replay key or other votes, in another form or of another client is refused by
+// the ledger. Where no replay key was sent r is 256 random bits that nobody keeps, so that the same
+// query again is another one: ids are no secrets, and an answer would tell who guesses votes that
+// they are right. Wrong keys and wrong votes take one way and have one error. Should the ledger be
+// lost that refuses it, by a backup that is restored say, its coins are others all the same,
+// because v goes into p: the two answers are two releases of which one is not paid for, and not two
+// looks at the votes through one noise. Digests are of one query each: the ledger shows neither
+// that two queries had equal votes nor what was answered.
 //
 // Fresh teachers: a request id is its draw, and states that the teachers cast these votes for it.
 // Frozen teachers: the training is charged with the first answer, every answer at no cost. Teachers

@@ -54,8 +54,10 @@ func mustPay(t *testing.T, l *ledger.Ledger, b *Bill) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paidByDraw := strings.HasPrefix(receipt.Entry().PaidBy, drawPrefix); repeats != paidByDraw || repeated(receipt) != paidByDraw {
-		t.Errorf("%q, paid by %q: %t before and %t after", b.release.ID, receipt.Entry().PaidBy, repeats, repeated(receipt))
+	if paidByDraw := strings.HasPrefix(receipt.Entry().PaidBy, drawPrefix); repeats != paidByDraw ||
+		repeated(receipt) != paidByDraw {
+		t.Errorf("%q, paid by %q: %t before and %t after", b.release.ID, receipt.Entry().PaidBy, repeats,
+			repeated(receipt))
 	}
 	if after, _ := l.Spent(t.Context()); after != before.Plus(quoted) {
 		t.Errorf("%q: %v was quoted, and %v became %v", b.release.ID, quoted, before, after)
@@ -90,7 +92,8 @@ func TestSameVotesTwice(t *testing.T) {
 	if want := first + totals.Again.Cost.Epsilon; math.Abs(second-want) > 1e-9 {
 		t.Errorf("with the second answer %v is spent, want %v", second, want)
 	}
-	other := darrm(t, constraints.Problem{K: 3, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 3, Delta: 1e-5}, 5)
+	other := darrm(t, constraints.Problem{K: 3, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 3,
+		Delta: 1e-5}, 5)
 	mustPay(t, l, newBill(t, r, terms("may", "march", 1)))
 	mustPay(t, l, newBill(t, other, terms("june", "march", 1)))
 	if now := spent(); now != second {
@@ -100,7 +103,9 @@ func TestSameVotesTwice(t *testing.T) {
 	if len(got) != 5 {
 		t.Fatalf("entries %q", got)
 	}
-	for i, want := range []string{`charge march `, `charge draw:march `, `charge april 1×(0, 0) "draw:march" `, `charge may 1×(0, 0) "draw:march" `, `charge june 1×(0, 0) "draw:march" `} {
+	for i, want := range []string{`charge march `, `charge draw:march `,
+		`charge april 1×(0, 0) "draw:march" `, `charge may 1×(0, 0) "draw:march" `,
+		`charge june 1×(0, 0) "draw:march" `} {
 		if !strings.HasPrefix(got[i], want) {
 			t.Errorf("entry %d is %q, want %q…", i, got[i], want)
 		}
@@ -147,7 +152,8 @@ func TestSameVotesAreNotComposedAsFresh(t *testing.T) {
 // The teachers of a draw promise one thing. A later answer with another promise would pay for too
 // little, or shows that the first one did.
 func TestOneDrawHasOnePromise(t *testing.T) {
-	first := constraints.Problem{K: 3, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 3, Delta: 1e-5}
+	first := constraints.Problem{K: 3, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 3,
+		Delta: 1e-5}
 	changed := func(change func(*constraints.Problem)) constraints.Problem {
 		p := first
 		change(&p)
@@ -164,12 +170,16 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 		{"another number of teachers", changed(func(p *constraints.Problem) { p.K = 5 })},
 	} {
 		l := newLedger(t, 100)
-		mustPay(t, l, newBill(t, darrm(t, first, 5), Charge{RequestID: "march", Teachers: "fresh", Votes: cast(1)}))
+		mustPay(t, l, newBill(t, darrm(t, first, 5),
+			Charge{RequestID: "march", Teachers: "fresh", Votes: cast(1)}))
 		before := entries(t, l)
-		b := newBill(t, darrm(t, tt.p, 5), Charge{RequestID: "april", Teachers: "fresh", Draw: "march", Votes: cast(1)})
+		b := newBill(t, darrm(t, tt.p, 5), Charge{RequestID: "april", Teachers: "fresh", Draw: "march",
+			Votes: cast(1)})
 		_, checked := b.Check(t.Context(), l)
 		receipt, paid := b.Pay(t.Context(), l, false)
-		if receipt != nil || !errors.Is(paid, ledger.ErrRefused) || !errors.Is(paid, ledger.ErrConflict) || !strings.Contains(paid.Error(), "promise") || checked == nil || checked.Error() != paid.Error() {
+		if receipt != nil || !errors.Is(paid, ledger.ErrRefused) ||
+			!errors.Is(paid, ledger.ErrConflict) || !strings.Contains(paid.Error(), "promise") ||
+			checked == nil || checked.Error() != paid.Error() {
 			t.Errorf("%s: %v, checked %v", tt.name, paid, checked)
 		}
 		if got := entries(t, l); len(got) != len(before) {
@@ -185,11 +195,13 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 	for i, event := range []string{"null", `"text"`, `{"k":"three"}`} {
 		name := "draw" + string(rune('a'+i))
 		votes := cast(byte(i + 1))
-		_, err := l.Charge(t.Context(), ledger.Request{ID: "by hand " + name, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Draw: votes.Draw("", name), Event: []byte(event)})
+		_, err := l.Charge(t.Context(), ledger.Request{ID: "by hand " + name, Count: 1, Unit: unit,
+			Relation: ledger.ReplaceOne, Draw: votes.Draw("", name), Event: []byte(event)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBill(t, darrm(t, first, 5), Charge{RequestID: "april" + name, Teachers: "fresh", Draw: name, Votes: votes})
+		b := newBill(t, darrm(t, first, 5), Charge{RequestID: "april" + name, Teachers: "fresh",
+			Draw: name, Votes: votes})
 		if _, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("event %s: %v", event, err)
 		}
@@ -202,7 +214,8 @@ func TestVotesHaveOnePrice(t *testing.T) {
 	r := private(t, 1e-5, 5)
 	l := newLedger(t, 100)
 	for i, slack := range []float64{0, 1e-3, 0.1, 0} {
-		terms := Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: cast(1), Slack: &slack}
+		terms := Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: cast(1),
+			Slack: &slack}
 		if i > 0 {
 			terms.Draw = "a"
 		}
@@ -224,7 +237,8 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 	}
 	pay := func(ensemble, draw string, votes byte) {
 		for _, id := range []string{"first", "second"} {
-			mustPay(t, l, newBill(t, r, Charge{RequestID: ensemble + draw + id, Teachers: "fresh", Ensemble: ensemble, Draw: draw, Votes: cast(votes)}))
+			mustPay(t, l, newBill(t, r, Charge{RequestID: ensemble + draw + id, Teachers: "fresh",
+				Ensemble: ensemble, Draw: draw, Votes: cast(votes)}))
 		}
 	}
 	pay("wards", "march", 1)
@@ -244,13 +258,15 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 }
 
 // No two draws are covered by one charge, whatever they are called: the ids of the charges differ
-// wherever ensembles or names do, and are read by nothing but this. Names that make too long an id are
-// refused by the ledger, and not cut short.
+// wherever ensembles or names do, and are read by nothing but this. Names that make too long an id
+// are refused by the ledger, and not cut short.
 func TestCoversAreToldApart(t *testing.T) {
 	name := rapid.StringMatching(`[a:%25A3é]{0,4}|[a-z:%]{0,120}`)
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := [2]string{name.Draw(t, "ensemble"), name.Draw(t, "name")}, [2]string{name.Draw(t, "another ensemble"), name.Draw(t, "another name")}
-		if rapid.Bool().Draw(t, "cut elsewhere") { // the case that was missed: the same text, another end of the ensemble
+		a, b := [2]string{name.Draw(t, "ensemble"), name.Draw(t, "name")},
+			[2]string{name.Draw(t, "another ensemble"), name.Draw(t, "another name")}
+		// the case that was missed: the same text, another end of the ensemble
+		if rapid.Bool().Draw(t, "cut elsewhere") {
 			whole := a[0] + ":" + a[1]
 			colons := []int{-1}
 			for i, c := range []byte(whole) {
@@ -264,7 +280,8 @@ func TestCoversAreToldApart(t *testing.T) {
 		if same := coverID(a[0], a[1]) == coverID(b[0], b[1]); same != (a == b) {
 			t.Fatalf("%q and %q: %q: one id: %t", a, b, coverID(a[0], a[1]), same)
 		}
-		if rest, ok := strings.CutPrefix(coverID(a[0], a[1]), drawPrefix); !ok || strings.Count(rest, ":") > 1 {
+		if rest, ok := strings.CutPrefix(coverID(a[0], a[1]), drawPrefix); !ok ||
+			strings.Count(rest, ":") > 1 {
 			t.Fatalf("%q", rest)
 		}
 	})
@@ -279,7 +296,8 @@ func TestCoversAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var parameter *check.Error
-	if _, err := plan.Bill(c, totals); !errors.As(err, &parameter) || !strings.Contains(err.Error(), "ensemble and draw") {
+	if _, err := plan.Bill(c, totals); !errors.As(err, &parameter) ||
+		!strings.Contains(err.Error(), "ensemble and draw") {
 		t.Errorf("%v", err)
 	}
 }
@@ -299,7 +317,8 @@ func TestAnswersAtOnce(t *testing.T) {
 		begin := make(chan struct{})
 		var group sync.WaitGroup
 		for i := range 8 {
-			bill := newBill(t, r, Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march", Votes: cast(1)})
+			bill := newBill(t, r, Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march",
+				Votes: cast(1)})
 			own, err := ledger.Open(t.Context(), l.Path())
 			if err != nil {
 				t.Fatal(err)
@@ -344,7 +363,8 @@ func TestDrawsAreToldApart(t *testing.T) {
 		if _, err := b.Check(t.Context(), l); !errors.Is(err, tt.want) {
 			t.Errorf("%s, checked: %v", tt.name, err)
 		}
-		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, tt.want) || receipt != nil || !errors.Is(err, ledger.ErrRefused) {
+		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, tt.want) || receipt != nil ||
+			!errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("%s: %v, %v", tt.name, receipt, err)
 		}
 	}
@@ -356,7 +376,8 @@ func TestDrawsAreToldApart(t *testing.T) {
 	// The name of a draw does not state that equal votes were cast anew.
 	same := terms("june", "march", 1)
 	same.Ensemble = "wards"
-	if receipt, err := newBill(t, r, same).Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrSameVotes) || receipt != nil {
+	if receipt, err := newBill(t, r, same).Pay(t.Context(), l, false); !errors.Is(err,
+		ledger.ErrSameVotes) || receipt != nil {
 		t.Errorf("the same votes under the same name in another ensemble: %v", err)
 	}
 	// The same name in another ensemble is another draw.
@@ -374,7 +395,8 @@ func TestRelationsAreNotMixed(t *testing.T) {
 		if b.training != nil {
 			b.training.Relation = ledger.AddOrRemoveOne
 		}
-		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrRelation) || receipt != nil {
+		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrRelation) ||
+			receipt != nil {
 			t.Errorf("%s: %v, %v", terms.Teachers, receipt, err)
 		}
 	}
@@ -388,7 +410,8 @@ func TestEnsembleDigest(t *testing.T) {
 	for _, kind := range []string{"frozen", "fresh"} {
 		l := newLedger(t, 100)
 		bill := func(id, digest string) *Bill {
-			return newBill(t, private(t, 1e-5, 3), Charge{RequestID: id, Teachers: kind, Ensemble: "wards", EnsembleDigest: digest, Votes: cast(id[0])})
+			return newBill(t, private(t, 1e-5, 3), Charge{RequestID: id, Teachers: kind, Ensemble: "wards",
+				EnsembleDigest: digest, Votes: cast(id[0])})
 		}
 		mustPay(t, l, bill("a", ""))
 		mustPay(t, l, bill("b", "v1"))

@@ -58,7 +58,9 @@ func modelEvent(event json.RawMessage) (m ModelEvent, ok bool) {
 }
 
 // length returns how long the training was, such as "3 epochs".
-func (m ModelEvent) length() string { return fmt.Sprintf("%d %s", m.Epochs, cmp.Or(m.Unit, "epochs")) }
+func (m ModelEvent) length() string {
+	return fmt.Sprintf("%d %s", m.Epochs, cmp.Or(m.Unit, "epochs"))
+}
 
 // Describe names in a few words the release that the event of an entry was charged for; "" where no
 // release of this module made the entry. What it quotes of the event is as its maker wrote it.
@@ -68,14 +70,16 @@ func Describe(event json.RawMessage) string {
 		if m.Part != "" {
 			what = m.Part + " of a model"
 		}
-		return fmt.Sprintf("%s of %s by %s, %s, accounting %s", what, m.Task, m.Method, m.length(), m.Mode)
+		return fmt.Sprintf("%s of %s by %s, %s, accounting %s", what, m.Task, m.Method, m.length(),
+			m.Mode)
 	}
 	var e Event
 	switch err := json.Unmarshal(event, &e); {
 	case err != nil || e.Mechanism == "":
 		return ""
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
-		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times", e.Queries, e.K)
+		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times",
+			e.Queries, e.K)
 	case e.PerAnswer == nil:
 		return fmt.Sprintf("training of %d teachers, one record reaches %d", e.K, e.Affected)
 	}

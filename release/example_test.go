@@ -24,7 +24,8 @@ func Example() {
 	labels := release.Labels{
 		Votes:  []string{filepath.Join(dir, "votes.csv")},
 		Output: release.FileOutput{Path: filepath.Join(dir, "labels.csv")},
-		Charge: release.Charge{Ledger: filepath.Join(dir, "patients.ledger"), RequestID: "march", Teachers: "fresh"},
+		Charge: release.Charge{Ledger: filepath.Join(dir, "patients.ledger"), RequestID: "march",
+			Teachers: "fresh"},
 		Plan: func(context.Context, int, int) (release.Plan, error) {
 			return release.DaRRM(table.Certified, accountant.ReplaceOne)
 		},
@@ -46,7 +47,8 @@ func tempDir() string {
 	}
 	budget, _ := ledger.NewBudget(1, 1e-3)
 	if err == nil {
-		_, err = ledger.Create(context.Background(), filepath.Join(dir, "patients.ledger"), budget, ledger.ReplaceOne)
+		_, err = ledger.Create(context.Background(), filepath.Join(dir, "patients.ledger"), budget,
+			ledger.ReplaceOne)
 	}
 	if err != nil {
 		panic(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// headFile keeps the newest head of a ledger elsewhere, as [ledger.Head.String] and a line feed. A ledger
-// that is restored together with its anchor does not show that it is older; the head does.
+// headFile keeps the newest head of a ledger elsewhere, as [ledger.Head.String] and a line feed. A
+// ledger that is restored together with its anchor does not show that it is older; the head does.
 type headFile struct {
 	path string // "" for none
 }
@@ -29,8 +29,8 @@ const (
 	lockTime    = 3 * time.Second
 )
 
-// check fails unless the ledger contains the head that is in the file. A file that is not there is one
-// that is lost, or on a disk that is not there, unless the ledger has no entries.
+// check fails unless the ledger contains the head that is in the file. A file that is not there is
+// one that is lost, or on a disk that is not there, unless the ledger has no entries.
 func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 	if f.path == "" {
 		return nil
@@ -41,13 +41,16 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 		if err != nil || now.Head.Seq == 0 {
 			return err
 		}
-		return InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put the newest head there that is known (--head-file); that of the ledger as it is now is %v", f.path, now.Head.Seq, now.Head)}
+		return InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put "+
+			"the newest head there that is known (--head-file); that of the ledger as it is now is %v",
+			f.path, now.Head.Seq, now.Head)}
 	}
 	if err != nil {
 		return InputError{fmt.Errorf("--head-file %s: %w", f.path, err)}
 	}
 	if err := l.Contains(ctx, head); err != nil {
-		return fmt.Errorf("--head-file %s has the head of a later state, or of another ledger: %w", f.path, err)
+		return fmt.Errorf("--head-file %s has the head of a later state, or of another ledger: %w",
+			f.path, err)
 	}
 	return nil
 }
@@ -110,8 +113,8 @@ func (f *headFile) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// KeepHead writes the ledger's newest head to the head file, where there is one. What is charged after
-// the last call is not in it. Errors are those of [Online.State], or of the file.
+// KeepHead writes the ledger's newest head to the head file, where there is one. What is charged
+// after the last call is not in it. Errors are those of [Online.State], or of the file.
 func (o *Online) KeepHead(ctx context.Context) error {
 	if o.head.path == "" {
 		return nil

@@ -32,7 +32,8 @@ func TestHeadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		head, err := o.book.Head(t.Context())
-		if b, readErr := os.ReadFile(options.HeadFile); err != nil || readErr != nil || string(b) != head.String()+"\n" {
+		if b, readErr := os.ReadFile(options.HeadFile); err != nil || readErr != nil ||
+			string(b) != head.String()+"\n" {
 			t.Fatalf("the file has %q, the head is %v: %v, %v", b, head, err, readErr)
 		}
 	}

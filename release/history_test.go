@@ -11,9 +11,12 @@ import (
 // The history says whose votes a charge was for, in both forms.
 func TestHistoryShowsDraws(t *testing.T) {
 	entries := []ledger.Entry{
-		{Seq: 1, Kind: ledger.KindCharge, ID: "a", Count: 1, Relation: ledger.ReplaceOne, Ensemble: "wards", EnsembleDigest: "v7", Draw: &ledger.Draw{Name: "march", Votes: ledger.Digest{0xab}, Covers: true}},
+		{Seq: 1, Kind: ledger.KindCharge, ID: "a", Count: 1, Relation: ledger.ReplaceOne,
+			Ensemble: "wards", EnsembleDigest: "v7", Draw: &ledger.Draw{Name: "march",
+				Votes: ledger.Digest{0xab}, Covers: true}},
 		{
-			Seq: 2, Kind: ledger.KindCharge, ID: "b", Count: 1, PaidBy: "x", Client: "y", Relation: ledger.ReplaceOne, Ensemble: "wards", EnsembleDigest: "v7",
+			Seq: 2, Kind: ledger.KindCharge, ID: "b", Count: 1, PaidBy: "x", Client: "y",
+			Relation: ledger.ReplaceOne, Ensemble: "wards", EnsembleDigest: "v7",
 			Draw: &ledger.Draw{Name: "april", Votes: ledger.Digest{0xac}, Query: true},
 		},
 		{Seq: 3, Kind: ledger.KindCharge, ID: "c", Count: 1, Relation: ledger.ReplaceOne},
@@ -36,7 +39,9 @@ func TestHistoryShowsDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"neighbours":"replace","count":1`, `"ensemble":"wards","ensemble_digest":"v7","draw":{"name":"march","votes_digest":"ab00`, `00","query":false,"covers":true}`,
+		`"neighbours":"replace","count":1`,
+		`"ensemble":"wards","ensemble_digest":"v7","draw":{"name":"march","votes_digest":"ab00`,
+		`00","query":false,"covers":true}`,
 		`00","query":true,"covers":false}`,
 	} {
 		if !strings.Contains(string(b), want) {

@@ -11,17 +11,18 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// LabelDraft is a file of labels that is complete before anybody can see it: in a directory that nobody else may read. A
-// run that is killed leaves it behind, and the next that writes there removes it.
+// LabelDraft is a file of labels that is complete before anybody can see it: in a directory that
+// nobody else may read. A run that is killed leaves it behind, and the next that writes there
+// removes it.
 type LabelDraft struct {
 	dir  *atomicfile.Dir
 	path string
 	*votes.LabelFile
 }
 
-// NewLabelDraft begins the draft of a file of this name, by which its form goes, in a directory of its own within the
-// folder, or among the temporary files for "". It must end in Remove. What the name or the options cannot have is a
-// [UsageError], what cannot be written an [OutputError].
+// NewLabelDraft begins the draft of a file of this name, by which its form goes, in a directory of
+// its own within the folder, or among the temporary files for "". It must end in Remove. What the
+// name or the options cannot have is a [UsageError], what cannot be written an [OutputError].
 func NewLabelDraft(folder, name string, o votes.LabelOptions) (*LabelDraft, error) {
 	dir, err := atomicfile.MakeDir(folder, "darrm-labels")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// A labelFile is an output that gets the draft of a file of labels: beside it, or among the temporary files
-// where the output is a device, a pipe or stdout.
+// A labelFile is an output that gets the draft of a file of labels: beside it, or among the
+// temporary files where the output is a device, a pipe or stdout.
 type labelFile struct {
 	FileOutput
 	options votes.LabelOptions // with a class for abstentions, the last one, where there are any

@@ -81,7 +81,8 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	var file *labelFile
 	if l.Encode == nil {
 		file = &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
-			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes, Simulated: l.Seed != nil,
+			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes,
+			Simulated: l.Seed != nil,
 		}}
 		defer file.remove()
 		r.transaction.Output = file
@@ -103,7 +104,8 @@ func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 	if err := r.plan(ctx, true); err != nil {
 		return nil, err
 	}
-	return newQuote(ctx, r.summary, r.transaction.Ledger, r.transaction.Bill, r.transaction.secret.isResumed())
+	return newQuote(ctx, r.summary, r.transaction.Ledger, r.transaction.Bill,
+		r.transaction.secret.isResumed())
 }
 
 // plan works out what is released and charged, and writes nothing.
@@ -157,7 +159,8 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 func (l *Labels) check() error {
 	switch {
 	case l.Seed != nil && l.Charge.Ledger != "":
-		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing " +
+			"and pays for nothing")
 	case l.Force && l.Charge.Ledger != "":
 		return usagef("--force goes without --ledger: a ledger knows what was released")
 	case l.Checkpoint != "" && l.Charge.Ledger == "":
@@ -169,8 +172,10 @@ func (l *Labels) check() error {
 		if l.Format != votes.FormatAuto || l.Compression > votes.CompressionNone {
 			return usagef("--json goes without --out-format and --out-compression: it is a form of its own")
 		}
-		if f, c := votes.FormatOfName(l.Output.Path); f != votes.FormatAuto || c != votes.CompressionNone {
-			return usagef("--out = %q, but --json writes one JSON document: give a name that does not end as another form's, such as labels.json, or leave --json out", l.Output.Path)
+		if f, c := votes.FormatOfName(l.Output.Path); f != votes.FormatAuto ||
+			c != votes.CompressionNone {
+			return usagef("--out = %q, but --json writes one JSON document: give a name that does not end "+
+				"as another form's, such as labels.json, or leave --json out", l.Output.Path)
 		}
 	}
 	reads := []File{{Flag: "table", Path: l.Table}}
@@ -212,12 +217,15 @@ func (r *labelRun) count(ctx context.Context) (err error) {
 	}
 	defer v.Close()
 	r.counted = newReading(hash, r.coins)
-	digest := func(_ context.Context, b *votes.Batch) (*ledger.VoteHash, error) { return r.counted.digest(b), nil }
+	digest := func(_ context.Context, b *votes.Batch) (*ledger.VoteHash, error) {
+		return r.counted.digest(b), nil
+	}
 	return process(ctx, r, v, Counting, digest, r.counted.add)
 }
 
 // process passes the votes through work and sink, and reports its progress.
-func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage string, work func(context.Context, *votes.Batch) (T, error), sink func(*votes.Batch, T) error) error {
+func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage string,
+	work func(context.Context, *votes.Batch) (T, error), sink func(*votes.Batch, T) error) error {
 	var o votes.ProcessOptions
 	if r.Progress != nil {
 		var end func()
@@ -246,7 +254,8 @@ func (r *labelRun) bill() (err error) {
 	}
 	if r.coins != nil {
 		if !r.planned.tabled() {
-			return usagef("--checkpoint goes with a mechanism that has a noise function or a table, not with %s, whose coins come from no key", r.planned.Mechanism.Name())
+			return usagef("--checkpoint goes with a mechanism that has a noise function or a table, not "+
+				"with %s, whose coins come from no key", r.planned.Mechanism.Name())
 		}
 		if err = r.coins.end(r.planned); err != nil {
 			return err
@@ -259,7 +268,8 @@ func (r *labelRun) bill() (err error) {
 }
 
 // draw draws the answers, into the file if there is one, and returns what gives the result.
-func (r *labelRun) draw(file *labelFile) func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+func (r *labelRun) draw(file *labelFile) func(context.Context,
+	*ledger.Receipt) (func(io.Writer) error, error) {
 	return func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
 		if file == nil {
 			return func(w io.Writer) error { return r.Encode(w, &r.summary) }, r.answer(ctx, paid, nil)

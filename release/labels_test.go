@@ -65,13 +65,16 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	l, dir, _ := newLabels(t, 1)
 	s, err := l.Run(t.Context())
 	first := contentOf(t, l.Output.Path)
-	if err != nil || s.Queries != 3 || s.Mechanism != "darrm" || s.Before || !strings.HasPrefix(first, "query,label\n0,") || strings.Count(first, "\n") != 4 {
+	if err != nil || s.Queries != 3 || s.Mechanism != "darrm" || s.Before ||
+		!strings.HasPrefix(first, "query,label\n0,") || strings.Count(first, "\n") != 4 {
 		t.Fatalf("%+v, %v, %q", s, err, first)
 	}
-	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) || contentOf(t, l.Output.Path) != first {
+	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) ||
+		contentOf(t, l.Output.Path) != first {
 		t.Errorf("again: %+v, %v", s, err)
 	}
-	if q, err := l.Quote(t.Context()); err != nil || q.Charge != nil || q.Queries != 3 || q.Totals.Fresh.Cost.Epsilon == 0 || contentOf(t, l.Output.Path) != first {
+	if q, err := l.Quote(t.Context()); err != nil || q.Charge != nil || q.Queries != 3 ||
+		q.Totals.Fresh.Cost.Epsilon == 0 || contentOf(t, l.Output.Path) != first {
 		t.Errorf("dry: %+v, %v", q, err)
 	}
 	l.Force = true
@@ -80,11 +83,13 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	}
 	released := contentOf(t, l.Output.Path)
 	l.Force, l.Seed = false, new(uint64(7))
-	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "--force") || contentOf(t, l.Output.Path) != released {
+	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) ||
+		!strings.Contains(err.Error(), "--force") || contentOf(t, l.Output.Path) != released {
 		t.Errorf("a simulation over a release: %+v, %v", s, err)
 	}
 	l.Force = true
-	if _, err := l.Run(t.Context()); err != nil || !strings.HasPrefix(contentOf(t, l.Output.Path), "query,simulated_label\n") {
+	if _, err := l.Run(t.Context()); err != nil ||
+		!strings.HasPrefix(contentOf(t, l.Output.Path), "query,simulated_label\n") {
 		t.Errorf("simulated: %v, %q", err, contentOf(t, l.Output.Path))
 	}
 	if got := namesIn(t, dir); !slices.Equal(got, []string{"labels.csv", "votes.csv"}) {
@@ -110,7 +115,8 @@ func TestLabelsArePaidForOnce(t *testing.T) {
 		t.Fatalf("%+v, %v, told of %d; spent %v, quoted %v", s, err, told, spent, *q.Charge)
 	}
 	first := contentOf(t, l.Output.Path)
-	if s, err := l.Run(t.Context()); err != nil || !s.Before || contentOf(t, l.Output.Path) != first || told != 3 {
+	if s, err := l.Run(t.Context()); err != nil || !s.Before || contentOf(t, l.Output.Path) != first ||
+		told != 3 {
 		t.Errorf("asked again: %+v, %v", s, err)
 	}
 	if _, err := l.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {
@@ -166,7 +172,8 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 		if s != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %+v, %v, want %q", tt.name, s, err, tt.want)
 		}
-		if got := namesIn(t, dir); !slices.Equal(got, []string{"votes.csv"}) || len(entries(t, book)) == 0 {
+		if got := namesIn(t, dir); !slices.Equal(got, []string{"votes.csv"}) ||
+			len(entries(t, book)) == 0 {
 			t.Errorf("%s: files %q, entries %q", tt.name, got, entries(t, book))
 		}
 	}
@@ -191,18 +198,24 @@ func TestLabelsAreResumed(t *testing.T) {
 		change func(*Labels)
 		want   func(error) bool
 	}{
-		{"without the key", func(l *Labels) { l.Checkpoint = "" }, func(err error) bool { return errors.Is(err, ledger.ErrReplayed) }},
+		{"without the key", func(l *Labels) { l.Checkpoint = "" }, func(err error) bool {
+			return errors.Is(err, ledger.ErrReplayed)
+		}},
 		{"other votes", func(l *Labels) {
 			l.Votes = []string{filepath.Join(t.TempDir(), "other.csv")}
-			if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n1,1,0\n0,0,0\n1,0,0\n"), 0o600); err != nil {
+			if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n1,1,0\n0,0,0\n1,0,0\n"), 0o600); err !=
+				nil {
 				t.Fatal(err)
 			}
 		}, func(err error) bool { var input InputError; return errors.As(err, &input) }},
-		{"another request", func(l *Labels) { l.Charge.RequestID = "april" }, func(err error) bool { return errors.Is(err, ledger.ErrSameVotes) }},
+		{"another request", func(l *Labels) {
+			l.Charge.RequestID = "april"
+		}, func(err error) bool { return errors.Is(err, ledger.ErrSameVotes) }},
 	} {
 		other := l
 		tt.change(&other)
-		if s, err := other.Run(t.Context()); s != nil || !tt.want(err) || contentOf(t, l.Checkpoint) != key || contentOf(t, l.Output.Path) != "" {
+		if s, err := other.Run(t.Context()); s != nil || !tt.want(err) ||
+			contentOf(t, l.Checkpoint) != key || contentOf(t, l.Output.Path) != "" {
 			t.Errorf("%s: %+v, %v", tt.name, s, err)
 		}
 	}
@@ -231,7 +244,10 @@ func TestLabelsFromStdin(t *testing.T) {
 	var out strings.Builder
 	l.Charge, l.Votes, l.Stdin = paidBy(book, "march"), []string{"-"}, strings.NewReader(someVotes)
 	l.Output = FileOutput{Stdout: &out}
-	l.Encode = func(w io.Writer, s *Summary) error { _, err := fmt.Fprintln(w, s.Queries, s.Classes); return err }
+	l.Encode = func(w io.Writer, s *Summary) error {
+		_, err := fmt.Fprintln(w, s.Queries, s.Classes)
+		return err
+	}
 	if _, err := l.Run(t.Context()); err != nil || out.String() != "3 [0 1]\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
@@ -244,22 +260,37 @@ func TestLabelsFromStdin(t *testing.T) {
 func TestLabelsCheck(t *testing.T) {
 	document := func(io.Writer, *Summary) error { return nil }
 	for name, change := range map[string]func(*Labels){
-		"a document named as a table":  func(l *Labels) { l.Encode, l.Output.Path = document, "x.Parquet" },
-		"a document named as packed":   func(l *Labels) { l.Encode, l.Output.Path = document, "x.json.gz" },
-		"a document in another format": func(l *Labels) { l.Encode, l.Output.Path, l.Format = document, "x.json", votes.FormatCSV },
-		"a document packed":            func(l *Labels) { l.Encode, l.Output.Path, l.Compression = document, "x.json", votes.CompressionGzip },
-		"a simulation that pays":       func(l *Labels) { l.Seed = new(uint64) },
-		"forced with a ledger":         func(l *Labels) { l.Force = true },
-		"a key without a ledger":       func(l *Labels) { l.Checkpoint, l.Charge = "k", Charge{} },
-		"a key and coins from nowhere": func(l *Labels) { l.Checkpoint, l.Read.Missing = "k", votes.MissingCoin },
-		"the votes as output":          func(l *Labels) { l.Output.Path = l.Votes[0] },
-		"the ledger as output":         func(l *Labels) { l.Output.Path = l.Charge.Ledger },
-		"the table as output":          func(l *Labels) { l.Table = l.Output.Path },
-		"no request":                   func(l *Labels) { l.Charge.RequestID = "" },
-		"nobody's votes":               func(l *Labels) { l.Charge.Teachers = "" },
-		"less than no records":         func(l *Labels) { l.Records = -1 },
+		"a document named as a table": func(l *Labels) {
+			l.Encode, l.Output.Path = document,
+				"x.Parquet"
+		},
+		"a document named as packed": func(l *Labels) {
+			l.Encode, l.Output.Path = document,
+				"x.json.gz"
+		},
+		"a document in another format": func(l *Labels) {
+			l.Encode, l.Output.Path, l.Format = document,
+				"x.json", votes.FormatCSV
+		},
+		"a document packed": func(l *Labels) {
+			l.Encode, l.Output.Path, l.Compression = document, "x.json", votes.CompressionGzip
+		},
+		"a simulation that pays": func(l *Labels) { l.Seed = new(uint64) },
+		"forced with a ledger":   func(l *Labels) { l.Force = true },
+		"a key without a ledger": func(l *Labels) { l.Checkpoint, l.Charge = "k", Charge{} },
+		"a key and coins from nowhere": func(l *Labels) {
+			l.Checkpoint, l.Read.Missing = "k",
+				votes.MissingCoin
+		},
+		"the votes as output":  func(l *Labels) { l.Output.Path = l.Votes[0] },
+		"the ledger as output": func(l *Labels) { l.Output.Path = l.Charge.Ledger },
+		"the table as output":  func(l *Labels) { l.Table = l.Output.Path },
+		"no request":           func(l *Labels) { l.Charge.RequestID = "" },
+		"nobody's votes":       func(l *Labels) { l.Charge.Teachers = "" },
+		"less than no records": func(l *Labels) { l.Records = -1 },
 		"a key for other coins": func(l *Labels) {
-			l.Checkpoint, l.Read = filepath.Join(t.TempDir(), "k"), votes.Options{Layout: votes.LayoutCounts, Classes: []string{"a", "b", "c"}}
+			l.Checkpoint, l.Read = filepath.Join(t.TempDir(), "k"),
+				votes.Options{Layout: votes.LayoutCounts, Classes: []string{"a", "b", "c"}}
 			l.Votes = []string{filepath.Join(t.TempDir(), "counts.csv")}
 			if err := os.WriteFile(l.Votes[0], []byte("a,b,c\n10,0,0\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -285,7 +316,8 @@ func TestLabelsCheck(t *testing.T) {
 func TestVotesMustFitTheTable(t *testing.T) {
 	p := plurality.Problem{K: 3, Classes: 2, Epsilon: 0.25, Affected: 1}
 	for name, change := range map[string]func(p *plurality.Problem){
-		"as it is": func(*plurality.Problem) {}, "classes": func(p *plurality.Problem) { p.Classes = 3 }, "teachers": func(p *plurality.Problem) { p.K = 4 },
+		"as it is": func(*plurality.Problem) {}, "classes": func(p *plurality.Problem) { p.Classes = 3 },
+		"teachers": func(p *plurality.Problem) { p.K = 4 },
 	} {
 		l, dir, book := newLabels(t, 10)
 		of := p
@@ -295,14 +327,16 @@ func TestVotesMustFitTheTable(t *testing.T) {
 		s, err := l.Run(t.Context())
 		if of == p {
 			// Three answers of 0.25 each.
-			if err != nil || s.Certificate == "" || s.Presumed || s.Mechanism != "optimal" || s.PerAnswer.Epsilon != 0.25 {
+			if err != nil || s.Certificate == "" || s.Presumed || s.Mechanism != "optimal" ||
+				s.PerAnswer.Epsilon != 0.25 {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}
 			checkSpent(t, book, 0.75)
 			continue
 		}
 		var input InputError
-		if s != nil || !errors.As(err, &input) || len(entries(t, book)) != 0 || !slices.Equal(namesIn(t, dir), []string{"votes.csv"}) {
+		if s != nil || !errors.As(err, &input) || len(entries(t, book)) != 0 ||
+			!slices.Equal(namesIn(t, dir), []string{"votes.csv"}) {
 			t.Errorf("other %s: %+v, %v, entries %q", name, s, err, entries(t, book))
 		}
 	}

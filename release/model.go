@@ -63,9 +63,11 @@ type Training struct {
 func (m Model) Check() error {
 	switch {
 	case m.Simulated && m.Ledger != "":
-		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing " +
+			"and pays for nothing")
 	case m.PartOf != "" && (m.RequestID == "" || m.Ledger == ""):
-		return usagef("an answer of a run needs a ledger, which remembers what was answered: give --ledger")
+		return usagef("an answer of a run needs a ledger, which remembers what was answered: " +
+			"give --ledger")
 	case m.RequestID != "" && m.Ledger == "":
 		return usagef("--request-id goes with --ledger")
 	case shared(m.RequestID) != nil:
@@ -121,8 +123,10 @@ func (m Model) begin(ctx context.Context) (t *Transaction, training Training, er
 	if training, err = m.Begin(state); err != nil {
 		return nil, training, err
 	}
-	if c := training.Cost; !m.Simulated && !(c.Epsilon >= 0 && c.Epsilon <= math.MaxFloat64 && c.Delta >= 0 && c.Delta < 1) {
-		return nil, training, fmt.Errorf("the model promises %v-DP, which is no guarantee: it is not released", c)
+	if c := training.Cost; !m.Simulated && !(c.Epsilon >= 0 && c.Epsilon <= math.MaxFloat64 &&
+		c.Delta >= 0 && c.Delta < 1) {
+		return nil, training,
+			fmt.Errorf("the model promises %v-DP, which is no guarantee: it is not released", c)
 	}
 	if t.secret != nil {
 		t.secret.state = training.State
@@ -152,7 +156,8 @@ func (m Model) bill(training Training) (*Bill, error) {
 		id = fmt.Sprintf("training:%s", training.ID)
 	}
 	b := &Bill{
-		release: ledger.Request{ID: id, Count: 1, Unit: unit, Event: event, Relation: inLedger(m.Relation)}, coins: "release",
+		release: ledger.Request{ID: id, Count: 1, Unit: unit, Event: event,
+			Relation: inLedger(m.Relation)}, coins: "release",
 	}
 	if m.PartOf == "" || err != nil {
 		return b, err

@@ -55,12 +55,16 @@ func (tr *trainer) begin(state []byte) (Training, error) {
 	}, nil
 }
 
-func newModel(t *testing.T, eps, budget float64) (m Model, tr *trainer, dir string, book *ledger.Ledger) {
+func newModel(t *testing.T, eps, budget float64) (
+	m Model, tr *trainer, dir string, book *ledger.Ledger) {
 	t.Helper()
-	tr, dir, book = &trainer{cost: accountant.Cost{Epsilon: eps, Delta: 1e-6}}, t.TempDir(), newLedger(t, budget)
+	tr, dir, book = &trainer{cost: accountant.Cost{Epsilon: eps, Delta: 1e-6}}, t.TempDir(),
+		newLedger(t, budget)
 	return Model{
-		Event: ModelEvent{Mechanism: "shuffled-gradients", Method: "m", Task: "t", Epochs: 3, Mode: "best"}, Relation: accountant.ReplaceOne,
-		Ledger: book.Path(), RequestID: "model", Output: FileOutput{Path: filepath.Join(dir, "model.json")},
+		Event: ModelEvent{Mechanism: "shuffled-gradients", Method: "m", Task: "t", Epochs: 3,
+			Mode: "best"}, Relation: accountant.ReplaceOne,
+		Ledger: book.Path(), RequestID: "model",
+		Output:     FileOutput{Path: filepath.Join(dir, "model.json")},
 		Checkpoint: filepath.Join(dir, "state"), StateSize: 100, Begin: tr.begin,
 	}, tr, dir, book
 }
@@ -116,7 +120,8 @@ func TestModelIsResumed(t *testing.T) {
 	if err := second.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {
 		t.Errorf("a second draw, dry: %v", err)
 	}
-	if o, err := m.Run(t.Context()); err != nil || !o.Done() || contentOf(t, m.Output.Path) != "model 1" {
+	if o, err := m.Run(t.Context()); err != nil || !o.Done() ||
+		contentOf(t, m.Output.Path) != "model 1" {
 		t.Errorf("%+v, %v, %q", o, err, contentOf(t, m.Output.Path))
 	}
 	want := []string{"", "", "key 1 step 0", "key 1 step 0", "key 1 step 2", "", "", "key 1 step 2"}
@@ -128,11 +133,13 @@ func TestModelIsResumed(t *testing.T) {
 		t.Errorf("files %q", got)
 	}
 	// The request is answered: what is there is the model, another draw is refused.
-	if o, err := m.Run(t.Context()); err != nil || !o.Before || contentOf(t, m.Output.Path) != "model 1" {
+	if o, err := m.Run(t.Context()); err != nil || !o.Before ||
+		contentOf(t, m.Output.Path) != "model 1" {
 		t.Errorf("asked again: %+v, %v", o, err)
 	}
 	m.Output.Path += "2"
-	if o, err := m.Run(t.Context()); !errors.Is(err, ledger.ErrReplayed) || o.Done() || contentOf(t, m.Output.Path) != "" || contentOf(t, m.Checkpoint) != "" {
+	if o, err := m.Run(t.Context()); !errors.Is(err, ledger.ErrReplayed) || o.Done() ||
+		contentOf(t, m.Output.Path) != "" || contentOf(t, m.Checkpoint) != "" {
 		t.Errorf("elsewhere: %+v, %v", o, err)
 	}
 }
@@ -145,23 +152,42 @@ func TestModelIsRefused(t *testing.T) {
 		change func(*Model, *trainer)
 		want   func(error) bool
 	}{
-		{"beyond the budget", func(_ *Model, tr *trainer) { tr.cost.Epsilon = 2 }, func(err error) bool { return errors.Is(err, ledger.ErrExceeded) }},
-		{"another relation", func(m *Model, _ *trainer) { m.Relation = accountant.AddOrRemoveOne }, func(err error) bool { return errors.Is(err, ledger.ErrRelation) }},
-		{"no relation", func(m *Model, _ *trainer) { m.Relation = 0 }, func(err error) bool { return err != nil }},
-		{"no guarantee", func(_ *Model, tr *trainer) { tr.cost.Epsilon = math.Inf(1) }, func(err error) bool { return err != nil }},
-		{"no guarantee, no ledger", func(m *Model, tr *trainer) { m.Ledger, m.RequestID, tr.cost.Epsilon = "", "", math.Inf(1) }, func(err error) bool { return err != nil }},
-		{"δ = 1, no ledger", func(m *Model, tr *trainer) { m.Ledger, m.RequestID, tr.cost.Delta = "", "", 1 }, func(err error) bool { return err != nil }},
-		{"no number, no ledger", func(m *Model, tr *trainer) { m.Ledger, m.RequestID, tr.cost.Epsilon = "", "", math.NaN() }, func(err error) bool { return err != nil }},
+		{"beyond the budget", func(_ *Model, tr *trainer) { tr.cost.Epsilon = 2 }, func(err error) bool {
+			return errors.Is(err, ledger.ErrExceeded)
+		}},
+		{"another relation", func(m *Model, _ *trainer) { m.Relation = accountant.AddOrRemoveOne },
+			func(err error) bool { return errors.Is(err, ledger.ErrRelation) }},
+		{"no relation", func(m *Model, _ *trainer) { m.Relation = 0 },
+			func(err error) bool { return err != nil }},
+		{"no guarantee", func(_ *Model, tr *trainer) {
+			tr.cost.Epsilon = math.Inf(1)
+		}, func(err error) bool { return err != nil }},
+		{"no guarantee, no ledger", func(m *Model, tr *trainer) {
+			m.Ledger, m.RequestID, tr.cost.Epsilon = "", "", math.Inf(1)
+		}, func(err error) bool { return err != nil }},
+		{"δ = 1, no ledger", func(m *Model, tr *trainer) {
+			m.Ledger, m.RequestID, tr.cost.Delta = "", "", 1
+		}, func(err error) bool { return err != nil }},
+		{"no number, no ledger", func(m *Model, tr *trainer) {
+			m.Ledger, m.RequestID, tr.cost.Epsilon = "", "", math.NaN()
+		}, func(err error) bool { return err != nil }},
 		{"no name", func(m *Model, tr *trainer) {
 			begin := m.Begin
-			m.Begin = func(state []byte) (Training, error) { t, err := begin(state); t.ID = ""; return t, err }
+			m.Begin = func(state []byte) (Training, error) {
+				t, err := begin(state)
+				t.ID = ""
+				return t,
+					err
+			}
 		}, func(err error) bool { return err != nil }},
 		{"a simulation that pays", func(m *Model, _ *trainer) { m.Simulated = true }, isUsage},
 		{"a name without a ledger", func(m *Model, _ *trainer) { m.Ledger = "" }, isUsage},
 		{"the name of teachers", func(m *Model, _ *trainer) { m.RequestID = "teachers:wards" }, isUsage},
 		{"the name of a draw", func(m *Model, _ *trainer) { m.RequestID = "draw:march" }, isUsage},
 		{"over its state", func(m *Model, _ *trainer) { m.Output.Path = m.Checkpoint }, isUsage},
-		{"over what it reads", func(m *Model, _ *trainer) { m.Reads = []File{{"private", m.Output.Path, false}} }, isUsage},
+		{"over what it reads", func(m *Model, _ *trainer) {
+			m.Reads = []File{{"private", m.Output.Path, false}}
+		}, isUsage},
 	} {
 		m, tr, dir, book := newModel(t, 0.5, 1)
 		tr.stops = map[int]bool{0: true} // it does not come so far
@@ -204,7 +230,8 @@ func TestModelOverwrites(t *testing.T) {
 		}
 		tt.change(&m)
 		_, err := m.Run(t.Context())
-		if got := contentOf(t, m.Output.Path); got != tt.want || errors.Is(err, fs.ErrExist) != (tt.want == old) {
+		if got := contentOf(t, m.Output.Path); got != tt.want ||
+			errors.Is(err, fs.ErrExist) != (tt.want == old) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}
 		if got := namesIn(t, dir); !slices.Equal(got, []string{"model.json"}) {
@@ -213,8 +240,8 @@ func TestModelOverwrites(t *testing.T) {
 	}
 }
 
-// The answers of a run are paid for by the first, whatever each is. A run of another digest under the same
-// name is none of them: it is refused, and so is one of another cost.
+// The answers of a run are paid for by the first, whatever each is. A run of another digest under
+// the same name is none of them: it is refused, and so is one of another cost.
 func TestAnswersOfARun(t *testing.T) {
 	m, tr, _, book := newModel(t, 0.5, 0.9)
 	m.PartOf, m.Event.Mechanism, m.Event.Run = "r", "federated", "d1"
@@ -237,7 +264,8 @@ func TestAnswersOfARun(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	m.Event.Run = "d2"
-	if err := answer("c"); !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), "this run was charged before") {
+	if err := answer("c"); !errors.Is(err, ledger.ErrConflict) ||
+		!strings.Contains(err.Error(), "this run was charged before") {
 		t.Errorf("another run under the name: %v", err)
 	}
 	m.Event.Run, tr.cost.Epsilon = "d1", 0.4

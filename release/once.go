@@ -13,7 +13,8 @@ import (
 // have gone on from it: an [OutputError], and an fs.ErrExist. An output with a method like
 // [FileOutput.WriteNew] keeps that even for what another run writes at the same time. name is the
 // output's, for the error. encode gives the same bytes each time.
-func WriteOnce(ctx context.Context, name string, o Output, encode func(io.Writer) error) (before bool, err error) {
+func WriteOnce(ctx context.Context, name string, o Output,
+	encode func(io.Writer) error) (before bool, err error) {
 	f, err := o.Open(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		fresh, ok := o.(interface {

@@ -9,11 +9,15 @@ import (
 	"testing"
 )
 
-// A result is written where nothing is, left as it is where it was written before, and takes the place of nothing else.
+// A result is written where nothing is, left as it is where it was written before, and takes the
+// place of nothing else.
 func TestWriteOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "1.round")
 	write := func(text string) (bool, error) {
-		return WriteOnce(t.Context(), "--out", FileOutput{Path: path}, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+		return WriteOnce(t.Context(), "--out", FileOutput{Path: path}, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
 	}
 	if before, err := write("first"); before || err != nil {
 		t.Errorf("nothing was there: %t, %v", before, err)
@@ -25,12 +29,14 @@ func TestWriteOnce(t *testing.T) {
 	if before, err := write("first"); !before || err != nil {
 		t.Errorf("it was there: %t, %v", before, err)
 	}
-	if now, err := os.Stat(path); err != nil || !os.SameFile(info, now) || now.ModTime() != info.ModTime() {
+	if now, err := os.Stat(path); err != nil || !os.SameFile(info, now) ||
+		now.ModTime() != info.ModTime() {
 		t.Errorf("the file was written again: %v", err)
 	}
 	var output OutputError
 	for _, other := range []string{"second", "", "first and more"} {
-		if before, err := write(other); before || !errors.As(err, &output) || !errors.Is(err, fs.ErrExist) {
+		if before, err := write(other); before || !errors.As(err, &output) ||
+			!errors.Is(err, fs.ErrExist) {
 			t.Errorf("%q: %t, %v", other, before, err)
 		}
 	}
@@ -50,7 +56,8 @@ func TestWriteOnce(t *testing.T) {
 			_, err := io.WriteString(w, "mine")
 			return err
 		})
-		if same := theirs == "mine"; before != same || errors.Is(err, fs.ErrExist) == same || (err == nil) != same {
+		if same := theirs == "mine"; before != same || errors.Is(err, fs.ErrExist) == same ||
+			(err == nil) != same {
 			t.Errorf("beside %q: %t, %v", theirs, before, err)
 		}
 		if b, err := os.ReadFile(raced); string(b) != theirs || err != nil {
@@ -62,14 +69,18 @@ func TestWriteOnce(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: link}, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); before || err != nil {
+	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: link}, func(w io.Writer) error {
+		_, err := io.WriteString(w, "x")
+		return err
+	}); before || err != nil {
 		t.Errorf("through a link: %t, %v", before, err)
 	}
 	if b, err := os.ReadFile(target); string(b) != "x" || err != nil {
 		t.Errorf("through a link: %q, %v", b, err)
 	}
 	broken := errors.New("broken")
-	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: path}, func(io.Writer) error { return broken }); before || !errors.Is(err, broken) {
+	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: path},
+		func(io.Writer) error { return broken }); before || !errors.Is(err, broken) {
 		t.Errorf("a result that fails: %t, %v", before, err)
 	}
 }

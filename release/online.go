@@ -177,7 +177,8 @@ func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
 
 // noteFailure remembers that the handle cannot be used any more.
 func (o *Online) noteFailure(book *ledger.Ledger, err error) {
-	if !errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrWrite) && !errors.Is(err, ledger.ErrDamaged) {
+	if !errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrWrite) &&
+		!errors.Is(err, ledger.ErrDamaged) {
 		return
 	}
 	o.mu.Lock()
@@ -254,7 +255,8 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 // conflictOf turns the ledger's errors about an id that was used before into a [usedError].
 func conflictOf(id string, err error) error {
 	var conflict *ledger.ConflictError
-	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
+	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) ||
+		errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
 		return &usedError{id, err}
 	}
 	return err
@@ -269,7 +271,8 @@ type usedError struct {
 }
 
 func (e *usedError) Error() string {
-	return fmt.Sprintf("request id %q was used before; it is answered again only to its first client, with the replay key, votes, mechanism and service key of the first time", e.id)
+	return fmt.Sprintf("request id %q was used before; it is answered again only to its first "+
+		"client, with the replay key, votes, mechanism and service key of the first time", e.id)
 }
 
 func (e *usedError) Unwrap() error { return e.cause }
@@ -289,7 +292,8 @@ func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 }
 
 // transaction is the release of one answer, which a will be.
-func (o *Online) transaction(book *ledger.Ledger, q Query) (t *Transaction, a *Answered, err error) {
+func (o *Online) transaction(book *ledger.Ledger,
+	q Query) (t *Transaction, a *Answered, err error) {
 	if err := shared(q.ID); err != nil {
 		return nil, nil, InputError{err}
 	}
@@ -313,7 +317,8 @@ func (o *Online) transaction(book *ledger.Ledger, q Query) (t *Transaction, a *A
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes
 		// from the same id, its answers share no coins.
 		start := time.Now()
-		class, err := m.AnswerMissing(ensemble.KeyedCoins(o.key.JobKey), string(digest[:]), counts, missing)
+		class, err := m.AnswerMissing(ensemble.KeyedCoins(o.key.JobKey), string(digest[:]), counts,
+			missing)
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,8 @@ func TestConflictsTellNoVotes(t *testing.T) {
 		for _, server := range []*Online{o, openOnline(t, options)} {
 			for _, client := range []string{"alice", "bob", ""} {
 				for _, key := range []string{myKey, otherKey, "", myKey + "0"} {
-					for _, q := range []Query{{Votes: w.votes}, {Votes: w.more}, {Counts: counts}, {Votes: w.votes, Share: shareOf(t, 100)}, {Votes: w.more, Share: shareOf(t, 0.1)}} {
+					for _, q := range []Query{{Votes: w.votes}, {Votes: w.more}, {Counts: counts},
+						{Votes: w.votes, Share: shareOf(t, 100)}, {Votes: w.more, Share: shareOf(t, 0.1)}} {
 						q.ID, q.Client, q.ReplayKey = "a", client, key
 						if client == "" {
 							q.Share = nil
@@ -66,7 +67,8 @@ func TestWithoutReplayKeyOnce(t *testing.T) {
 		mustAnswer(t, o, Query{ID: "a", Votes: w.votes})
 		said := map[string]bool{}
 		for _, server := range []*Online{o, openOnline(t, options)} {
-			for _, q := range []Query{{Votes: w.votes}, {Votes: w.more}, {ReplayKey: myKey, Votes: w.votes}, {ReplayKey: myKey, Votes: w.more}} {
+			for _, q := range []Query{{Votes: w.votes}, {Votes: w.more}, {ReplayKey: myKey, Votes: w.votes},
+				{ReplayKey: myKey, Votes: w.more}} {
 				q.ID = "a"
 				a, err := server.Answer(t.Context(), q)
 				if a != nil || !errors.Is(err, ledger.ErrRefused) {
@@ -82,11 +84,13 @@ func TestWithoutReplayKeyOnce(t *testing.T) {
 	}
 }
 
-// A replay key that cannot have 128 random bits is refused before anything is charged, and not quoted.
+// A replay key that cannot have 128 random bits is refused before anything is charged, and not
+// quoted.
 func TestReplayKeyRefused(t *testing.T) {
 	w := ways(t)["none"]
 	o, _ := newOnline(t, w.plan, w.charge, 1e3)
-	for _, key := range []string{myKey[1:], strings.Repeat(myKey, 2) + "0", strings.ToUpper(myKey), "x" + myKey, myKey + " ", "5f3c6d8e-0b1a-4c2d-9e8f-1a2b3c4d5e6f"} {
+	for _, key := range []string{myKey[1:], strings.Repeat(myKey, 2) + "0", strings.ToUpper(myKey),
+		"x" + myKey, myKey + " ", "5f3c6d8e-0b1a-4c2d-9e8f-1a2b3c4d5e6f"} {
 		a, err := o.Answer(t.Context(), Query{ID: "a", ReplayKey: key, Votes: w.votes})
 		var input InputError
 		if a != nil || !errors.As(err, &input) || strings.Contains(err.Error(), key) {
@@ -118,7 +122,8 @@ func TestReplayKeyIsInNoFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, secret := range [][]byte{[]byte(myKey), raw, text[:], bits[:], []byte(hex.EncodeToString(text[:])), []byte(hex.EncodeToString(bits[:]))} {
+			for _, secret := range [][]byte{[]byte(myKey), raw, text[:], bits[:],
+				[]byte(hex.EncodeToString(text[:])), []byte(hex.EncodeToString(bits[:]))} {
 				if bytes.Contains(b, secret) {
 					t.Errorf("%s: %s has %x", name, filepath.Base(f), secret)
 				}

@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// After damage that was undone, such as a file that was put back, the very next query is answered: the
-// handle that saw the damage is replaced at once, not only when it has refused once more.
+// After damage that was undone, such as a file that was put back, the very next query is answered:
+// the handle that saw the damage is replaced at once, not only when it has refused once more.
 func TestOnlineReopensAfterDamage(t *testing.T) {
 	w := ways(t)["none"]
 	o, options := newOnline(t, w.plan, w.charge, 1e3)

@@ -24,11 +24,15 @@ func TestQueryErrors(t *testing.T) {
 	}{
 		{Query{Votes: w.votes, Counts: []int{10, 0, 0}}, "votes and counts exclude each other"},
 		{Query{}, "votes or counts must be given"},
-		{Query{Counts: []int{10, 1, 0}}, "counts must be 3 numbers of at least 0, one for each class, with the sum K = 10"},
+		{Query{Counts: []int{10, 1, 0}},
+			"counts must be 3 numbers of at least 0, one for each class, with the sum K = 10"},
 		{Query{Votes: w.votes[1:]}, "number of votes = 9, but it must be K = 10"},
-		{Query{Votes: []int{0, 1, 2, 3, 2, 0, 0, 0, 0, 1}}, "the vote of teacher 4 is of no class: they are 0 to 2"},
-		{Query{Votes: []int{0, 1, -2, 2, 2, 0, 0, 0, 0, 1}}, "the vote of teacher 3 is of no class: they are 0 to 2"},
-		{Query{Votes: []int{0, 1, 2, 2, -1, 0, 0, 0, 0, 1}}, "the vote of teacher 5 is missing, which this service does not allow (--missing coin)"},
+		{Query{Votes: []int{0, 1, 2, 3, 2, 0, 0, 0, 0, 1}},
+			"the vote of teacher 4 is of no class: they are 0 to 2"},
+		{Query{Votes: []int{0, 1, -2, 2, 2, 0, 0, 0, 0, 1}},
+			"the vote of teacher 3 is of no class: they are 0 to 2"},
+		{Query{Votes: []int{0, 1, 2, 2, -1, 0, 0, 0, 0, 1}},
+			"the vote of teacher 5 is missing, which this service does not allow (--missing coin)"},
 	} {
 		c.q.ID = "a"
 		_, err := o.Answer(t.Context(), c.q)
@@ -51,7 +55,8 @@ func TestOnlineSaysWhatIsMissing(t *testing.T) {
 	} {
 		bad := options
 		change(&bad)
-		if o, err := OpenOnline(t.Context(), bad); o != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if o, err := OpenOnline(t.Context(), bad); o != nil || err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -73,7 +78,8 @@ func TestOnlineUnit(t *testing.T) {
 	for name, w := range ways(t) {
 		o, _ := newOnline(t, w.plan, w.charge, 1e3)
 		mustAnswer(t, o, Query{ID: "a", Votes: w.votes})
-		if spent, err := o.book.Spent(t.Context()); err != nil || spent != o.Unit() || spent == (ledger.Cost{}) {
+		if spent, err := o.book.Spent(t.Context()); err != nil || spent != o.Unit() ||
+			spent == (ledger.Cost{}) {
 			t.Errorf("%s: %v is spent, %v is told, %v", name, spent, o.Unit(), err)
 		}
 	}
@@ -84,15 +90,17 @@ func TestOnlineTellsWhichRefusal(t *testing.T) {
 	w := ways(t)["none"]
 	o, _ := newOnline(t, w.plan, w.charge, w.cost(1))
 	mustAnswer(t, o, Query{ID: "a", Votes: w.votes, Client: "alice"})
-	for _, q := range []Query{{ID: "b", Votes: w.votes}, {ID: "b", Votes: w.votes, Client: "alice", Share: shareOf(t, w.cost(1))}} {
-		if _, err := o.Answer(t.Context(), q); err == nil || strings.Contains(err.Error(), "used before") || !strings.Contains(err.Error(), "is spent") {
+	for _, q := range []Query{{ID: "b", Votes: w.votes},
+		{ID: "b", Votes: w.votes, Client: "alice", Share: shareOf(t, w.cost(1))}} {
+		if _, err := o.Answer(t.Context(), q); err == nil ||
+			strings.Contains(err.Error(), "used before") || !strings.Contains(err.Error(), "is spent") {
 			t.Error(err)
 		}
 	}
 }
 
-// A failure that leaves the handle unusable is noted when it is seen first, of the handle that is in use
-// alone, and no other failure is.
+// A failure that leaves the handle unusable is noted when it is seen first, of the handle that is
+// in use alone, and no other failure is.
 func TestOnlineNotesFailures(t *testing.T) {
 	w := ways(t)["none"]
 	o, options := newOnline(t, w.plan, w.charge, 1e3)
@@ -107,7 +115,8 @@ func TestOnlineNotesFailures(t *testing.T) {
 		}
 	}
 	o.broken = nil
-	for _, err := range []error{nil, context.Canceled, ledger.ErrExceeded, ledger.ErrUnavailable, fs.ErrNotExist} {
+	for _, err := range []error{nil, context.Canceled, ledger.ErrExceeded, ledger.ErrUnavailable,
+		fs.ErrNotExist} {
 		if o.noteFailure(o.book, err); o.broken != nil {
 			t.Errorf("%v is noted", err)
 		}
@@ -128,8 +137,8 @@ func TestOnlineNotesFailures(t *testing.T) {
 	}
 }
 
-// What fails after the charge gives no answer and notes none. Who asks again with a replay key is answered;
-// without one nobody is, and the error says so.
+// What fails after the charge gives no answer and notes none. Who asks again with a replay key is
+// answered; without one nobody is, and the error says so.
 func TestOnlineDrawFails(t *testing.T) {
 	w := ways(t)["none"]
 	o, _ := newOnline(t, w.plan, w.charge, 1e3)
@@ -142,8 +151,12 @@ func TestOnlineDrawFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) { return nil, failed }
-		if out, err := tr.Run(t.Context()); out.Done() || !errors.Is(err, failed) || !strings.Contains(err.Error(), want) {
+		tr.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+			return nil,
+				failed
+		}
+		if out, err := tr.Run(t.Context()); out.Done() || !errors.Is(err, failed) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%+v, %v", out, err)
 		}
 		a, err := o.Answer(t.Context(), q)

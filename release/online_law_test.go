@@ -24,7 +24,8 @@ func everyMechanism(t *testing.T) map[string]struct {
 		votes []int
 	}{}
 	s := ensemble.Setting{K: 7, Classes: 4, Affected: 1, Neighbours: accountant.ReplaceOne}
-	for _, name := range []string{"gnmax", "gnmax-renyi", "confident-gnmax", "lnmax", "permute-and-flip"} {
+	for _, name := range []string{"gnmax", "gnmax-renyi", "confident-gnmax", "lnmax",
+		"permute-and-flip"} {
 		target := accountant.Cost{Epsilon: 1}
 		if name != "lnmax" && name != "permute-and-flip" {
 			target.Delta = 1e-3
@@ -70,8 +71,8 @@ func everyMechanism(t *testing.T) map[string]struct {
 
 // The answers on line, over the ids, have the law of the mechanism that answers files: χ² of 4000
 // answers to the same votes against the mechanism's probabilities. A test that is true to its law
-// fails once in a million runs of one mechanism; a probability that is off by 0.08 is seen with more
-// than 0.999.
+// fails once in a million runs of one mechanism; a probability that is off by 0.08 is seen with
+// more than 0.999.
 func TestOnlineLaw(t *testing.T) {
 	const n = 4000
 	for name, m := range everyMechanism(t) {

@@ -30,7 +30,8 @@ func TestOnlineStateIsNotJoinedLate(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	var own atomic.Bool
-	for end := time.Now().Add(10 * time.Second); !own.Load() && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); !own.Load() &&
+		time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		o.looks.DoChan("", func() (any, error) { own.Store(true); return nil, nil })
 	}
 	if !own.Load() {

@@ -24,7 +24,8 @@ func TestOnlineStateIsOfNow(t *testing.T) {
 				}
 				state, err := o.State(t.Context())
 				if err != nil || state.Head.Seq < a.Charge.Seq {
-					t.Errorf("after entry %d the ledger's last is said to be %d, %v", a.Charge.Seq, state.Head.Seq, err)
+					t.Errorf("after entry %d the ledger's last is said to be %d, %v", a.Charge.Seq, state.Head.Seq,
+						err)
 				}
 			}
 		})

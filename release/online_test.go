@@ -28,7 +28,8 @@ import (
 func newOnline(t testing.TB, plan Plan, c Charge, budget float64) (*Online, OnlineOptions) {
 	t.Helper()
 	c.Ledger = newLedger(t, budget).Path()
-	options := OnlineOptions{Plan: plan, Stated: saidOf(plan), Charge: c, Key: filepath.Join(t.TempDir(), "key")}
+	options := OnlineOptions{Plan: plan, Stated: saidOf(plan), Charge: c,
+		Key: filepath.Join(t.TempDir(), "key")}
 	return openOnline(t, options), options
 }
 
@@ -66,9 +67,12 @@ type way struct {
 
 func ways(t testing.TB) map[string]way {
 	return map[string]way{
-		"fresh":  {private(t, 1e-5, 0), Charge{Teachers: "fresh", Slack: new(0.0)}, []int{1, 0, 1}, []int{1, 1, 0}, func(n int) float64 { return float64(3*n) / 10 }},
-		"frozen": {private(t, 1e-5, 0), Charge{Teachers: "frozen", Ensemble: "e"}, []int{1, 0, 1}, []int{1, 1, 0}, func(int) float64 { return 0.3 }},
-		"none":   {noisy(t, 0), Charge{}, []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1}, []int{2, 1, 2, 2, 2, 0, 0, 0, 0, 1}, func(n int) float64 { return float64(5*n) / 10 }},
+		"fresh": {private(t, 1e-5, 0), Charge{Teachers: "fresh", Slack: new(0.0)}, []int{1, 0, 1},
+			[]int{1, 1, 0}, func(n int) float64 { return float64(3*n) / 10 }},
+		"frozen": {private(t, 1e-5, 0), Charge{Teachers: "frozen", Ensemble: "e"}, []int{1, 0, 1},
+			[]int{1, 1, 0}, func(int) float64 { return 0.3 }},
+		"none": {noisy(t, 0), Charge{}, []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1},
+			[]int{2, 1, 2, 2, 2, 0, 0, 0, 0, 1}, func(n int) float64 { return float64(5*n) / 10 }},
 	}
 }
 
@@ -99,11 +103,14 @@ func TestOnlineAnswersOnce(t *testing.T) {
 			checkSpent(t, o.book, w.cost(len(ids)))
 			for _, server := range []*Online{o, openOnline(t, options)} {
 				for _, id := range ids {
-					if a := mustAnswer(t, server, Query{ID: id, ReplayKey: myKey, Votes: w.votes}); a.Class != first[id] || !a.Replayed {
+					if a := mustAnswer(t, server, Query{ID: id, ReplayKey: myKey, Votes: w.votes}); a.Class !=
+						first[id] || !a.Replayed {
 						t.Errorf("%s again: %+v, first %d", id, a, first[id])
 					}
 					for _, other := range []Query{
-						{ID: id, ReplayKey: myKey, Votes: w.more}, {ID: id, ReplayKey: myKey, Votes: w.votes, Client: "x"}, {ID: id, ReplayKey: myKey, Counts: countsOf(w.votes, w.plan.Mechanism.Setting().Classes)},
+						{ID: id, ReplayKey: myKey, Votes: w.more},
+						{ID: id, ReplayKey: myKey, Votes: w.votes, Client: "x"},
+						{ID: id, ReplayKey: myKey, Counts: countsOf(w.votes, w.plan.Mechanism.Setting().Classes)},
 					} {
 						a, err := server.Answer(t.Context(), other)
 						if a != nil || !errors.Is(err, ledger.ErrConflict) && !errors.Is(err, ledger.ErrDraw) {
@@ -153,13 +160,16 @@ func TestOnlineGivesExactlyWhatTheBudgetAllows(t *testing.T) {
 		}
 	}
 	all.Wait()
-	if len(labels) != n || answered.Load() != n*int64(len(servers)) || refused.Load() != 2*n*int64(len(servers)) {
-		t.Errorf("%d queries answered, %d times; %d refusals", len(labels), answered.Load(), refused.Load())
+	if len(labels) != n || answered.Load() != n*int64(len(servers)) ||
+		refused.Load() != 2*n*int64(len(servers)) {
+		t.Errorf("%d queries answered, %d times; %d refusals", len(labels), answered.Load(),
+			refused.Load())
 	}
 	checkSpent(t, o.book, w.cost(n))
 	again := openOnline(t, options) // a budget that is spent keeps no server from starting
 	for id, label := range labels {
-		if a := mustAnswer(t, again, Query{ID: id, ReplayKey: myKey, Votes: w.votes}); a.Class != label || !a.Replayed {
+		if a := mustAnswer(t, again, Query{ID: id, ReplayKey: myKey, Votes: w.votes}); a.Class != label ||
+			!a.Replayed {
 			t.Errorf("%s: %+v, want %d", id, a, label)
 		}
 	}
@@ -196,7 +206,8 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 	options := func(name, dir string) (way, OnlineOptions) {
 		w := all[name]
 		w.charge.Ledger = filepath.Join(dir, "ledger")
-		return w, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: w.charge, Key: filepath.Join(dir, "key")}
+		return w, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: w.charge,
+			Key: filepath.Join(dir, "key")}
 	}
 	stages := []string{"charging", "charged", "drawn", "noted"}
 	if child := os.Getenv(onlineKillEnv); child != "" {
@@ -240,7 +251,8 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 			}
 			c := exec.Command(os.Args[0], "-test.run=^TestOnlineOutlivesEveryDeath$")
 			c.Env = append(os.Environ(), onlineKillEnv+"="+name+" "+stage+" "+dir)
-			if said, err := c.CombinedOutput(); err == nil || c.ProcessState.ExitCode() != -1 { // by a signal
+			// by a signal
+			if said, err := c.CombinedOutput(); err == nil || c.ProcessState.ExitCode() != -1 {
 				t.Fatalf("%s, %s: not killed: %v, %s", name, stage, err, said)
 			}
 			w, options := options(name, dir)
@@ -251,7 +263,8 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 			}
 			checkSpent(t, l, want)
 			o := openOnline(t, options)
-			if _, err := o.Answer(t.Context(), Query{ID: "a", ReplayKey: myKey, Votes: w.more}); charged != (errors.Is(err, ledger.ErrConflict) || errors.Is(err, ledger.ErrDraw)) {
+			if _, err := o.Answer(t.Context(), Query{ID: "a", ReplayKey: myKey, Votes: w.more}); charged !=
+				(errors.Is(err, ledger.ErrConflict) || errors.Is(err, ledger.ErrDraw)) {
 				t.Errorf("%s, %s: other votes: %v", name, stage, err)
 			}
 			if !charged {
@@ -261,7 +274,8 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 			if !a.Replayed {
 				t.Errorf("%s, %s: charged twice: %+v", name, stage, a)
 			}
-			if b := mustAnswer(t, openOnline(t, options), Query{ID: "a", ReplayKey: myKey, Votes: w.votes}); a.Class != b.Class {
+			if b := mustAnswer(t, openOnline(t, options),
+				Query{ID: "a", ReplayKey: myKey, Votes: w.votes}); a.Class != b.Class {
 				t.Errorf("%s, %s: %d, then %d", name, stage, a.Class, b.Class)
 			}
 			checkSpent(t, l, w.cost(1))
@@ -375,8 +389,8 @@ func TestOnlineEntriesTellNothing(t *testing.T) {
 	}
 }
 
-// The coins are of one ledger, one mechanism, one id and these votes: with any other the digest that
-// they come from is another.
+// The coins are of one ledger, one mechanism, one id and these votes: with any other the digest
+// that they come from is another.
 func TestOnlineCoinsAreOfOneQuery(t *testing.T) {
 	w := ways(t)["fresh"]
 	base, options := newOnline(t, w.plan, w.charge, 1e3)
@@ -406,8 +420,11 @@ func TestOnlineCoinsAreOfOneQuery(t *testing.T) {
 	q := Query{ID: "a", ReplayKey: myKey, Votes: w.votes}
 	seen := map[string]int{}
 	for i, d := range []string{
-		digest(base, q), digest(elsewhere, q), digest(otherGamma, q), digest(base, Query{ID: "b", ReplayKey: myKey, Votes: w.votes}), digest(base, Query{ID: "a", ReplayKey: myKey, Votes: w.more}),
-		digest(base, Query{ID: "a", ReplayKey: myKey, Counts: []int{1, 2}}), digest(base, Query{ID: "a", ReplayKey: otherKey, Votes: w.votes}),
+		digest(base, q), digest(elsewhere, q), digest(otherGamma, q),
+		digest(base, Query{ID: "b", ReplayKey: myKey, Votes: w.votes}),
+		digest(base, Query{ID: "a", ReplayKey: myKey, Votes: w.more}),
+		digest(base, Query{ID: "a", ReplayKey: myKey, Counts: []int{1, 2}}),
+		digest(base, Query{ID: "a", ReplayKey: otherKey, Votes: w.votes}),
 		digest(base, Query{ID: "a", Votes: w.votes}), digest(base, Query{ID: "a", Votes: w.votes}),
 	} {
 		if before, ok := seen[d]; ok {
@@ -415,7 +432,8 @@ func TestOnlineCoinsAreOfOneQuery(t *testing.T) {
 		}
 		seen[d] = i
 	}
-	if digest(base, q) != digest(openOnline(t, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: base.options.Charge, Key: base.options.Key}), q) {
+	if digest(base, q) != digest(openOnline(t, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan),
+		Charge: base.options.Charge, Key: base.options.Key}), q) {
 		t.Error("another server has other coins")
 	}
 }
@@ -451,7 +469,8 @@ func TestOnlineRefuses(t *testing.T) {
 		"id of lines":      {ID: "a\nb", Votes: ok},
 	} {
 		a, err := o.Answer(t.Context(), q)
-		if a != nil || err == nil || strings.Contains(err.Error(), "7319") || errors.Is(err, ledger.ErrRefused) {
+		if a != nil || err == nil || strings.Contains(err.Error(), "7319") ||
+			errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
@@ -461,7 +480,8 @@ func TestOnlineRefuses(t *testing.T) {
 	options.Missing = votes.MissingCoin
 	o = openOnline(t, options)
 	first := mustAnswer(t, o, Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)})
-	if again := mustAnswer(t, openOnline(t, options), Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)}); again.Class != first.Class {
+	if again := mustAnswer(t, openOnline(t, options),
+		Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)}); again.Class != first.Class {
 		t.Errorf("guesses differ: %+v, %+v", first, again)
 	}
 	for name, change := range map[string]func(*OnlineOptions){

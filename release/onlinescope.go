@@ -24,7 +24,8 @@ type onlineScope struct {
 func (k serviceKey) scope(ledger string, plan Plan) onlineScope {
 	m := plan.Mechanism
 	s := onlineScope{
-		Ledger: ledger, Mechanism: m.Name(), Parameters: m.Parameters(), Setting: m.Setting(), PerAnswer: m.PerAnswer(),
+		Ledger: ledger, Mechanism: m.Name(), Parameters: m.Parameters(), Setting: m.Setting(),
+		PerAnswer: m.PerAnswer(),
 	}
 	if plan.tabled() {
 		h := k.Pin()
@@ -35,8 +36,8 @@ func (k serviceKey) scope(ledger string, plan Plan) onlineScope {
 }
 
 // parts lists every field after its name, in this order, which must stay: other bytes are other
-// coins, and a server that draws other coins can repeat no answer of before. Numbers are 8 bytes, big
-// endian, floats by their bits; [serviceKey.digest] keeps the parts apart.
+// coins, and a server that draws other coins can repeat no answer of before. Numbers are 8 bytes,
+// big endian, floats by their bits; [serviceKey.digest] keeps the parts apart.
 func (s onlineScope) parts() (parts [][]byte) {
 	text := func(name, value string) { parts = append(parts, []byte(name), []byte(value)) }
 	number := func(name string, value uint64) {

@@ -24,9 +24,9 @@ const (
 	goldenFingerprint = "7477ccf747ea76018563fd999454cf873ba48a5a318063d5e8ae94cb7cd754e3"
 )
 
-// The coins of a service stay what they are over changes of the code: a server that is upgraded must
-// repeat its earlier answers, and refuses their ids where it would draw others. The constants are of
-// format 3; whoever must change them raises that number (serviceKey.digest).
+// The coins of a service stay what they are over changes of the code: a server that is upgraded
+// must repeat its earlier answers, and refuses their ids where it would draw others. The constants
+// are of format 3; whoever must change them raises that number (serviceKey.digest).
 func TestOnlineScopeGolden(t *testing.T) {
 	k := fixedServiceKey(t)
 	s := ensemble.Setting{K: 7, Classes: 4, Affected: 1, Neighbours: accountant.ReplaceOne}
@@ -36,11 +36,15 @@ func TestOnlineScopeGolden(t *testing.T) {
 		name, want string
 		scope      onlineScope
 	}{
-		{"lnmax", "96f7d2953cecd7278ab3e9380a5fc4289e86d21e22a32ff2410eebbf194a9ea9", k.scope("a ledger", Plan{Mechanism: lnmax})},
-		{"gnmax", "ce14965b6117d5c0e92ea60d9f997f371407f3b9f37a8abcd826ca3312a8ce37", k.scope("a ledger", Plan{Mechanism: gnmax})},
+		{"lnmax", "96f7d2953cecd7278ab3e9380a5fc4289e86d21e22a32ff2410eebbf194a9ea9",
+			k.scope("a ledger", Plan{Mechanism: lnmax})},
+		{"gnmax", "ce14965b6117d5c0e92ea60d9f997f371407f3b9f37a8abcd826ca3312a8ce37",
+			k.scope("a ledger", Plan{Mechanism: gnmax})},
 		{"a table", "e6ea563a2ee871597650abbc84ecfeac1453462080d6ae413137c044a1e7511b", onlineScope{
-			Ledger: "b", Mechanism: "darrm", PerAnswer: accountant.Cost{Epsilon: 0.3, Delta: 1e-4}, Table: []byte("table"),
-			Setting: ensemble.Setting{K: 11, Classes: 2, Affected: 11, Neighbours: accountant.AddOrRemoveOne},
+			Ledger: "b", Mechanism: "darrm", PerAnswer: accountant.Cost{Epsilon: 0.3, Delta: 1e-4},
+			Table: []byte("table"),
+			Setting: ensemble.Setting{K: 11, Classes: 2, Affected: 11,
+				Neighbours: accountant.AddOrRemoveOne},
 		}},
 	} {
 		scope := k.digest("scope", c.scope.parts()...)
@@ -50,13 +54,14 @@ func TestOnlineScopeGolden(t *testing.T) {
 	}
 }
 
-// Every field enters: the scope is another one where any is changed, those of the Setting and of the
-// cost included. A field of a kind that this test does not know fails it.
+// Every field enters: the scope is another one where any is changed, those of the Setting and of
+// the cost included. A field of a kind that this test does not know fails it.
 func TestOnlineScopeHasEveryField(t *testing.T) {
 	k := fixedServiceKey(t)
 	scope := onlineScope{
-		Ledger: "l", Mechanism: "m", Parameters: "p", Table: []byte("t"), PerAnswer: accountant.Cost{Epsilon: 1, Delta: 1e-5},
-		Setting: ensemble.Setting{K: 7, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne},
+		Ledger: "l", Mechanism: "m", Parameters: "p", Table: []byte("t"),
+		PerAnswer: accountant.Cost{Epsilon: 1, Delta: 1e-5},
+		Setting:   ensemble.Setting{K: 7, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne},
 	}
 	seen := map[[32]byte]string{k.digest("scope", scope.parts()...): "unchanged"}
 	fields := 0

@@ -57,8 +57,8 @@ func (o FileOutput) CheckPlace() error {
 }
 
 // CheckFolder finds a folder that can neither be used nor made, before hours are spent on what goes
-// into it: a file of its name or of that of a folder above it. It writes nothing. flag names it, for
-// the [OutputError].
+// into it: a file of its name or of that of a folder above it. It writes nothing. flag names it,
+// for the [OutputError].
 func CheckFolder(flag, path string) error {
 	o := FileOutput{Path: path, Flag: flag}
 	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
@@ -91,7 +91,8 @@ func (o FileOutput) named(err error) error {
 }
 
 func (o FileOutput) errorf(format string, args ...any) error {
-	return OutputError{fmt.Errorf("--%s = %q, but "+format, append([]any{cmp.Or(o.Flag, "out"), o.Path}, args...)...)}
+	return OutputError{fmt.Errorf("--%s = %q, but "+format,
+		append([]any{cmp.Or(o.Flag, "out"), o.Path}, args...)...)}
 }
 
 // Check makes the file that would take the name and removes it, with something in it where

@@ -27,7 +27,8 @@ func TestCheckPlace(t *testing.T) {
 	if err := (FileOutput{Path: dir}).CheckPlace(); !errors.As(err, &output) {
 		t.Errorf("a directory: %v", err)
 	}
-	if err := (FileOutput{Path: filepath.Join(dir, "no", "x.csv")}).CheckPlace(); !errors.As(err, &output) || !errors.Is(err, fs.ErrNotExist) {
+	if err := (FileOutput{Path: filepath.Join(dir, "no", "x.csv")}).CheckPlace(); !errors.As(err,
+		&output) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	for _, path := range []string{"", "-", filepath.Join(dir, "x.csv")} {

@@ -67,7 +67,8 @@ func CheckNoLedger(path string) error {
 	for _, suffix := range besideLedger {
 		book, isBeside := strings.CutSuffix(real, suffix)
 		if regular(real) && (regular(real+suffix) || isBeside && regular(book)) {
-			return usagef("%q is a ledger, or belongs to one: writing over it would lose what was spent", path)
+			return usagef("%q is a ledger, or belongs to one: writing over it would lose what was spent",
+				path)
 		}
 	}
 	return nil

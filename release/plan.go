@@ -43,13 +43,15 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (Plan, er
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()), Plurality: c}, nil
+	return Plan{Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()), Plurality: c},
+		nil
 }
 
 // Fits refuses votes of other teachers or classes than the mechanism is for.
 func (plan Plan) Fits(teachers, classes int) error {
 	if s := plan.Mechanism.Setting(); s.K != teachers || s.Classes != classes {
-		return InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is made for %d and %d",
+		return InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is "+
+			"made for %d and %d",
 			teachers, classes, plan.Mechanism.Name(), s.K, s.Classes)}
 	}
 	return nil
@@ -124,7 +126,8 @@ func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 	if t.Slack = ensemble.SlackFor(per); slack != nil {
 		t.Slack = *slack
 	}
-	r := plan.Mechanism.Answers(plan.Queries, accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}, t.Slack)
+	r := plan.Mechanism.Answers(plan.Queries, accountant.Cost{Epsilon: p.Epsilon,
+		Delta: p.TeacherDelta}, t.Slack)
 	if t.Fresh, err = r.Total(); err != nil || !plan.promise() {
 		return t, err
 	}

@@ -61,7 +61,8 @@ func (s Stated) Problem(k int) (constraints.Problem, error) {
 	for _, v := range []struct {
 		said  *float64
 		field *float64
-	}{{s.Epsilon, &p.Epsilon}, {s.TeacherDelta, &p.TeacherDelta}, {s.M, &p.M}, {s.TotalEpsilon, &p.TotalEpsilon}, {s.Delta, &p.Delta}} {
+	}{{s.Epsilon, &p.Epsilon}, {s.TeacherDelta, &p.TeacherDelta}, {s.M, &p.M},
+		{s.TotalEpsilon, &p.TotalEpsilon}, {s.Delta, &p.Delta}} {
 		if v.said != nil {
 			*v.field = *v.said
 		}
@@ -127,7 +128,8 @@ func (s Stated) matchTeachers(p constraints.Problem, source string) error {
 	case s.TeacherDelta != nil && *s.TeacherDelta != p.TeacherDelta:
 		return usagef("teacher-delta = %v, but %s is for %v", *s.TeacherDelta, source, p.TeacherDelta)
 	case s.TeacherDelta == nil && !math.IsInf(epsilon, 1):
-		return usagef("teacher-delta was not given beside --eps or --affected, and %s is for %v: state --teacher-delta too", source, p.TeacherDelta)
+		return usagef("teacher-delta was not given beside --eps or --affected, and %s is for %v: state "+
+			"--teacher-delta too", source, p.TeacherDelta)
 	}
 	affected, unsaid := p.K, ", since neither --affected nor --data was given"
 	if s.Affected != nil {

@@ -53,7 +53,8 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 // A table is taken for the teachers that were stated, all of them and with the worst case
 // for what was left out; where nothing was said of them it is taken at its word.
 func TestTableMustMatchWhatIsStated(t *testing.T) {
-	disjoint := constraints.Problem{K: 5, M: 1, Epsilon: 0.3, TeacherDelta: 1e-5, Affected: 1, Delta: 1e-5}
+	disjoint := constraints.Problem{K: 5, M: 1, Epsilon: 0.3, TeacherDelta: 1e-5, Affected: 1,
+		Delta: 1e-5}
 	overlapping := disjoint
 	overlapping.Affected = 5
 	nothing := constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 1}
@@ -69,13 +70,20 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 		{"all said", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, ""},
 		{"reach left out", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, disjoint, "affected = 5"},
 		{"reach left out, worst case", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, overlapping, ""},
-		{"all reached", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(AllTeachers)}, overlapping, ""},
-		{"all reached, table for one", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(AllTeachers)}, disjoint, "affected = 5"},
-		{"fewer reached than the table has", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(1)}, overlapping, "affected = 1"},
-		{"another epsilon", Stated{Epsilon: f(0.2), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, "eps = 0.2"},
-		{"another delta", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-4), Affected: n(1)}, disjoint, "teacher-delta = 0.0001"},
-		{"epsilon left out", Stated{TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, "--eps was not given"},
-		{"delta left out", Stated{Epsilon: f(0.3), Affected: n(1)}, disjoint, "teacher-delta was not given"},
+		{"all reached", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(AllTeachers)},
+			overlapping, ""},
+		{"all reached, table for one", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
+			Affected: n(AllTeachers)}, disjoint, "affected = 5"},
+		{"fewer reached than the table has", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
+			Affected: n(1)}, overlapping, "affected = 1"},
+		{"another epsilon", Stated{Epsilon: f(0.2), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
+			"eps = 0.2"},
+		{"another delta", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-4), Affected: n(1)}, disjoint,
+			"teacher-delta = 0.0001"},
+		{"epsilon left out", Stated{TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
+			"--eps was not given"},
+		{"delta left out", Stated{Epsilon: f(0.3), Affected: n(1)}, disjoint,
+			"teacher-delta was not given"},
 		{"reach only", Stated{Affected: n(1)}, disjoint, "--eps was not given"},
 		{"reach only, no promise", Stated{Affected: n(1)}, nothing, ""},
 		{"reach left out, no promise", Stated{Epsilon: f(math.Inf(1))}, nothing, "affected = 5"},
@@ -89,7 +97,8 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", tt.name, err)
-		case tt.want != "" && (err == nil || !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "t.json")):
+		case tt.want != "" && (err == nil || !errors.As(err, &usage) ||
+			!strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "t.json")):
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
@@ -108,8 +117,8 @@ func TestAffectedByData(t *testing.T) {
 	}
 }
 
-// What was said is the problem, with the worst case for what was left out. A total ε of 0 that was said
-// is an error and not the lack of one.
+// What was said is the problem, with the worst case for what was left out. A total ε of 0 that was
+// said is an error and not the lack of one.
 func TestStatedProblem(t *testing.T) {
 	f := func(x float64) *float64 { return &x }
 	n := func(x int) *int { return &x }
@@ -117,9 +126,12 @@ func TestStatedProblem(t *testing.T) {
 		stated Stated
 		want   constraints.Problem
 	}{
-		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2)}, constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
-		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2), Affected: n(AllTeachers)}, constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
-		{Stated{Epsilon: f(math.Inf(1)), TotalEpsilon: f(1), Affected: n(2), Delta: f(1e-5)}, constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 2, Delta: 1e-5}},
+		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2)},
+			constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
+		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2), Affected: n(AllTeachers)},
+			constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
+		{Stated{Epsilon: f(math.Inf(1)), TotalEpsilon: f(1), Affected: n(2), Delta: f(1e-5)},
+			constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 2, Delta: 1e-5}},
 	} {
 		if got, err := tt.stated.Problem(5); err != nil || got != tt.want {
 			t.Errorf("%+v, %v, want %+v", got, err, tt.want)

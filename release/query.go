@@ -36,7 +36,8 @@ type Query struct {
 
 // count returns the number of votes for each class and of those that are missing. A query that
 // is out of its ranges is an [InputError], which quotes no votes: it may be logged.
-func (q *Query) count(setting ensemble.Setting, mayMiss bool) (counts []int, missing int, err error) {
+func (q *Query) count(setting ensemble.Setting,
+	mayMiss bool) (counts []int, missing int, err error) {
 	defer func() {
 		if err != nil {
 			err = InputError{err}
@@ -50,11 +51,14 @@ func (q *Query) count(setting ensemble.Setting, mayMiss bool) (counts []int, mis
 	case q.Votes == nil:
 		counts = slices.Clone(q.Counts)
 		if setting.CheckCounts(counts, 0) != nil {
-			return nil, 0, fmt.Errorf("counts must be %d numbers of at least 0, one for each class, with the sum K = %d", setting.Classes, setting.K)
+			return nil, 0, fmt.Errorf(
+				"counts must be %d numbers of at least 0, one for each class, with the sum K = %d",
+				setting.Classes, setting.K)
 		}
 		return counts, 0, nil
 	case len(q.Votes) != setting.K:
-		return nil, 0, &check.Error{Name: "number of votes", Value: len(q.Votes), Rule: fmt.Sprintf("K = %d", setting.K)}
+		return nil, 0, &check.Error{Name: "number of votes", Value: len(q.Votes),
+			Rule: fmt.Sprintf("K = %d", setting.K)}
 	}
 	counts = make([]int, setting.Classes)
 	for i, vote := range q.Votes {
@@ -62,9 +66,11 @@ func (q *Query) count(setting ensemble.Setting, mayMiss bool) (counts []int, mis
 		case vote == -1 && mayMiss:
 			missing++
 		case vote == -1:
-			return nil, 0, fmt.Errorf("the vote of teacher %d is missing, which this service does not allow (--missing coin)", i+1)
+			return nil, 0, fmt.Errorf(
+				"the vote of teacher %d is missing, which this service does not allow (--missing coin)", i+1)
 		case vote < 0 || vote >= setting.Classes:
-			return nil, 0, fmt.Errorf("the vote of teacher %d is of no class: they are 0 to %d", i+1, setting.Classes-1)
+			return nil, 0, fmt.Errorf("the vote of teacher %d is of no class: they are 0 to %d", i+1,
+				setting.Classes-1)
 		default:
 			counts[vote]++
 		}
@@ -81,7 +87,8 @@ func (q *Query) replayKey() ([]byte, error) {
 		return unknown, nil
 	}
 	if n := len(q.ReplayKey); n < 32 || n > 64 || strings.Trim(q.ReplayKey, "0123456789abcdef") != "" {
-		return nil, InputError{errors.New("the replay key must be 32 to 64 of the digits 0-9 and a-f: at least 128 random bits")}
+		return nil, InputError{errors.New("the replay key must be 32 to 64 of the digits 0-9 and a-f: " +
+			"at least 128 random bits")}
 	}
 	return []byte(q.ReplayKey), nil
 }

@@ -17,11 +17,14 @@ func TestOnlineVotesAreNoCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _ := newOnline(t, Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Charge{}, 1e3)
+	o, _ := newOnline(t, Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Charge{},
+		1e3)
 	list := []int{0, 2, 1}
-	votes, counts := Query{ID: "a", ReplayKey: myKey, Votes: list}, Query{ID: "a", ReplayKey: myKey, Counts: list}
+	votes, counts := Query{ID: "a", ReplayKey: myKey, Votes: list},
+		Query{ID: "a", ReplayKey: myKey, Counts: list}
 	rows := map[string]Query{}
-	for _, q := range []Query{votes, counts, {Votes: []int{0, 1, 2}}, {Counts: []int{0, 1, 2}}, {Counts: []int{3, 0, 0}}, {Votes: []int{0, -1, 1}}} {
+	for _, q := range []Query{votes, counts, {Votes: []int{0, 1, 2}}, {Counts: []int{0, 1, 2}},
+		{Counts: []int{3, 0, 0}}, {Votes: []int{0, -1, 1}}} {
 		if other, ok := rows[string(q.row())]; ok {
 			t.Errorf("%+v and %+v have the same row", q, other)
 		}

@@ -28,7 +28,8 @@ func NewQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill) (*Quote
 }
 
 // newQuote is NewQuote, where resumed means that a charge that was made is not made again.
-func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill, resumed bool) (*Quote, error) {
+func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill,
+	resumed bool) (*Quote, error) {
 	q := &Quote{Summary: s}
 	if b == nil {
 		return q, nil
@@ -54,7 +55,8 @@ func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill, resumed
 // Rows returns the quote as a table for people: what, ε, δ.
 func (q *Quote) Rows() (rows [][]string) {
 	add := func(title string, c accountant.Cost) {
-		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true), num.Outward(c.Delta, 6, true)})
+		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true),
+			num.Outward(c.Delta, 6, true)})
 	}
 	add("one label", q.PerAnswer)
 	if q.Totals.Frozen == nil {
@@ -69,12 +71,14 @@ func (q *Quote) Rows() (rows [][]string) {
 		}
 	}
 	if q.Charge != nil {
-		rows = append(rows, NewAmount(*q.Charge).Row("the ledger would be charged", true), NewAmount(*q.Remaining).Row("of which remains now", false))
+		rows = append(rows, NewAmount(*q.Charge).Row("the ledger would be charged", true),
+			NewAmount(*q.Remaining).Row("of which remains now", false))
 	}
 	return rows
 }
 
-// Row shows six digits of an amount, which JSON has in full: what was spent is rounded up, what remains down.
+// Row shows six digits of an amount, which JSON has in full: what was spent is rounded up, what
+// remains down.
 func (x Amount) Row(title string, up bool) []string {
 	return []string{title, sixDigits(x.Epsilon.String(), up), sixDigits(x.Delta.String(), up)}
 }

@@ -7,9 +7,11 @@ func TestSixDigits(t *testing.T) {
 	for _, tt := range []struct{ decimal, up, down string }{
 		{"0", "0", "0"}, {"100", "100", "100"}, {"1.49347", "1.49347", "1.49347"},
 		{"98.50653", "98.5066", "98.5065"}, {"0.0010994501649670048", "0.00109946", "0.00109945"},
-		{"0.100000000000000000000001", "0.100001", "0.1"}, {"0.099999999999999999999999", "0.1", "0.099999"},
+		{"0.100000000000000000000001", "0.100001", "0.1"},
+		{"0.099999999999999999999999", "0.1", "0.099999"},
 	} {
-		if up, down := sixDigits(tt.decimal, true), sixDigits(tt.decimal, false); up != tt.up || down != tt.down {
+		if up, down := sixDigits(tt.decimal, true), sixDigits(tt.decimal, false); up != tt.up ||
+			down != tt.down {
 			t.Errorf("%s: %s and %s, want %s and %s", tt.decimal, up, down, tt.up, tt.down)
 		}
 	}

@@ -45,14 +45,16 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 	}
 	digest := func(layout votes.Layout, text string, classes ...string) ledger.Digest {
 		r := newReading(hash.New(), nil)
-		if err := readAs(t, r, text, votes.Options{Classes: classes, Layout: layout, KeepVotes: layout != votes.LayoutCounts}); err != nil {
+		if err := readAs(t, r, text, votes.Options{Classes: classes, Layout: layout,
+			KeepVotes: layout != votes.LayoutCounts}); err != nil {
 			t.Fatal(err)
 		}
 		return r.hash.Draw("", "d").Votes
 	}
 	missing := func(text string) ledger.Digest {
 		r := newReading(hash.New(), nil)
-		v, err := votes.Open(t.Context(), Hashed(votes.Options{Stdin: strings.NewReader(text), Missing: votes.MissingCoin}, hash), "-")
+		v, err := votes.Open(t.Context(),
+			Hashed(votes.Options{Stdin: strings.NewReader(text), Missing: votes.MissingCoin}, hash), "-")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,10 +68,12 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 		}
 		return r.hash.Draw("", "d").Votes
 	}
-	if a, b, c := missing("t1,t2\n0,\n"), missing("t1,t2\n0,0\n"), missing("t1,t2\n0,1\n"); a == b || a == c || b == c {
+	if a, b, c := missing("t1,t2\n0,\n"), missing("t1,t2\n0,0\n"), missing("t1,t2\n0,1\n"); a == b ||
+		a == c || b == c {
 		t.Error("a vote that is missing is one of the classes")
 	}
-	const wide, others, counts = "t1,t2,t3\n0,1,1\n0,0,1\n", "t1,t2,t3\n1,0,0\n1,1,0\n", "n0,n1\n1,2\n2,1\n2,1\n"
+	const wide, others, counts = "t1,t2,t3\n0,1,1\n0,0,1\n", "t1,t2,t3\n1,0,0\n1,1,0\n",
+		"n0,n1\n1,2\n2,1\n2,1\n"
 	want := digest(votes.LayoutWide, wide)
 	if got := digest(votes.LayoutWide, wide, "1", "0"); got != want {
 		t.Error("with the classes in another order the votes are others")
@@ -116,7 +120,8 @@ func TestReadingIsOfWhatWasPaidFor(t *testing.T) {
 		}
 		err := read(t, first.again(), tt.again)
 		var input InputError
-		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || !errors.As(err, &input)) {
+		if (err == nil) != (tt.want == "") || err != nil &&
+			(!strings.Contains(err.Error(), tt.want) || !errors.As(err, &input)) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}

@@ -52,11 +52,13 @@ func private(t testing.TB, delta float64, queries int) Plan {
 // noisy are answers of a mechanism over vote counts.
 func noisy(t testing.TB, queries int) Plan {
 	t.Helper()
-	g, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}, 0.5)
+	g, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Mechanism: g, Queries: queries}
+	return Plan{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Mechanism: g,
+		Queries: queries}
 }
 
 func newBill(t testing.TB, r Plan, terms Charge) *Bill {
@@ -80,7 +82,8 @@ func newLedger(t testing.TB, eps float64) *ledger.Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return must.Get(ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), budget, ledger.ReplaceOne))(t)
+	return must.Get(ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), budget,
+		ledger.ReplaceOne))(t)
 }
 
 // entries are a ledger's, without what differs from run to run.
@@ -91,7 +94,8 @@ func entries(t testing.TB, l *ledger.Ledger) (out []string) {
 		t.Fatal(err)
 	}
 	for _, e := range history {
-		out = append(out, fmt.Sprintf("%s %s %d×%v %q %s", e.Kind, e.ID, e.Count, e.Unit, e.PaidBy, e.Event))
+		out = append(out, fmt.Sprintf("%s %s %d×%v %q %s", e.Kind, e.ID, e.Count, e.Unit, e.PaidBy,
+			e.Event))
 	}
 	return out
 }
@@ -115,7 +119,8 @@ var (
 // The entries of every kind of release, byte for byte: a release that was paid for must be
 // asked for in the same bytes for ever, or it becomes a conflict.
 func TestEntriesAreTheseBytes(t *testing.T) {
-	lone := darrm(t, constraints.Problem{K: 3, TotalEpsilon: 0.5, Epsilon: math.Inf(1), Affected: 1, Delta: 1e-6}, 400)
+	lone := darrm(t, constraints.Problem{K: 3, TotalEpsilon: 0.5, Epsilon: math.Inf(1), Affected: 1,
+		Delta: 1e-6}, 400)
 	training := `charge teachers:wards 1×(0.3, 2.9999700001e-5) "" {"affected":3,"k":3,"mechanism":"training","per_teacher":{"delta":0.00001,"epsilon":0.1},"rule":"basic composition of 3 teachers","teachers":"frozen"}`
 	answers := `charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":%d,"rule":"post-processing of the teachers","teachers":"frozen"}`
 	for _, tt := range []struct {
@@ -127,7 +132,8 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 		{"fresh", private(t, 1e-5, 3), fresh, []string{
 			`charge march 1×(0.9, 8.999640008399875e-5) "" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":3,"rule":"basic composition of 3 answers","teachers":"fresh"}`,
 		}},
-		{"slack and key", private(t, 1e-5, 500), Charge{RequestID: "march", Teachers: "fresh", Slack: new(1e-3), Key: "abcd"}, []string{
+		{"slack and key", private(t, 1e-5, 500), Charge{RequestID: "march", Teachers: "fresh",
+			Slack: new(1e-3), Key: "abcd"}, []string{
 			`charge march 1×(18.70151151629, 0.015873246146541776) "" {"affected":3,"k":3,"key":"abcd","mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":500,"rule":"optimal composition of 1500 answers of teachers","slack":0.001,"teachers":"fresh"}`,
 		}},
 		{"frozen", private(t, 1e-5, 3), frozen, []string{training, fmt.Sprintf(answers, 3)}},
@@ -171,7 +177,8 @@ func TestTotalsOfMoreAnswersThanTheOptimalCompositionTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	basic, err := accountant.Basic(many.Queries, many.Mechanism.PerAnswer())
-	if err != nil || got.Fresh.Cost.Epsilon > basic.Epsilon || got.Fresh.Cost.Delta > basic.Delta+1e-6 {
+	if err != nil || got.Fresh.Cost.Epsilon > basic.Epsilon || got.Fresh.Cost.Delta > basic.Delta+
+		1e-6 {
 		t.Errorf("fresh %v, %v, want at most %v", got.Fresh.Cost, err, basic)
 	}
 	few, err := private(t, 1e-12, 2).Totals(new(0.0))
@@ -201,7 +208,8 @@ func TestTrainingIsPaidForOnce(t *testing.T) {
 		checkSpent(t, l, 0.3)
 	}
 	before := entries(t, l)
-	b := newBill(t, private(t, 1e-6, 5), Charge{RequestID: "may", Teachers: "frozen", Ensemble: "wards"})
+	b := newBill(t, private(t, 1e-6, 5), Charge{RequestID: "may", Teachers: "frozen",
+		Ensemble: "wards"})
 	if _, err := b.Check(t.Context(), l); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("other teachers, checked: %v", err)
 	}
@@ -241,7 +249,8 @@ func TestTooMuchIsRefused(t *testing.T) {
 		if _, err := b.Check(t.Context(), l); !errors.Is(err, ledger.ErrExceeded) {
 			t.Errorf("%s, checked: %v", terms.Teachers, err)
 		}
-		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrExceeded) || receipt != nil {
+		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrExceeded) ||
+			receipt != nil {
 			t.Errorf("%s: %v", terms.Teachers, err)
 		}
 		if got := entries(t, l); got != nil {
@@ -276,12 +285,16 @@ func TestPaidOnce(t *testing.T) {
 		{"another key, resumed", keyed("b"), true, ledger.ErrReplayed},
 		{"no key", keyed(""), false, ledger.ErrReplayed},
 		{"no key, resumed", keyed(""), true, ledger.ErrReplayed},
-		{"another number", newBill(t, private(t, 1e-5, 4), Charge{RequestID: "march", Teachers: "fresh", Key: "a"}), true, ledger.ErrConflict},
-		{"other teachers at that price", newBill(t, private(t, 1e-5, 3), Charge{RequestID: "march", Teachers: "frozen", Ensemble: "e", Key: "a"}), true, ledger.ErrConflict},
+		{"another number", newBill(t, private(t, 1e-5, 4),
+			Charge{RequestID: "march", Teachers: "fresh", Key: "a"}), true, ledger.ErrConflict},
+		{"other teachers at that price", newBill(t, private(t, 1e-5, 3),
+			Charge{RequestID: "march", Teachers: "frozen", Ensemble: "e", Key: "a"}), true,
+			ledger.ErrConflict},
 	} {
 		spent, _ := l.Spent(t.Context())
 		if tt.want == ledger.ErrReplayed && !tt.resumed {
-			if _, err := tt.bill.Check(t.Context(), l); !errors.Is(err, tt.want) || errors.Is(err, ledger.ErrConflict) {
+			if _, err := tt.bill.Check(t.Context(), l); !errors.Is(err, tt.want) ||
+				errors.Is(err, ledger.ErrConflict) {
 				t.Errorf("%s, checked: %v, want %v", tt.name, err, tt.want)
 			}
 		}
@@ -329,13 +342,15 @@ func TestFinishedReleaseIsNoted(t *testing.T) {
 		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{7}); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{8}); !errors.Is(err, ledger.ErrConflict) {
+		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{8}); !errors.Is(err,
+			ledger.ErrConflict) {
 			t.Errorf("other answers: %v", err)
 		}
 	}
 	_, err = bill("b").Pay(t.Context(), l, false)
 	var replayed *ledger.ReplayedError
-	if !errors.As(err, &replayed) || replayed.Replays[0].Receipt != nil || *replayed.Replays[0].Result != (ledger.Digest{7}) ||
+	if !errors.As(err, &replayed) || replayed.Replays[0].Receipt != nil ||
+		*replayed.Replays[0].Result != (ledger.Digest{7}) ||
 		!strings.Contains(err.Error(), ledger.Digest{7}.String()) {
 		t.Errorf("asked again: %v", err)
 	}
@@ -353,7 +368,8 @@ func TestAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	request := func(event string) ledger.Request {
-		return ledger.Request{ID: "a", Count: 1, Unit: unit, Event: []byte(event), Relation: ledger.ReplaceOne}
+		return ledger.Request{ID: "a", Count: 1, Unit: unit, Event: []byte(event),
+			Relation: ledger.ReplaceOne}
 	}
 	const was = `{"n":{"b":1,"a":1.0},"coins":"x"}`
 	dearer, other := request(was), request(`{"n":{"a":1.0,"b":1},"coins":"y"}`)
@@ -376,10 +392,12 @@ func TestAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := chargeOnce(t.Context(), l, tt.request, "coins", true)
-		if want := map[bool]error{true: ledger.ErrReplayed, false: ledger.ErrConflict}[tt.replay]; !errors.Is(err, want) {
+		if want := map[bool]error{true: ledger.ErrReplayed,
+			false: ledger.ErrConflict}[tt.replay]; !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, want)
 		}
-		if got := replayed(l.Check(t.Context(), tt.request), other, "coins"); !errors.Is(got, ledger.ErrConflict) {
+		if got := replayed(l.Check(t.Context(), tt.request), other, "coins"); !errors.Is(got,
+			ledger.ErrConflict) {
 			t.Errorf("%s, of another request: %v", tt.name, got)
 		}
 	}
@@ -429,7 +447,8 @@ func TestReleased(t *testing.T) {
 		{"the file", replayed, file("abc"), true},
 		{"wrapped", fmt.Errorf("pay: %w", replayed), file("abc"), true},
 		{"another file", replayed, file("abd"), false},
-		{"no file", replayed, func() (io.ReadCloser, error) { return nil, errors.New("not there") }, false},
+		{"no file", replayed, func() (io.ReadCloser, error) { return nil, errors.New("not there") },
+			false},
 		{"a file that fails", replayed, failing, false},
 		{"another error", ledger.ErrExceeded, file("abc"), false},
 		{"no error", nil, file("abc"), false},
@@ -487,7 +506,8 @@ func TestChargeCheck(t *testing.T) {
 		}
 		err := tt.terms.Check(tt.promise)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v, promise %t, charged %t: %v, want %q", tt.terms, tt.promise, tt.charged, err, tt.want)
+			t.Errorf("%+v, promise %t, charged %t: %v, want %q", tt.terms, tt.promise, tt.charged, err,
+				tt.want)
 		}
 	}
 }
@@ -495,11 +515,14 @@ func TestChargeCheck(t *testing.T) {
 func TestEventForPeople(t *testing.T) {
 	per := &accountant.Cost{Epsilon: 0.3, Delta: 1e-5}
 	for want, e := range map[string]any{
-		"training of 3 teachers, one record reaches 2":                      Event{Mechanism: "training", K: 3, Affected: 2, PerTeacher: per},
-		"7 labels by darrm, each (0.3, 1e-05)-DP":                           Event{Mechanism: "darrm", Queries: 7, PerAnswer: per},
-		"7 rows of votes of 3 teachers, answered again any number of times": Event{Mechanism: "votes", Queries: 7, K: 3, PerTeacher: per},
-		"model of hinge pairs by minimised, 9 rounds, accounting gaussian":  ModelEvent{Mechanism: "pairwise", Method: "minimised", Task: "hinge pairs", Epochs: 9, Unit: "rounds", Mode: "gaussian"},
-		"model of ridge by priv-pub, 4 epochs, accounting best":             ModelEvent{Mechanism: "shuffled-gradients", Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
+		"training of 3 teachers, one record reaches 2": Event{Mechanism: "training",
+			K: 3, Affected: 2, PerTeacher: per},
+		"7 labels by darrm, each (0.3, 1e-05)-DP": Event{Mechanism: "darrm",
+			Queries: 7, PerAnswer: per},
+		"7 rows of votes of 3 teachers, answered again any number of times": Event{Mechanism: "votes",
+			Queries: 7, K: 3, PerTeacher: per},
+		"model of hinge pairs by minimised, 9 rounds, accounting gaussian": ModelEvent{Mechanism: "pairwise", Method: "minimised", Task: "hinge pairs", Epochs: 9, Unit: "rounds", Mode: "gaussian"},
+		"model of ridge by priv-pub, 4 epochs, accounting best":            ModelEvent{Mechanism: "shuffled-gradients", Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
 		"": map[string]any{"mechanism": 3}, // of another program
 	} {
 		b, err := json.Marshal(e)

@@ -22,7 +22,8 @@ import (
 // it is refused like any replay.
 //
 // The errors are those of [ledger.Ledger.Charge], corrected by [replayed].
-func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (ledger.Replay, error) {
+func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string,
+	resumed bool) (ledger.Replay, error) {
 	receipt, err := l.Charge(ctx, r)
 	if err == nil {
 		if err := receipt.Redeem(); err != nil {

@@ -31,10 +31,11 @@ type bothVerdicts struct {
 	Error   string  `json:"error"`  // no table
 }
 
-// Of 500 random small tables and 250 with one thing changed, the program and the checker in
-// Python, which share no code, say the same: private or not, and as near to the optimum as stated or not. Among them are
-// tables whose constraints are identities in e^ε, which no rounding decides. Left out are changed
-// ones that keep their promise with equality: the program, which allows for rounding errors, refuses them.
+// Of 500 random small tables and 250 with one thing changed, the program and the checker in Python,
+// which share no code, say the same: private or not, and as near to the optimum as stated or not.
+// Among them are tables whose constraints are identities in e^ε, which no rounding decides. Left
+// out are changed ones that keep their promise with equality: the program, which allows for
+// rounding errors, refuses them.
 func TestTwoCheckersOneVerdict(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -93,15 +94,18 @@ for line in sys.stdin:
 			t.Fatal(err)
 		}
 		ours := verdict(t, tables[i])
-		if i >= valid && theirs.Method == gamma.Sweep && math.Abs(theirs.Excess) < 1e-12 && theirs.Private && !ours.Private {
+		if i >= valid && theirs.Method == gamma.Sweep && math.Abs(theirs.Excess) < 1e-12 &&
+			theirs.Private && !ours.Private {
 			equal++
 			continue
 		}
 		if theirs.Error != "" || theirs.Private != ours.Private || theirs.Optimal != ours.Optimal {
-			t.Errorf("table %d: the program says %+v, the second checker %+v:\n%.2000s", i, ours, theirs, tables[i])
+			t.Errorf("table %d: the program says %+v, the second checker %+v:\n%.2000s", i, ours, theirs,
+				tables[i])
 		}
 		if i < valid {
-			if _, err := release.ReadTable(t.Context(), bytes.NewReader(tables[i])); err != nil || !ours.Private || !ours.Optimal {
+			if _, err := release.ReadTable(t.Context(), bytes.NewReader(tables[i])); err != nil ||
+				!ours.Private || !ours.Optimal {
 				t.Errorf("table %d: %+v, %v", i, ours, err)
 			}
 			if theirs.Method == gamma.PostProcessing {
@@ -113,7 +117,8 @@ for line in sys.stdin:
 			far++
 		}
 	}
-	t.Logf("%d private by post-processing; of those changed %d not private, %d not so near to the optimum, %d private with equality", byArgument, broken, far, equal)
+	t.Logf("%d private by post-processing; of those changed %d not private, %d not so near to the "+
+		"optimum, %d private with equality", byArgument, broken, far, equal)
 	if byArgument < 50 || broken < 50 || far < 50 || equal > 10 {
 		t.Error("this tests little")
 	}
@@ -156,8 +161,9 @@ func randomNoiseFunction(t *testing.T, rng *rand.Rand) []byte {
 	t.Helper()
 	for {
 		p := constraints.Problem{
-			K: 1 + rng.IntN(5), Epsilon: oneOf(rng, 0.1, 0.5, 1, 2.3, 0.7), TeacherDelta: oneOf(rng, 0, 0, 1e-5, 0.01, 0.1),
-			M: oneOf(rng, 1, 1, 2, 3, 1.5, 0.8), Affected: 1,
+			K: 1 + rng.IntN(5), Epsilon: oneOf(rng, 0.1, 0.5, 1, 2.3, 0.7),
+			TeacherDelta: oneOf(rng, 0, 0, 1e-5, 0.01, 0.1),
+			M:            oneOf(rng, 1, 1, 2, 3, 1.5, 0.8), Affected: 1,
 		}
 		p.Affected += rng.IntN(p.K)
 		if rng.IntN(5) == 0 {
@@ -199,7 +205,8 @@ func randomNoiseFunction(t *testing.T, rng *rand.Rand) []byte {
 func randomPlurality(t *testing.T, rng *rand.Rand) []byte {
 	t.Helper()
 	p := plurality.Problem{
-		K: 1 + rng.IntN(4), Classes: 3 + rng.IntN(2), Epsilon: oneOf(rng, 0.1, 0.5, 1, 3), Delta: oneOf(rng, 0, 0, 1e-5, 0.05), Affected: 1, Abstain: rng.IntN(4) == 0,
+		K: 1 + rng.IntN(4), Classes: 3 + rng.IntN(2), Epsilon: oneOf(rng, 0.1, 0.5, 1, 3),
+		Delta: oneOf(rng, 0, 0, 1e-5, 0.05), Affected: 1, Abstain: rng.IntN(4) == 0,
 	}
 	p.Affected += rng.IntN(min(2, p.K))
 	o := plurality.Objective{Concentration: oneOf(rng, 0.7, 1, 3)}

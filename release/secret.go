@@ -49,7 +49,8 @@ func (s *secret) make() error {
 	}
 	switch _, err := os.Lstat(atomicfile.Target(s.path)); {
 	case err == nil:
-		return OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path, fs.ErrExist)}
+		return OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path,
+			fs.ErrExist)}
 	case !errors.Is(err, fs.ErrNotExist):
 		return OutputError{err}
 	}
@@ -63,7 +64,10 @@ func (s *secret) save() error {
 	if s == nil {
 		return nil
 	}
-	err := atomicfile.Replace(atomicfile.Target(s.path), 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
+	err := atomicfile.Replace(atomicfile.Target(s.path), 0o600, func(w io.Writer) error {
+		_, err := w.Write(s.state())
+		return err
+	})
 	if err != nil {
 		return OutputError{err}
 	}

@@ -22,14 +22,16 @@ func keyedTransaction(t *testing.T, l *ledger.Ledger, path, key, out, result str
 		key = string(b)
 	}
 	s.state = func() []byte { return []byte(key) }
-	return &Transaction{Ledger: l, Bill: keyedBill(t, key), Output: FileOutput{Path: out}, Draw: text(result), secret: s}
+	return &Transaction{Ledger: l, Bill: keyedBill(t, key), Output: FileOutput{Path: out},
+		Draw: text(result), secret: s}
 }
 
 // When the result is out the secret is gone, also where the path is a link to it.
 func TestSecretBehindALinkIsRemoved(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		dir, l := t.TempDir(), newLedger(t, 100)
-		real, link, out := filepath.Join(dir, "real"), filepath.Join(dir, "link"), filepath.Join(dir, "labels")
+		real, link, out := filepath.Join(dir, "real"), filepath.Join(dir, "link"),
+			filepath.Join(dir, "labels")
 		if err := os.Symlink("real", link); err != nil {
 			t.Fatal(err)
 		}
@@ -52,14 +54,16 @@ func TestSecretBehindALinkIsRemoved(t *testing.T) {
 func TestSecretIsForItsOwner(t *testing.T) {
 	m, tr, dir, _ := newModel(t, 0.5, 1)
 	real := filepath.Join(dir, "real")
-	if err := errors.Join(os.WriteFile(real, []byte("key 5 step 1"), 0o600), os.Chmod(real, 0o644), os.Symlink("real", m.Checkpoint)); err != nil {
+	if err := errors.Join(os.WriteFile(real, []byte("key 5 step 1"), 0o600), os.Chmod(real, 0o644),
+		os.Symlink("real", m.Checkpoint)); err != nil {
 		t.Fatal(err)
 	}
 	tr.stops = map[int]bool{2: true}
 	if _, err := m.Run(t.Context()); !errors.Is(err, errStopped) {
 		t.Fatal(err)
 	}
-	if info, err := os.Lstat(real); err != nil || info.Mode() != 0o600 || contentOf(t, real) != "key 5 step 2" {
+	if info, err := os.Lstat(real); err != nil || info.Mode() != 0o600 ||
+		contentOf(t, real) != "key 5 step 2" {
 		t.Errorf("%v, %v, %q", info.Mode(), err, contentOf(t, real))
 	}
 }
@@ -91,7 +95,8 @@ func TestSecretOfAnotherRunIsKept(t *testing.T) {
 	late := keyedTransaction(t, l, at, "late", out, "others")
 	first := keyedTransaction(t, l, at, "first", out, "labels")
 	first.Output = watched{first.Output, func() { // between its charge and the end
-		if o, err := late.Run(t.Context()); !errors.Is(err, fs.ErrExist) || o.Done() || contentOf(t, at) != "first" {
+		if o, err := late.Run(t.Context()); !errors.Is(err, fs.ErrExist) || o.Done() ||
+			contentOf(t, at) != "first" {
 			t.Errorf("%+v, %v, secret %q", o, err, contentOf(t, at))
 		}
 	}}
@@ -113,14 +118,16 @@ func TestDryRunOfAnUnfinishedRelease(t *testing.T) {
 	if _, err := os.Stat(labels.Output.Path); err != nil {
 		t.Skip("no way to lose a release here")
 	}
-	if q, err := labels.Quote(t.Context()); err != nil || *q.Charge == (ledger.Cost{}) || contentOf(t, labels.Checkpoint) != "" {
+	if q, err := labels.Quote(t.Context()); err != nil || *q.Charge == (ledger.Cost{}) ||
+		contentOf(t, labels.Checkpoint) != "" {
 		t.Fatalf("before: %+v, %v", q, err)
 	}
 	if _, err := labels.Run(t.Context()); err == nil {
 		t.Fatal("not lost")
 	}
 	key := contentOf(t, labels.Checkpoint)
-	if q, err := labels.Quote(t.Context()); err != nil || *q.Charge != (ledger.Cost{}) || key == "" || contentOf(t, labels.Checkpoint) != key {
+	if q, err := labels.Quote(t.Context()); err != nil || *q.Charge != (ledger.Cost{}) || key == "" ||
+		contentOf(t, labels.Checkpoint) != key {
 		t.Errorf("%+v, %v", q, err)
 	}
 	labels.Checkpoint += ".other"

@@ -57,7 +57,8 @@ func readServiceKey(ctx context.Context, path string) (k serviceKey, err error) 
 	}
 	// Who can read it can undo the noise of every answer, and so would be told the votes.
 	if mode := info.Mode().Perm(); info.Mode().IsRegular() && mode&0o077 != 0 {
-		return k, InputError{fmt.Errorf("the service key %s has mode %#o, so others than its owner may use it; only 0600 is accepted", path, mode)}
+		return k, InputError{fmt.Errorf("the service key %s has mode %#o, so others than its owner may "+
+			"use it; only 0600 is accepted", path, mode)}
 	}
 	b, err := readfile.Whole(ctx, path, maxServiceKey)
 	if err != nil {
@@ -68,7 +69,8 @@ func readServiceKey(ctx context.Context, path string) (k serviceKey, err error) 
 	if !ok || len(rest) < 32 {
 		return k, InputError{fmt.Errorf("%s is not a service key", path)}
 	}
-	if k.JobKey, err = ensemble.ReadJobKey(bytes.NewReader(rest[32:]), [32]byte(rest[:32])); err != nil {
+	if k.JobKey, err = ensemble.ReadJobKey(bytes.NewReader(rest[32:]), [32]byte(rest[:32])); err !=
+		nil {
 		return k, InputError{fmt.Errorf("service key %s: %w", path, err)}
 	}
 	return k, nil

@@ -53,10 +53,11 @@ func TestServiceKeyIsMadeOnce(t *testing.T) {
 		"open to the group": {string(good), 0o640, "mode 0640"},
 		"open to all":       {string(good), 0o604, "mode 0604"},
 		"empty":             {"", 0o600, "not a service key"},
-		"checkpoint":        {coinsMagic + string(good[len(serviceKeyMagic):]), 0o600, "not a service key"},
-		"cut short":         {string(good[:len(good)-1]), 0o600, "not a job key"},
-		"one bit":           {string(flipped), 0o600, "not the key"},
-		"too long":          {string(good) + strings.Repeat("x", maxServiceKey), 0o600, "at most 4096"},
+		"checkpoint": {coinsMagic + string(good[len(serviceKeyMagic):]), 0o600,
+			"not a service key"},
+		"cut short": {string(good[:len(good)-1]), 0o600, "not a job key"},
+		"one bit":   {string(flipped), 0o600, "not the key"},
+		"too long":  {string(good) + strings.Repeat("x", maxServiceKey), 0o600, "at most 4096"},
 	} {
 		p := filepath.Join(t.TempDir(), "key")
 		if err := os.WriteFile(p, []byte(bad.content), bad.mode); err != nil {
@@ -65,7 +66,8 @@ func TestServiceKeyIsMadeOnce(t *testing.T) {
 		if err := os.Chmod(p, bad.mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openServiceKey(t.Context(), p); err == nil || !strings.Contains(err.Error(), bad.said) {
+		if _, err := openServiceKey(t.Context(), p); err == nil ||
+			!strings.Contains(err.Error(), bad.said) {
 			t.Errorf("%s: %v, want %q", name, err, bad.said)
 		}
 		if contentOf(t, p) != bad.content {
@@ -82,8 +84,10 @@ func TestServiceKeyDigestsAreApart(t *testing.T) {
 	}
 	seen := map[[32]byte]int{}
 	for i, d := range [][32]byte{
-		k.digest("a", []byte("bc"), []byte("d")), k.digest("a", []byte("b"), []byte("cd")), k.digest("a", []byte("bcd")),
-		k.digest("a", []byte("bcd"), nil), k.digest("b", []byte("bcd")), k.digest("a", []byte("1:b"), []byte("cd")), k.digest("a"),
+		k.digest("a", []byte("bc"), []byte("d")), k.digest("a", []byte("b"), []byte("cd")),
+		k.digest("a", []byte("bcd")),
+		k.digest("a", []byte("bcd"), nil), k.digest("b", []byte("bcd")),
+		k.digest("a", []byte("1:b"), []byte("cd")), k.digest("a"),
 	} {
 		if before, ok := seen[d]; ok {
 			t.Errorf("%d is %d", i, before)

@@ -18,10 +18,11 @@ func shareOf(t *testing.T, epsilon float64) *ledger.Budget {
 	return &b
 }
 
-// Three servers of one ledger, asked at once for more than a client's share: what it has spent is its
-// share exactly, each part of it has an answer, and what is refused costs nothing. Others are not held up
-// by it, and what was answered is answered for ever, after a start too. All three kinds of teachers, but
-// that answers of frozen ones cost nothing each, so that a share of them limits nothing.
+// Three servers of one ledger, asked at once for more than a client's share: what it has spent is
+// its share exactly, each part of it has an answer, and what is refused costs nothing. Others are
+// not held up by it, and what was answered is answered for ever, after a start too. All three kinds
+// of teachers, but that answers of frozen ones cost nothing each, so that a share of them limits
+// nothing.
 func TestShareOfThreeServers(t *testing.T) {
 	const n = 5
 	for name, w := range ways(t) {
@@ -32,7 +33,8 @@ func TestShareOfThreeServers(t *testing.T) {
 		servers := []*Online{first, openOnline(t, options), openOnline(t, options)}
 		share := shareOf(t, w.cost(n))
 		ask := func(server *Online, id, client string, share *ledger.Budget) error {
-			_, err := server.Answer(t.Context(), Query{ID: id, ReplayKey: myKey, Votes: w.votes, Client: client, Share: share})
+			_, err := server.Answer(t.Context(), Query{ID: id, ReplayKey: myKey, Votes: w.votes,
+				Client: client, Share: share})
 			return err
 		}
 		var (
@@ -67,7 +69,8 @@ func TestShareOfThreeServers(t *testing.T) {
 		spent := first.Unit().Times(n + 6*n)
 		for _, server := range append(servers, openOnline(t, options)) {
 			var refused *ledger.ShareError
-			if err := ask(server, "one more", "alice", share); !errors.As(err, &refused) || refused.Spent != first.Unit().Times(n) {
+			if err := ask(server, "one more", "alice", share); !errors.As(err, &refused) ||
+				refused.Spent != first.Unit().Times(n) {
 				t.Errorf("%s: beyond the share: %v", name, err)
 			}
 			for id := range got {
@@ -89,8 +92,8 @@ func TestShareOfThreeServers(t *testing.T) {
 	}
 }
 
-// What frozen teachers were trained for is of no client: whoever asks first names himself in his answer
-// alone, and others are answered after him.
+// What frozen teachers were trained for is of no client: whoever asks first names himself in his
+// answer alone, and others are answered after him.
 func TestTrainingIsOfNoClient(t *testing.T) {
 	w := ways(t)["frozen"]
 	o, options := newOnline(t, w.plan, w.charge, 1e3)
@@ -109,7 +112,8 @@ func TestShareCountsWhatWasNotAnswered(t *testing.T) {
 	w := ways(t)["none"]
 	o, options := newOnline(t, w.plan, w.charge, 1e3)
 	q := func(id string) Query {
-		return Query{ID: id, ReplayKey: myKey, Votes: w.votes, Client: "alice", Share: shareOf(t, w.cost(2))}
+		return Query{ID: id, ReplayKey: myKey, Votes: w.votes, Client: "alice",
+			Share: shareOf(t, w.cost(2))}
 	}
 	tr, _, err := o.transaction(o.book, q("1"))
 	if err != nil {

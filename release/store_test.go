@@ -141,7 +141,8 @@ func TestReceiptsAreUsedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := receipt.Redeem(); !errors.Is(err, ledger.ErrReceipt) {
-			t.Errorf("the receipt of %q, paid by %q, is good: %v", receipt.Entry().ID, receipt.Entry().PaidBy, err)
+			t.Errorf("the receipt of %q, paid by %q, is good: %v", receipt.Entry().ID,
+				receipt.Entry().PaidBy, err)
 		}
 	}
 }

@@ -22,12 +22,13 @@ const (
 
 // Summary describes a release of labels, for every front end.
 type Summary struct {
-	Mechanism string              // its name
-	Queries   int                 // that were answered
-	Classes   []string            // an answer's names, in order; the last one of an abstention, where there are any
-	Columns   votes.Roles         // which columns are votes, ids and true labels
-	Problem   constraints.Problem // what is presumed of the teachers
-	Presumed  bool                // the mechanism rests on it: DaRRM
+	Mechanism string // its name
+	Queries   int    // that were answered
+	// an answer's names, in order; the last one of an abstention, where there are any
+	Classes  []string
+	Columns  votes.Roles         // which columns are votes, ids and true labels
+	Problem  constraints.Problem // what is presumed of the teachers
+	Presumed bool                // the mechanism rests on it: DaRRM
 	// Certificate describes the check of the mechanism's numbers; "" where it has none.
 	Certificate string
 	PerAnswer   accountant.Cost
@@ -47,8 +48,10 @@ type Summary struct {
 // Summary returns what is known of the answers to votes in these columns, but for Totals.
 func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 	return Summary{
-		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem, Presumed: plan.Certified != nil,
-		Certificate: plan.certificate(), PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem,
+		Presumed:    plan.Certified != nil,
+		Certificate: plan.certificate(), PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers,
+		Source: SourceFlags,
 	}
 }
 
@@ -73,7 +76,8 @@ func (s Summary) Facts() (facts []Fact) {
 	add("teachers:", s.presumed())
 	add("reach:", reach(s.Problem))
 	if s.Source == SourceTable {
-		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
+		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected "+
+			"(or --data), and a table for others is refused")
 	}
 	one := s.PerAnswer.Short() + "-DP"
 	if s.Certificate != "" {
@@ -107,16 +111,19 @@ func (s Summary) totals() (out []total) {
 	}
 	if s.Again {
 		return []total{{"fresh teachers", s.Totals.Again.Cost,
-			" for these and all further answers to these votes, besides what the first answer cost (fresh teachers)"}}
+			" for these and all further answers to these votes, besides what the first answer cost (fresh " +
+				"teachers)"}}
 	}
 	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
 	if s.Teachers != ensemble.FreshTeachers.String() {
 		out = append(out, total{"frozen teachers", s.Totals.Frozen.Cost,
-			fmt.Sprintf(" if each teacher's training is %s, with independent randomness (frozen teachers, however many queries)", promise)})
+			fmt.Sprintf(" if each teacher's training is %s, with independent randomness (frozen teachers, "+
+				"however many queries)", promise)})
 	}
 	if s.Teachers != ensemble.FrozenTeachers.String() {
 		out = append(out, total{"fresh teachers", s.Totals.Fresh.Cost,
-			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are answered once (fresh teachers)", promise)})
+			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are "+
+				"answered once (fresh teachers)", promise)})
 	}
 	return out
 }
@@ -128,7 +135,8 @@ func (s Summary) presumed() string {
 	case math.IsInf(s.Problem.Epsilon, 1):
 		return "they promise nothing themselves"
 	}
-	return fmt.Sprintf("each (%v, %v)-differentially private", s.Problem.Epsilon, s.Problem.TeacherDelta)
+	return fmt.Sprintf("each (%v, %v)-differentially private", s.Problem.Epsilon,
+		s.Problem.TeacherDelta)
 }
 
 // Warnings returns a warning for each total that holds and protects nobody: the reason, and advice.

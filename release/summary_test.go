@@ -32,7 +32,8 @@ func newSummary(t *testing.T, r Plan, teachers string) Summary {
 		t.Fatal(err)
 	}
 	return Summary{
-		Columns: votes.Roles{In: "columns", Votes: []string{"t1", "t2", "t3"}, Width: 3, ID: "id"}, Problem: r.Problem, Presumed: !math.IsInf(r.Problem.Epsilon, 1),
+		Columns: votes.Roles{In: "columns", Votes: []string{"t1", "t2", "t3"}, Width: 3, ID: "id"},
+		Problem: r.Problem, Presumed: !math.IsInf(r.Problem.Epsilon, 1),
 		PerAnswer: r.Mechanism.PerAnswer(), Totals: totals, Teachers: teachers, Source: SourceFlags,
 	}
 }
@@ -40,13 +41,19 @@ func newSummary(t *testing.T, r Plan, teachers string) Summary {
 // Who votes decides which totals are told; each says when it holds.
 func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 	r := private(t, 1e-9, 20)
-	frozen := fmt.Sprintf("all labels: %v-DP if each teacher's training is (0.1, 1e-09)-DP, with independent randomness", mustFrozen(t, r).Short())
+	frozen := fmt.Sprintf(
+		"all labels: %v-DP if each teacher's training is (0.1, 1e-09)-DP, with independent randomness",
+		mustFrozen(t, r).Short())
 	totals, err := r.Totals(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := fmt.Sprintf("%v-DP if each vote is a new run of a mechanism that is (0.1, 1e-09)-DP, and these votes are answered once", totals.Fresh.Cost.Short())
-	again := fmt.Sprintf("all labels: %v-DP for these and all further answers to these votes, besides what the first answer cost", totals.Again.Cost.Short())
+	fresh := fmt.Sprintf(
+		"%v-DP if each vote is a new run of a mechanism that is (0.1, 1e-09)-DP, and these votes are "+
+			"answered once", totals.Fresh.Cost.Short())
+	again := fmt.Sprintf(
+		"all labels: %v-DP for these and all further answers to these votes, besides what the first "+
+			"answer cost", totals.Again.Cost.Short())
 	for _, tt := range []struct {
 		teachers string
 		again    bool
@@ -63,7 +70,8 @@ func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 		s := newSummary(t, r, tt.teachers)
 		s.Again = tt.again
 		titles, text := summaryOf(t, s)
-		if want := append([]string{"columns:", "teachers:", "reach:", "one label:"}, tt.titles...); !slices.Equal(titles, want) {
+		if want := append([]string{"columns:", "teachers:", "reach:", "one label:"},
+			tt.titles...); !slices.Equal(titles, want) {
 			t.Errorf("%q: %q, want %q", tt.teachers, titles, want)
 		}
 		for _, want := range append(tt.want, "one record may reach all 3 teachers") {
@@ -112,7 +120,8 @@ func TestSummaryWarns(t *testing.T) {
 		{"frozen", false, 0, nil},
 		{"frozen", false, 334, []string{"frozen teachers: this total protects nobody: δ"}},
 		{"", false, 334, []string{"frozen teachers: this total protects nobody: δ"}},
-		{"", false, 1_000_000, []string{"frozen teachers: this total protects nobody: δ", "fresh teachers: this total protects nobody: δ"}},
+		{"", false, 1_000_000, []string{"frozen teachers: this total protects nobody: δ",
+			"fresh teachers: this total protects nobody: δ"}},
 	} {
 		s := newSummary(t, r, tt.teachers)
 		s.Again, s.Records = tt.again, tt.records
@@ -122,11 +131,13 @@ func TestSummaryWarns(t *testing.T) {
 			ok = ok && strings.HasPrefix(got[i], tt.want[i])
 		}
 		titles, _ := summaryOf(t, s)
-		if told := len(titles) - len(slices.DeleteFunc(slices.Clone(titles), func(s string) bool { return s == "WARNING:" })); !ok || told != len(tt.want) {
+		if told := len(titles) - len(slices.DeleteFunc(slices.Clone(titles),
+			func(s string) bool { return s == "WARNING:" })); !ok || told != len(tt.want) {
 			t.Errorf("%+v: %q, titles %q", tt, got, titles)
 		}
 	}
-	if got := newSummary(t, noisy(t, 100), "").Warnings(); len(got) != 1 || !strings.HasPrefix(got[0], "this total protects nobody: ε = 50") {
+	if got := newSummary(t, noisy(t, 100), "").Warnings(); len(got) != 1 ||
+		!strings.HasPrefix(got[0], "this total protects nobody: ε = 50") {
 		t.Errorf("teachers that promise nothing: %q", got)
 	}
 }

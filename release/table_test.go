@@ -14,7 +14,8 @@ import (
 // wrong figures and a promise that it does not keep are refused, and so is what is no table.
 func TestReadTable(t *testing.T) {
 	p := plurality.Problem{K: 3, Classes: 3, Epsilon: 0.5, Affected: 2}
-	table, err := plurality.NewTable(t.Context(), pluralityPlan(t, p).Plurality, plurality.Objective{Accuracy: 0.6}, plurality.Proof{})
+	table, err := plurality.NewTable(t.Context(), pluralityPlan(t, p).Plurality,
+		plurality.Objective{Accuracy: 0.6}, plurality.Proof{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,8 @@ func TestReadTable(t *testing.T) {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	plan, err := read.Plan(accountant.AddOrRemoveOne)
-	if err != nil || plan.Problem.Affected != 2 || plan.Problem.TotalEpsilon != 0.5 || plan.Mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
+	if err != nil || plan.Problem.Affected != 2 || plan.Problem.TotalEpsilon != 0.5 ||
+		plan.Mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	b.Reset()
@@ -50,13 +52,16 @@ func TestReadTable(t *testing.T) {
 		if changed == text {
 			t.Errorf("%s: the table has no %s", name, c.old)
 		}
-		if got, err := ReadTable(t.Context(), strings.NewReader(changed)); err == nil || !errors.As(err, c.kind) {
+		if got, err := ReadTable(t.Context(), strings.NewReader(changed)); err == nil ||
+			!errors.As(err, c.kind) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	// One that was cut short anywhere behind its kind is called by its name.
-	for n := strings.Index(b.String(), plurality.FormatKind) + len(plurality.FormatKind) + 1; n < b.Len()-1; n += 101 {
-		if _, err := ReadTable(t.Context(), strings.NewReader(b.String()[:n])); !errors.As(err, &input) || !strings.Contains(err.Error(), "not a plurality table") {
+	for n := strings.Index(b.String(), plurality.FormatKind) + len(plurality.FormatKind) +
+		1; n < b.Len()-1; n += 101 {
+		if _, err := ReadTable(t.Context(), strings.NewReader(b.String()[:n])); !errors.As(err, &input) ||
+			!strings.Contains(err.Error(), "not a plurality table") {
 			t.Errorf("cut at byte %d: %v", n, err)
 		}
 	}

@@ -82,7 +82,8 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 
 // charge pays for the release, unless its output cannot be written. before is true if the output
 // has it already: then there is nothing to write and nothing to pay.
-func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, before bool, err error) {
+func (t *Transaction) charge(ctx context.Context) (
+	receipt *ledger.Receipt, before bool, err error) {
 	err = t.Output.Check(t.Bill != nil)
 	if err == nil {
 		err = t.secret.make()
@@ -135,10 +136,11 @@ func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 	return nil
 }
 
-// publish notes the result's digest in the ledger and lets the result be seen: that of which
-// the digest was noted, and no other. An interruption comes before or has no effect: a result that is noted
-// and cannot be seen is paid for and lost.
-func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt, encode func(io.Writer) error) (ledger.Digest, error) {
+// publish notes the result's digest in the ledger and lets the result be seen: that of which the
+// digest was noted, and no other. An interruption comes before or has no effect: a result that is
+// noted and cannot be seen is paid for and lost.
+func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt,
+	encode func(io.Writer) error) (ledger.Digest, error) {
 	digest, err := digestOf(encode)
 	if err == nil {
 		err = ctx.Err()
@@ -153,7 +155,9 @@ func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt, encode 
 		}
 	}
 	err = t.Output.Write(ctx, func(w io.Writer) error {
-		written, err := digestOf(func(digest io.Writer) error { return encode(io.MultiWriter(w, digest)) })
+		written, err := digestOf(func(digest io.Writer) error {
+			return encode(io.MultiWriter(w, digest))
+		})
 		if err == nil && written != digest {
 			err = errors.New("the result changed while it was written, and is not the one that was noted")
 		}
@@ -172,9 +176,11 @@ func (t *Transaction) unreleased(paid *ledger.Receipt, err error) error {
 	case paid == nil:
 		return err
 	case t.repeats:
-		return fmt.Errorf("request %q is charged, but nothing was released; asked again it is answered: %w", paid.Entry().ID, err)
+		return fmt.Errorf("request %q is charged, but nothing was released; asked again it is "+
+			"answered: %w", paid.Entry().ID, err)
 	case t.secret != nil:
-		return fmt.Errorf("request %q is charged, but nothing was released; the same command finishes it: %w", paid.Entry().ID, err)
+		return fmt.Errorf("request %q is charged, but nothing was released; the same command "+
+			"finishes it: %w", paid.Entry().ID, err)
 	default:
 		return fmt.Errorf("request %q is charged, but nothing was released, and nothing is given back: %w", paid.Entry().ID, err)
 	}
@@ -192,9 +198,11 @@ func (t *Transaction) note(ctx context.Context, paid *ledger.Receipt, digest led
 	err := t.Ledger.RecordResult(ctx, paid, digest)
 	switch {
 	case errors.Is(err, ledger.ErrConflict):
-		return fmt.Errorf("nothing was released: request %q has one result, and this is another: finish it with the flags that it was begun with: %w", id, err)
+		return fmt.Errorf("nothing was released: request %q has one result, and this is another: "+
+			"finish it with the flags that it was begun with: %w", id, err)
 	case err != nil:
-		return LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its result in the ledger: %w", id, err)}
+		return LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its "+
+			"result in the ledger: %w", id, err)}
 	}
 	return nil
 }

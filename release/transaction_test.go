@@ -40,7 +40,8 @@ func text(s string) func(context.Context, *ledger.Receipt) (func(io.Writer) erro
 }
 
 // inFile is a Draw whose result is a file of two labels.
-func inFile(t *testing.T, f *labelFile) func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+func inFile(t *testing.T, f *labelFile) func(context.Context,
+	*ledger.Receipt) (func(io.Writer) error, error) {
 	return func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 		if err := errors.Join(f.file.Write("x", 0), f.file.Write("y", 0), f.file.Commit()); err != nil {
 			t.Fatal(err)
@@ -56,7 +57,8 @@ func keyedBill(t *testing.T, key string) *Bill {
 
 func removeLedger(t *testing.T, l *ledger.Ledger) {
 	t.Helper()
-	if err := errors.Join(os.Remove(l.Path()), os.Remove(l.Path()+ledger.AnchorSuffix), os.Remove(l.Path()+ledger.SecretSuffix)); err != nil {
+	if err := errors.Join(os.Remove(l.Path()), os.Remove(l.Path()+ledger.AnchorSuffix),
+		os.Remove(l.Path()+ledger.SecretSuffix)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -78,7 +80,8 @@ const killEnv = "DARRM_TEST_KILL_WHEN_NOTED"
 // or the process dies then, that stays so.
 func TestNotedBeforeItIsSeen(t *testing.T) {
 	const old, document = "what was released before", "{\"labels\": []}\n"
-	run := func(t *testing.T, out FileOutput, labels bool, l *ledger.Ledger, ready, noted func()) (Outcome, error) {
+	run := func(t *testing.T, out FileOutput, labels bool, l *ledger.Ledger, ready,
+		noted func()) (Outcome, error) {
 		b := newBill(t, private(t, 1e-5, 3), fresh)
 		draw := text(document)
 		var inner Output = out
@@ -87,11 +90,12 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 			defer file.remove()
 			inner, draw = file, inFile(t, file)
 		}
-		transaction := Transaction{Ledger: l, Bill: b, Output: watched{inner, noted}, Draw: func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
-			encode, err := draw(ctx, paid)
-			ready()
-			return encode, err
-		}}
+		transaction := Transaction{Ledger: l, Bill: b, Output: watched{inner, noted},
+			Draw: func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
+				encode, err := draw(ctx, paid)
+				ready()
+				return encode, err
+			}}
 		return transaction.Run(t.Context())
 	}
 	if dir := os.Getenv(killEnv); dir != "" {
@@ -99,12 +103,13 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = run(t, FileOutput{Path: filepath.Join(dir, "labels")}, os.Getenv(killEnv+"_LABELS") != "", l, func() {}, func() {
-			if p, err := os.FindProcess(os.Getpid()); err == nil {
-				_ = p.Kill()
-			}
-			time.Sleep(time.Minute)
-		})
+		_, err = run(t, FileOutput{Path: filepath.Join(dir, "labels")},
+			os.Getenv(killEnv+"_LABELS") != "", l, func() {}, func() {
+				if p, err := os.FindProcess(os.Getpid()); err == nil {
+					_ = p.Kill()
+				}
+				time.Sleep(time.Minute)
+			})
 		t.Fatal("not killed", err)
 	}
 	for _, labels := range []bool{false, true} {
@@ -140,7 +145,8 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 					}
 				}, func() { t.Errorf("%s: written without a note", name) })
 				var unnoted LedgerError
-				if !errors.As(err, &unnoted) || !strings.Contains(err.Error(), `request "march" is charged`) || o.Done() || o.Receipt == nil {
+				if !errors.As(err, &unnoted) || !strings.Contains(err.Error(), `request "march" is charged`) ||
+					o.Done() || o.Receipt == nil {
 					t.Errorf("%s, another ledger %t: %+v, %v", name, another, o, err)
 				}
 				unseen("without a note")
@@ -156,11 +162,13 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 				if labels {
 					c.Env = append(c.Env, killEnv+"_LABELS=1")
 				}
-				if said, err := c.CombinedOutput(); err == nil || c.ProcessState.ExitCode() != -1 { // by a signal
+				// by a signal
+				if said, err := c.CombinedOutput(); err == nil || c.ProcessState.ExitCode() != -1 {
 					t.Fatalf("%s: not killed: %v, %s", name, err, said)
 				}
 				unseen("after a death")
-				if h, err := l.History(t.Context()); err != nil || len(h) != 2 || h[1].Kind != ledger.KindResult {
+				if h, err := l.History(t.Context()); err != nil || len(h) != 2 ||
+					h[1].Kind != ledger.KindResult {
 					t.Errorf("%s: entries %v, %v", name, h, err)
 				}
 			}
@@ -181,20 +189,24 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := seen()
-			if ledger.Digest(sha256.Sum256([]byte(got))) != noted || noted != o.Digest || !o.Done() || o.Before {
+			if ledger.Digest(sha256.Sum256([]byte(got))) != noted || noted != o.Digest || !o.Done() ||
+				o.Before {
 				t.Errorf("%s: %q, noted %v, %+v", name, got, noted, o)
 			}
-			if want := map[bool]string{false: document, true: "query,label\nx,0\ny,0\n"}[labels]; got != want {
+			if want := map[bool]string{false: document, true: "query,label\nx,0\ny,0\n"}[labels]; got !=
+				want {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
-			if left, err := filepath.Glob(filepath.Join(dir, ".*labels*")); err != nil || toFile && left != nil && !labels {
+			if left, err := filepath.Glob(filepath.Join(dir, ".*labels*")); err != nil || toFile &&
+				left != nil && !labels {
 				t.Errorf("%s: left %v, %v", name, left, err)
 			}
 		}
 	}
 }
 
-// uninterrupted is an output that writes nothing once its context is done, as a file system across a network.
+// uninterrupted is an output that writes nothing once its context is done, as a file system across
+// a network.
 type uninterrupted struct{ FileOutput }
 
 func (o uninterrupted) Write(ctx context.Context, encode func(io.Writer) error) error {
@@ -204,12 +216,14 @@ func (o uninterrupted) Write(ctx context.Context, encode func(io.Writer) error) 
 	return o.FileOutput.Write(ctx, encode)
 }
 
-// An interruption comes before the note, and then nothing is noted, or the result that is noted is seen.
+// An interruption comes before the note, and then nothing is noted, or the result that is noted is
+// seen.
 func TestNothingIsInterruptedAfterTheNote(t *testing.T) {
 	for _, when := range []string{"while the digest is taken", "when it is noted"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		path, l := filepath.Join(t.TempDir(), "labels"), newLedger(t, 100)
-		transaction := Transaction{Ledger: l, Bill: newBill(t, private(t, 1e-5, 3), fresh), Output: watched{uninterrupted{FileOutput{Path: path}}, cancel}}
+		transaction := Transaction{Ledger: l, Bill: newBill(t, private(t, 1e-5, 3), fresh),
+			Output: watched{uninterrupted{FileOutput{Path: path}}, cancel}}
 		transaction.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 			return func(w io.Writer) error {
 				if when == "while the digest is taken" {
@@ -228,7 +242,8 @@ func TestNothingIsInterruptedAfterTheNote(t *testing.T) {
 		if ctx.Err() == nil || noted != (seen == "labels") || noted != o.Done() || noted != (err == nil) {
 			t.Errorf("interrupted %s: noted %t, seen %q, %+v, %v", when, noted, seen, o, err)
 		}
-		if before := when == "while the digest is taken"; before == noted || before != errors.Is(err, context.Canceled) {
+		if before := when == "while the digest is taken"; before == noted ||
+			before != errors.Is(err, context.Canceled) {
 			t.Errorf("interrupted %s: noted %t, %v", when, noted, err)
 		}
 		cancel()
@@ -239,11 +254,13 @@ func TestNothingIsInterruptedAfterTheNote(t *testing.T) {
 func TestResultThatChangesIsNotSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "labels")
 	n := 0
-	transaction := Transaction{Output: FileOutput{Path: path}, Draw: func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
-		return func(w io.Writer) error { n++; _, err := fmt.Fprint(w, n); return err }, nil
-	}}
+	transaction := Transaction{Output: FileOutput{Path: path},
+		Draw: func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+			return func(w io.Writer) error { n++; _, err := fmt.Fprint(w, n); return err }, nil
+		}}
 	o, err := transaction.Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "changed while it was written") || o.Done() || contentOf(t, path) != "" {
+	if err == nil || !strings.Contains(err.Error(), "changed while it was written") || o.Done() ||
+		contentOf(t, path) != "" {
 		t.Errorf("%+v, %v, %q", o, err, contentOf(t, path))
 	}
 }
@@ -251,7 +268,10 @@ func TestResultThatChangesIsNotSeen(t *testing.T) {
 // The error of a release that was paid for and failed states that it was paid for, and whether the
 // same command goes on. That of a release that was not paid for does not.
 func TestPaidAndNotReleasedIsSaid(t *testing.T) {
-	fails := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) { return nil, context.Canceled }
+	fails := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+		return nil,
+			context.Canceled
+	}
 	unreadable := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 		return func(io.Writer) error { return context.Canceled }, nil
 	}
@@ -264,11 +284,13 @@ func TestPaidAndNotReleasedIsSaid(t *testing.T) {
 			return nil
 		}, nil
 	}
-	for name, draw := range map[string]func(context.Context, *ledger.Receipt) (func(io.Writer) error, error){"drawing": fails, "digesting": unreadable, "writing": changes} {
+	for name, draw := range map[string]func(context.Context, *ledger.Receipt) (func(io.Writer) error,
+		error){"drawing": fails, "digesting": unreadable, "writing": changes} {
 		for _, kept := range []bool{false, true} {
 			n = 0
 			dir := t.TempDir()
-			transaction := Transaction{Ledger: newLedger(t, 100), Bill: keyedBill(t, "a"), Output: FileOutput{Path: filepath.Join(dir, "labels")}, Draw: draw}
+			transaction := Transaction{Ledger: newLedger(t, 100), Bill: keyedBill(t, "a"),
+				Output: FileOutput{Path: filepath.Join(dir, "labels")}, Draw: draw}
 			want := `request "march" is charged, but nothing was released, and nothing is given back: `
 			if kept {
 				s, _, err := openSecret(t.Context(), filepath.Join(dir, "secret"), 100)
@@ -276,14 +298,16 @@ func TestPaidAndNotReleasedIsSaid(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.state = func() []byte { return []byte("key") }
-				transaction.secret, want = s, `request "march" is charged, but nothing was released; the same command finishes it: `
+				transaction.secret, want = s,
+					`request "march" is charged, but nothing was released; the same command finishes it: `
 			}
 			o, err := transaction.Run(t.Context())
 			if !errors.Is(err, context.Canceled) || o.Done() || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s, secret %v: %v, want %q", name, kept, err, want)
 			}
 		}
-		transaction := Transaction{Output: FileOutput{Path: filepath.Join(t.TempDir(), "labels")}, Draw: fails}
+		transaction := Transaction{Output: FileOutput{Path: filepath.Join(t.TempDir(), "labels")},
+			Draw: fails}
 		if _, err := transaction.Run(t.Context()); err == nil || err.Error() != context.Canceled.Error() {
 			t.Errorf("without a ledger: %v", err)
 		}
@@ -311,27 +335,30 @@ func TestSecretOutlivesEveryDeath(t *testing.T) {
 			}
 			return []byte("key")
 		}
-		transaction := Transaction{Ledger: l, Bill: keyedBill(t, "a"), Output: FileOutput{Path: out}, secret: s, Draw: func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
-			if len(entries(t, l)) == 0 || paid == nil || !errors.Is(paid.Redeem(), ledger.ErrReceipt) {
-				t.Errorf("drawn before it is paid for: receipt %v", paid)
-			}
-			if info, err := os.Stat(at); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("the secret: %v, %v", info, err)
-			}
-			if fails != nil {
-				return nil, fails
-			}
-			return text(result)(ctx, paid)
-		}}
+		transaction := Transaction{Ledger: l, Bill: keyedBill(t, "a"), Output: FileOutput{Path: out},
+			secret: s, Draw: func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
+				if len(entries(t, l)) == 0 || paid == nil || !errors.Is(paid.Redeem(), ledger.ErrReceipt) {
+					t.Errorf("drawn before it is paid for: receipt %v", paid)
+				}
+				if info, err := os.Stat(at); err != nil || info.Mode().Perm() != 0o600 {
+					t.Errorf("the secret: %v, %v", info, err)
+				}
+				if fails != nil {
+					return nil, fails
+				}
+				return text(result)(ctx, paid)
+			}}
 		return transaction.Run(t.Context())
 	}
 	broken := errors.New("broken")
 	for range 2 {
-		if o, err := run(broken, ""); !errors.Is(err, broken) || o.Done() || contentOf(t, at) != "key" || contentOf(t, out) != "" {
+		if o, err := run(broken, ""); !errors.Is(err, broken) || o.Done() || contentOf(t, at) != "key" ||
+			contentOf(t, out) != "" {
 			t.Errorf("%+v, %v", o, err)
 		}
 	}
-	if o, err := run(nil, "labels"); err != nil || !o.Done() || contentOf(t, out) != "labels" || contentOf(t, at) != "" {
+	if o, err := run(nil, "labels"); err != nil || !o.Done() || contentOf(t, out) != "labels" ||
+		contentOf(t, at) != "" {
 		t.Errorf("%+v, %v, %q", o, err, contentOf(t, out))
 	}
 	checkSpent(t, l, 0.9)
@@ -339,7 +366,8 @@ func TestSecretOutlivesEveryDeath(t *testing.T) {
 	if err := os.WriteFile(at, []byte("key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := run(nil, "others"); !errors.Is(err, ledger.ErrConflict) || o.Done() || contentOf(t, out) != "labels" || contentOf(t, at) != "key" {
+	if o, err := run(nil, "others"); !errors.Is(err, ledger.ErrConflict) || o.Done() ||
+		contentOf(t, out) != "labels" || contentOf(t, at) != "key" {
 		t.Errorf("another result: %+v, %v", o, err)
 	}
 	if got := entries(t, l); len(got) != 2 {
@@ -356,8 +384,13 @@ func TestRefusalLeavesNothing(t *testing.T) {
 		out    string // in the directory
 		want   func(error) bool
 	}{
-		{"beyond the budget", 0.5, "labels", func(err error) bool { return errors.Is(err, ledger.ErrExceeded) }},
-		{"no directory", 100, "missing/labels", func(err error) bool { var o OutputError; return errors.As(err, &o) }},
+		{"beyond the budget", 0.5, "labels", func(err error) bool {
+			return errors.Is(err, ledger.ErrExceeded)
+		}},
+		{"no directory", 100, "missing/labels", func(err error) bool {
+			var o OutputError
+			return errors.As(err, &o)
+		}},
 		{"a directory", 100, ".", func(err error) bool { var o OutputError; return errors.As(err, &o) }},
 	} {
 		for _, resumed := range []bool{false, true} {
@@ -374,10 +407,12 @@ func TestRefusalLeavesNothing(t *testing.T) {
 			}
 			s.state = func() []byte { return []byte("key") }
 			l := newLedger(t, tt.budget)
-			transaction := Transaction{Ledger: l, Bill: keyedBill(t, "a"), Output: FileOutput{Path: filepath.Join(dir, tt.out)}, secret: s, Draw: func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
-				t.Errorf("%s: drawn", tt.name)
-				return nil, errors.New("drawn")
-			}}
+			transaction := Transaction{Ledger: l, Bill: keyedBill(t, "a"),
+				Output: FileOutput{Path: filepath.Join(dir, tt.out)}, secret: s,
+				Draw: func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+					t.Errorf("%s: drawn", tt.name)
+					return nil, errors.New("drawn")
+				}}
 			o, err := transaction.Run(t.Context())
 			if !tt.want(err) || o.Done() || o.Receipt != nil {
 				t.Errorf("%s: %+v, %v", tt.name, o, err)
@@ -398,7 +433,8 @@ func TestReleasedBefore(t *testing.T) {
 	dir := t.TempDir()
 	at, out := filepath.Join(dir, "secret"), filepath.Join(dir, "labels")
 	l := newLedger(t, 100)
-	first := Transaction{Ledger: l, Bill: keyedBill(t, "a"), Output: FileOutput{Path: out}, Draw: text("labels")}
+	first := Transaction{Ledger: l, Bill: keyedBill(t, "a"), Output: FileOutput{Path: out},
+		Draw: text("labels")}
 	if _, err := first.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -413,16 +449,20 @@ func TestReleasedBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.state = func() []byte { return []byte("another key") }
-		again := Transaction{Ledger: l, Bill: keyedBill(t, "b"), Output: FileOutput{Path: out}, Draw: text("others"), secret: s}
+		again := Transaction{Ledger: l, Bill: keyedBill(t, "b"), Output: FileOutput{Path: out},
+			Draw: text("others"), secret: s}
 		if o, err := again.Run(t.Context()); err != nil || !o.Before || !o.Done() || o.Receipt != nil {
 			t.Errorf("locked %t: %+v, %v", locked, o, err)
 		}
 		if contentOf(t, at) != "" || contentOf(t, out) != "labels" || len(entries(t, l)) != 2 {
-			t.Errorf("locked %t: secret %q, %q, entries %q", locked, contentOf(t, at), contentOf(t, out), entries(t, l))
+			t.Errorf("locked %t: secret %q, %q, entries %q", locked, contentOf(t, at), contentOf(t, out),
+				entries(t, l))
 		}
 	}
-	elsewhere := Transaction{Ledger: l, Bill: keyedBill(t, "b"), Output: FileOutput{Path: out + "2"}, Draw: text("others")}
-	if o, err := elsewhere.Run(t.Context()); !errors.Is(err, ledger.ErrReplayed) || o.Done() || contentOf(t, out+"2") != "" {
+	elsewhere := Transaction{Ledger: l, Bill: keyedBill(t, "b"), Output: FileOutput{Path: out + "2"},
+		Draw: text("others")}
+	if o, err := elsewhere.Run(t.Context()); !errors.Is(err, ledger.ErrReplayed) || o.Done() ||
+		contentOf(t, out+"2") != "" {
 		t.Errorf("another output: %+v, %v", o, err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// openKey opens the service key, which must be the one that the latest answers of the same mechanism in
-// the ledger came from, unless another one is stated to be meant. Of a key that is not accepted no file is
-// made, so that the same start is refused again. It is an [InputError].
+// openKey opens the service key, which must be the one that the latest answers of the same
+// mechanism in the ledger came from, unless another one is stated to be meant. Of a key that is not
+// accepted no file is made, so that the same start is refused again. It is an [InputError].
 func (o *Online) openKey(ctx context.Context) (serviceKey, error) {
 	path := o.options.Key
 	used, err := o.usedKey(ctx)
@@ -25,20 +25,25 @@ func (o *Online) openKey(ctx context.Context) (serviceKey, error) {
 	if used == "" || o.options.NewKey {
 		return openServiceKey(ctx, path)
 	}
-	const lost = "with another key no earlier answer can be given again, and its request id is refused for ever; --new-key states that this is meant"
+	const lost = "with another key no earlier answer can be given again, and its request id is " +
+		"refused for ever; --new-key states that this is meant"
 	switch k, err := readServiceKey(ctx, path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return k, InputError{fmt.Errorf("there is no service key at %s, but answers of this mechanism in the ledger came from the key %.16s…: put it there, or give its place (--key); %s", path, used, lost)}
+		return k, InputError{fmt.Errorf("there is no service key at %s, but answers of this mechanism "+
+			"in the ledger came from the key %.16s…: put it there, or give its place (--key); %s", path,
+			used, lost)}
 	case err == nil && k.name() != used:
-		return k, InputError{fmt.Errorf("the service key %s is %.16s…, but the latest answers of this mechanism in the ledger came from the key %.16s…: give that one (--key); %s", path, k.name(), used, lost)}
+		return k, InputError{fmt.Errorf("the service key %s is %.16s…, but the latest answers of this "+
+			"mechanism in the ledger came from the key %.16s…: give that one (--key); %s", path, k.name(),
+			used, lost)}
 	default:
 		return k, err
 	}
 }
 
-// usedKey returns the name of the key that the latest on-line answer of the same mechanism came from;
-// "" where there is none. It reads the ledger from its end. Cost: that of decoding what it reads, which
-// is everything where no answer of the mechanism is there.
+// usedKey returns the name of the key that the latest on-line answer of the same mechanism came
+// from; "" where there is none. It reads the ledger from its end. Cost: that of decoding what it
+// reads, which is everything where no answer of the mechanism is there.
 func (o *Online) usedKey(ctx context.Context) (string, error) {
 	b, err := o.bill(&Query{ID: "any"}, ledger.Digest{1})
 	if err != nil {
@@ -63,10 +68,11 @@ func (o *Online) usedKey(ctx context.Context) (string, error) {
 // keyPage is the number of entries that usedKey reads at a time.
 const keyPage = 4096
 
-// answerEvent returns the event of an on-line answer without what is one query's, and the name of its
-// key; nil of other events.
+// answerEvent returns the event of an on-line answer without what is one query's, and the name of
+// its key; nil of other events.
 func answerEvent(raw json.RawMessage) (event *Event, key string) {
-	if !bytes.Contains(raw, []byte(`"online":true`)) || json.Unmarshal(raw, &event) != nil || !event.Online {
+	if !bytes.Contains(raw, []byte(`"online":true`)) || json.Unmarshal(raw, &event) != nil ||
+		!event.Online {
 		return nil, ""
 	}
 	key = event.Key

@@ -14,9 +14,9 @@ import (
 )
 
 // Beside a ledger that has answers of the mechanism, a server starts with their key alone: not with
-// another one, and not without one, of which none is made. NewKey states that another is meant: then
-// new ids are answered, those of before are refused, and from the first new answer on it is the key of
-// before that is another one. A mechanism that has no answers there takes any key.
+// another one, and not without one, of which none is made. NewKey states that another is meant:
+// then new ids are answered, those of before are refused, and from the first new answer on it is
+// the key of before that is another one. A mechanism that has no answers there takes any key.
 func TestKeyOfTheLedger(t *testing.T) {
 	for name, w := range ways(t) {
 		o, options := newOnline(t, w.plan, w.charge, 1e3)
@@ -30,7 +30,8 @@ func TestKeyOfTheLedger(t *testing.T) {
 			t.Helper()
 			o, err := OpenOnline(t.Context(), options)
 			var input InputError
-			if o != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), said) || !strings.Contains(err.Error(), "--new-key") {
+			if o != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), said) ||
+				!strings.Contains(err.Error(), "--new-key") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -67,11 +68,13 @@ func TestKeyOfTheLedger(t *testing.T) {
 		refused(options, "the latest answers of this mechanism")
 
 		// Another mechanism on the same ledger has a key of its own.
-		m, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}, 0.49)
+		m, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1,
+			Neighbours: accountant.ReplaceOne}, 0.49)
 		if err != nil {
 			t.Fatal(err)
 		}
-		apart := OnlineOptions{Plan: w.plan, Charge: Charge{Ledger: options.Charge.Ledger}, Key: options.Key + "3"}
+		apart := OnlineOptions{Plan: w.plan, Charge: Charge{Ledger: options.Charge.Ledger},
+			Key: options.Key + "3"}
 		apart.Plan.Mechanism, apart.Plan.Problem = m, ensemble.OfCounts(m.Setting(), m.PerAnswer())
 		votes := []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1}
 		mustAnswer(t, openOnline(t, apart), Query{ID: "apart", Votes: votes})
@@ -92,7 +95,8 @@ func TestUsedKeyIsFoundFarBack(t *testing.T) {
 	for page := range 3 {
 		var requests []ledger.Request
 		for i := range 3000 {
-			requests = append(requests, ledger.Request{ID: fmt.Sprint(page, " ", i), Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Event: []byte(`{"key":"0","online":false}`)})
+			requests = append(requests, ledger.Request{ID: fmt.Sprint(page, " ", i), Count: 1, Unit: unit,
+				Relation: ledger.ReplaceOne, Event: []byte(`{"key":"0","online":false}`)})
 		}
 		if _, err := o.book.ChargeAll(t.Context(), requests); err != nil {
 			t.Fatal(err)

@@ -31,7 +31,10 @@ func (p listed) files() []string {
 // list returns the packages of the module by their folder.
 func list(t *testing.T, environment string, arguments ...string) map[string]listed {
 	t.Helper()
-	cmd := exec.Command("go", slices.Concat([]string{"list", "-e", "-json=ImportPath,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"}, arguments, []string{"../..."})...)
+	cmd := exec.Command("go",
+		slices.Concat([]string{"list", "-e",
+			"-json=ImportPath,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"}, arguments,
+			[]string{"../..."})...)
 	cmd.Env = append(os.Environ(), environment)
 	out, err := cmd.Output()
 	if err != nil {
@@ -50,7 +53,8 @@ func list(t *testing.T, environment string, arguments ...string) map[string]list
 }
 
 // parallel finds what a data race needs: a goroutine, or what keeps several of them apart.
-var parallel = regexp.MustCompile(`(?m)(^|\s)go (func|[a-zA-Z_.]+\()|\.Go\(|"sync"|"sync/atomic"|"golang.org/x/sync|t\.Parallel\(\)|train\.Grid\{|Workers: |GOMAXPROCS`)
+var parallel = regexp.MustCompile(
+	`(?m)(^|\s)go (func|[a-zA-Z_.]+\()|\.Go\(|"sync"|"sync/atomic"|"golang.org/x/sync|t\.Parallel\(\)|train\.Grid\{|Workers: |GOMAXPROCS`)
 
 // The packages that the race detector leaves out have nothing that could race, and those that plain
 // Go leaves out are compiled from the same files with HiGHS, with cgo and without.
@@ -122,7 +126,8 @@ func TestScriptsThatAreSkippedSolveNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`(?m)^SEQUENTIAL := TestScripts/\^\(([a-z_|]+)\)\$\$$`).FindSubmatch(makefile)
+	m := regexp.MustCompile(`(?m)^SEQUENTIAL := TestScripts/\^\(([a-z_|]+)\)\$\$$`).FindSubmatch(
+		makefile)
 	if m == nil {
 		t.Fatal("the Makefile names no scripts")
 	}

@@ -62,7 +62,8 @@ func (s *Server) answer(ctx context.Context, client *member, queries []query) []
 		switch a := out[i].answer; {
 		case a != nil && fail == nil:
 			a.Remaining = left
-		case a != nil: // it is charged and noted, and can be asked for again with its replay key, if it has one
+		case a != nil:
+			// it is charged and noted, and can be asked for again with its replay key, if it has one
 			out[i] = result{fail: fail}
 		}
 	}
@@ -140,7 +141,8 @@ const (
 )
 
 func (s *Server) promise() promise {
-	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer, Teachers: s.Online.Teachers(), Affected: s.Online.Plan().Problem.Affected}
+	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer,
+		Teachers: s.Online.Teachers(), Affected: s.Online.Plan().Problem.Affected}
 	switch out.Teachers {
 	case "":
 		out.Teachers = "none"
@@ -155,7 +157,8 @@ func (m *member) allow(n int, now time.Time) *failure {
 	r := m.limiter.ReserveN(now, n)
 	if !r.OK() {
 		return &failure{Kind: kindRate, status: http.StatusTooManyRequests, after: time.Second,
-			Message: fmt.Sprintf("the client may ask for %d answers at once, not for %d", m.limiter.Burst(), n)}
+			Message: fmt.Sprintf("the client may ask for %d answers at once, not for %d", m.limiter.Burst(),
+				n)}
 	}
 	wait := r.DelayFrom(now)
 	if wait == 0 {
@@ -163,5 +166,6 @@ func (m *member) allow(n int, now time.Time) *failure {
 	}
 	r.CancelAt(now)
 	return &failure{Kind: kindRate, status: http.StatusTooManyRequests, after: wait,
-		Message: fmt.Sprintf("the client may ask for %v answers a second; ask again in %.0f s", m.Rate, math.Ceil(wait.Seconds()))}
+		Message: fmt.Sprintf("the client may ask for %v answers a second; ask again in %.0f s", m.Rate,
+			math.Ceil(wait.Seconds()))}
 }

@@ -71,14 +71,16 @@ type member struct {
 }
 
 // anybody is the client of every request where no clients are configured.
-var anybody = &member{limiter: rate.NewLimiter(rate.Inf, 0), Client: Client{May: []string{mayAnswer, mayLook}}}
+var anybody = &member{limiter: rate.NewLimiter(rate.Inf, 0),
+	Client: Client{May: []string{mayAnswer, mayLook}}}
 
 var clientName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 func newMember(c Client) (*member, error) {
 	m := &member{Client: c, limiter: rate.NewLimiter(rate.Inf, 0)}
 	if !clientName.MatchString(c.Name) {
-		return nil, &check.Error{Name: "name", Value: fmt.Sprintf("%.64q", c.Name), Rule: `1 to 64 letters, digits, ".", "_" and "-"`}
+		return nil, &check.Error{Name: "name", Value: fmt.Sprintf("%.64q", c.Name),
+			Rule: `1 to 64 letters, digits, ".", "_" and "-"`}
 	}
 	if (len(c.TokenSHA256) == 0) == (c.Certificate == "") {
 		return nil, errors.New("token_sha256 or certificate must be given, and not both")
@@ -86,7 +88,8 @@ func newMember(c Client) (*member, error) {
 	for _, digits := range c.TokenSHA256 {
 		hash, err := hex.DecodeString(digits)
 		if err != nil || len(hash) != sha256.Size {
-			return nil, errors.New("token_sha256 must be a list of 64 hexadecimal digits each, as darrm serve token prints them")
+			return nil, errors.New(
+				"token_sha256 must be a list of 64 hexadecimal digits each, as darrm serve token prints them")
 		}
 		m.hashes = append(m.hashes, [sha256.Size]byte(hash))
 	}
@@ -102,7 +105,8 @@ func newMember(c Client) (*member, error) {
 	}
 	switch {
 	case !(c.Rate >= 0 && c.Rate <= 1e9):
-		return nil, &check.Error{Name: "rate", Value: c.Rate, Rule: "between 0 and 1e9 answers a second, 0 for no limit"}
+		return nil, &check.Error{Name: "rate", Value: c.Rate,
+			Rule: "between 0 and 1e9 answers a second, 0 for no limit"}
 	case c.Burst < 0 || c.Burst > 0 && c.Rate == 0:
 		return nil, &check.Error{Name: "burst", Value: c.Burst, Rule: "at least 1, beside a rate"}
 	case c.Rate > 0:

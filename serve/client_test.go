@@ -19,7 +19,9 @@ func TestTokens(t *testing.T) {
 	looks, looksHash := NewToken()
 	asks, asksHash := NewToken()
 	o.Clients = []Client{
-		{Name: "all", TokenSHA256: []string{hash}}, {Name: "looks", TokenSHA256: []string{looksHash}, May: []string{mayLook}}, {Name: "asks", TokenSHA256: []string{strings.ToUpper(asksHash)}, May: []string{mayAnswer}},
+		{Name: "all", TokenSHA256: []string{hash}},
+		{Name: "looks", TokenSHA256: []string{looksHash}, May: []string{mayLook}},
+		{Name: "asks", TokenSHA256: []string{strings.ToUpper(asksHash)}, May: []string{mayAnswer}},
 		{Name: "by-certificate", Certificate: "cn"},
 	}
 	s := newServer(t, o)
@@ -27,10 +29,13 @@ func TestTokens(t *testing.T) {
 		t.Errorf("tokens %q and %q", token, looks)
 	}
 	for name, header := range map[string][]string{
-		"none": {}, "other": bearer("darrm_x"), "empty": bearer(""), "cut": bearer(token[:len(token)-1]), "longer": bearer(token + "x"), "of a space": bearer(token + " "),
-		"hash": bearer(hash), "scheme": {"Authorization", "Basic " + token}, "no scheme": {"Authorization", token},
+		"none": {}, "other": bearer("darrm_x"), "empty": bearer(""), "cut": bearer(token[:len(token)-1]),
+		"longer": bearer(token + "x"), "of a space": bearer(token + " "),
+		"hash": bearer(hash), "scheme": {"Authorization", "Basic " + token},
+		"no scheme": {"Authorization", token},
 	} {
-		for _, path := range []string{"/v1/answers", "/v1/budget", "/v1/mechanism", "/metrics", "/openapi.json", "/"} {
+		for _, path := range []string{"/v1/answers", "/v1/budget", "/v1/mechanism", "/metrics",
+			"/openapi.json", "/"} {
 			method := "GET"
 			if path == "/v1/answers" {
 				method = "POST"
@@ -48,15 +53,19 @@ func TestTokens(t *testing.T) {
 		t.Errorf("two tokens: %d", w.Code)
 	}
 	checkSpent(t, book, 0)
-	if status, body, _ := ask(s, "GET", "/healthz", ""); status != 200 || body != "{\"status\":\"ok\"}\n" {
+	if status, body, _ := ask(s, "GET", "/healthz", ""); status != 200 ||
+		body != "{\"status\":\"ok\"}\n" {
 		t.Errorf("health: %d %s", status, body)
 	}
 	for _, c := range []struct {
 		token, method, path string
 		want                int
 	}{
-		{token, "POST", "/v1/answers", 200}, {token, "GET", "/v1/budget", 200}, {asks, "POST", "/v1/answers", 409}, // another client's id
-		{looks, "POST", "/v1/answers", 403}, {looks, "GET", "/v1/mechanism", 200}, {looks, "GET", "/metrics", 200}, {asks, "GET", "/v1/budget", 403},
+		// another client's id
+		{token, "POST", "/v1/answers", 200}, {token, "GET", "/v1/budget", 200},
+		{asks, "POST", "/v1/answers", 409},
+		{looks, "POST", "/v1/answers", 403}, {looks, "GET", "/v1/mechanism", 200},
+		{looks, "GET", "/metrics", 200}, {asks, "GET", "/v1/budget", 403},
 	} {
 		if status, body, _ := ask(s, c.method, c.path, one("a"), bearer(c.token)...); status != c.want {
 			t.Errorf("%s: %d, want %d: %s", c.path, status, c.want, body)
@@ -94,8 +103,8 @@ func TestEveryByteOfAHashCounts(t *testing.T) {
 	}
 }
 
-// A token is changed without a gap: the old one and the new one open while both stand there, and the
-// client's rate and its requests under way are the same.
+// A token is changed without a gap: the old one and the new one open while both stand there, and
+// the client's rate and its requests under way are the same.
 func TestTokensRotate(t *testing.T) {
 	o, _, _ := newOptions(t, 1)
 	old, oldHash := NewToken()
@@ -106,8 +115,10 @@ func TestTokensRotate(t *testing.T) {
 	for _, c := range []struct {
 		hashes     []string
 		old, fresh int
-	}{{[]string{oldHash}, 200, 401}, {[]string{nextHash, oldHash}, 200, 200}, {[]string{nextHash}, 401, 200}} {
-		if err := s.SetClients([]Client{{Name: "a", TokenSHA256: c.hashes, Rate: 1e-6, Burst: 100}}); err != nil {
+	}{{[]string{oldHash}, 200, 401}, {[]string{nextHash, oldHash}, 200, 200},
+		{[]string{nextHash}, 401, 200}} {
+		if err := s.SetClients([]Client{{Name: "a", TokenSHA256: c.hashes, Rate: 1e-6,
+			Burst: 100}}); err != nil {
 			t.Fatal(err)
 		}
 		for token, want := range map[string]int{old: c.old, next: c.fresh} {
@@ -125,7 +136,8 @@ func TestTokensRotate(t *testing.T) {
 func TestCertificates(t *testing.T) {
 	o, _, _ := newOptions(t, 10)
 	_, hash := NewToken()
-	o.Clients = []Client{{Name: "by-token", TokenSHA256: []string{hash}}, {Name: "ward", Certificate: "ward-3"}}
+	o.Clients = []Client{{Name: "by-token", TokenSHA256: []string{hash}},
+		{Name: "ward", Certificate: "ward-3"}}
 	s := newServer(t, o)
 	of := func(name string) *x509.Certificate {
 		return &x509.Certificate{Subject: pkix.Name{CommonName: name}}
@@ -134,7 +146,9 @@ func TestCertificates(t *testing.T) {
 		state *tls.ConnectionState
 		want  int
 	}{
-		{nil, 401}, {&tls.ConnectionState{}, 401}, {&tls.ConnectionState{PeerCertificates: []*x509.Certificate{of("ward-3")}}, 401}, // not verified
+		// not verified
+		{nil, 401}, {&tls.ConnectionState{}, 401},
+		{&tls.ConnectionState{PeerCertificates: []*x509.Certificate{of("ward-3")}}, 401},
 		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("ward-4"), of("ward-3")}}}, 401},
 		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("")}}}, 401},
 		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("ward-3"), of("ca")}}}, 200},
@@ -148,13 +162,16 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// A share ends where it should, for its client alone, after every start; the client sees what is left.
+// A share ends where it should, for its client alone, after every start; the client sees what is
+// left.
 func TestShares(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	token, hash := NewToken()
 	free, freeHash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(2 * perQuery), Delta: new(0.0)}, {Name: "b", TokenSHA256: []string{freeHash}}}
-	for start, want := range []map[string]int{{"1": 200, "2": 200, "3": 429}, {"1": 200, "2": 200, "3": 429, "4": 429}} {
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(2 * perQuery),
+		Delta: new(0.0)}, {Name: "b", TokenSHA256: []string{freeHash}}}
+	for start, want := range []map[string]int{{"1": 200, "2": 200, "3": 429},
+		{"1": 200, "2": 200, "3": 429, "4": 429}} {
 		s := newServer(t, o)
 		for _, id := range []string{"1", "2", "3", "4"} {
 			if want[id] == 0 {
@@ -173,7 +190,8 @@ func TestShares(t *testing.T) {
 		}
 		_, body, _ := ask(s, "GET", "/v1/budget", "", bearer(token)...)
 		var b budget
-		if err := json.Unmarshal([]byte(body), &b); err != nil || b.Client == nil || b.Client.Name != "a" || b.Client.Spent.Epsilon != "0.5" || b.Client.Remaining.Epsilon != "0" {
+		if err := json.Unmarshal([]byte(body), &b); err != nil || b.Client == nil ||
+			b.Client.Name != "a" || b.Client.Spent.Epsilon != "0.5" || b.Client.Remaining.Epsilon != "0" {
 			t.Errorf("%s, %v", body, err)
 		}
 	}
@@ -181,7 +199,8 @@ func TestShares(t *testing.T) {
 	if status, body, _ := ask(s, "POST", "/v1/answers", one("b1"), bearer(free)...); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}
-	if _, body, _ := ask(s, "GET", "/v1/budget", "", bearer(free)...); strings.Contains(body, `"client"`) {
+	if _, body, _ := ask(s, "GET", "/v1/budget", "", bearer(free)...); strings.Contains(body,
+		`"client"`) {
 		t.Errorf("%s", body)
 	}
 	checkSpent(t, book, 3)
@@ -198,7 +217,8 @@ func TestRates(t *testing.T) {
 	step := func(n int, kind string, after time.Duration) {
 		t.Helper()
 		f := m.allow(n, now)
-		if (f == nil) != (kind == "") || f != nil && (f.Kind != kind || f.after != after || f.status != 429) {
+		if (f == nil) != (kind == "") || f != nil &&
+			(f.Kind != kind || f.after != after || f.status != 429) {
 			t.Errorf("%d answers: %+v", n, f)
 		}
 	}
@@ -214,7 +234,8 @@ func TestRates(t *testing.T) {
 	}
 	m = all[0]
 	step(1, kindRate, 500*time.Millisecond)
-	if m, err = newMember(Client{Name: "a", Certificate: "a"}); err != nil || m.allow(1e6, now) != nil {
+	if m, err = newMember(Client{Name: "a", Certificate: "a"}); err != nil ||
+		m.allow(1e6, now) != nil {
 		t.Errorf("no rate: %v", err)
 	}
 	o, book, _ := newOptions(t, 10)
@@ -222,7 +243,8 @@ func TestRates(t *testing.T) {
 	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, Rate: 1e-3, Burst: 2}}
 	s := newServer(t, o)
 	// A batch takes as much as its queries by themselves.
-	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("x")+`,`+one("y")+`,`+one("z")+`]}`, bearer(token)...); status != 429 {
+	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("x")+`,`+one("y")+`,`+
+		one("z")+`]}`, bearer(token)...); status != 429 {
 		t.Errorf("%d %s", status, body)
 	}
 	for _, want := range []int{200, 200, 429} {
@@ -238,12 +260,24 @@ func TestClientsAreChecked(t *testing.T) {
 	_, hash := NewToken()
 	o, _, _ := newOptions(t, 1)
 	for name, clients := range map[string][]Client{
-		"no name": {{TokenSHA256: []string{hash}}}, "name": {{Name: "a b", TokenSHA256: []string{hash}}}, "name of lines": {{Name: "a\n", TokenSHA256: []string{hash}}}, "nothing": {{Name: "a"}},
-		"both": {{Name: "a", TokenSHA256: []string{hash}, Certificate: "a"}}, "short hash": {{Name: "a", TokenSHA256: []string{hash[:62]}}}, "no hash": {{Name: "a", TokenSHA256: []string{strings.Repeat("x", 64)}}},
-		"half a share": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(1.0)}}, "share of nothing": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(0.0), Delta: new(0.0)}},
-		"negative": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(-1.0), Delta: new(0.0)}}, "rate": {{Name: "a", TokenSHA256: []string{hash}, Rate: -1}},
-		"burst": {{Name: "a", TokenSHA256: []string{hash}, Burst: 1}}, "may": {{Name: "a", TokenSHA256: []string{hash}, May: []string{"all"}}},
-		"twice": {{Name: "a", TokenSHA256: []string{hash}}, {Name: "a", Certificate: "a"}}, "empty list": {{Name: "a", TokenSHA256: []string{}}}, "second hash": {{Name: "a", TokenSHA256: []string{hash, "00"}}}, "one token": {{Name: "a", TokenSHA256: []string{hash}}, {Name: "b", TokenSHA256: []string{strings.ToUpper(hash)}}},
+		"no name": {{TokenSHA256: []string{hash}}}, "name": {{Name: "a b", TokenSHA256: []string{hash}}},
+		"name of lines": {{Name: "a\n", TokenSHA256: []string{hash}}}, "nothing": {{Name: "a"}},
+		"both":         {{Name: "a", TokenSHA256: []string{hash}, Certificate: "a"}},
+		"short hash":   {{Name: "a", TokenSHA256: []string{hash[:62]}}},
+		"no hash":      {{Name: "a", TokenSHA256: []string{strings.Repeat("x", 64)}}},
+		"half a share": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(1.0)}},
+		"share of nothing": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(0.0),
+			Delta: new(0.0)}},
+		"negative": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(-1.0),
+			Delta: new(0.0)}},
+		"rate":        {{Name: "a", TokenSHA256: []string{hash}, Rate: -1}},
+		"burst":       {{Name: "a", TokenSHA256: []string{hash}, Burst: 1}},
+		"may":         {{Name: "a", TokenSHA256: []string{hash}, May: []string{"all"}}},
+		"twice":       {{Name: "a", TokenSHA256: []string{hash}}, {Name: "a", Certificate: "a"}},
+		"empty list":  {{Name: "a", TokenSHA256: []string{}}},
+		"second hash": {{Name: "a", TokenSHA256: []string{hash, "00"}}},
+		"one token": {{Name: "a", TokenSHA256: []string{hash}},
+			{Name: "b", TokenSHA256: []string{strings.ToUpper(hash)}}},
 		"one certificate": {{Name: "a", Certificate: "a"}, {Name: "b", Certificate: "a"}},
 	} {
 		o.Clients = clients

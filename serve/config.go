@@ -56,9 +56,11 @@ func parseConfig(b []byte) (*Config, error) {
 		switch {
 		case len(key) == 1:
 		case key[0] != "client":
-			return nil, fmt.Errorf("%q is a table, but settings are text, numbers, true, false, or lists of these", key[0])
+			return nil, fmt.Errorf(
+				"%q is a table, but settings are text, numbers, true, false, or lists of these", key[0])
 		case len(key) > 2 || !slices.Contains(clientKeys, key[1]):
-			return nil, fmt.Errorf("%q is not known; a client has %s", key.String(), strings.Join(clientKeys, ", "))
+			return nil, fmt.Errorf("%q is not known; a client has %s", key.String(),
+				strings.Join(clientKeys, ", "))
 		}
 	}
 	for name, value := range all {
@@ -82,7 +84,8 @@ func parseConfig(b []byte) (*Config, error) {
 	return c, nil
 }
 
-var clientKeys = []string{"name", "token_sha256", "certificate", "epsilon", "delta", "rate", "burst", "may"}
+var clientKeys = []string{"name", "token_sha256", "certificate", "epsilon", "delta", "rate",
+	"burst", "may"}
 
 // plain reports whether a setting has a type that a flag may have.
 func plain(value any) bool {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// On a socket without clients anybody may ask under an id, which stands on the page. Whoever guesses the
-// votes of its query, all of them one by one, is given no answer, and the same response to each guess:
-// with no replay key, with one of his own, in each form. So is who has the key and not the votes. Nothing is charged
-// for it, and the first asker is answered as before.
+// On a socket without clients anybody may ask under an id, which stands on the page. Whoever
+// guesses the votes of its query, all of them one by one, is given no answer, and the same response
+// to each guess: with no replay key, with one of his own, in each form. So is who has the key and
+// not the votes. Nothing is charged for it, and the first asker is answered as before.
 func TestVotesCannotBeGuessed(t *testing.T) {
 	o, book, _ := newOptions(t, 40)
 	s := newServer(t, o)
@@ -55,13 +55,14 @@ func TestVotesCannotBeGuessed(t *testing.T) {
 	checkSpent(t, book, 1)
 }
 
-// An id belongs to the client that asked first: another one, who has the votes and the replay key of it,
-// hears what it hears with other votes.
+// An id belongs to the client that asked first: another one, who has the votes and the replay key
+// of it, hears what it hears with other votes.
 func TestIDsBelongToTheirClient(t *testing.T) {
 	o, book, _ := newOptions(t, 40)
 	token, hash := NewToken()
 	other, otherHash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}, {Name: "b", TokenSHA256: []string{otherHash}, Epsilon: new(1.0), Delta: new(0.0)}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}},
+		{Name: "b", TokenSHA256: []string{otherHash}, Epsilon: new(1.0), Delta: new(0.0)}}
 	s := newServer(t, o)
 	if status, body, _ := ask(s, "POST", "/v1/answers", one("x"), bearer(token)...); status != 200 {
 		t.Fatal(status, body)

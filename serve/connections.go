@@ -12,7 +12,8 @@ import (
 // the system's queue; those beyond an address's share are closed, so that they keep nobody waiting.
 func (s *Server) limit(l net.Listener) net.Listener {
 	return &perAddress{
-		Listener: netutil.LimitListener(l, s.Connections), most: s.PerAddress, open: map[netip.Prefix]int{},
+		Listener: netutil.LimitListener(l, s.Connections), most: s.PerAddress,
+		open: map[netip.Prefix]int{},
 		refused: func(from net.Addr) {
 			s.journal.warn(sort{text: "connection closed: its address has too many"}, "from", from.String())
 		},

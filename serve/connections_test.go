@@ -53,25 +53,28 @@ func lasts(from io.Reader) time.Duration {
 	return time.Since(start)
 }
 
-// A connection of a stranger has one request and the time of a header for all of it; a client's stays
-// for the next one, and its body may take its time.
+// A connection of a stranger has one request and the time of a header for all of it; a client's
+// stays for the next one, and its body may take its time.
 func TestStrangersAreShort(t *testing.T) {
 	o, _, _ := newOptions(t, 1)
 	synctest.Test(t, func(t *testing.T) {
 		token, hash := NewToken()
-		s := newServer(t, Options{Online: o.Online, Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}, API: []byte("{}")})
+		s := newServer(t, Options{Online: o.Online,
+			Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}, API: []byte("{}")})
 		l := &pipes{make(chan net.Conn), make(chan struct{})}
 		stop := serving(t, s, l)
 		defer stop()
 		most := headerTimeout + time.Second // package http waits a moment before it closes
 		for name, lines := range map[string][]string{
-			"nothing":                {},
-			"half a header":          {"GET /v1/budget HTTP/1.1", "Host: d", ""},
-			"no token":               {"GET /v1/budget HTTP/1.1", "Host: d", "", ""},
-			"no path":                {"GET /nothing HTTP/1.1", "Host: d", "", ""},
-			"a path to be cleaned":   {"GET //v1/budget HTTP/1.1", "Host: d", "", ""},
-			"a wrong token":          {"GET /v1/budget HTTP/1.1", "Host: d", "Authorization: Bearer x", "", ""},
-			"a body that never ends": {"POST /v1/answers HTTP/1.1", "Host: d", "Content-Type: application/json", "Content-Length: 1000", "", "{"},
+			"nothing":              {},
+			"half a header":        {"GET /v1/budget HTTP/1.1", "Host: d", ""},
+			"no token":             {"GET /v1/budget HTTP/1.1", "Host: d", "", ""},
+			"no path":              {"GET /nothing HTTP/1.1", "Host: d", "", ""},
+			"a path to be cleaned": {"GET //v1/budget HTTP/1.1", "Host: d", "", ""},
+			"a wrong token": {"GET /v1/budget HTTP/1.1", "Host: d", "Authorization: Bearer x", "",
+				""},
+			"a body that never ends": {"POST /v1/answers HTTP/1.1", "Host: d",
+				"Content-Type: application/json", "Content-Length: 1000", "", "{"},
 		} {
 			c, from := l.dial()
 			say(c, lines...)
@@ -92,7 +95,8 @@ func TestStrangersAreShort(t *testing.T) {
 			_, _ = io.Copy(io.Discard, w.Body)
 			time.Sleep(idleTimeout - time.Second)
 		}
-		say(c, "POST /v1/answers HTTP/1.1", "Host: d", "Authorization: Bearer "+token, "Content-Type: application/json", "Content-Length: 3", "", "")
+		say(c, "POST /v1/answers HTTP/1.1", "Host: d", "Authorization: Bearer "+token,
+			"Content-Type: application/json", "Content-Length: 3", "", "")
 		for range 3 {
 			time.Sleep(headerTimeout)
 			say(c, "{")
@@ -101,7 +105,8 @@ func TestStrangersAreShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := io.ReadAll(w.Body); err != nil || w.StatusCode != 400 || strings.Contains(string(b), "could not be read") {
+		if b, err := io.ReadAll(w.Body); err != nil || w.StatusCode != 400 ||
+			strings.Contains(string(b), "could not be read") {
 			t.Errorf("a slow body: %d %s, %v", w.StatusCode, b, err)
 		}
 		if open := lasts(from); open > idleTimeout+time.Second {
@@ -110,8 +115,8 @@ func TestStrangersAreShort(t *testing.T) {
 	})
 }
 
-// A proxy that goes by the Content-Length beside a chunked body sends what follows as part of it. It
-// is no request here: after a chunked body the connection ends, and after another it stays.
+// A proxy that goes by the Content-Length beside a chunked body sends what follows as part of it.
+// It is no request here: after a chunked body the connection ends, and after another it stays.
 func TestNoRequestFollowsAChunkedBody(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +125,8 @@ func TestNoRequestFollowsAChunkedBody(t *testing.T) {
 		s := newServer(t, o)
 		l := &pipes{make(chan net.Conn), make(chan struct{})}
 		defer serving(t, s, l)()
-		head := []string{"POST /v1/answers HTTP/1.1", "Host: d", "Authorization: Bearer " + token, "Content-Type: application/json"}
+		head := []string{"POST /v1/answers HTTP/1.1", "Host: d", "Authorization: Bearer " + token,
+			"Content-Type: application/json"}
 		length := func(id string) string { return fmt.Sprintf("Content-Length: %d", len(one(id))) }
 		chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(one("a")), one("a"))
 		answers := func(lines ...string) (n int) {
@@ -138,18 +144,20 @@ func TestNoRequestFollowsAChunkedBody(t *testing.T) {
 			}
 		}
 		inner := append(slices.Clone(head), length("b"), "", one("b"))
-		if n := answers(append(append(slices.Clone(head), length("a"), "Transfer-Encoding: chunked", "", chunked[:len(chunked)-2]), inner...)...); n != 1 {
+		if n := answers(append(append(slices.Clone(head), length("a"), "Transfer-Encoding: chunked", "",
+			chunked[:len(chunked)-2]), inner...)...); n != 1 {
 			t.Errorf("%d requests after a chunked body", n)
 		}
 		checkSpent(t, book, 1)
-		if n := answers(append(append(slices.Clone(head), length("c"), "", one("c")+head[0]), append(head[1:], length("d"), "", one("d"))...)...); n != 2 {
+		if n := answers(append(append(slices.Clone(head), length("c"), "", one("c")+head[0]),
+			append(head[1:], length("d"), "", one("d"))...)...); n != 2 {
 			t.Errorf("%d requests on a connection that stays", n)
 		}
 	})
 }
 
-// One address has its share of the connections and no more, and all together have theirs: others wait
-// until there is room.
+// One address has its share of the connections and no more, and all together have theirs: others
+// wait until there is room.
 func TestConnectionsAreBounded(t *testing.T) {
 	ca, _, authority := certificate(t, "ca", nil)
 	cert, key, _ := certificate(t, "server", authority)
@@ -158,7 +166,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}}
 	o.Connections, o.PerAddress = 3, 2
 	s := newServer(t, o)
-	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
+	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key,
+		ClientCA: ca})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +177,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	roots.AddCert(authority.Leaf)
 	// dial asks over a connection from an address, and keeps it open.
 	dial := func(from string, wait time.Duration) (net.Conn, error) {
-		d := tls.Dialer{NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: wait}, Config: &tls.Config{RootCAs: roots}}
+		d := tls.Dialer{NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)},
+			Timeout: wait}, Config: &tls.Config{RootCAs: roots}}
 		c, err := d.DialContext(t.Context(), "tcp", l.Addr().String())
 		if err != nil {
 			return nil, err
@@ -217,7 +227,8 @@ func TestSource(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"192.0.2.1", "192.0.2.1", true}, {"192.0.2.1", "192.0.2.2", false}, {"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"192.0.2.1", "192.0.2.1", true}, {"192.0.2.1", "192.0.2.2", false},
+		{"192.0.2.1", "::ffff:192.0.2.1", true},
 		{"2001:db8::1", "2001:db8::ffff", true}, {"2001:db8:0:0::1", "2001:db8:0:1::1", false},
 	} {
 		a, ok := source(&net.TCPAddr{IP: net.ParseIP(c.a), Port: 1})
@@ -248,8 +259,10 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		say(c, "POST /v1/answers HTTP/1.1", "Host: d", "Content-Type: application/json", "Expect: 100-continue", "Content-Length: 100", "", "{")
-		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" {
+		say(c, "POST /v1/answers HTTP/1.1", "Host: d", "Content-Type: application/json",
+			"Expect: 100-continue", "Content-Length: 100", "", "{")
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil ||
+			line != "HTTP/1.1 100 Continue\r\n" {
 			t.Fatal(line, err)
 		}
 	}
@@ -276,7 +289,8 @@ func TestSlowReadersHoldNoPlace(t *testing.T) {
 	o, _, _ := newOptions(t, 10)
 	o.AtOnce, o.Timeout = 1, 10*time.Second
 	s := newServer(t, o)
-	w, done := slow{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}, make(chan struct{})
+	w, done := slow{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})},
+		make(chan struct{})
 	go func() {
 		s.ServeHTTP(w, httptest.NewRequest("GET", "/v1/mechanism", nil))
 		close(done)
@@ -295,11 +309,15 @@ func TestSlowReadersHoldNoPlace(t *testing.T) {
 func TestClientsLeavePlaces(t *testing.T) {
 	o, _, _ := newOptions(t, 10)
 	busy, release := make(chan struct{}, 10), make(chan struct{})
-	o.Page = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { busy <- struct{}{}; <-release })
+	o.Page = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		busy <- struct{}{}
+		<-release
+	})
 	o.AtOnce, o.Timeout = 4, 10*time.Second
 	greedy, hash := NewToken()
 	other, otherHash := NewToken()
-	o.Clients = []Client{{Name: "greedy", TokenSHA256: []string{hash}}, {Name: "other", TokenSHA256: []string{otherHash}}}
+	o.Clients = []Client{{Name: "greedy", TokenSHA256: []string{hash}},
+		{Name: "other", TokenSHA256: []string{otherHash}}}
 	s := newServer(t, o)
 	done := make(chan int)
 	for i := range 6 {
@@ -317,7 +335,8 @@ func TestClientsLeavePlaces(t *testing.T) {
 		}()
 	}
 	time.Sleep(50 * time.Millisecond) // for those who wait to do so
-	if status, body, _ := ask(s, "POST", "/v1/answers", one("a"), bearer(other)...); status != 200 || len(s.room) != 2 {
+	if status, body, _ := ask(s, "POST", "/v1/answers", one("a"), bearer(other)...); status != 200 ||
+		len(s.room) != 2 {
 		t.Errorf("%d %s, %d places are taken", status, body, len(s.room))
 	}
 	close(release)

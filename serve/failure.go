@@ -17,9 +17,10 @@ import (
 
 // failure is a request that is not answered.
 type failure struct {
-	Kind      string          `json:"kind"`
-	Message   string          `json:"message"`
-	Remaining *release.Amount `json:"remaining,omitempty"` // where the budget, or the share, is too small
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	// where the budget, or the share, is too small
+	Remaining *release.Amount `json:"remaining,omitempty"`
 
 	status int
 	after  time.Duration // when to try again; 0 for never
@@ -49,7 +50,8 @@ var kinds = []string{
 }
 
 func invalid(format string, args ...any) *failure {
-	return &failure{Kind: kindInvalid, Message: fmt.Sprintf(format, args...), status: http.StatusBadRequest}
+	return &failure{Kind: kindInvalid, Message: fmt.Sprintf(format, args...),
+		status: http.StatusBadRequest}
 }
 
 func unauthorized(message string) *failure {
@@ -57,7 +59,8 @@ func unauthorized(message string) *failure {
 }
 
 func unavailable(message string, after time.Duration, cause error) *failure {
-	return &failure{Kind: kindUnavailable, Message: message, status: http.StatusServiceUnavailable, after: after, cause: cause}
+	return &failure{Kind: kindUnavailable, Message: message, status: http.StatusServiceUnavailable,
+		after: after, cause: cause}
 }
 
 // failureOf turns an error of release.Online into the response to the asker.
@@ -71,28 +74,36 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.As(err, &share):
 		left := release.NewAmount(share.Share.Cost().Minus(share.Spent))
-		return &failure{Kind: kindBudget, Message: share.Error(), Remaining: &left, status: http.StatusTooManyRequests}
+		return &failure{Kind: kindBudget, Message: share.Error(), Remaining: &left,
+			status: http.StatusTooManyRequests}
 	case errors.As(err, &exceeded):
 		left := release.NewAmount(exceeded.Budget.Cost().Minus(exceeded.Spent))
-		return &failure{Kind: kindBudget, Message: exceeded.Error(), Remaining: &left, status: http.StatusTooManyRequests}
-	case errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrReplayed), errors.Is(err, ledger.ErrDraw), errors.Is(err, ledger.ErrDrawn):
+		return &failure{Kind: kindBudget, Message: exceeded.Error(), Remaining: &left,
+			status: http.StatusTooManyRequests}
+	case errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrReplayed),
+		errors.Is(err, ledger.ErrDraw), errors.Is(err, ledger.ErrDrawn):
 		return &failure{Kind: kindConflict, Message: err.Error(), status: http.StatusConflict}
 	case errors.Is(err, ledger.ErrRefused): // by a rule that does not depend on the request
 		return unavailable("the ledger refuses what this service charges", time.Minute, err)
-	case errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrWrite):
-		return unavailable("the ledger cannot be used now; ask again with the same request id and replay key", 5*time.Second, err)
+	case errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
+		errors.Is(err, ledger.ErrWrite):
+		return unavailable("the ledger cannot be used now; ask again with the same request id and "+
+			"replay key", 5*time.Second, err)
 	case errors.Is(err, ledger.ErrUnavailable): // a database that is down or starts again
-		return unavailable("the ledger cannot be reached now; ask again with the same request id and replay key", time.Second, err)
+		return unavailable("the ledger cannot be reached now; ask again with the same request id and "+
+			"replay key", time.Second, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return unavailable("the ledger was busy for too long; ask again with the same request id and replay key", time.Second, nil)
+		return unavailable("the ledger was busy for too long; ask again with the same request id and "+
+			"replay key", time.Second, nil)
 	case errors.As(err, &input):
 		return invalid("%v", input)
 	case errors.As(err, &value):
 		return invalid("%v", err)
 	}
-	// What is left is the system's, such as a ledger's file that is gone. It is never another answer to
-	// ask again.
-	return unavailable("the request could not be finished; ask again with the same request id and replay key", 5*time.Second, err)
+	// What is left is the system's, such as a ledger's file that is gone. It is never another answer
+	// to ask again.
+	return unavailable("the request could not be finished; ask again with the same request id and "+
+		"replay key", 5*time.Second, err)
 }
 
 func (f *failure) write(w http.ResponseWriter) {
@@ -108,7 +119,8 @@ func (f *failure) write(w http.ResponseWriter) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil { // only of what this package makes
-		b, status = []byte(`{"error":{"kind":"internal","message":"the answer has no JSON"}}`), http.StatusInternalServerError
+		b, status = []byte(`{"error":{"kind":"internal","message":"the answer has no JSON"}}`),
+			http.StatusInternalServerError
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

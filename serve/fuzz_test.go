@@ -14,9 +14,15 @@ import (
 // that stands there once, votes of which none was made up, and no more queries than are allowed.
 func FuzzParse(f *testing.F) {
 	for _, body := range []string{
-		one("a"), `{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,2,3]}]}`, `{"request_id":"a","votes":null}`, `{"requests":null}`, `{"votes":["a",0,null,1.0]}`,
-		`{"request_id":"\ud800","votes":["\u0000"]}`, `{"requests":[{"request_id":"a"},{"request_id":"a"}]}`, `[[[[[[[[[[[[[[[[[[`, `{"request_id":"a","counts":[1e9]}`,
-		`{"request_id":"a\xe9","counts":[1,2,2]}`, `{"request_id":"\ud83d\ude00\ufffd","counts":[null,5,0]}`, `{"request_id":"\ude00\ud83d","votes":["\\ud800"]}`, `{"requests":[{"request_id":"a","votes":[0,0,0,0,0,0]}]}`,
+		one("a"), `{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,2,3]}]}`,
+		`{"request_id":"a","votes":null}`, `{"requests":null}`, `{"votes":["a",0,null,1.0]}`,
+		`{"request_id":"\ud800","votes":["\u0000"]}`,
+		`{"requests":[{"request_id":"a"},{"request_id":"a"}]}`, `[[[[[[[[[[[[[[[[[[`,
+		`{"request_id":"a","counts":[1e9]}`,
+		`{"request_id":"a\xe9","counts":[1,2,2]}`,
+		`{"request_id":"\ud83d\ude00\ufffd","counts":[null,5,0]}`,
+		`{"request_id":"\ude00\ud83d","votes":["\\ud800"]}`,
+		`{"requests":[{"request_id":"a","votes":[0,0,0,0,0,0]}]}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -103,9 +109,11 @@ func replaced(data []byte) bool {
 	return bytes.Count(again, []byte("\uFFFD")) > written
 }
 
-// Whatever a configuration holds, the parser ends, and what it takes has clients that can be checked.
+// Whatever a configuration holds, the parser ends, and what it takes has clients that can be
+// checked.
 func FuzzConfig(f *testing.F) {
-	f.Add([]byte("ledger = \"a\"\neps = inf\nclasses = [\"a\", \"b\"]\n[[client]]\nname = \"a\"\nepsilon = 1.0\n"))
+	f.Add([]byte("ledger = \"a\"\neps = inf\nclasses = [\"a\", \"b\"]\n[[client]]\nname = " +
+		"\"a\"\nepsilon = 1.0\n"))
 	f.Add([]byte("[client]\nname = 1\n"))
 	f.Add([]byte("a = 1979-05-27T07:32:00Z\n[a.b]\nc = {d = 1}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -25,7 +25,10 @@ import (
 // A panic tells the log where it was, and neither what with nor the arguments of the functions.
 func TestPanicsTellNoVotes(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(Options{Page: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("votes 3 and 8") }), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := New(Options{Page: http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		panic("votes 3 and 8")
+	}), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +37,8 @@ func TestPanicsTellNoVotes(t *testing.T) {
 	if w.Code != 500 || !strings.Contains(w.Body.String(), `"kind":"internal"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	out := s.answerOne(t.Context(), anybody, &query{RequestID: "a", Counts: []int{3, 8}}) // no Online: it panics
+	// no Online: it panics
+	out := s.answerOne(t.Context(), anybody, &query{RequestID: "a", Counts: []int{3, 8}})
 	if out.fail == nil || out.fail.Kind != kindInternal {
 		t.Fatalf("%+v", out)
 	}
@@ -55,14 +59,16 @@ func TestLongIDsAreCutInTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.note(httptest.NewRequest("POST", "/v1/answers", nil), nil, strings.Repeat("i", 1<<20), invalid("too long"))
-	if said := log.String(); len(said) > 1000 || !strings.Contains(said, strings.Repeat("i", ledger.MaxID)) {
+	s.note(httptest.NewRequest("POST", "/v1/answers", nil), nil, strings.Repeat("i", 1<<20),
+		invalid("too long"))
+	if said := log.String(); len(said) > 1000 ||
+		!strings.Contains(said, strings.Repeat("i", ledger.MaxID)) {
 		t.Errorf("%d bytes of log", len(said))
 	}
 }
 
-// Clients are not replaced by none, as an empty file has them: whoever may open the socket could ask
-// for the whole budget.
+// Clients are not replaced by none, as an empty file has them: whoever may open the socket could
+// ask for the whole budget.
 func TestClientsAreNeverReplacedByNone(t *testing.T) {
 	_, hash := NewToken()
 	s, err := New(Options{Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}})
@@ -79,7 +85,8 @@ func TestClientsAreNeverReplacedByNone(t *testing.T) {
 	}
 }
 
-// A socket is taken from nobody who may listen there, and one that another server took is left to it.
+// A socket is taken from nobody who may listen there, and one that another server took is left to
+// it.
 func TestSocketIsTakenFromNobody(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s")
@@ -179,8 +186,8 @@ func TestHealthLooksSeldom(t *testing.T) {
 	}
 }
 
-// Frozen teachers' answers cost nothing each, so that a share of them would limit nothing: it is refused
-// at the start, and at every new reading.
+// Frozen teachers' answers cost nothing each, so that a share of them would limit nothing: it is
+// refused at the start, and at every new reading.
 func TestNoShareOfFrozenTeachers(t *testing.T) {
 	_, book, _ := newOptions(t, 10)
 	p, err := constraints.NewProblem(3, 3, 0.1, 0)
@@ -200,8 +207,10 @@ func TestNoShareOfFrozenTeachers(t *testing.T) {
 		t.Fatal(err)
 	}
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan: plan, Stated: release.Stated{Epsilon: &p.Epsilon, TeacherDelta: &p.TeacherDelta, Affected: &p.Affected},
-		Charge: release.Charge{Ledger: book.Path(), Teachers: "frozen", Ensemble: "e"}, Key: filepath.Join(t.TempDir(), "key"),
+		Plan: plan, Stated: release.Stated{Epsilon: &p.Epsilon, TeacherDelta: &p.TeacherDelta,
+			Affected: &p.Affected},
+		Charge: release.Charge{Ledger: book.Path(), Teachers: "frozen", Ensemble: "e"},
+		Key:    filepath.Join(t.TempDir(), "key"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ const (
 	headTime  = 5 * time.Second
 )
 
-// keepHeads keeps the ledger's newest head from now on. What it returns ends that, after a last time.
+// keepHeads keeps the ledger's newest head from now on. What it returns ends that, after a last
+// time.
 func (s *Server) keepHeads(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var keeping sync.WaitGroup

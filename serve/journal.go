@@ -10,8 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Of one sort of refusal the log has so many lines at once, and one more every so often. What is left
-// out is counted, and told as often: else anybody who reaches the port could fill the disk.
+// Of one sort of refusal the log has so many lines at once, and one more every so often. What is
+// left out is counted, and told as often: else anybody who reaches the port could fill the disk.
 const (
 	journalBurst = 10
 	journalEvery = 10 * time.Second

@@ -18,13 +18,17 @@ func TestLogIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log buffer
 		_, hash := NewToken()
-		s := newServer(t, Options{Online: o.Online, Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		s := newServer(t, Options{Online: o.Online,
+			Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}},
+			Log:     slog.New(slog.NewJSONHandler(&log, nil))})
 		l := &pipes{make(chan net.Conn), make(chan struct{})}
 		stop := serving(t, s, l)
 		const minutes, asks = 10, 6000
 		for range asks {
-			s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(strings.Repeat("M", 5000), "/v1/budget", nil))
-			s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/"+strings.Repeat("p", 5000), nil))
+			s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(strings.Repeat("M", 5000), "/v1/budget",
+				nil))
+			s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/"+strings.Repeat("p", 5000),
+				nil))
 			_, _ = s.journal.Write([]byte("http: TLS handshake error " + strings.Repeat("x", 5000) + "\n"))
 			time.Sleep(minutes * time.Minute / asks)
 		}
@@ -33,7 +37,8 @@ func TestLogIsBounded(t *testing.T) {
 		}
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		// Three sorts, each with a burst, and a line and a count every ten seconds; starts and stops.
-		if most := 3*(journalBurst+2*minutes*6+2) + 3; len(lines) > most || len(lines) < 3*(journalBurst+minutes*6-1) {
+		if most := 3*(journalBurst+2*minutes*6+2) + 3; len(lines) > most ||
+			len(lines) < 3*(journalBurst+minutes*6-1) {
 			t.Errorf("%d lines, want at most %d, and a count every ten seconds", len(lines), most)
 		}
 		told := map[string]int{}
@@ -70,7 +75,8 @@ func TestLogTellsEverySort(t *testing.T) {
 	s.note(r, &member{Client: Client{Name: "other"}}, "late", invalid("no"))
 	s.note(r, nil, "", unavailable("no", time.Second, net.ErrClosed))
 	s.note(r, &member{Client: Client{Name: "ward"}}, "", unauthorized("no"))
-	for _, want := range []string{"client=other", "request_id=late", "level=ERROR", "kind=unauthorized client=ward"} {
+	for _, want := range []string{"client=other", "request_id=late", "level=ERROR",
+		"kind=unauthorized client=ward"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%s is not in the log", want)
 		}

@@ -65,14 +65,15 @@ func linearStore(t *testing.T, handlers ...http.Handler) ledgertest.Store {
 	for _, h := range handlers {
 		servers = append(servers, listening(t, h))
 	}
-	return ledgertest.Store{Plain: true, Ask: func(ctx context.Context, client int, a ledgertest.Ask) (ledgertest.Told, error) {
+	return ledgertest.Store{Plain: true, Ask: func(ctx context.Context, client int,
+		a ledgertest.Ask) (ledgertest.Told, error) {
 		return servers[client%len(servers)].Ask(ctx, a)
 	}}
 }
 
-// Clients ask for answers, for the same ones again, with other votes and what is spent, of one server
-// and of two with one ledger: each history has an order in which one answer after the other was
-// charged.
+// Clients ask for answers, for the same ones again, with other votes and what is spent, of one
+// server and of two with one ledger: each history has an order in which one answer after the other
+// was charged.
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	histories := 4
@@ -89,8 +90,8 @@ func TestLinearisable(t *testing.T) {
 	})
 }
 
-// doubling is a server that charges the answers to ids with an 8 at the end twice, the second time under
-// an id that nobody asked for.
+// doubling is a server that charges the answers to ids with an 8 at the end twice, the second time
+// under an id that nobody asked for.
 type doubling struct{ http.Handler }
 
 func (d doubling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -105,8 +106,8 @@ func (d doubling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.Handler.ServeHTTP(w, r)
 }
 
-// Lost updates are found, and charges that nobody asked for: two servers, each of which has a copy of
-// the ledger, lose what the other one charged. Each of 5 histories of both kinds is found; to go
+// Lost updates are found, and charges that nobody asked for: two servers, each of which has a copy
+// of the ledger, lose what the other one charged. Each of 5 histories of both kinds is found; to go
 // unnoticed, none of some 60 looks and 240 requests could meet a lost charge.
 func TestLostAnswersAreFound(t *testing.T) {
 	t.Parallel()

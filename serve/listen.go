@@ -41,18 +41,23 @@ func (a *Address) check(clients members) error {
 	case address == "" || network != "unix" && network != "tcp":
 		return usagef("listen = %q, but it must be unix:PATH or tcp:HOST:PORT (--listen)", a.Listen)
 	case network == "unix" && tls:
-		return usagef("listen = %q is a Unix socket, which needs no TLS: leave --tls-cert, --tls-key and --client-ca out", a.Listen)
+		return usagef("listen = %q is a Unix socket, which needs no TLS: leave --tls-cert, --tls-key "+
+			"and --client-ca out", a.Listen)
 	case network == "tcp" && (a.Cert == "" || a.Key == ""):
-		return usagef("listen = %q, but over TCP votes and tokens travel by TLS only: give --tls-cert and --tls-key", a.Listen)
+		return usagef("listen = %q, but over TCP votes and tokens travel by TLS only: give --tls-cert "+
+			"and --tls-key", a.Listen)
 	case network == "tcp" && len(clients) == 0:
-		return usagef("listen = %q, but over TCP anybody could ask: say who may, as tables [[client]] of --config", a.Listen)
+		return usagef("listen = %q, but over TCP anybody could ask: say who may, as tables [[client]] "+
+			"of --config", a.Listen)
 	}
 	for _, m := range clients {
 		switch {
 		case m.Certificate != "" && network == "unix":
-			return usagef("client %q has a certificate, which nobody shows on the Unix socket listen = %q: give it a token_sha256 instead, or listen on TCP (--listen)", m.Name, a.Listen)
+			return usagef("client %q has a certificate, which nobody shows on the Unix socket listen = "+
+				"%q: give it a token_sha256 instead, or listen on TCP (--listen)", m.Name, a.Listen)
 		case m.Certificate != "" && a.ClientCA == "":
-			return usagef("client %q has a certificate, but without client-ca none is asked for: name the file of the certificates that sign those of clients (--client-ca)", m.Name)
+			return usagef("client %q has a certificate, but without client-ca none is asked for: name the "+
+				"file of the certificates that sign those of clients (--client-ca)", m.Name)
 		}
 	}
 	return nil
@@ -96,7 +101,8 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen = %q: %w", a.Listen, err)
 	}
-	// Each connection has the certificates of when it began. Package http sees TLS only where it is outermost.
+	// Each connection has the certificates of when it began. Package http sees TLS only where it is
+	// outermost.
 	return tls.NewListener(s.limit(l), &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.tls.Load(), nil },
@@ -129,7 +135,8 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	private := path + "." + rand.Text()[:8]
 	switch err := os.Mkdir(private, 0o700); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usagef("listen = %q, but there is no folder %q (--listen)", "unix:"+path, filepath.Dir(path))
+		return nil, usagef("listen = %q, but there is no folder %q (--listen)", "unix:"+path,
+			filepath.Dir(path))
 	case err != nil:
 		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
 	}
@@ -203,7 +210,8 @@ func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 		return nil, release.InputError{Err: fmt.Errorf("--tls-cert and --tls-key: %w", err)}
 	}
 	// Without tickets, which would bring back a client whose authority was taken out since.
-	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}, NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true}
+	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own},
+		NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true}
 	if a.ClientCA == "" {
 		return config, nil
 	}

@@ -41,7 +41,8 @@ func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *membe
 			return failureOf(err)
 		}
 		share := client.share.Cost()
-		out.Client = &clientBudget{client.Name, release.NewAmount(share), release.NewAmount(spent), release.NewAmount(share.Minus(spent))}
+		out.Client = &clientBudget{client.Name, release.NewAmount(share), release.NewAmount(spent),
+			release.NewAmount(share.Minus(spent))}
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil
@@ -91,8 +92,9 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member)
 	m := s.Online.Plan().Mechanism
 	of := m.Setting()
 	writeJSON(w, http.StatusOK, mechanism{
-		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected, Neighbours: string(book.Relation()),
-		Abstains: m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
+		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected,
+		Neighbours: string(book.Relation()),
+		Abstains:   m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
 		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,
 	})
 	return nil

@@ -33,10 +33,12 @@ func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "darrm_requests_total", Help: "Queries by outcome, and refused requests by the kind of refusal.",
+			Name: "darrm_requests_total",
+			Help: "Queries by outcome, and refused requests by the kind of refusal.",
 		}, []string{"outcome"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "darrm_ledger_seconds", Help: "Time that the charge and the note of one answer took in the ledger.",
+			Name:    "darrm_ledger_seconds",
+			Help:    "Time that the charge and the note of one answer took in the ledger.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
 	}
@@ -44,7 +46,8 @@ func newMetrics(s *Server) *metrics {
 		m.requests.WithLabelValues(outcome) // shown from the start
 	}
 	registry.MustRegister(m.requests, m.seconds, collectors.NewGoCollector(), &spending{server: s},
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "darrm_requests_in_progress", Help: "Requests that are worked on."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "darrm_requests_in_progress",
+			Help: "Requests that are worked on."},
 			func() float64 { return float64(len(s.room)) }))
 	return m
 }
@@ -64,8 +67,10 @@ func (m *metrics) answered(a *release.Answered) {
 type spending struct{ server *Server }
 
 var (
-	epsilonGauge = prometheus.NewDesc("darrm_budget_epsilon", "ε of the budget: granted, spent (rounded up), remaining (rounded down).", []string{"part"}, nil)
-	deltaGauge   = prometheus.NewDesc("darrm_budget_delta", "δ of the budget: granted, spent (rounded up), remaining (rounded down).", []string{"part"}, nil)
+	epsilonGauge = prometheus.NewDesc("darrm_budget_epsilon",
+		"ε of the budget: granted, spent (rounded up), remaining (rounded down).", []string{"part"}, nil)
+	deltaGauge = prometheus.NewDesc("darrm_budget_delta",
+		"δ of the budget: granted, spent (rounded up), remaining (rounded down).", []string{"part"}, nil)
 	entriesGauge = prometheus.NewDesc("darrm_ledger_entries", "Entries of the ledger.", nil, nil)
 	upGauge      = prometheus.NewDesc("darrm_ledger_up", "1 while the ledger can be used.", nil, nil)
 )

@@ -29,8 +29,8 @@ type vote struct {
 	name  *string
 }
 
-// accepts refuses a body that is not JSON in UTF-8 as it stands. Whoever decodes it by a header that
-// this server ignores would read another query.
+// accepts refuses a body that is not JSON in UTF-8 as it stands. Whoever decodes it by a header
+// that this server ignores would read another query.
 func accepts(w http.ResponseWriter, r *http.Request) *failure {
 	unsupported := func(message string) *failure {
 		return &failure{Kind: kindMediaType, Message: message, status: http.StatusUnsupportedMediaType}
@@ -65,8 +65,9 @@ type bounds struct{ teachers, classes, batch int }
 //	{"requests": [{"request_id": "a", …}, …]}
 //
 // A body that two readers could read differently is refused whole, before anything is charged: one
-// with a field twice, an unknown one, text that is not UTF-8, a surrogate without its other half, or a
-// null that is no vote. Nothing is read after the first value too many, and nothing is kept of it.
+// with a field twice, an unknown one, text that is not UTF-8, a surrogate without its other half,
+// or a null that is no vote. Nothing is read after the first value too many, and nothing is kept of
+// it.
 func parse(body io.Reader, most bounds) (queries []query, batch bool, fail *failure) {
 	p := parser{jsontext.NewDecoder(body), most}
 	var q query
@@ -119,7 +120,8 @@ func wrong(err error) *failure {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return &failure{Kind: kindTooLarge, Message: "the body is too large", status: http.StatusRequestEntityTooLarge}
+		return &failure{Kind: kindTooLarge, Message: "the body is too large",
+			status: http.StatusRequestEntityTooLarge}
 	case errors.As(err, &syntax):
 		return unlike("%v", err)
 	case err == io.EOF:
@@ -196,7 +198,8 @@ func (p *parser) field(q *query, name string) *failure {
 			}
 			v, ok := voteOf(t)
 			if !ok {
-				return invalid("vote of teacher %d must be the index of a class, its name, or null", len(q.Votes)+1)
+				return invalid("vote of teacher %d must be the index of a class, its name, or null",
+					len(q.Votes)+1)
 			}
 			q.Votes = append(q.Votes, v)
 			return nil
@@ -226,11 +229,14 @@ func (p *parser) field(q *query, name string) *failure {
 func (p *parser) another(before []query) ([]query, *failure) {
 	if len(before) == p.most.batch {
 		return before, &failure{Kind: kindTooLarge, status: http.StatusRequestEntityTooLarge,
-			Message: fmt.Sprintf("requests has more than %d requests, the most that may be asked at once", p.most.batch)}
+			Message: fmt.Sprintf("requests has more than %d requests, the most that may be asked at once",
+				p.most.batch)}
 	}
 	var q query
 	fail := p.object(func(name string) *failure { return p.field(&q, name) })
-	if fail == nil && slices.ContainsFunc(before, func(other query) bool { return other.RequestID == q.RequestID }) {
+	if fail == nil && slices.ContainsFunc(before, func(other query) bool {
+		return other.RequestID == q.RequestID
+	}) {
 		fail = invalid("request id %.64q stands there twice", q.RequestID)
 	}
 	return append(before, q), fail
@@ -281,7 +287,8 @@ func (q *query) resolve(classes []string) (release.Query, *failure) {
 		out.Votes[i] = v.class
 		if v.name != nil {
 			if out.Votes[i] = slices.Index(classes, *v.name); out.Votes[i] < 0 {
-				return out, invalid("vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", i+1)
+				return out, invalid(
+					"vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", i+1)
 			}
 		}
 	}

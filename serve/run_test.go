@@ -26,16 +26,20 @@ import (
 )
 
 // certificate writes a certificate and its key, signed by parent or by itself, and returns them.
-func certificate(t *testing.T, name string, parent *tls.Certificate) (cert, key string, made *tls.Certificate) {
+func certificate(t *testing.T, name string, parent *tls.Certificate) (
+	cert, key string, made *tls.Certificate) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: parent == nil, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: parent == nil, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	signer, signed := any(k), template
 	if parent != nil {
@@ -51,7 +55,8 @@ func certificate(t *testing.T, name string, parent *tls.Certificate) (cert, key 
 	}
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -78,18 +83,22 @@ func TestListenRefuses(t *testing.T) {
 		s *Server
 		a Address
 	}{
-		"no TLS":               {known, Address{Listen: "tcp:127.0.0.1:0"}},
-		"no key":               {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert}},
-		"no clients":           {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key}},
-		"a CA and no clients":  {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: cert}},
-		"no network":           {known, Address{Listen: "127.0.0.1:0", Cert: cert, Key: key}},
-		"no path":              {known, Address{Listen: "unix:"}},
-		"no folder":            {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "none", "s")}},
-		"TLS on a socket":      {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s"), Cert: cert, Key: key}},
+		"no TLS":     {known, Address{Listen: "tcp:127.0.0.1:0"}},
+		"no key":     {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert}},
+		"no clients": {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key}},
+		"a CA and no clients": {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key,
+			ClientCA: cert}},
+		"no network": {known, Address{Listen: "127.0.0.1:0", Cert: cert, Key: key}},
+		"no path":    {known, Address{Listen: "unix:"}},
+		"no folder": {known, Address{Listen: "unix:" +
+			filepath.Join(t.TempDir(), "none", "s")}},
+		"TLS on a socket": {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s"),
+			Cert: cert, Key: key}},
 		"a file is there":      {known, Address{Listen: "unix:" + cert}},
 		"certificate for keys": {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: cert}},
 		"nobody's certificate": {signed, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key}},
-		"no CA":                {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: key}},
+		"no CA": {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key,
+			ClientCA: key}},
 	} {
 		l, err := c.s.Listen(t.Context(), c.a)
 		var usage release.UsageError
@@ -99,7 +108,8 @@ func TestListenRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, l, err)
 		}
 	}
-	if _, err := signed.Listen(t.Context(), Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s")}); err == nil || !strings.Contains(err.Error(), "Unix socket") {
+	if _, err := signed.Listen(t.Context(), Address{Listen: "unix:" +
+		filepath.Join(t.TempDir(), "s")}); err == nil || !strings.Contains(err.Error(), "Unix socket") {
 		t.Errorf("a certificate on a socket: %v", err)
 	}
 	l, err := known.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key})
@@ -111,7 +121,9 @@ func TestListenRefuses(t *testing.T) {
 		t.Error("anybody may ask over TCP")
 	}
 	var usage release.UsageError
-	if err := known.SetClients(o.Clients); !errors.As(err, &usage) || !strings.Contains(err.Error(), `client "w" has a certificate`) || !strings.Contains(err.Error(), "--client-ca") {
+	if err := known.SetClients(o.Clients); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), `client "w" has a certificate`) ||
+		!strings.Contains(err.Error(), "--client-ca") {
 		t.Errorf("a certificate that nobody asks for: %v", err)
 	}
 	if status, _, _ := ask(known, "GET", "/v1/budget", "", bearer(token)...); status != 200 {
@@ -130,8 +142,8 @@ func serving(t *testing.T, s *Server, l net.Listener) (stop func() error) {
 	}
 }
 
-// Over TCP a client shows a token or a certificate that the given authority signed, in TLS 1.3; over
-// anything else there is no answer.
+// Over TCP a client shows a token or a certificate that the given authority signed, in TLS 1.3;
+// over anything else there is no answer.
 func TestTLS(t *testing.T) {
 	ca, _, authority := certificate(t, "ca", nil)
 	cert, key, _ := certificate(t, "server", authority)
@@ -141,7 +153,8 @@ func TestTLS(t *testing.T) {
 	token, hash := NewToken()
 	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}, {Name: "w", Certificate: "ward-3"}}
 	s := newServer(t, o)
-	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
+	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key,
+		ClientCA: ca})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +165,8 @@ func TestTLS(t *testing.T) {
 		c.RootCAs = roots
 		client := http.Client{Transport: &http.Transport{TLSClientConfig: c}}
 		defer client.CloseIdleConnections()
-		r, _ := http.NewRequestWithContext(t.Context(), "GET", scheme+"://"+l.Addr().String()+"/v1/budget", nil)
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", scheme+"://"+l.Addr().String()+
+			"/v1/budget", nil)
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
@@ -169,10 +183,16 @@ func TestTLS(t *testing.T) {
 		token  string
 		want   int
 	}{
-		{"https", &tls.Config{}, token, 200}, {"https", &tls.Config{}, "", 401}, {"https", &tls.Config{}, token + "x", 401},
-		{"https", &tls.Config{Certificates: []tls.Certificate{*ward}}, "", 200}, {"https", &tls.Config{Certificates: []tls.Certificate{*ward}}, "x", 401},
-		{"https", &tls.Config{GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return stranger, nil }}, "", 0},
-		{"https", &tls.Config{MaxVersion: tls.VersionTLS12}, token, 0}, {"http", &tls.Config{}, token, 400},
+		{"https", &tls.Config{}, token, 200}, {"https", &tls.Config{}, "", 401},
+		{"https", &tls.Config{}, token + "x", 401},
+		{"https", &tls.Config{Certificates: []tls.Certificate{*ward}}, "", 200},
+		{"https", &tls.Config{Certificates: []tls.Certificate{*ward}}, "x", 401},
+		{"https", &tls.Config{GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate,
+			error) {
+			return stranger, nil
+		}}, "", 0},
+		{"https", &tls.Config{MaxVersion: tls.VersionTLS12}, token, 0},
+		{"http", &tls.Config{}, token, 400},
 	} {
 		if got := get(c.scheme, c.config, c.token); got != c.want {
 			t.Errorf("%d: %d, want %d", i, got, c.want)
@@ -186,8 +206,9 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// The certificates of the server, and of who signs those of clients, are read anew with the clients: all
-// of them or none. A client whose authority was taken out does not come back, not by a ticket either.
+// The certificates of the server, and of who signs those of clients, are read anew with the
+// clients: all of them or none. A client whose authority was taken out does not come back, not by a
+// ticket either.
 func TestReload(t *testing.T) {
 	ca, _, authority := certificate(t, "ca", nil)
 	nextCA, _, next := certificate(t, "next ca", nil)
@@ -198,7 +219,8 @@ func TestReload(t *testing.T) {
 	o, _, _ := newOptions(t, 10)
 	o.Clients = []Client{{Name: "w", Certificate: "ward-3"}}
 	s := newServer(t, o)
-	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
+	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key,
+		ClientCA: ca})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,10 +231,15 @@ func TestReload(t *testing.T) {
 	tickets := tls.NewLRUClientSessionCache(0)
 	look := func(with *tls.Certificate) (status int, shown *x509.Certificate) {
 		t.Helper()
-		c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ClientSessionCache: tickets,
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return with, nil }}}}
+		c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots,
+			ClientSessionCache: tickets,
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return with,
+					nil
+			}}}}
 		defer c.CloseIdleConnections()
-		r, _ := http.NewRequestWithContext(t.Context(), "GET", "https://"+l.Addr().String()+"/v1/budget", nil)
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", "https://"+l.Addr().String()+"/v1/budget",
+			nil)
 		w, err := c.Do(r)
 		if err != nil {
 			return 0, nil
@@ -269,8 +296,8 @@ func TestReload(t *testing.T) {
 	step("another in its place", nextWard, 200, nextOwn)
 }
 
-// The socket is for its owner and its group, is replaced where a server left it behind, and not where one
-// listens; its name is gone with the server.
+// The socket is for its owner and its group, is replaced where a server left it behind, and not
+// where one listens; its name is gone with the server.
 func TestSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	o, _, _ := newOptions(t, 10)
@@ -285,14 +312,17 @@ func TestSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 || info.Mode()&os.ModeSocket == 0 {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 ||
+		info.Mode()&os.ModeSocket == 0 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if _, err := newServer(t, o).Listen(t.Context(), Address{Listen: "unix:" + path}); err == nil || !strings.Contains(err.Error(), "another server") {
+	if _, err := newServer(t, o).Listen(t.Context(), Address{Listen: "unix:" + path}); err == nil ||
+		!strings.Contains(err.Error(), "another server") {
 		t.Errorf("two servers: %v", err)
 	}
 	stop := serving(t, s, l)
-	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _,
+		_ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}}
 	w, err := client.Get("http://darrm/v1/budget")
@@ -319,7 +349,8 @@ func TestHeadsAreKept(t *testing.T) {
 	}
 	file := filepath.Join(folder, "head")
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan: o.Online.Plan(), Charge: release.Charge{Ledger: book.Path()}, Key: filepath.Join(filepath.Dir(book.Path()), "key"), Missing: votes.MissingCoin, HeadFile: file,
+		Plan: o.Online.Plan(), Charge: release.Charge{Ledger: book.Path()},
+		Key: filepath.Join(filepath.Dir(book.Path()), "key"), Missing: votes.MissingCoin, HeadFile: file,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -393,11 +424,14 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	}
 	defer c.Close()
 	body := one("a")
-	if _, err := io.WriteString(c, "POST /v1/answers HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: "+big.NewInt(int64(len(body))).String()+"\r\n\r\n"+body[:5]); err != nil {
+	if _, err := io.WriteString(c,
+		"POST /v1/answers HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nExpect: "+
+			"100-continue\r\nContent-Length: "+big.NewInt(int64(len(body))).String()+"\r\n\r\n"+body[:5]); err != nil {
 		t.Fatal(err)
 	}
 	from := bufio.NewReader(c)
-	if line, err := from.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // the body is being read
+	// the body is being read
+	if line, err := from.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" {
 		t.Fatal(line, err)
 	}
 	ended := make(chan error, 1)
@@ -405,7 +439,8 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	for !s.stopping.Load() {
 		time.Sleep(time.Millisecond)
 	}
-	if status, text, h := ask(s, "POST", "/v1/answers", one("b")); status != 503 || h.Get("Retry-After") == "" {
+	if status, text, h := ask(s, "POST", "/v1/answers", one("b")); status != 503 ||
+		h.Get("Retry-After") == "" {
 		t.Errorf("%d %s", status, text)
 	}
 	if status, _, _ := ask(s, "GET", "/healthz", ""); status != 503 {
@@ -415,7 +450,8 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(from)
-	if err != nil || !strings.HasPrefix(string(answer), "\r\nHTTP/1.1 200") || !strings.Contains(string(answer), `"request_id":"a"`) {
+	if err != nil || !strings.HasPrefix(string(answer), "\r\nHTTP/1.1 200") ||
+		!strings.Contains(string(answer), `"request_id":"a"`) {
 		t.Errorf("%s, %v", answer, err)
 	}
 	if err := <-ended; err != nil {
@@ -424,8 +460,8 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	checkSpent(t, book, 1)
 }
 
-// A listener that fails ends the server with its error: nobody tells such a server to stop, so it does
-// not wait for that.
+// A listener that fails ends the server with its error: nobody tells such a server to stop, so it
+// does not wait for that.
 func TestServeWithoutAListener(t *testing.T) {
 	o, _, _ := newOptions(t, 1)
 	s := newServer(t, o)
@@ -463,7 +499,8 @@ func TestRoom(t *testing.T) {
 	if status, body, _ := ask(s, "POST", "/v1/answers", one("a")); status != 200 || len(s.room) != 0 {
 		t.Errorf("%d %s", status, body)
 	}
-	for _, l := range []Limits{{Body: -1}, {Batch: -1}, {Batch: 5000}, {AtOnce: -1}, {Timeout: -1}, {Connections: -1}, {PerAddress: -1}} {
+	for _, l := range []Limits{{Body: -1}, {Batch: -1}, {Batch: 5000}, {AtOnce: -1}, {Timeout: -1},
+		{Connections: -1}, {PerAddress: -1}} {
 		o.Limits = l
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v: taken", l)

@@ -22,13 +22,21 @@ func TestNothingOfVotesIsTold(t *testing.T) {
 	s := newServer(t, o)
 	// A class, and counts, that stand nowhere else.
 	secret := func(id string) string {
-		return fmt.Sprintf(`{"request_id":%q,"replay_key":"`+myKey+`","votes":["zebrafinch","zebrafinch","zebrafinch","zebrafinch","zebrafinch"]}`, id)
+		return fmt.Sprintf(`{"request_id":%q,"replay_key":"`+myKey+
+			`","votes":["zebrafinch","zebrafinch","zebrafinch","zebrafinch","zebrafinch"]}`, id)
 	}
 	seen := map[int]bool{}
 	for _, body := range []string{
-		secret("a"), secret("a"), `{"request_id":"a","counts":[5,0,0]}`, `{"request_id":"b","votes":["zebrafinch",73191,0,0,0]}`, `{"request_id":"b","votes":["zebrafinch","sparrowhawk",0,0,0]}`,
-		`{"request_id":"b","counts":[73191,0,0]}`, `{"request_id":"b","counts":[73191.5,0,0]}`, `{"request_id":"b","votes":"zebrafinch"}`, `{"request_id":"b","votes":[73191.5]}`, `{"request_id":"b","zebrafinch":1}`,
-		`{"requests":[` + secret("c") + `,{"request_id":"d","votes":["sparrowhawk"]}]}`, secret("b") + "zebrafinch", `{"requests":[` + strings.Join([]string{secret("c"), secret("d"), secret("e"), secret("f"), secret("g")}, ",") + `]}`,
+		secret("a"), secret("a"), `{"request_id":"a","counts":[5,0,0]}`,
+		`{"request_id":"b","votes":["zebrafinch",73191,0,0,0]}`,
+		`{"request_id":"b","votes":["zebrafinch","sparrowhawk",0,0,0]}`,
+		`{"request_id":"b","counts":[73191,0,0]}`, `{"request_id":"b","counts":[73191.5,0,0]}`,
+		`{"request_id":"b","votes":"zebrafinch"}`, `{"request_id":"b","votes":[73191.5]}`,
+		`{"request_id":"b","zebrafinch":1}`,
+		`{"requests":[` + secret("c") + `,{"request_id":"d","votes":["sparrowhawk"]}]}`,
+		secret("b") + "zebrafinch", `{"requests":[` +
+			strings.Join([]string{secret("c"), secret("d"), secret("e"), secret("f"), secret("g")}, ",") +
+			`]}`,
 	} {
 		status, said, _ := ask(s, "POST", "/v1/answers", body, bearer(token)...)
 		seen[status] = true
@@ -55,7 +63,8 @@ func TestNothingOfVotesIsTold(t *testing.T) {
 		t.Errorf("healthy without a ledger: %d", status)
 	}
 	_, metrics, _ := ask(s, "GET", "/metrics", "", bearer(token)...)
-	if !strings.Contains(metrics, "darrm_ledger_up 0") || !strings.Contains(metrics, `darrm_requests_total{outcome="conflict"} 1`) {
+	if !strings.Contains(metrics, "darrm_ledger_up 0") ||
+		!strings.Contains(metrics, `darrm_requests_total{outcome="conflict"} 1`) {
 		t.Errorf("metrics: %s", metrics)
 	}
 	away(path+".away", path)
@@ -65,12 +74,14 @@ func TestNothingOfVotesIsTold(t *testing.T) {
 		}
 	}
 	text := log.String()
-	for _, id := range []string{`"request_id":"a"`, `"request_id":"d"`, `"client":"ward"`, `"kind":"conflict"`, `"kind":"unauthorized"`} {
+	for _, id := range []string{`"request_id":"a"`, `"request_id":"d"`, `"client":"ward"`,
+		`"kind":"conflict"`, `"kind":"unauthorized"`} {
 		if !strings.Contains(text, id) {
 			t.Errorf("the log has no %s", id)
 		}
 	}
-	for _, secret := range []string{"zebrafinch", "sparrowhawk", "73191", token, hash, myKey, myKey[1:]} {
+	for _, secret := range []string{"zebrafinch", "sparrowhawk", "73191", token, hash, myKey,
+		myKey[1:]} {
 		if strings.Contains(text, secret) || strings.Contains(metrics, secret) {
 			t.Errorf("%q is told: %s", secret, text)
 		}
@@ -85,7 +96,8 @@ func TestMetricsDoNotDependOnVotes(t *testing.T) {
 		o, _, _ := newOptions(t, 40)
 		s := newServer(t, o)
 		for n := range 30 {
-			if status, body, _ := ask(s, "POST", "/v1/answers", fmt.Sprintf(`{"request_id":"%d","counts":%s}`, n, votes)); status != 200 {
+			if status, body, _ := ask(s, "POST", "/v1/answers",
+				fmt.Sprintf(`{"request_id":"%d","counts":%s}`, n, votes)); status != 200 {
 				t.Fatal(status, body)
 			}
 		}
@@ -96,7 +108,8 @@ func TestMetricsDoNotDependOnVotes(t *testing.T) {
 			}
 		}
 	}
-	if a, b := strings.Join(of[0], ""), strings.Join(of[1], ""); a != b || !strings.Contains(a, `darrm_requests_total{outcome="answered"} 30`) {
+	if a, b := strings.Join(of[0], ""), strings.Join(of[1], ""); a != b ||
+		!strings.Contains(a, `darrm_requests_total{outcome="answered"} 30`) {
 		t.Errorf("%s\n%s", a, b)
 	}
 }
@@ -125,7 +138,8 @@ func TestMetricLabels(t *testing.T) {
 // A failure that nobody foresaw tells nobody what it was about.
 func TestUnforeseen(t *testing.T) {
 	f := failureOf(errors.New("the votes were zebrafinch"))
-	if f.status != http.StatusServiceUnavailable || strings.Contains(f.Message, "zebrafinch") || f.Kind != kindUnavailable {
+	if f.status != http.StatusServiceUnavailable || strings.Contains(f.Message, "zebrafinch") ||
+		f.Kind != kindUnavailable {
 		t.Errorf("%+v", f)
 	}
 	o, _, log := newOptions(t, 1)

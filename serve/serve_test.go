@@ -59,20 +59,24 @@ func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: 1, Neighbours: accountant.ReplaceOne}
+	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: 1,
+		Neighbours: accountant.ReplaceOne}
 	m, err := ensemble.PermuteAndFlip(s, perQuery)
 	if err != nil {
 		t.Fatal(err)
 	}
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
 		Plan:   release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())},
-		Charge: release.Charge{Ledger: book.Path()}, Key: filepath.Join(dir, "key"), Missing: votes.MissingCoin,
+		Charge: release.Charge{Ledger: book.Path()}, Key: filepath.Join(dir, "key"),
+		Missing: votes.MissingCoin,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log buffer
-	return Options{Online: online, Classes: classes, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, book, &log
+	return Options{Online: online, Classes: classes,
+			Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, book,
+		&log
 }
 
 func newServer(t testing.TB, o Options) *Server {
@@ -105,7 +109,8 @@ func bearer(token string) []string { return []string{"Authorization", "Bearer " 
 const myKey = "00112233445566778899aabbccddeeff" // a replay key
 
 func one(id string) string {
-	return fmt.Sprintf(`{"request_id":%q,"replay_key":%q,"votes":[0,1,"zebrafinch",2,null]}`, id, myKey)
+	return fmt.Sprintf(`{"request_id":%q,"replay_key":%q,"votes":[0,1,"zebrafinch",2,null]}`, id,
+		myKey)
 }
 
 func wantKind(t testing.TB, body, kind string) {
@@ -113,7 +118,8 @@ func wantKind(t testing.TB, body, kind string) {
 	var f struct {
 		Error struct{ Kind, Message string }
 	}
-	if err := json.Unmarshal([]byte(body), &f); err != nil || f.Error.Kind != kind || f.Error.Message == "" {
+	if err := json.Unmarshal([]byte(body), &f); err != nil || f.Error.Kind != kind ||
+		f.Error.Message == "" {
 		t.Errorf("%q, want kind %q (%v)", strings.TrimSpace(body), kind, err)
 	}
 }
@@ -135,10 +141,12 @@ func TestAnswers(t *testing.T) {
 	for i, id := range []string{"a", "b", "c", "a"} {
 		status, body, header := ask(s, "POST", "/v1/answers", one(id))
 		var a answer
-		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 || header.Get("Content-Type") != "application/json" || header.Get("Cache-Control") != "no-store" {
+		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 ||
+			header.Get("Content-Type") != "application/json" || header.Get("Cache-Control") != "no-store" {
 			t.Fatal(status, body, header, err)
 		}
-		if a.RequestID != id || a.Label == nil || *a.Label != classes[*a.Class] || a.Replayed != (i == 3) || a.Receipt.Ledger != book.ID() || a.Promise.Of != ofThisAnswer {
+		if a.RequestID != id || a.Label == nil || *a.Label != classes[*a.Class] ||
+			a.Replayed != (i == 3) || a.Receipt.Ledger != book.ID() || a.Promise.Of != ofThisAnswer {
 			t.Errorf("%s", body)
 		}
 		if left := fmt.Sprint([]any{0.5, 0.25, 0, 0}[i]); a.Remaining.Epsilon.String() != left {
@@ -151,14 +159,15 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	status, body, _ := ask(s, "POST", "/v1/answers", one("d"))
-	if wantKind(t, body, kindBudget); status != 429 || !strings.Contains(body, `"remaining":{"epsilon":0,"delta":0.5}`) {
+	if wantKind(t, body, kindBudget); status != 429 ||
+		!strings.Contains(body, `"remaining":{"epsilon":0,"delta":0.5}`) {
 		t.Errorf("%d %s", status, body)
 	}
 	checkSpent(t, book, 3)
 }
 
-// A server is ready while its ledger takes a write, which is tried once a second at most; a spent budget
-// is no reason not to be, since what was answered is answered again.
+// A server is ready while its ledger takes a write, which is tried once a second at most; a spent
+// budget is no reason not to be, since what was answered is answered again.
 func TestReady(t *testing.T) {
 	o, book, log := newOptions(t, 1)
 	s := newServer(t, o)
@@ -207,7 +216,9 @@ func TestReady(t *testing.T) {
 func TestBatches(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	s := newServer(t, o)
-	status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("a")+`,{"request_id":"b","votes":[0]},{"request_id":"c","counts":[5,0,0]},{"request_id":"","counts":[5,0,0]},{"request_id":"e","votes":["cat","dog","fish","cat","cat"]}]}`)
+	status, body, _ := ask(s, "POST", "/v1/answers",
+		`{"requests":[`+one("a")+
+			`,{"request_id":"b","votes":[0]},{"request_id":"c","counts":[5,0,0]},{"request_id":"","counts":[5,0,0]},{"request_id":"e","votes":["cat","dog","fish","cat","cat"]}]}`)
 	var out struct {
 		Answers []struct {
 			RequestID string `json:"request_id"`
@@ -215,12 +226,14 @@ func TestBatches(t *testing.T) {
 			Remaining release.Amount
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &out); err != nil || status != 200 || len(out.Answers) != 5 {
+	if err := json.Unmarshal([]byte(body), &out); err != nil || status != 200 ||
+		len(out.Answers) != 5 {
 		t.Fatal(status, body, err)
 	}
 	for i, id := range []string{"a", "", "c", "", ""} {
 		a := out.Answers[i]
-		if a.RequestID != id || (a.Error == nil) != (id != "") || a.Error != nil && a.Error.Kind != kindInvalid {
+		if a.RequestID != id || (a.Error == nil) != (id != "") || a.Error != nil &&
+			a.Error.Kind != kindInvalid {
 			t.Errorf("%d: %+v", i, a)
 		}
 		if id != "" && a.Remaining.Epsilon != "2" {
@@ -229,7 +242,9 @@ func TestBatches(t *testing.T) {
 	}
 	checkSpent(t, book, 2)
 	// One query in a batch has the form of a batch, refused too.
-	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[{"request_id":"b","votes":[0]}]}`); status != 200 || !strings.HasPrefix(body, `{"answers":[{"error":`) {
+	if status, body, _ := ask(s, "POST", "/v1/answers",
+		`{"requests":[{"request_id":"b","votes":[0]}]}`); status != 200 ||
+		!strings.HasPrefix(body, `{"answers":[{"error":`) {
 		t.Errorf("%d %s", status, body)
 	}
 }
@@ -247,22 +262,39 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		``, ` `, `null`, `[]`, `1`, `"a"`, `{`, `{}`, `{}{}`, one("a") + one("b"), one("a") + "}", `{"request_id":"a"}`, `{"request_id":1,"counts":[5,0,0]}`,
-		`{"request_id":"a","counts":[5,0,0],"more":1}`, `{"request_id":"a","Counts":[5,0,0]}`, `{"request_id":"a","request_id":"b","counts":[5,0,0]}`,
-		`{"request_id":"a","counts":[5.0,0,0]}`, `{"request_id":"a","counts":[5e0,0,0]}`, `{"request_id":"a","counts":["5",0,0]}`, `{"request_id":"a","counts":[6,-1,0]}`,
-		`{"request_id":"a","counts":[5,0,0],"votes":[0,0,0,0,0]}`, `{"request_id":"a","votes":[0,0,0,0,3]}`, `{"request_id":"a","votes":[0,0,0,0,-1]}`,
-		`{"request_id":"a","votes":[0,0,0,0,0.0]}`, `{"request_id":"a","votes":[0,0,0,0,true]}`, `{"request_id":"a","votes":[0,0,0,0,"Cat"]}`, `{"request_id":"a","votes":[0,0,0,0,[0]]}`,
-		`{"request_id":"a","votes":[0,0,0,0,99999999999999999999]}`, `{"request_id":"a","votes":[0,0,0,0]}`, `{"request_id":"a","votes":[]}`, `{"request_id":"a\u0000","counts":[5,0,0]}`,
-		`{"requests":[]}`, `{"requests":[` + one("a") + `],"request_id":"a"}`, `{"requests":[` + one("a") + `,` + one("a") + `]}`, `{"requests":[{"requests":[]}]}`, `{"requests":{}}`,
+		``, ` `, `null`, `[]`, `1`, `"a"`, `{`, `{}`, `{}{}`, one("a") + one("b"), one("a") + "}",
+		`{"request_id":"a"}`, `{"request_id":1,"counts":[5,0,0]}`,
+		`{"request_id":"a","counts":[5,0,0],"more":1}`, `{"request_id":"a","Counts":[5,0,0]}`,
+		`{"request_id":"a","request_id":"b","counts":[5,0,0]}`,
+		`{"request_id":"a","counts":[5.0,0,0]}`, `{"request_id":"a","counts":[5e0,0,0]}`,
+		`{"request_id":"a","counts":["5",0,0]}`, `{"request_id":"a","counts":[6,-1,0]}`,
+		`{"request_id":"a","counts":[5,0,0],"votes":[0,0,0,0,0]}`,
+		`{"request_id":"a","votes":[0,0,0,0,3]}`, `{"request_id":"a","votes":[0,0,0,0,-1]}`,
+		`{"request_id":"a","votes":[0,0,0,0,0.0]}`, `{"request_id":"a","votes":[0,0,0,0,true]}`,
+		`{"request_id":"a","votes":[0,0,0,0,"Cat"]}`, `{"request_id":"a","votes":[0,0,0,0,[0]]}`,
+		`{"request_id":"a","votes":[0,0,0,0,99999999999999999999]}`,
+		`{"request_id":"a","votes":[0,0,0,0]}`, `{"request_id":"a","votes":[]}`,
+		`{"request_id":"a\u0000","counts":[5,0,0]}`,
+		`{"requests":[]}`, `{"requests":[` + one("a") + `],"request_id":"a"}`,
+		`{"requests":[` + one("a") + `,` + one("a") + `]}`, `{"requests":[{"requests":[]}]}`,
+		`{"requests":{}}`,
 		`{"request_id":"run:a","counts":[5,0,0]}`,
 		// Two readers take these for different queries.
-		"{\"request_id\":\"a\xe9\",\"counts\":[5,0,0]}", "{\"request_id\":\"a\",\"votes\":[\"cat\",\"cat\",\"cat\",\"cat\",\"\xe8\"]}", `{"request_id":"a\ud800","counts":[5,0,0]}`, `{"request_id":"\ude00\ud83d","counts":[5,0,0]}`,
-		`{"request_id":"a","counts":[null,5,0]}`, `{"request_id":"a","counts":[5,0,0,null]}`, `{"request_id":null,"counts":[5,0,0]}`, `{"request_id":"a","votes":null,"counts":[5,0,0]}`, `{"requests":null}`,
+		"{\"request_id\":\"a\xe9\",\"counts\":[5,0,0]}",
+		"{\"request_id\":\"a\",\"votes\":[\"cat\",\"cat\",\"cat\",\"cat\",\"\xe8\"]}",
+		`{"request_id":"a\ud800","counts":[5,0,0]}`, `{"request_id":"\ude00\ud83d","counts":[5,0,0]}`,
+		`{"request_id":"a","counts":[null,5,0]}`, `{"request_id":"a","counts":[5,0,0,null]}`,
+		`{"request_id":null,"counts":[5,0,0]}`, `{"request_id":"a","votes":null,"counts":[5,0,0]}`,
+		`{"requests":null}`,
 		`{"requests":[null]}`, `{"request_id":"a","counts":[-0,5,0]}`,
 		// More than there are teachers, or classes, in one query of several: the body is read no further.
-		`{"requests":[` + one("a") + `,{"request_id":"b","votes":[0,0,0,0,0,0]}]}`, `{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,1,1,2]}]}`,
-		`{"request_id":"a","counts":[5,0,0],"replay_key":""}`, `{"request_id":"a","counts":[5,0,0],"replay_key":null}`, `{"request_id":"a","counts":[5,0,0],"replay_key":12345678901234567890123456789012}`,
-		`{"request_id":"a","counts":[5,0,0],"replay_key":"00112233445566778899aabbccddeef"}`, `{"requests":[` + one("a") + `],"replay_key":"` + myKey + `"}`,
+		`{"requests":[` + one("a") + `,{"request_id":"b","votes":[0,0,0,0,0,0]}]}`,
+		`{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,1,1,2]}]}`,
+		`{"request_id":"a","counts":[5,0,0],"replay_key":""}`,
+		`{"request_id":"a","counts":[5,0,0],"replay_key":null}`,
+		`{"request_id":"a","counts":[5,0,0],"replay_key":12345678901234567890123456789012}`,
+		`{"request_id":"a","counts":[5,0,0],"replay_key":"00112233445566778899aabbccddeef"}`,
+		`{"requests":[` + one("a") + `],"replay_key":"` + myKey + `"}`,
 	} {
 		post(400, kindInvalid, body)
 	}
@@ -272,21 +304,25 @@ func TestRefusals(t *testing.T) {
 	post(415, kindMediaType, one("a"), "Content-Type", "")
 	post(415, kindMediaType, one("a"), "Content-Type", "application/json; charset=utf-16")
 	post(415, kindMediaType, one("a"), "Content-Type", "application/json; charset=iso-8859-1")
-	post(415, kindMediaType, one("a"), "Content-Type", "application/json", "Content-Type", "application/json; charset=utf-16")
+	post(415, kindMediaType, one("a"), "Content-Type", "application/json", "Content-Type",
+		"application/json; charset=utf-16")
 	post(415, kindMediaType, one("a"), "Content-Encoding", "gzip")
 	post(415, kindMediaType, one("a"), "Content-Encoding", "identity, gzip")
-	if status, _, header := ask(s, "GET", "/v1/answers", ""); status != 405 || header.Get("Allow") != "POST" {
+	if status, _, header := ask(s, "GET", "/v1/answers", ""); status != 405 ||
+		header.Get("Allow") != "POST" {
 		t.Errorf("GET: %d %v", status, header)
 	}
 	for request, want := range map[string]int{
-		"HEAD /v1/answers": 405, "DELETE /v1/answers": 405, "POST /v1/mechanism": 405, "DELETE /v1/budget": 405, "HEAD /v1/mechanism": 200,
+		"HEAD /v1/answers": 405, "DELETE /v1/answers": 405, "POST /v1/mechanism": 405,
+		"DELETE /v1/budget": 405, "HEAD /v1/mechanism": 200,
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		if status, body, _ := ask(s, method, path, ""); status != want {
 			t.Errorf("%s: %d, want %d: %s", request, status, want, body)
 		}
 	}
-	if status, body, _ := ask(s, "POST", "/v1/answers", ""); status != 400 || !strings.Contains(string(body), "it is empty") {
+	if status, body, _ := ask(s, "POST", "/v1/answers", ""); status != 400 ||
+		!strings.Contains(string(body), "it is empty") {
 		t.Errorf("nothing: %d %s", status, body)
 	}
 	if status, body, _ := ask(s, "GET", "/v1/nothing", ""); status != 404 {
@@ -294,18 +330,21 @@ func TestRefusals(t *testing.T) {
 	}
 	checkSpent(t, book, 0)
 	// What is honoured is no reason to refuse.
-	for i, header := range [][]string{{"Content-Type", "application/json; charset=UTF-8"}, {"Content-Encoding", "identity"}} {
-		if status, body, _ := ask(s, "POST", "/v1/answers", one(string(rune('a'+i))), header...); status != 200 {
+	for i, header := range [][]string{{"Content-Type", "application/json; charset=UTF-8"},
+		{"Content-Encoding", "identity"}} {
+		if status, body, _ := ask(s, "POST", "/v1/answers", one(string(rune('a'+i))),
+			header...); status != 200 {
 			t.Errorf("%v: %d %s", header, status, body)
 		}
 	}
-	if status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"\ud83d\ude00\ufffd","counts":[5,0,0]}`); status != 200 {
+	if status, body, _ := ask(s, "POST", "/v1/answers",
+		`{"request_id":"\ud83d\ude00\ufffd","counts":[5,0,0]}`); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}
 }
 
-// Of a body with too many votes, counts or queries no more is read than up to the first too many, and
-// a value that is as long as the body is not gathered.
+// Of a body with too many votes, counts or queries no more is read than up to the first too many,
+// and a value that is as long as the body is not gathered.
 func TestBodiesAreReadAsFarAsNeeded(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	s := newServer(t, o)

@@ -34,9 +34,10 @@ type Options struct {
 
 // Limits bound what one request, and all together, may take. A zero is the default.
 type Limits struct {
-	Body    int64         // most bytes of a request's body; 4 MiB
-	Batch   int           // most queries of one request; 256
-	AtOnce  int           // most requests that are worked on at once, of one client half of them, others wait; 256
+	Body  int64 // most bytes of a request's body; 4 MiB
+	Batch int   // most queries of one request; 256
+	// most requests that are worked on at once, of one client half of them, others wait; 256
+	AtOnce  int
 	Timeout time.Duration // longest that a request may wait and take; 30 s
 	// Connections is the most that are open at once, others wait; 1024. PerAddress is the most from
 	// one IPv4 address or one IPv6 network of 64 bits, others are closed; 128.
@@ -123,20 +124,23 @@ func New(o Options) (*Server, error) {
 	s.route("/v1/answers", http.MethodPost, mayAnswer, s.postAnswers)
 	s.route("/v1/budget", http.MethodGet, mayLook, s.placed(s.getBudget))
 	s.route("/v1/mechanism", http.MethodGet, mayLook, s.placed(s.getMechanism))
-	s.route("/metrics", http.MethodGet, mayLook, s.placed(func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
-		s.metrics.handler.ServeHTTP(w, r)
-		return nil
-	}))
+	s.route("/metrics", http.MethodGet, mayLook,
+		s.placed(func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+			s.metrics.handler.ServeHTTP(w, r)
+			return nil
+		}))
 	s.route("/openapi.json", http.MethodGet, mayLook, s.getAPI)
 	s.route("/{$}", http.MethodGet, mayLook, s.placed(s.getPage))
 	s.routes.HandleFunc("/healthz", s.getHealth)
-	s.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, nil, "", notFound()) })
+	s.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, nil, "", notFound())
+	})
 	return s, nil
 }
 
-// SetClients replaces the clients, for every request that begins after it. On an error the old
-// ones stay. They are never replaced by none: anybody who can open the socket could then ask, without
-// a share and without a rate.
+// SetClients replaces the clients, for every request that begins after it. On an error the old ones
+// stay. They are never replaced by none: anybody who can open the socket could then ask, without a
+// share and without a rate.
 func (s *Server) SetClients(clients []Client) error {
 	before := *s.clients.Load()
 	all, err := newMembers(clients, before)
@@ -154,7 +158,8 @@ func (s *Server) SetClients(clients []Client) error {
 	// A share of nothing would look like a limit: frozen teachers' answers cost nothing each.
 	for _, m := range all {
 		if m.share != nil && s.Online.Teachers() == "frozen" {
-			return &check.Error{Name: "share of client " + m.Name, Value: m.share, Rule: "left out for frozen teachers, whose answers cost nothing each: see rate"}
+			return &check.Error{Name: "share of client " + m.Name, Value: m.share,
+				Rule: "left out for frozen teachers, whose answers cost nothing each: see rate"}
 		}
 	}
 	for _, m := range all {
@@ -192,7 +197,8 @@ func (s *Server) route(path, method, what string, do handler) {
 		case r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead):
 			fail = wrongMethod(w, method)
 		case !client.may(what):
-			fail = &failure{Kind: kindForbidden, Message: "the client may not " + what, status: http.StatusForbidden}
+			fail = &failure{Kind: kindForbidden, Message: "the client may not " + what,
+				status: http.StatusForbidden}
 		case s.stopping.Load():
 			fail = unavailable("the server is stopping", time.Second, nil)
 		default:
@@ -220,11 +226,13 @@ func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
 	if len(r.TransferEncoding) == 0 {
 		w.Header().Del("Connection")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.Timeout + headerTimeout)) // a test's response has none
+	// a test's response has none
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.Timeout + headerTimeout))
 }
 
-// placed makes a handler wait for one of the places in which requests are worked on. It has the place
-// neither while a body is read nor while the response is sent: who is slow takes his own time.
+// placed makes a handler wait for one of the places in which requests are worked on. It has the
+// place neither while a body is read nor while the response is sent: who is slow takes his own
+// time.
 func (s *Server) placed(do handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, client *member) *failure {
 		kept := &kept{ResponseWriter: w, status: http.StatusOK}
@@ -269,7 +277,8 @@ func (k *kept) send() {
 }
 
 // refuse responds with a failure, and notes it.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, client *member, id string, f *failure) {
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, client *member, id string,
+	f *failure) {
 	s.note(r, client, id, f)
 	f.write(w)
 }
@@ -282,9 +291,11 @@ func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
 	if client != nil {
 		of.client = client.Name
 	}
-	args := []any{"status", f.status, "method", cut(r.Method), "path", cut(r.URL.Path), "from", r.RemoteAddr}
+	args := []any{"status", f.status, "method", cut(r.Method), "path", cut(r.URL.Path), "from",
+		r.RemoteAddr}
 	if id != "" {
-		args = append(args, "request_id", id[:min(len(id), ledger.MaxID)]) // a refused one may be as long as the body
+		// a refused one may be as long as the body
+		args = append(args, "request_id", id[:min(len(id), ledger.MaxID)])
 	}
 	if f.cause != nil {
 		of.text = "failed"
@@ -297,11 +308,13 @@ func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
 
 func wrongMethod(w http.ResponseWriter, method string) *failure {
 	w.Header().Set("Allow", method)
-	return &failure{Kind: kindMethod, Message: "the method must be " + method, status: http.StatusMethodNotAllowed}
+	return &failure{Kind: kindMethod, Message: "the method must be " + method,
+		status: http.StatusMethodNotAllowed}
 }
 
 func notFound() *failure {
-	return &failure{Kind: kindNotFound, Message: "there is nothing at this path", status: http.StatusNotFound}
+	return &failure{Kind: kindNotFound, Message: "there is nothing at this path",
+		status: http.StatusNotFound}
 }
 
 // postAnswers answers one query or several.
@@ -310,7 +323,8 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 		return fail
 	}
 	of := s.Online.Plan().Mechanism.Setting()
-	queries, batch, fail := parse(http.MaxBytesReader(w, r.Body, s.Body), bounds{of.K, of.Classes, s.Batch})
+	queries, batch, fail := parse(http.MaxBytesReader(w, r.Body, s.Body),
+		bounds{of.K, of.Classes, s.Batch})
 	if fail != nil {
 		return fail
 	}
@@ -320,7 +334,8 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 }
 
 // answerAll answers the queries of a request.
-func (s *Server) answerAll(w http.ResponseWriter, r *http.Request, client *member, queries []query, batch bool) *failure {
+func (s *Server) answerAll(w http.ResponseWriter, r *http.Request, client *member, queries []query,
+	batch bool) *failure {
 	if fail := client.allow(len(queries), time.Now()); fail != nil {
 		return fail
 	}

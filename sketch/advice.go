@@ -30,8 +30,8 @@ type AdviceRow struct {
 	Estimator        Estimator
 	None, Half, Full float64 // at ρ* = 0, ½ and 1
 	Here             float64 // at Advice.Star; NaN without
-	// Sent and Bits are the numbers sent and the bits of each. In SameBits every error is that of the best
-	// split at its own ρ*; these are the split at Advice.Star, or at ρ* = ½ without.
+	// Sent and Bits are the numbers sent and the bits of each. In SameBits every error is that of the
+	// best split at its own ρ*; these are the split at Advice.Star, or at ρ* = ½ without.
 	Sent, Bits int
 }
 
@@ -64,7 +64,8 @@ func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
 		}
 	}
 	var err error
-	for _, e := range []Estimator{RandK, RandKSpatialAvg, RandProjAvg, RandKSpatialOpt, RandProjOpt, RandProjMax} {
+	for _, e := range []Estimator{RandK, RandKSpatialAvg, RandProjAvg, RandKSpatialOpt, RandProjOpt,
+		RandProjMax} {
 		if a.Rows, err = a.add(a.Rows, e, whole(e)); err != nil {
 			return a, err
 		}
@@ -87,7 +88,9 @@ func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
 		return a, nil
 	}
 	// Max is no choice: it is Opt where the vectors are identical, and elsewhere a risk.
-	best := slices.MinFunc(a.Rows[:len(a.Rows)-1], func(x, y AdviceRow) int { return cmp.Compare(x.Here, y.Here) })
+	best := slices.MinFunc(a.Rows[:len(a.Rows)-1], func(x, y AdviceRow) int {
+		return cmp.Compare(x.Here, y.Here)
+	})
 	if a.Best = best.Estimator; best.Here >= (1-little)*a.Rows[0].Here {
 		a.Best = RandK
 	}
@@ -95,7 +98,8 @@ func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
 }
 
 // add appends the row of e, whose errors at works out. At star = ρ* of one client all are the same.
-func (a *Advice) add(rows []AdviceRow, e Estimator, at func(star float64) (AdviceRow, error)) ([]AdviceRow, error) {
+func (a *Advice) add(rows []AdviceRow, e Estimator,
+	at func(star float64) (AdviceRow, error)) ([]AdviceRow, error) {
 	row := AdviceRow{Estimator: e, Here: math.NaN()}
 	for _, x := range []struct {
 		star float64

@@ -27,7 +27,8 @@ func (b baseline) check() error {
 // and returns that sum.
 func checkVector(x []float64, d int) (sum float64, err error) {
 	if len(x) != d {
-		return 0, &check.Error{Name: "length of the vector", Value: len(x), Rule: fmt.Sprintf("d = %d", d)}
+		return 0, &check.Error{Name: "length of the vector", Value: len(x),
+			Rule: fmt.Sprintf("d = %d", d)}
 	}
 	for j, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -49,7 +50,8 @@ func errTooLarge() error {
 type contribution func(out []float64)
 
 // newAverage returns a decoder of b's clients; read checks a message before anything is kept of it.
-func (b baseline) newAverage(round uint64, read func(client uint64, message []byte) (contribution, error)) Decoder {
+func (b baseline) newAverage(round uint64, read func(client uint64, message []byte) (contribution,
+	error)) Decoder {
 	return &average{answers: answers[contribution]{n: b.N, round: round}, d: b.D, read: read}
 }
 

@@ -72,7 +72,8 @@ func TestA8Induced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if places, rest := i.split([]float64{1, -3, 3, 3}); !slices.Equal(places, []int{1, 2}) || !slices.Equal(rest, []float64{1, 0, 0, 3}) {
+	if places, rest := i.split([]float64{1, -3, 3, 3}); !slices.Equal(places, []int{1, 2}) ||
+		!slices.Equal(rest, []float64{1, 0, 0, 3}) {
 		t.Errorf("places %v, rest %v", places, rest)
 	}
 }
@@ -146,7 +147,8 @@ func gaussians(n, d int, c float64, root uint64) [][]float64 {
 
 // measuredRounds returns the mean squared error over rounds and its standard error, and the squared
 // distance of the mean estimate from the truth.
-func measuredRounds(t testing.TB, c Compressor, xs [][]float64, rounds int) (mse, se, bias float64) {
+func measuredRounds(t testing.TB, c Compressor, xs [][]float64,
+	rounds int) (mse, se, bias float64) {
 	t.Helper()
 	n, d := len(xs), len(xs[0])
 	truth, average := make([]float64, d), make([]float64, d)
@@ -225,9 +227,11 @@ func TestBaselinesAgreeWithTheirFormulas(t *testing.T) {
 // The distortion of the Lloyd-Max quantisers (Max, 1960, Table I) and the unbiased errors that
 // DRIVE and EDEN state for large d.
 func TestLloydMax(t *testing.T) {
-	for i, c := range []struct{ distortion, error float64 }{{0.3634, 0.571}, {0.1175, 0.133}, {0.03454, 0.0358}, {0.009497, 0.0096}} {
+	for i, c := range []struct{ distortion, error float64 }{{0.3634, 0.571}, {0.1175, 0.133},
+		{0.03454, 0.0358}, {0.009497, 0.0096}} {
 		q := lloydMax(i + 1)
-		if math.Abs(q.distortion-c.distortion) > 5e-5 || math.Abs(1/(1-q.distortion)-1-c.error) > 5e-4*math.Max(1, 100*c.error) {
+		if math.Abs(q.distortion-c.distortion) > 5e-5 || math.Abs(1/(1-q.distortion)-1-c.error) > 5e-4*
+			math.Max(1, 100*c.error) {
 			t.Errorf("%d bits: distortion %g, error %g", i+1, q.distortion, 1/(1-q.distortion)-1)
 		}
 		if len(q.values) != 1<<(i+1) || len(q.edges) != len(q.values)-1 || !slices.IsSorted(q.values) {
@@ -252,7 +256,8 @@ func TestRotatedErrors(t *testing.T) {
 	one := make([]float64, d)
 	one[17] = -3
 	for bits, want := range map[int]float64{1: 0.571, 2: 0.133, 3: 0.0358, 4: 0.0096} {
-		for name, x := range map[string][]float64{"normal": gaussians(1, d, 1, 2)[0], "one coordinate": one} {
+		for name, x := range map[string][]float64{"normal": gaussians(1, d, 1, 2)[0],
+			"one coordinate": one} {
 			for _, k := range []int{d, d / 4} {
 				r, err := newRotated(baseline{N: 1, K: k, D: d, Root: 3}, bits)
 				if err != nil {
@@ -262,13 +267,15 @@ func TestRotatedErrors(t *testing.T) {
 				mse, se, bias := measuredRounds(t, r, [][]float64{x}, rounds)
 				expected := float64(d)/float64(k)*(1+want) - 1
 				if math.Abs(mse/square-expected) > 0.02*expected+4*se/square {
-					t.Errorf("%d bits, %s, k = %d: vNMSE %.4g ± %.1g, want %.4g", bits, name, k, mse/square, se/square, expected)
+					t.Errorf("%d bits, %s, k = %d: vNMSE %.4g ± %.1g, want %.4g", bits, name, k, mse/square,
+						se/square, expected)
 				}
 				if got := r.MSE(square); math.Abs(got/square-expected) > 0.01*expected {
 					t.Errorf("%d bits, k = %d: predicted %g, want %g", bits, k, got/square, expected)
 				}
 				if bias/square > 2*expected/rounds {
-					t.Errorf("%d bits, %s, k = %d: bias² %g, expected %g", bits, name, k, bias/square, expected/rounds)
+					t.Errorf("%d bits, %s, k = %d: bias² %g, expected %g", bits, name, k, bias/square,
+						expected/rounds)
 				}
 			}
 		}
@@ -282,7 +289,8 @@ func TestRounded(t *testing.T) {
 	for _, bits := range []int{1, 2, 4, 8} {
 		for _, rho := range []float64{0, 0.9} {
 			xs := gaussians(n, d, rho, 5)
-			codec, err := NewCodec(Config{N: n, K: k, D: d, Ensemble: SRHT, T: Transform{Rho: rho}, Root: 11})
+			codec, err := NewCodec(Config{N: n, K: k, D: d, Ensemble: SRHT, T: Transform{Rho: rho},
+				Root: 11})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +325,8 @@ func TestRoundedEnds(t *testing.T) {
 		bits int
 		x    []float64
 		off  float64
-	}{{16, []float64{1, -0.3, 0.7, 1e-9}, 1e-4}, {1, []float64{2, -2, 2, 2}, 0}, {3, []float64{0, 0, 0, 0}, 0}, {2, []float64{1e-45, 0, 0, 0}, 2e-45}} {
+	}{{16, []float64{1, -0.3, 0.7, 1e-9}, 1e-4}, {1, []float64{2, -2, 2, 2}, 0},
+		{3, []float64{0, 0, 0, 0}, 0}, {2, []float64{1e-45, 0, 0, 0}, 2e-45}} {
 		r, err := newRounded(codec, c.bits)
 		if err != nil {
 			t.Fatal(err)
@@ -403,12 +412,16 @@ func TestBaselinesRefuse(t *testing.T) {
 			t.Errorf("%s: another order gives %v instead of %v, %v", name, b, a, err)
 		}
 		for what, add := range map[string]func(Decoder) error{
-			"twice":         func(d Decoder) error { return d.Add(0, m[0]) },
-			"one more":      func(d Decoder) error { n, _ := c.Encode(4, 2, x[0]); return d.Add(2, n) },
-			"other client":  func(d Decoder) error { return d.Add(1, m[0]) },
-			"cut":           func(d Decoder) error { return d.Add(1, m[1][:len(m[1])-1]) },
-			"longer":        func(d Decoder) error { return d.Add(1, append(slices.Clone(m[1]), 0)) },
-			"2⁶⁰ values":    func(d Decoder) error { n := slices.Clone(m[1]); n[39] = 0x10; return d.Add(1, n) },
+			"twice":        func(d Decoder) error { return d.Add(0, m[0]) },
+			"one more":     func(d Decoder) error { n, _ := c.Encode(4, 2, x[0]); return d.Add(2, n) },
+			"other client": func(d Decoder) error { return d.Add(1, m[0]) },
+			"cut":          func(d Decoder) error { return d.Add(1, m[1][:len(m[1])-1]) },
+			"longer":       func(d Decoder) error { return d.Add(1, append(slices.Clone(m[1]), 0)) },
+			"2⁶⁰ values": func(d Decoder) error {
+				n := slices.Clone(m[1])
+				n[39] = 0x10
+				return d.Add(1, n)
+			},
 			"empty":         func(d Decoder) error { return d.Add(1, nil) },
 			"other round":   func(d Decoder) error { n, _ := c.Encode(5, 1, x[1]); return d.Add(1, n) },
 			"a foreign one": func(d Decoder) error { return d.Add(1, bytes.Repeat([]byte{0xff}, 200)) },
@@ -425,7 +438,9 @@ func TestBaselinesRefuse(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}
-		for _, bad := range [][]float64{x[0][:11], {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.NaN()}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.Inf(1)}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.MaxFloat64, math.MaxFloat64}} {
+		for _, bad := range [][]float64{x[0][:11], {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.NaN()},
+			{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.Inf(1)},
+			{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.MaxFloat64, math.MaxFloat64}} {
 			if _, err := c.Encode(4, 0, bad); err == nil {
 				t.Errorf("%s: %v accepted", name, bad)
 			}
@@ -434,7 +449,8 @@ func TestBaselinesRefuse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Decode(ctx, c, 4, map[uint64][]byte{0: zero}); err != nil || slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
+		if got, err := Decode(ctx, c, 4, map[uint64][]byte{0: zero}); err != nil ||
+			slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
 			t.Errorf("%s: zeros became %v, %v", name, got, err)
 		}
 	}
@@ -506,7 +522,9 @@ func FuzzBaselineMessages(f *testing.F) {
 				continue
 			}
 			got, err := d.Mean(context.Background())
-			if err == nil && (len(got) != 12 || slices.ContainsFunc(got, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })) {
+			if err == nil && (len(got) != 12 || slices.ContainsFunc(got, func(v float64) bool {
+				return math.IsNaN(v) || math.IsInf(v, 0)
+			})) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
@@ -535,7 +553,8 @@ func TestBitsReturn(t *testing.T) {
 	if _, _, err := takeBits([]byte{0xf0}, 4, 1); err == nil {
 		t.Error("bits behind the last number accepted")
 	}
-	if got, _, err := takeIndices(appendBits(nil, indexBits(1), []int{0}), 1, 1); err != nil || !slices.Equal(got, []int{0}) {
+	if got, _, err := takeIndices(appendBits(nil, indexBits(1), []int{0}), 1, 1); err != nil ||
+		!slices.Equal(got, []int{0}) {
 		t.Errorf("d = 1: %v, %v", got, err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 // decodeBench times a decode of n vectors beside the transforms that its steps need, alone and
 // on one processor, and prints their ratio.
 func decodeBench(b *testing.B, n, k, d, workers int) {
-	c := codec(b, Config{N: n, K: k, D: d, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1, Workers: workers})
+	c := codec(b, Config{N: n, K: k, D: d, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1,
+		Workers: workers})
 	x := make([]float64, d)
 	for j := range x {
 		x[j] = math.Sin(float64(j))
@@ -57,18 +58,23 @@ func decodeBench(b *testing.B, n, k, d, workers int) {
 // The limit: go test ./sketch -run '^$' -bench BenchmarkDecode -benchtime 3x.
 func BenchmarkDecode(b *testing.B) {
 	for _, e := range []int{10, 14, 20} {
-		b.Run(fmt.Sprintf("n=10,k=d÷10,d=2^%d", e), func(b *testing.B) { decodeBench(b, 10, 1<<e/10, 1<<e, 1) })
+		b.Run(fmt.Sprintf("n=10,k=d÷10,d=2^%d", e), func(b *testing.B) {
+			decodeBench(b, 10, 1<<e/10, 1<<e, 1)
+		})
 	}
 }
 
-// Growth with n, k and d, each by itself. The time grows with n·d·log d and with the steps, hardly with k.
+// Growth with n, k and d, each by itself. The time grows with n·d·log d and with the steps, hardly
+// with k.
 func BenchmarkGrowth(b *testing.B) {
 	for _, v := range [][3]int{
 		{10, 20, 1024}, {20, 20, 1024}, {50, 20, 1024}, {200, 20, 1024},
 		{10, 26, 4096}, {10, 102, 4096}, {10, 409, 4096},
 		{10, 25, 256}, {10, 102, 1024}, {10, 6553, 1 << 16}, {10, 26214, 1 << 18},
 	} {
-		b.Run(fmt.Sprintf("n=%d,k=%d,d=%d", v[0], v[1], v[2]), func(b *testing.B) { decodeBench(b, v[0], v[1], v[2], 1) })
+		b.Run(fmt.Sprintf("n=%d,k=%d,d=%d", v[0], v[1], v[2]), func(b *testing.B) {
+			decodeBench(b, v[0], v[1], v[2], 1)
+		})
 	}
 }
 

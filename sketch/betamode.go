@@ -13,10 +13,12 @@ type BetaKind uint8
 
 // The ways to β. Row selection and T = 1 always take their closed form.
 const (
-	BetaAuto       BetaKind = iota // closed where that is exact, asymptotic from d' = 256 or nk = 8d' on, else Monte Carlo
-	BetaClosed                     // T = 1; ρ = 1 with full rank taken for granted
-	BetaAsymptotic                 // SRHT and linear T: the limit for large d, relative error about 0.05/d, 0.2/d for ρ near 1
-	BetaMonteCarlo                 // the mean over draws of matrices
+	// closed where that is exact, asymptotic from d' = 256 or nk = 8d' on, else Monte Carlo
+	BetaAuto   BetaKind = iota
+	BetaClosed          // T = 1; ρ = 1 with full rank taken for granted
+	// SRHT and linear T: the limit for large d, relative error about 0.05/d, 0.2/d for ρ near 1
+	BetaAsymptotic
+	BetaMonteCarlo // the mean over draws of matrices
 )
 
 // BetaMode is a way to β. The zero value chooses by itself.
@@ -37,7 +39,8 @@ func ParseBetaMode(s string) (BetaMode, error) {
 			return BetaMode{BetaMonteCarlo, n}, nil
 		}
 	}
-	return BetaMode{}, &check.Error{Name: "beta", Value: strconv.Quote(s), Rule: fmt.Sprintf("auto, closed, asymptotic, mc or mc:DRAWS with 1 to %d draws", maxDraws)}
+	return BetaMode{}, &check.Error{Name: "beta", Value: strconv.Quote(s),
+		Rule: fmt.Sprintf("auto, closed, asymptotic, mc or mc:DRAWS with 1 to %d draws", maxDraws)}
 }
 
 var betaNames = []string{"auto", "closed", "asymptotic", "mc"}
@@ -60,7 +63,8 @@ func (m BetaMode) check(c Config) error {
 		return err
 	}
 	if m.Draws > 0 && m.Kind != BetaMonteCarlo {
-		return &check.Error{Name: "draws for beta", Value: m.Draws, Rule: "0 unless beta is found by Monte Carlo"}
+		return &check.Error{Name: "draws for beta", Value: m.Draws,
+			Rule: "0 unless beta is found by Monte Carlo"}
 	}
 	t := c.T.of(c.N, 0)
 	if c.T.PlugIn { // its ρ is not known yet
@@ -71,10 +75,9 @@ func (m BetaMode) check(c Config) error {
 }
 
 // way returns the way to find β for T. Three points differ from the plain order of the modes. T = 1
-// and
-// row selection have exact forms that nothing can better. ρ = 1 is closed from d' = 256 for
-// every n, as the expected loss of rank, 0.016 at n = 2, d = 128, falls steeply with d. And from
-// nk = 8d' on β is asymptotic for every d': S is then near (nk/d')·I, the limit's relative error was
+// and row selection have exact forms that nothing can better. ρ = 1 is closed from d' = 256 for
+// every n, as the expected loss of rank, 0.016 at n = 2, d = 128, falls steeply with d. And from nk
+// = 8d' on β is asymptotic for every d': S is then near (nk/d')·I, the limit's relative error was
 // below 0.0005 in simulations from d' = 8 on, and a million clients need no draws.
 func (c Config) way(t linear) (BetaKind, error) {
 	kind, d, nk := c.Beta.Kind, c.padded(), c.N*c.K
@@ -85,9 +88,11 @@ func (c Config) way(t linear) (BetaKind, error) {
 	full := t.custom == nil && t.rho == 1 && c.Ensemble != CountSketch
 	switch {
 	case kind == BetaClosed && !full:
-		return 0, &check.Error{Name: "beta", Value: kind, Rule: "auto, asymptotic or mc: a closed form is known for rho = 0 and rho = 1 only"}
+		return 0, &check.Error{Name: "beta", Value: kind,
+			Rule: "auto, asymptotic or mc: a closed form is known for rho = 0 and rho = 1 only"}
 	case kind == BetaAsymptotic && !fast:
-		return 0, &check.Error{Name: "beta", Value: kind, Rule: "auto or mc: an asymptotic form is known for SRHT with a linear T only"}
+		return 0, &check.Error{Name: "beta", Value: kind,
+			Rule: "auto or mc: an asymptotic form is known for SRHT with a linear T only"}
 	case kind == BetaAsymptotic && t.rho == 1:
 		return BetaClosed, nil // its limit
 	case kind != BetaAuto:

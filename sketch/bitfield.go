@@ -34,7 +34,8 @@ func bitBytes(n, width int) int { return (n*width + 7) / 8 }
 func takeBits(body []byte, width, n int) (numbers []int, rest []byte, err error) {
 	size := bitBytes(n, width)
 	if len(body) < size {
-		return nil, nil, wire.Errorf("%d numbers of %d bits need %d bytes, but there are %d", n, width, size, len(body))
+		return nil, nil, wire.Errorf("%d numbers of %d bits need %d bytes, but there are %d", n, width,
+			size, len(body))
 	}
 	numbers = make([]int, n)
 	var word uint64
@@ -70,7 +71,8 @@ func takeIndices(body []byte, d, n int) (indices []int, rest []byte, err error) 
 	}
 	for a, j := range indices {
 		if j >= d || a > 0 && j <= indices[a-1] {
-			return nil, nil, wire.Errorf("coordinate %d is %d, but coordinates must ascend and be below d = %d", a, j, d)
+			return nil, nil, wire.Errorf(
+				"coordinate %d is %d, but coordinates must ascend and be below d = %d", a, j, d)
 		}
 	}
 	return indices, rest, nil

@@ -17,13 +17,16 @@ func TestAdvise(t *testing.T) {
 	for _, c := range []struct {
 		n, k, d       int
 		randK, overRS float64
-	}{{10, 5, 1024, 0.278, 0.347}, {10, 102, 1024, 0.272, 0.355}, {50, 20, 1024, 0.243, 0.319}, {10, 50, 512, 0.273, 0.356}, {50, 1, 512, 0.255, 0.320}} {
+	}{{10, 5, 1024, 0.278, 0.347}, {10, 102, 1024, 0.272, 0.355}, {50, 20, 1024, 0.243, 0.319},
+		{10, 50, 512, 0.273, 0.356}, {50, 1, 512, 0.255, 0.320}} {
 		a, err := Advise(ctx, c.n, c.k, c.d, math.NaN())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(a.Threshold-c.randK) > 1e-3 || math.Abs(a.OverSpatial-c.overRS) > 1e-3 || a.Best != RandProjAvg {
-			t.Errorf("n = %d, k = %d, d = %d: thresholds %.4f and %.4f, want %g and %g; %s", c.n, c.k, c.d, a.Threshold, a.OverSpatial, c.randK, c.overRS, a.Best)
+		if math.Abs(a.Threshold-c.randK) > 1e-3 || math.Abs(a.OverSpatial-c.overRS) > 1e-3 ||
+			a.Best != RandProjAvg {
+			t.Errorf("n = %d, k = %d, d = %d: thresholds %.4f and %.4f, want %g and %g; %s", c.n, c.k, c.d,
+				a.Threshold, a.OverSpatial, c.randK, c.overRS, a.Best)
 		}
 		for _, r := range a.Rows {
 			if !math.IsNaN(r.Here) || r.Sent != c.k || r.Bits != 64 {
@@ -31,7 +34,8 @@ func TestAdvise(t *testing.T) {
 			}
 		}
 	}
-	for star, want := range map[float64]Estimator{-0.05: RandK, 0: RandK, 0.05: RandK, 0.5: RandProjOpt, 1: RandProjOpt} {
+	for star, want := range map[float64]Estimator{-0.05: RandK, 0: RandK, 0.05: RandK,
+		0.5: RandProjOpt, 1: RandProjOpt} {
 		a, err := Advise(ctx, 10, 102, 1024, star)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +44,8 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("ρ* = %g: %s", star, a.Best)
 		}
 		for _, r := range a.Rows { // the column of ρ* is one of the others where it is one
-			if star == 0.5 && r.Here != r.Half || star == 0 && r.Here != r.None || star == 1 && r.Here != r.Full {
+			if star == 0.5 && r.Here != r.Half || star == 0 && r.Here != r.None || star == 1 &&
+				r.Here != r.Full {
 				t.Errorf("ρ* = %g: %+v", star, r)
 			}
 		}
@@ -68,7 +73,8 @@ func isParameter(err error) bool {
 func TestSpend(t *testing.T) {
 	ctx := context.Background()
 	c := Config{N: 10, D: 1024}
-	for budget, want := range map[int]float64{1024: 0.571, 2048: 0.133, 3072: 0.0358, 4096: 0.0096, 512: 2*1.571 - 1} {
+	for budget, want := range map[int]float64{1024: 0.571, 2048: 0.133, 3072: 0.0358, 4096: 0.0096,
+		512: 2*1.571 - 1} {
 		s, err := Spend(ctx, RotatedQuantised, c, budget, 0, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -91,8 +97,10 @@ func TestSpend(t *testing.T) {
 				found[e] = s
 			}
 			// Its ρ come from a list, in which Avg's is not.
-			if o := found[RandProjOpt].MSE; o > 1.01*found[RandProjAvg].MSE || o > found[RandK].MSE*(1+1e-12) {
-				t.Errorf("%d bits, ρ* = %g: Opt %g, Avg %g, Rand-k %g", budget, star, o, found[RandProjAvg].MSE, found[RandK].MSE)
+			if o := found[RandProjOpt].MSE; o > 1.01*found[RandProjAvg].MSE ||
+				o > found[RandK].MSE*(1+1e-12) {
+				t.Errorf("%d bits, ρ* = %g: Opt %g, Avg %g, Rand-k %g", budget, star, o, found[RandProjAvg].MSE,
+					found[RandK].MSE)
 			}
 		}
 	}
@@ -142,7 +150,8 @@ func TestEstimatorsByName(t *testing.T) {
 		}
 		// 5 standard errors, and 2 % for forms of large d.
 		if math.Abs(m.MSE-want) > 5*m.StandardError+0.02*want || done.Load() != 150 {
-			t.Errorf("%s: %g ± %g, predicted %g; %d trials told", e, m.MSE, m.StandardError, want, done.Load())
+			t.Errorf("%s: %g ± %g, predicted %g; %d trials told", e, m.MSE, m.StandardError, want,
+				done.Load())
 		}
 		again, err := Measure(ctx, c, xs, 150, nil)
 		if err != nil || again != m {
@@ -171,8 +180,10 @@ func TestEstimatorsByName(t *testing.T) {
 		e[round] = SquaredError(got, MeanOf(xs))
 	}
 	mean := (e[0] + e[1] + e[2]) / 3
-	se := math.Sqrt(((e[0]-mean)*(e[0]-mean) + (e[1]-mean)*(e[1]-mean) + (e[2]-mean)*(e[2]-mean)) / 2 / 3)
-	if m, err := Measure(ctx, c0, xs, 3, nil); err != nil || math.Abs(m.MSE-mean) > 1e-12 || math.Abs(m.StandardError-se) > 1e-12 {
+	se := math.Sqrt(((e[0]-mean)*(e[0]-mean) + (e[1]-mean)*(e[1]-mean) + (e[2]-mean)*(e[2]-mean)) / 2 /
+		3)
+	if m, err := Measure(ctx, c0, xs, 3, nil); err != nil || math.Abs(m.MSE-mean) > 1e-12 ||
+		math.Abs(m.StandardError-se) > 1e-12 {
 		t.Errorf("%+v, want %g ± %g; %v", m, mean, se, err)
 	}
 	ended, cancel := context.WithCancel(ctx)
@@ -189,22 +200,27 @@ func TestEstimatorsByName(t *testing.T) {
 // A grid works on nothing unless all of it is valid, and has its rows in the order of its lists.
 func TestGrid(t *testing.T) {
 	ctx := context.Background()
-	g := Grid{N: []int{3, 4}, K: []int{2, 5}, D: []int{16}, Rho: []float64{0, 1}, Estimators: []Estimator{RandK, RandKSpatialAvg}, Bits: 64, Trials: 3}
+	g := Grid{N: []int{3, 4}, K: []int{2, 5}, D: []int{16}, Rho: []float64{0, 1},
+		Estimators: []Estimator{RandK, RandKSpatialAvg}, Bits: 64, Trials: 3}
 	var most, last atomic.Int64
 	rows, err := g.Simulate(ctx, func(done, total int) {
 		last.Store(int64(total))
-		for old := most.Load(); int64(done) > old && !most.CompareAndSwap(old, int64(done)); old = most.Load() {
+		for old := most.Load(); int64(done) > old &&
+			!most.CompareAndSwap(old, int64(done)); old = most.Load() {
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 16 || last.Load() != 48 || most.Load() != 48 || rows[0].Estimator != RandK || rows[1].Estimator != RandKSpatialAvg || rows[2].K != 5 || rows[4].Rho != 1 || rows[8].N != 4 {
+	if len(rows) != 16 || last.Load() != 48 || most.Load() != 48 || rows[0].Estimator != RandK ||
+		rows[1].Estimator != RandKSpatialAvg || rows[2].K != 5 || rows[4].Rho != 1 || rows[8].N != 4 {
 		t.Errorf("%d rows, %d of %d trials: %+v", len(rows), most.Load(), last.Load(), rows)
 	}
 	xs := [][]float64{{1, 2, 3}, {3, 2, 1}}
-	rows, err = Grid{K: []int{3}, Estimators: []Estimator{RandK}, Bits: 64, Trials: 2, Vectors: xs}.Simulate(ctx, nil)
-	if err != nil || len(rows) != 1 || rows[0].MSE != 0 || rows[0].N != 2 || rows[0].D != 3 || math.Abs(rows[0].Rho-10./14) > 1e-12 {
+	rows, err = Grid{K: []int{3}, Estimators: []Estimator{RandK}, Bits: 64, Trials: 2,
+		Vectors: xs}.Simulate(ctx, nil)
+	if err != nil || len(rows) != 1 || rows[0].MSE != 0 || rows[0].N != 2 || rows[0].D != 3 ||
+		math.Abs(rows[0].Rho-10./14) > 1e-12 {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	for name, change := range map[string]func(*Grid){
@@ -220,7 +236,9 @@ func TestGrid(t *testing.T) {
 	} {
 		bad := g
 		change(&bad)
-		if _, err := bad.Simulate(ctx, func(int, int) { t.Errorf("%s: worked on", name) }); !isParameter(err) {
+		if _, err := bad.Simulate(ctx, func(int, int) {
+			t.Errorf("%s: worked on", name)
+		}); !isParameter(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

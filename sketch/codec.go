@@ -37,17 +37,22 @@ func (c *Codec) Dimension() int { return c.config.padded() }
 func (c *Codec) Warnings() []string {
 	var w []string
 	n, k, d := c.config.N, c.config.K, c.config.padded()
-	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && n*k < 2*d && c.config.Ensemble != RowSelect {
-		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d near d = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d, RhoAvg(max(n, 3))))
+	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && n*k < 2*d &&
+		c.config.Ensemble != RowSelect {
+		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d near d = %d: its error explodes unless "+
+			"the vectors are identical; rho = %.2g is safe", n*k, d, RhoAvg(max(n, 3))))
 	}
 	if d != c.config.D {
-		w = append(w, fmt.Sprintf("d = %d is padded to %d, so that nk = %d numbers are %.0f %% of it instead of %.0f %%; a power of two avoids that", c.config.D, d, n*k, 100*float64(n*k)/float64(d), 100*float64(n*k)/float64(c.config.D)))
+		w = append(w, fmt.Sprintf("d = %d is padded to %d, so that nk = %d numbers are %.0f %% of it "+
+			"instead of %.0f %%; a power of two avoids that", c.config.D, d, n*k,
+			100*float64(n*k)/float64(d), 100*float64(n*k)/float64(c.config.D)))
 	}
 	return w
 }
 
 func (c *Codec) header(round, client uint64) wire.Header {
-	return wire.Header{Scheme: wire.Scheme(c.config.Ensemble), Round: round, Client: client, D: c.config.D, Count: c.config.K}
+	return wire.Header{Scheme: wire.Scheme(c.config.Ensemble), Round: round, Client: client,
+		D: c.config.D, Count: c.config.K}
 }
 
 // Encode returns the message of a client in a round: a header and k numbers.
@@ -76,11 +81,13 @@ func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, erro
 }
 
 // DecodeValues estimates the mean of a round from the k numbers of each client.
-func (c *Codec) DecodeValues(ctx context.Context, round uint64, y map[uint64][]float64) ([]float64, error) {
+func (c *Codec) DecodeValues(ctx context.Context, round uint64,
+	y map[uint64][]float64) ([]float64, error) {
 	d := c.newDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(y)) {
 		if len(y[client]) != c.config.K {
-			return nil, wire.Errorf("of client %d: %d values, but it must have k = %d", client, len(y[client]), c.config.K)
+			return nil, wire.Errorf("of client %d: %d values, but it must have k = %d", client,
+				len(y[client]), c.config.K)
 		}
 		if err := wire.Finite(y[client]); err != nil {
 			return nil, fmt.Errorf("client %d: %w", client, err)

@@ -26,7 +26,8 @@ type Decoder interface {
 }
 
 // Decode is the mean of a round from all its messages, keyed by client.
-func Decode(ctx context.Context, c Compressor, round uint64, messages map[uint64][]byte) ([]float64, error) {
+func Decode(ctx context.Context, c Compressor, round uint64,
+	messages map[uint64][]byte) ([]float64, error) {
 	d := c.NewDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(messages)) {
 		if err := d.Add(client, messages[client]); err != nil {

@@ -13,8 +13,9 @@ type Ensemble uint8
 // The ensembles. SRHT pads d to a power of two; the others do not. Gaussian matrices and
 // Count Sketch take O(nkd) memory on the server.
 const (
-	RowSelect       = Ensemble(wire.RowSelect)       // k distinct coordinates
-	SRHT            = Ensemble(wire.SRHT)            // k distinct rows of a Hadamard matrix after random signs
+	RowSelect = Ensemble(wire.RowSelect) // k distinct coordinates
+	// k distinct rows of a Hadamard matrix after random signs
+	SRHT            = Ensemble(wire.SRHT)
 	Gaussian        = Ensemble(wire.Gaussian)        // entries N(0, 1/d)
 	GaussianRowNorm = Ensemble(wire.GaussianRowNorm) // Gaussian rows scaled to length 1
 	CountSketch     = Ensemble(wire.CountSketch)     // one random sign per column, in a random row
@@ -68,7 +69,8 @@ func (c Config) entries() int {
 
 func (c Config) check() error {
 	if c.Ensemble < RowSelect || c.Ensemble > CountSketch {
-		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble), Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
+		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble),
+			Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
 	}
 	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {
 		return err
@@ -80,7 +82,8 @@ func (c Config) check() error {
 		return err
 	}
 	if entries := c.entries(); entries > 0 {
-		if err := check.Whole("clients n of an ensemble without a fast transform", c.N, 1, max(1, maxDense/entries)); err != nil {
+		if err := check.Whole("clients n of an ensemble without a fast transform", c.N, 1,
+			max(1, maxDense/entries)); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,8 @@ func TestA2Orthonormal(t *testing.T) {
 					if diff := math.Abs(byXOR.At(i, j) - multiplied.At(i, j)); diff > 1e-12 {
 						t.Fatalf("d = %d, k = %d: K[%d][%d] differ by %g", d, k, i, j, diff)
 					}
-					if want := map[bool]float64{true: 1}[i == j]; i/k == j/k && math.Abs(multiplied.At(i, j)-want) > 1e-12 {
+					if want := map[bool]float64{true: 1}[i == j]; i/k == j/k &&
+						math.Abs(multiplied.At(i, j)-want) > 1e-12 {
 						t.Fatalf("d = %d, k = %d: G Gᵀ[%d][%d] = %g", d, k, i, j, multiplied.At(i, j))
 					}
 				}
@@ -46,7 +47,8 @@ func TestA2Orthonormal(t *testing.T) {
 }
 
 // messages are n clients' numbers of standard normal vectors.
-func messages(t testing.TB, c *Codec, round uint64, seed uint64) (y map[uint64][]float64, xs [][]float64) {
+func messages(t testing.TB, c *Codec, round uint64,
+	seed uint64) (y map[uint64][]float64, xs [][]float64) {
 	t.Helper()
 	r := stream.New(seed)
 	y = map[uint64][]float64{}
@@ -89,7 +91,8 @@ func TestA3PathsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			eigen, err := s.solveGram(t.Context(), sum, linear{custom: func(l float64) float64 { return 1 - rho + rho*l }}, s.lifted())
+			eigen, err := s.solveGram(t.Context(), sum,
+				linear{custom: func(l float64) float64 { return 1 - rho + rho*l }}, s.lifted())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +111,8 @@ func TestA3PathsAgree(t *testing.T) {
 	}
 }
 
-// ρ = 1 with K singular: (2,4,8) has rank < 8 in most draws. The definition, by the eigenvalues of S, decides.
+// ρ = 1 with K singular: (2,4,8) has rank < 8 in most draws. The definition, by the eigenvalues of
+// S, decides.
 func TestMaxUsesThePseudoInverse(t *testing.T) {
 	singular := 0
 	for round := range uint64(20) {
@@ -141,7 +145,8 @@ func TestMaxUsesThePseudoInverse(t *testing.T) {
 func TestA7RowSelectionInTheGeneralDecoder(t *testing.T) {
 	for _, rho := range []float64{0, 0.5, 1} {
 		for _, v := range [][3]int{{5, 4, 20}, {5, 9, 20}, {1, 3, 7}} { // K, S, one client
-			c := codec(t, Config{N: v[0], K: v[1], D: v[2], Ensemble: RowSelect, T: Transform{Rho: rho}, Root: 3})
+			c := codec(t, Config{N: v[0], K: v[1], D: v[2], Ensemble: RowSelect, T: Transform{Rho: rho},
+				Root: 3})
 			if v[0] == 1 && rho != 0 {
 				continue
 			}
@@ -151,7 +156,8 @@ func TestA7RowSelectionInTheGeneralDecoder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.solveGram(t.Context(), newSummer(1, v[0], v[1], v[2]), linear{rho: rho}, s.lifted())
+			got, err := s.solveGram(t.Context(), newSummer(1, v[0], v[1], v[2]), linear{rho: rho},
+				s.lifted())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,10 +169,13 @@ func TestA7RowSelectionInTheGeneralDecoder(t *testing.T) {
 // Decoding is linear in the messages.
 func TestDecodeIsLinear(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := rapid.SampledFrom([]Ensemble{RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch}).Draw(rt, "ensemble")
+		e := rapid.SampledFrom([]Ensemble{RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch}).Draw(
+			rt, "ensemble")
 		d := rapid.IntRange(1, 40).Draw(rt, "d")
-		cfg := Config{N: rapid.IntRange(1, 6).Draw(rt, "n"), K: rapid.IntRange(1, d).Draw(rt, "k"), D: d, Ensemble: e,
-			T: Transform{Rho: rapid.Float64Range(0, 0.95).Draw(rt, "rho")}, Root: rapid.Uint64().Draw(rt, "root"), Beta: BetaMode{BetaMonteCarlo, 2}}
+		cfg := Config{N: rapid.IntRange(1, 6).Draw(rt, "n"), K: rapid.IntRange(1, d).Draw(rt, "k"), D: d,
+			Ensemble: e,
+			T:        Transform{Rho: rapid.Float64Range(0, 0.95).Draw(rt, "rho")},
+			Root:     rapid.Uint64().Draw(rt, "root"), Beta: BetaMode{BetaMonteCarlo, 2}}
 		c := codec(t, cfg)
 		a, _ := messages(t, c, 0, 1)
 		b, _ := messages(t, c, 0, 2)
@@ -195,7 +204,8 @@ func TestAblationsAgainstTheDefinition(t *testing.T) {
 	for _, e := range []Ensemble{Gaussian, GaussianRowNorm, CountSketch, SRHT} {
 		for _, rho := range []float64{0.5, 1} {
 			for _, k := range []int{4, 14} {
-				c := codec(t, Config{N: 3, K: k, D: 32, Ensemble: e, T: Transform{Rho: rho}, Root: 9, Beta: BetaMode{BetaMonteCarlo, 10}})
+				c := codec(t, Config{N: 3, K: k, D: 32, Ensemble: e, T: Transform{Rho: rho}, Root: 9,
+					Beta: BetaMode{BetaMonteCarlo, 10}})
 				y, _ := messages(t, c, 0, 2)
 				got, err := c.DecodeValues(t.Context(), 0, y)
 				if err != nil {

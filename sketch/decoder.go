@@ -54,7 +54,8 @@ func (d *decoder) Mean(ctx context.Context) ([]float64, error) {
 	}
 	if !finite(x) {
 		client, size := d.largest(clients)
-		return nil, fmt.Errorf("round %d: the mean overflows; client %d sent the largest value, %g", d.round, client, size)
+		return nil, fmt.Errorf("round %d: the mean overflows; client %d sent the largest value, %g",
+			d.round, client, size)
 	}
 	return x, nil
 }

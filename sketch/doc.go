@@ -18,9 +18,9 @@
 //	Gaussian, row-normalised Gaussian, Count Sketch      ablations: they have no fast transform
 //
 // A Codec encodes and decodes. Codec.Beta is β, PredictMSE the mean squared error to expect,
-// Correlation the two statistics of the vectors that it depends on, and Crossing the ρ* from
-// which one estimator is better than another. Compressor is the interface that baselines with indices or quantised
-// values implement too; package wire has the binary form of messages.
+// Correlation the two statistics of the vectors that it depends on, and Crossing the ρ* from which
+// one estimator is better than another. Compressor is the interface that baselines with indices or
+// quantised values implement too; package wire has the binary form of messages.
 //
 // # Notation
 //
@@ -40,12 +40,12 @@
 //
 // # Cost
 //
-// With row selection a client reads k coordinates, and the server takes O(d + nk) time and
-// memory. With SRHT a client pays one Walsh-Hadamard transform, O(d log d). The server keeps O(d + nk)
-// numbers. It solves one linear system by 10 to 30 steps of conjugate gradients of 2n
-// transforms, or of order nk where that is small or badly conditioned (see solve). No d × d
-// matrix is made unless nk > d and T demands it. Results do not depend on Config.Workers or on
-// the order of messages.
+// With row selection a client reads k coordinates, and the server takes O(d + nk) time and memory.
+// With SRHT a client pays one Walsh-Hadamard transform, O(d log d). The server keeps O(d + nk)
+// numbers. It solves one linear system by 10 to 30 steps of conjugate gradients of 2n transforms,
+// or of order nk where that is small or badly conditioned (see solve). No d × d matrix is made
+// unless nk > d and T demands it. Results do not depend on Config.Workers or on the order of
+// messages.
 //
 // # Limits
 //

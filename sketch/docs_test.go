@@ -59,7 +59,9 @@ func TestPythonClient(t *testing.T) {
 			if e == SRHT {
 				name = "True"
 			}
-			fmt.Fprintf(&script, "\nd = %d\nprint(message(%d, %d, %d, [float((j*j + 3*d) %% 17 - 8) for j in range(d)], %d, %s).hex())\n", d, c.Root, uint64(1<<40+7), uint64(1<<64-1), k, name)
+			fmt.Fprintf(&script,
+				"\nd = %d\nprint(message(%d, %d, %d, [float((j*j + 3*d) %% 17 - 8) for j in range(d)], %d, "+
+					"%s).hex())\n", d, c.Root, uint64(1<<40+7), uint64(1<<64-1), k, name)
 		}
 	}
 	schemes, err := os.ReadFile("testdata/schemes.py")
@@ -75,11 +77,14 @@ func TestPythonClient(t *testing.T) {
 			x[j] = float64((j*j*j+3*d)%9 - 4)
 		}
 		c := Config{N: 1, K: k, D: d, Root: 99}
-		for name, args := range map[Estimator]string{RandKWangni: "wangni(%d, 5, 6, %s, %d)", TopKInduced: "induced(%d, 5, 6, %s, %d)", RandProjAvg: "rounded(%d, 5, 6, %s, %d, %d)", RotatedQuantised: "eden(%d, 5, 6, %s, %d, %d)"} {
+		for name, args := range map[Estimator]string{RandKWangni: "wangni(%d, 5, 6, %s, %d)",
+			TopKInduced: "induced(%d, 5, 6, %s, %d)", RandProjAvg: "rounded(%d, 5, 6, %s, %d, %d)",
+			RotatedQuantised: "eden(%d, 5, 6, %s, %d, %d)"} {
 			if name == RandKWangni && k == d {
 				continue
 			}
-			each, call := float, []any{c.Root, fmt.Sprintf("[float((j*j*j + 3*%d) %% 9 - 4) for j in range(%d)]", d, d), k}
+			each, call := float,
+				[]any{c.Root, fmt.Sprintf("[float((j*j*j + 3*%d) %% 9 - 4) for j in range(%d)]", d, d), k}
 			if strings.Count(args, "%d") == 3 {
 				each, call = bits, append(call, bits)
 			}

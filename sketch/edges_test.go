@@ -34,7 +34,8 @@ func TestA10Edges(t *testing.T) {
 		}
 		return m
 	}
-	transforms := []Transform{{}, {Rho: 0.5}, {Avg: true}, {Rho: 1}, {PlugIn: true}, {Custom: func(l float64) float64 { return 1 + math.Sqrt(l) }}}
+	transforms := []Transform{{}, {Rho: 0.5}, {Avg: true}, {Rho: 1}, {PlugIn: true},
+		{Custom: func(l float64) float64 { return 1 + math.Sqrt(l) }}}
 	for _, e := range []Ensemble{RowSelect, SRHT} {
 		for i, tr := range transforms {
 			// k = d: everything is sent, S = nI.
@@ -72,10 +73,12 @@ func TestA10Edges(t *testing.T) {
 			near(t, "nk > d", got, xs[0], 1e-8)
 		}
 		// d = 1.
-		near(t, "d = 1", decode(Config{N: 2, K: 1, D: 1, Ensemble: e}, [][]float64{{3}, {5}}), []float64{4}, 1e-15)
+		near(t, "d = 1", decode(Config{N: 2, K: 1, D: 1, Ensemble: e}, [][]float64{{3}, {5}}),
+			[]float64{4}, 1e-15)
 	}
 	for _, k := range []int{0, -1, 9} {
-		if _, err := NewCodec(Config{N: 2, K: k, D: 8, Ensemble: SRHT}); err == nil || !strings.Contains(err.Error(), "numbers per client k") {
+		if _, err := NewCodec(Config{N: 2, K: k, D: 8, Ensemble: SRHT}); err == nil ||
+			!strings.Contains(err.Error(), "numbers per client k") {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}
@@ -94,11 +97,16 @@ func TestConfigErrors(t *testing.T) {
 		"rho = NaN":                 func(c *Config) { c.T.Rho = math.NaN() },
 		"at most one of them":       func(c *Config) { c.T = Transform{Rho: 0.5, Avg: true} },
 		"workers":                   func(c *Config) { c.Workers = -1 },
-		"without a fast transform":  func(c *Config) { *c = Config{N: 1 << 12, K: 1 << 8, D: 1 << 20, Ensemble: Gaussian} },
-		"beta = closed":             func(c *Config) { c.T.PlugIn = true; c.Beta.Kind = BetaClosed },
-		"closed form is known":      func(c *Config) { c.T.Rho = 0.5; c.Beta.Kind = BetaClosed },
-		"asymptotic form is known":  func(c *Config) { c.T.Custom = math.Sqrt; c.Beta.Kind = BetaAsymptotic },
-		"draws for beta":            func(c *Config) { c.Beta.Draws = 5 },
+		"without a fast transform": func(c *Config) {
+			*c = Config{N: 1 << 12, K: 1 << 8, D: 1 << 20, Ensemble: Gaussian}
+		},
+		"beta = closed":        func(c *Config) { c.T.PlugIn = true; c.Beta.Kind = BetaClosed },
+		"closed form is known": func(c *Config) { c.T.Rho = 0.5; c.Beta.Kind = BetaClosed },
+		"asymptotic form is known": func(c *Config) {
+			c.T.Custom = math.Sqrt
+			c.Beta.Kind = BetaAsymptotic
+		},
+		"draws for beta": func(c *Config) { c.Beta.Draws = 5 },
 	} {
 		c := good
 		change(&c)
@@ -106,9 +114,12 @@ func TestConfigErrors(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	c := codec(t, Config{N: 2, K: 2, D: 8, Ensemble: SRHT, T: Transform{Custom: func(l float64) float64 { return l - 1 }}, Beta: BetaMode{BetaMonteCarlo, 3}})
+	c := codec(t, Config{N: 2, K: 2, D: 8, Ensemble: SRHT,
+		T:    Transform{Custom: func(l float64) float64 { return l - 1 }},
+		Beta: BetaMode{BetaMonteCarlo, 3}})
 	y, _ := messages(t, c, 0, 1)
-	if _, err := c.DecodeValues(t.Context(), 0, y); err == nil || !strings.Contains(err.Error(), "positive and finite") {
+	if _, err := c.DecodeValues(t.Context(), 0, y); err == nil ||
+		!strings.Contains(err.Error(), "positive and finite") {
 		t.Errorf("a T below 0: %v", err)
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/darrm/darrm/sketch/stream"
 )
 
-// S8: the ensembles at T = 1, one client. v is 30 to 60 %: with 40000 trials 3 % are 10 standard errors, with
-// 10000 trials 5. Gaussian and row-normalised Gaussian differ by 13 %.
+// S8: the ensembles at T = 1, one client. v is 30 to 60 %: with 40000 trials 3 % are 10 standard
+// errors, with 10000 trials 5. Gaussian and row-normalised Gaussian differ by 13 %.
 func TestS8Ensembles(t *testing.T) {
 	x := make([]float64, 16)
 	for j := range x {
 		x[j] = float64(j%5) - 1
 	}
 	q := dot(x, x)
-	for e, want := range map[Ensemble]float64{SRHT: 3, Gaussian: 4.25, GaussianRowNorm: 3.75, CountSketch: 3.75, RowSelect: 3} {
+	for e, want := range map[Ensemble]float64{SRHT: 3, Gaussian: 4.25, GaussianRowNorm: 3.75,
+		CountSketch: 3.75, RowSelect: 3} {
 		c := Config{N: 1, K: 4, D: 16, Ensemble: e, Root: 12}
 		closeTo(t, e.String()+", predicted", mse(t, c, 0, q), want*q, 1e-12)
 		got, _ := trials(t, c, [][]float64{x}, often(10000, 40000))
@@ -29,7 +30,8 @@ func TestS8Ensembles(t *testing.T) {
 func TestAblationsPredicted(t *testing.T) {
 	for _, e := range []Ensemble{Gaussian, GaussianRowNorm, CountSketch} {
 		for _, k := range []int{3, 10} { // K and S
-			c := Config{N: 3, K: k, D: 16, Ensemble: e, T: Transform{Rho: 0.5}, Root: 31, Beta: BetaMode{BetaMonteCarlo, 800}}
+			c := Config{N: 3, K: k, D: 16, Ensemble: e, T: Transform{Rho: 0.5}, Root: 31,
+				Beta: BetaMode{BetaMonteCarlo, 800}}
 			xs := equicorrelated(3, 16, 0.4)
 			r, q := Correlation(xs)
 			got, dev := trials(t, c, xs, 800)
@@ -97,13 +99,15 @@ func TestS10Controls(t *testing.T) {
 	if got := s.rank(); got != c.N*c.K {
 		t.Errorf("own streams: rank %d, want nk = %d", got, c.N*c.K)
 	}
-	if a, b := c.matrix(0, 1).(*srht), c.matrix(1, 1).(*srht); a.signs == b.signs || fmt.Sprint(a.rows) == fmt.Sprint(b.rows) {
+	if a, b := c.matrix(0, 1).(*srht), c.matrix(1, 1).(*srht); a.signs == b.signs ||
+		fmt.Sprint(a.rows) == fmt.Sprint(b.rows) {
 		t.Error("two rounds of a client have one matrix")
 	}
 }
 
 // The plug-in's ρ: its errors at ρ* = 0, 0.5, 0.9, 1 were 0.901, 0.742, 0.339, 0.112 over 100
-// trials. v is 6 to 10 %: 8 % with 25 trials are 4 standard errors. Avg has 1.097, 0.742, 0.460 and 0.388.
+// trials. v is 6 to 10 %: 8 % with 25 trials are 4 standard errors. Avg has 1.097, 0.742, 0.460 and
+// 0.388.
 func TestPlugIn(t *testing.T) {
 	for star, want := range map[float64]float64{0: 0.901, 0.5: 0.742, 0.9: 0.339, 1: 0.112} {
 		if !long() && star != 0 && star != 0.9 {
@@ -113,7 +117,8 @@ func TestPlugIn(t *testing.T) {
 		got, _ := trials(t, c, equicorrelated(10, 1024, star), often(12, 100))
 		closeTo(t, fmt.Sprintf("plug-in at ρ* = %g", star), got, want, 0.08)
 	}
-	// The estimate of R is unbiased in every ensemble: mean of 4000 rounds against R, limit 5 standard errors.
+	// The estimate of R is unbiased in every ensemble: mean of 4000 rounds against R, limit 5 standard
+	// errors.
 	xs := equicorrelated(4, 32, 0.6)
 	r, _ := Correlation(xs)
 	for _, e := range []Ensemble{RowSelect, SRHT, Gaussian, CountSketch} {

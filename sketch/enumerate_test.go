@@ -159,7 +159,8 @@ func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 var (
 	pair4  = [][]float64{{1, 2, 0, -1}, {0, 1, 1, 3}}
 	three4 = append(pair4[:2:2], []float64{2, 0, 0, 1})
-	three8 = [][]float64{{1, 2, 0, -1, 0, 0, 1, 1}, {0, 1, 1, 3, 0, 0, 0, 0}, {2, 0, 0, 1, 0, -2, 0, 0}}
+	three8 = [][]float64{{1, 2, 0, -1, 0, 0, 1, 1}, {0, 1, 1, 3, 0, 0, 0, 0},
+		{2, 0, 0, 1, 0, -2, 0, 0}}
 )
 
 // Acceptance A4: every matrix, the estimator of the code, exact fractions. 64² and 96² cases

@@ -7,8 +7,8 @@ import (
 
 // The counterexamples of docs/errata.md, "Correlated mean estimation".
 
-// β makes the estimate unbiased: nd/E[rank S] for identical vectors and T the identity, d/k for T = 1.
-// All by enumeration; E[rank S] is 3/2 at (2,1,2) and 10/3 at (2,2,4), TestA4RankLaw.
+// β makes the estimate unbiased: nd/E[rank S] for identical vectors and T the identity, d/k for T =
+// 1. All by enumeration; E[rank S] is 3/2 at (2,1,2) and 10/3 at (2,2,4), TestA4RankLaw.
 func TestErratumScaleOfTheEstimates(t *testing.T) {
 	for _, v := range []struct {
 		n, k, d int
@@ -29,8 +29,9 @@ func TestErratumScaleOfTheEstimates(t *testing.T) {
 	}
 }
 
-// For identical vectors the error is d/E[rank S] - 1 in units of ‖x‖², that of Rand-k (d/k-1)/n. With
-// probability δ the rank may be as low as k: δ = 2/3 is too much at (10,1,1024), and nk/(d+nk-k) is the limit.
+// For identical vectors the error is d/E[rank S] - 1 in units of ‖x‖², that of Rand-k (d/k-1)/n.
+// With probability δ the rank may be as low as k: δ = 2/3 is too much at (10,1,1024), and
+// nk/(d+nk-k) is the limit.
 func TestErratumRankThreshold(t *testing.T) {
 	n, k, d := 10., 1., 1024.
 	errorAt := func(delta float64) float64 { return d/((1-delta)*n*k+delta*k) - 1 }
@@ -44,7 +45,8 @@ func TestErratumRankThreshold(t *testing.T) {
 }
 
 // Ten clients that send one of 1024 coordinates each collide with probability 0.043: the printed
-// C(d,nk)/C(d,k)ⁿ leaves out the (nk)!/(k!)ⁿ orders. By simulation as well, 20,000 draws: a standard error of 0.0014.
+// C(d,nk)/C(d,k)ⁿ leaves out the (nk)!/(k!)ⁿ orders. By simulation as well, 20,000 draws: a
+// standard error of 0.0014.
 func TestErratumFullRankOfSubsampling(t *testing.T) {
 	const n, d, draws = 10, 1024, 20_000
 	full, orders := 1.0, 1.0
@@ -70,8 +72,8 @@ func TestErratumFullRankOfSubsampling(t *testing.T) {
 	}
 }
 
-// With nk = 5d not all methods are Rand-k: on identical vectors its error stays at (d/k-1)/n, and the
-// others' falls to nothing.
+// With nk = 5d not all methods are Rand-k: on identical vectors its error stays at (d/k-1)/n, and
+// the others' falls to nothing.
 func TestErratumManyNumbers(t *testing.T) {
 	c := Config{N: 20, K: 16, D: 64, Ensemble: RowSelect}
 	const r, q = 19, 20
@@ -99,7 +101,8 @@ func TestErratumZeroCorrelation(t *testing.T) {
 	}
 }
 
-// "Strictly less" is "not larger": by enumeration both errors are 1/3 at (2,1,2) on identical vectors.
+// "Strictly less" is "not larger": by enumeration both errors are 1/3 at (2,1,2) on identical
+// vectors.
 func TestErratumNotStrictlyLess(t *testing.T) {
 	c := Config{N: 2, K: 1, D: 2, Ensemble: RowSelect, T: Transform{Rho: 1}}
 	same := [][]float64{{1, 0}, {1, 0}}

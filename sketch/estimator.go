@@ -34,8 +34,10 @@ var estimatorTitles = []struct {
 	title string
 }{
 	{RandK, "Rand-k"},
-	{RandKSpatialAvg, "Rand-k-Spatial(Avg)"}, {RandKSpatialOpt, "Rand-k-Spatial(Opt)"}, {RandKSpatialMax, "Rand-k-Spatial(Max)"},
-	{RandProjAvg, "Rand-Proj-Spatial(Avg)"}, {RandProjOpt, "Rand-Proj-Spatial(Opt)"}, {RandProjMax, "Rand-Proj-Spatial(Max)"}, {RandProjPlug, "Rand-Proj-Spatial(plug-in)"},
+	{RandKSpatialAvg, "Rand-k-Spatial(Avg)"}, {RandKSpatialOpt, "Rand-k-Spatial(Opt)"},
+	{RandKSpatialMax, "Rand-k-Spatial(Max)"},
+	{RandProjAvg, "Rand-Proj-Spatial(Avg)"}, {RandProjOpt, "Rand-Proj-Spatial(Opt)"},
+	{RandProjMax, "Rand-Proj-Spatial(Max)"}, {RandProjPlug, "Rand-Proj-Spatial(plug-in)"},
 	{RandKWangni, "Rand-k(Wangni)"}, {TopKInduced, "Induced"}, {RotatedQuantised, "EDEN"},
 }
 
@@ -67,7 +69,8 @@ func ParseEstimator(s string) (Estimator, error) {
 	for i, e := range estimatorTitles {
 		names[i] = string(e.name)
 	}
-	return "", &check.Error{Name: "estimator", Value: fmt.Sprintf("%q", s), Rule: "one of " + strings.Join(names, ", ")}
+	return "", &check.Error{Name: "estimator", Value: fmt.Sprintf("%q", s),
+		Rule: "one of " + strings.Join(names, ", ")}
 }
 
 // Config completes c, which has N, K, D and Root, to the estimator's: its ensemble and T. star
@@ -113,17 +116,24 @@ const float = 64
 // Induced take 64 only, and EDEN sends K coordinates of up to 4 bits.
 func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	if bitsEach != float && (e == RandKWangni || e == TopKInduced) {
-		return Compared{}, &check.Error{Name: "bits per number", Value: bitsEach, Rule: "64 for " + e.Title()}
+		return Compared{}, &check.Error{Name: "bits per number", Value: bitsEach,
+			Rule: "64 for " + e.Title()}
 	}
 	b := baseline{N: c.N, K: c.K, D: c.D, Root: c.Root}
 	place := float64(bits.Len(uint(max(c.D, 1) - 1)))
 	switch e {
 	case RandKWangni:
 		w, err := newWangni(b)
-		return Compared{Compressor: w, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return w.MSE(xs) }, Bits: (float + place) * float64(c.K)}, err
+		return Compared{Compressor: w, Predict: func(_ context.Context, xs [][]float64) (float64,
+			error) {
+			return w.MSE(xs)
+		}, Bits: (float + place) * float64(c.K)}, err
 	case TopKInduced:
 		i, err := newInduced(b, inducedTop(c.K))
-		return Compared{Compressor: i, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return i.MSE(xs) }, Bits: float*float64(c.K) + place*float64(inducedTop(c.K))}, err
+		return Compared{Compressor: i, Predict: func(_ context.Context, xs [][]float64) (float64,
+			error) {
+			return i.MSE(xs)
+		}, Bits: float*float64(c.K) + place*float64(inducedTop(c.K))}, err
 	case RotatedQuantised:
 		r, err := newRotated(b, bitsEach)
 		if err != nil {

@@ -20,7 +20,8 @@ func Example() {
 		xs[i][i] += 5
 	}
 	r, q := sketch.Correlation(xs)
-	config := sketch.Config{N: 10, K: 102, D: 1024, Ensemble: sketch.SRHT, T: sketch.Transform{Avg: true}, Root: 7}
+	config := sketch.Config{N: 10, K: 102, D: 1024, Ensemble: sketch.SRHT,
+		T: sketch.Transform{Avg: true}, Root: 7}
 	codec, err := sketch.NewCodec(config)
 	if err != nil {
 		log.Fatal(err)
@@ -55,7 +56,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("R = %.2f of at most 9\n", r)
-	fmt.Printf("squared error: expected %.0f, this round %.0f, Rand-k %.0f\n", expected, squared, randK)
+	fmt.Printf("squared error: expected %.0f, this round %.0f, Rand-k %.0f\n", expected, squared,
+		randK)
 	// Output:
 	// R = 8.79 of at most 9
 	// squared error: expected 427, this round 406, Rand-k 957

@@ -52,7 +52,8 @@ func BenchmarkFigure25(b *testing.B) {
 				for b.Loop() {
 					x, y := once(made, round)
 					rx, ry := once(reference, round)
-					encode, decode, referenceEncode, referenceDecode = encode+x, decode+y, referenceEncode+rx, referenceDecode+ry
+					encode, decode, referenceEncode, referenceDecode = encode+x, decode+y, referenceEncode+rx,
+						referenceDecode+ry
 					round++
 				}
 				b.ReportMetric(float64(encode.Nanoseconds())/float64(round), "ns/encode")

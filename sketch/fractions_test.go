@@ -21,7 +21,8 @@ func TestA4LinearTable(t *testing.T) {
 		{2, 1, 4, 0.5, "160/37", [3]string{"39103/12321", "209/74", "30494/12321"}},
 		{2, 1, 4, 0.25, "3360/799", [3]string{"5828573/1915203", "9445/3196", "1717982/638401"}},
 		{2, 2, 4, 0.5, "126/53", [3]string{"3173/2809", "93/106", "1756/2809"}},
-		{3, 1, 4, 0.5, "39424/8439", [3]string{"708865037/213650163", "22546/8439", "432729127/213650163"}},
+		{3, 1, 4, 0.5, "39424/8439", [3]string{"708865037/213650163", "22546/8439",
+			"432729127/213650163"}},
 	}
 	if long() {
 		cases = append(cases, []struct {
@@ -31,7 +32,8 @@ func TestA4LinearTable(t *testing.T) {
 			errors  [3]string
 		}{
 			{3, 1, 4, 0.75, "9685760/2038109", [3]string{"3.8457151", "9180975/4076218", "1.7211974"}},
-			{4, 1, 4, 2.0 / 3, "335104/64569", [3]string{"719682956003/187612009245", "141397/64569", "256424267276/187612009245"}},
+			{4, 1, 4, 2.0 / 3, "335104/64569", [3]string{"719682956003/187612009245", "141397/64569",
+				"256424267276/187612009245"}},
 		}...)
 	}
 	for _, v := range cases {
@@ -42,7 +44,8 @@ func TestA4LinearTable(t *testing.T) {
 			e := enumerate(t, c, all, xs)
 			name := fmt.Sprintf("(%d,%d,%d) ρ = %.3g, ρ* = %.3g: ", v.n, v.k, v.d, v.rho, star)
 			closeTo(t, name+"β", e.beta, fraction(t, v.beta), 1e-10)
-			closeTo(t, name+"n² MSE/Q", e.mse*float64(v.n), fraction(t, v.errors[i]), 4e-8) // some are decimals of eight digits
+			// some are decimals of eight digits
+			closeTo(t, name+"n² MSE/Q", e.mse*float64(v.n), fraction(t, v.errors[i]), 4e-8)
 		}
 	}
 }
@@ -126,7 +129,8 @@ func TestA4RankLaw(t *testing.T) {
 		mean := 0.0
 		for rank, m := range count {
 			p := float64(m) / float64(total)
-			closeTo(t, fmt.Sprintf("(%d,%d,%d): Pr[rank %d]", v.n, v.k, v.d, rank), p, fraction(t, v.law[rank]), 1e-12)
+			closeTo(t, fmt.Sprintf("(%d,%d,%d): Pr[rank %d]", v.n, v.k, v.d, rank), p,
+				fraction(t, v.law[rank]), 1e-12)
 			mean += float64(rank) * p
 		}
 		closeTo(t, fmt.Sprintf("(%d,%d,%d): E[rank]", v.n, v.k, v.d), mean, fraction(t, v.mean), 1e-12)

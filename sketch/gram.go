@@ -11,7 +11,8 @@ import (
 )
 
 // solveGram returns T(S)⁺ b by a factorisation of K, or of S if that is smaller.
-func (s *system) solveGram(ctx context.Context, sum *summer, t linear, b []float64) ([]float64, error) {
+func (s *system) solveGram(ctx context.Context, sum *summer, t linear,
+	b []float64) ([]float64, error) {
 	a, isK, err := s.gram(ctx)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,8 @@ func (s *system) gramXOR(ctx context.Context) (*mat.SymDense, error) {
 func (s *system) gramDense(ctx context.Context) (*mat.SymDense, error) {
 	n, k, d := s.config.N, s.config.K, s.config.padded()
 	a := mat.NewSymDense(n*k, nil)
-	row, scratch, unit, y := make([]float64, d), make([]float64, d), make([]float64, k), make([]float64, k)
+	row, scratch, unit, y := make([]float64, d), make([]float64, d), make([]float64, k),
+		make([]float64, k)
 	for l := range n {
 		for b := range k {
 			if err := ctx.Err(); err != nil {
@@ -157,7 +159,8 @@ func (s *system) outerXOR(ctx context.Context) (*mat.SymDense, error) {
 func (s *system) outer(ctx context.Context) (*mat.SymDense, error) {
 	d := s.config.padded()
 	a := mat.NewSymDense(d, nil)
-	unit, column, scratch, y := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, s.config.K)
+	unit, column, scratch, y := make([]float64, d), make([]float64, d), make([]float64, d),
+		make([]float64, s.config.K)
 	for j := range d {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -247,7 +250,8 @@ func pivots(c *mat.Cholesky, size int) float64 {
 func eigen(a *mat.SymDense, vectors bool) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, vectors) {
-		return nil, nil, fmt.Errorf("the eigenvalues of a matrix of order %d were not found", a.SymmetricDim())
+		return nil, nil, fmt.Errorf("the eigenvalues of a matrix of order %d were not found",
+			a.SymmetricDim())
 	}
 	var v mat.Dense
 	if vectors {

@@ -75,7 +75,8 @@ func TestHostileMessages(t *testing.T) {
 		"another's message":  {2, m[1], "client = 1, but it must be 2"},
 		"another's, claimed": {1, m[2], "client = 2, but it must be 1"},
 	} {
-		if err := d.Add(v.client, v.message); err == nil || !strings.Contains(err.Error(), v.want) || !errors.Is(err, wire.ErrMessage) {
+		if err := d.Add(v.client, v.message); err == nil || !strings.Contains(err.Error(), v.want) ||
+			!errors.Is(err, wire.ErrMessage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -88,7 +89,8 @@ func TestHostileMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Add(2, later); err == nil || !strings.Contains(err.Error(), "round = 1, but it must be 0") {
+	if err := d.Add(2, later); err == nil || !strings.Contains(err.Error(),
+		"round = 1, but it must be 0") {
 		t.Errorf("another round: %v", err)
 	}
 	if err := d.Add(2, m[2]); err != nil {
@@ -98,7 +100,8 @@ func TestHostileMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Add(9, fourth); err == nil || !strings.Contains(err.Error(), "one more than the n = 3 clients") {
+	if err := d.Add(9, fourth); err == nil || !strings.Contains(err.Error(),
+		"one more than the n = 3 clients") {
 		t.Errorf("a fourth client: %v", err)
 	}
 }
@@ -123,7 +126,8 @@ func TestValuesAndVectorsAreChecked(t *testing.T) {
 		"no message":               {},
 		"client 5 sent the larg":   {5: {1e308, 1e308, 1e308}, 6: {1, 1, 1}},
 	} {
-		if _, err := c.DecodeValues(t.Context(), 0, y); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.DecodeValues(t.Context(), 0, y); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

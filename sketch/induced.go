@@ -29,7 +29,8 @@ func newInduced(b baseline, top int) (*induced, error) {
 		return nil, err
 	}
 	if top < 0 || top >= b.K {
-		return nil, &check.Error{Name: "top", Value: top, Rule: "at least 0, and below k: Rand-k needs a number"}
+		return nil, &check.Error{Name: "top", Value: top,
+			Rule: "at least 0, and below k: Rand-k needs a number"}
 	}
 	return &induced{b, top}, nil
 }
@@ -41,7 +42,9 @@ func (c *induced) split(x []float64) (places []int, rest []float64) {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(x[b]), math.Abs(x[a])) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(x[b]), math.Abs(x[a]))
+	})
 	places, rest = order[:c.Top:c.Top], slices.Clone(x)
 	slices.Sort(places)
 	for _, j := range places {
@@ -73,7 +76,8 @@ func (c *induced) Encode(round, client uint64, x []float64) ([]byte, error) {
 	for _, j := range c.subset(round, client) {
 		values = append(values, rest[j])
 	}
-	return wire.AppendFloats(appendBits(c.header(round, client).Append(nil, c.Root), indexBits(c.D), places), values), nil
+	return wire.AppendFloats(appendBits(c.header(round, client).Append(nil, c.Root), indexBits(c.D),
+		places), values), nil
 }
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.

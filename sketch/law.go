@@ -53,7 +53,8 @@ func (c Config) binomial(t linear) (law, error) {
 	n, p := c.N, float64(c.K)/float64(c.D)
 	mean := func(m, from int, power float64) (float64, error) {
 		sum := 0.0
-		centre, width := float64(m)*p, 40*math.Sqrt(float64(m)*p*(1-p))+40 // what lies outside has a probability below 10⁻⁸⁰
+		// what lies outside has a probability below 10⁻⁸⁰
+		centre, width := float64(m)*p, 40*math.Sqrt(float64(m)*p*(1-p))+40
 		for b := max(0, int(centre-width)); b <= min(m, int(centre+width)+1); b++ {
 			weight := binomialWeight(m, b, p)
 			if weight == 0 {

@@ -67,10 +67,12 @@ func TestAlikeVectorsAreBounded(t *testing.T) {
 		t.Error("made though cancelled")
 	}
 	for want, g := range map[string]Grid{
-		"clients n = 100000, but it must be at most 134 for d = 1000000": {N: []int{100000}, K: []int{1}, D: []int{1000000}, Rho: []float64{0}, Trials: 2},
+		"clients n = 100000, but it must be at most 134 for d = 1000000": {N: []int{100000}, K: []int{1},
+			D: []int{1000000}, Rho: []float64{0}, Trials: 2},
 		"below d = 16": {N: []int{16}, K: []int{1}, D: []int{16}, Rho: []float64{0}, Trials: 2},
 		"rho = 1.5":    {N: []int{3}, K: []int{1}, D: []int{16}, Rho: []float64{1.5}, Trials: 2},
-		"trials = 1000000000, but it must be between 2 and 16777216": {N: []int{3}, K: []int{1}, D: []int{16}, Rho: []float64{0}, Trials: 1e9},
+		"trials = 1000000000, but it must be between 2 and 16777216": {N: []int{3}, K: []int{1},
+			D: []int{16}, Rho: []float64{0}, Trials: 1e9},
 	} {
 		g.Estimators, g.Bits = []Estimator{RandK}, 64
 		if _, err := g.plan(); err == nil || !strings.Contains(err.Error(), want) {
@@ -78,7 +80,8 @@ func TestAlikeVectorsAreBounded(t *testing.T) {
 		}
 	}
 	for _, star := range []float64{-0.6, 1.1, math.NaN()} {
-		if _, err := RandProjOpt.New(Config{N: 3, K: 2, D: 8}, star, 64); err == nil || !strings.Contains(err.Error(), "rho = ") {
+		if _, err := RandProjOpt.New(Config{N: 3, K: 2, D: 8}, star, 64); err == nil ||
+			!strings.Contains(err.Error(), "rho = ") {
 			t.Errorf("Opt for rho = %g: %v", star, err)
 		}
 	}

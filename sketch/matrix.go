@@ -21,7 +21,8 @@ func (c Config) matrix(round, client uint64) matrix {
 	case RowSelect:
 		return c.draw(stream.New(c.Root, stream.RandK, round, client), stream.Stream{})
 	case SRHT:
-		return c.draw(stream.New(c.Root, stream.SRHTSigns, round, client), stream.New(c.Root, stream.SRHTRows, round, client))
+		return c.draw(stream.New(c.Root, stream.SRHTSigns, round, client),
+			stream.New(c.Root, stream.SRHTRows, round, client))
 	}
 	return c.draw(stream.New(c.Root, stream.Dense, round, client), stream.Stream{})
 }

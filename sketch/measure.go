@@ -21,16 +21,19 @@ func checkAlike(n, d int, rho float64) error {
 		return err
 	}
 	if n < 1 || n >= d {
-		return &check.Error{Name: "clients n", Value: n, Rule: fmt.Sprintf("at least 1, and below d = %d: more vectors cannot be orthogonal", d)}
+		return &check.Error{Name: "clients n", Value: n,
+			Rule: fmt.Sprintf("at least 1, and below d = %d: more vectors cannot be orthogonal", d)}
 	}
 	if n > maxAlike/d {
-		return &check.Error{Name: "clients n", Value: n, Rule: fmt.Sprintf("at most %d for d = %d: all vectors together may have 2²⁷ coordinates", maxAlike/d, d)}
+		return &check.Error{Name: "clients n", Value: n,
+			Rule: fmt.Sprintf("at most %d for d = %d: all vectors together may have 2²⁷ coordinates",
+				maxAlike/d, d)}
 	}
 	return check.Probability("rho", rho)
 }
 
-// AlikeVectors returns n vectors of length 1 with R = rho·(n-1): √rho·u₀ + √(1-rho)·u_i with
-// random orthonormal u, so that no coordinate is preferred. rho is in [0,1], n is below d, and nd is at
+// AlikeVectors returns n vectors of length 1 with R = rho·(n-1): √rho·u₀ + √(1-rho)·u_i with random
+// orthonormal u, so that no coordinate is preferred. rho is in [0,1], n is below d, and nd is at
 // most 2²⁷. It takes O(n²d).
 func AlikeVectors(ctx context.Context, n, d int, rho float64, root uint64) ([][]float64, error) {
 	if err := checkAlike(n, d, rho); err != nil {
@@ -114,9 +117,10 @@ type Measured struct {
 // checkTrials bounds the trials of a measurement, each of which keeps its error.
 func checkTrials(rounds int) error { return check.Whole("trials", rounds, 2, 1<<24) }
 
-// Measure runs rounds 0 to rounds-1, 2 to 2²⁴, several at a time, and calls done, if it is not nil, after
-// each, from any goroutine. The result does not depend on how many run at a time.
-func Measure(ctx context.Context, c Compressor, xs [][]float64, rounds int, done func()) (Measured, error) {
+// Measure runs rounds 0 to rounds-1, 2 to 2²⁴, several at a time, and calls done, if it is not nil,
+// after each, from any goroutine. The result does not depend on how many run at a time.
+func Measure(ctx context.Context, c Compressor, xs [][]float64, rounds int,
+	done func()) (Measured, error) {
 	if err := checkTrials(rounds); err != nil {
 		return Measured{}, err
 	}

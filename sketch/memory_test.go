@@ -49,7 +49,8 @@ func TestDecodeMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}); got > v.most*d {
-			t.Errorf("%v, rho = %g: %.3g·d numbers, want at most %g·d", v.c.Ensemble, v.c.T.Rho, got/d, v.most)
+			t.Errorf("%v, rho = %g: %.3g·d numbers, want at most %g·d", v.c.Ensemble, v.c.T.Rho, got/d,
+				v.most)
 		}
 	}
 }

@@ -82,7 +82,8 @@ func (c Config) monteCarlo(ctx context.Context, t linear, errors bool) (law, err
 func (c Config) sample(draw uint64) *system {
 	s := &system{config: c}
 	for i := range uint64(c.N) {
-		s.g = append(s.g, c.draw(stream.New(c.Root, stream.MonteCarlo, draw, 2*i), stream.New(c.Root, stream.MonteCarlo, draw, 2*i+1)))
+		s.g = append(s.g, c.draw(stream.New(c.Root, stream.MonteCarlo, draw, 2*i),
+			stream.New(c.Root, stream.MonteCarlo, draw, 2*i+1)))
 	}
 	return s
 }
@@ -157,7 +158,8 @@ func byInverse(a *mat.SymDense, rho float64) (moments, bool) {
 
 // own is Σ_i ‖f(S) G_iᵀ G_i‖² (Frobenius), f = 1/T: each client's part of the error. Where K is
 // known it is Σ_i tr(K_ii [K f(K)²]_ii). For orthonormal rows it would be Σ λ/T².
-func (s *system) own(a *mat.SymDense, isK bool, lambda []float64, vectors *mat.Dense, weight []float64) float64 {
+func (s *system) own(a *mat.SymDense, isK bool, lambda []float64, vectors *mat.Dense,
+	weight []float64) float64 {
 	size, k := len(lambda), s.config.K
 	var m mat.Dense
 	scaled := mat.DenseCopyOf(vectors)

@@ -6,11 +6,15 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Planted mutants, each with the test that must fail for it. Every day their places are looked for; if
-// long they are planted.
+// Planted mutants, each with the test that must fail for it. Every day their places are looked for;
+// if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "padding keeps d/d' of the error", File: "rotated.go", Old: "kept = float64(r.D-1) / (d - 1)", New: "kept = float64(r.D) / d", Killer: "TestRotatedPadding"},
-		{Name: "the scale is rounded to the nearest", File: "rounded.go", Old: "if float64(scale) < largest {", New: "if false {", Killer: "TestRoundedScaleCoversTheNumbers"},
+		{Name: "padding keeps d/d' of the error", File: "rotated.go",
+			Old: "kept = float64(r.D-1) / (d - 1)", New: "kept = float64(r.D) / d",
+			Killer: "TestRotatedPadding"},
+		{Name: "the scale is rounded to the nearest", File: "rounded.go",
+			Old: "if float64(scale) < largest {", New: "if false {",
+			Killer: "TestRoundedScaleCoversTheNumbers"},
 	})
 }

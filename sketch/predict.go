@@ -13,9 +13,9 @@ import (
 //
 //	(Q/n²) (β(ρ) + (ρ*-ρ) β'(ρ) - 1 - R),
 //
-// exact for row selection, and with an error about that of β for SRHT. Padding multiplies it by (d-1)/(d'-1):
-// exact for T = 1, within 1 % otherwise. For ρ = 1 and nk next to d it is +Inf unless r = n-1.
-// A plug-in ρ is taken to meet ρ* exactly. r must lie in [-1, n-1] and q be finite and not
+// exact for row selection, and with an error about that of β for SRHT. Padding multiplies it by
+// (d-1)/(d'-1): exact for T = 1, within 1 % otherwise. For ρ = 1 and nk next to d it is +Inf unless
+// r = n-1. A plug-in ρ is taken to meet ρ* exactly. r must lie in [-1, n-1] and q be finite and not
 // negative. Monte Carlo may take seconds for d' < 256, ablations and a custom T.
 func PredictMSE(ctx context.Context, c Config, r, q float64) (float64, error) {
 	codec, err := NewCodec(c)

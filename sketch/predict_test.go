@@ -13,10 +13,14 @@ var figure22 = []struct {
 	n, k            int
 	plain, row, srh float64
 }{
-	{10, 1, 102.30, 101.85, 101.40}, {10, 10, 10.140, 9.698, 9.240}, {10, 40, 2.460, 2.043, 1.560}, {10, 80, 1.180, 0.796, 0.280}, {10, 100, 0.924, 0.557, 0.024}, {10, 102, 0.904, 0.539, 0.0039},
-	{20, 1, 51.150, 50.677, 50.200}, {20, 10, 5.070, 4.611, 4.120}, {20, 20, 2.510, 2.068, 1.560}, {20, 40, 1.230, 0.821, 0.280}, {20, 50, 0.974, 0.581, 0.024},
-	{50, 1, 20.460, 19.974, 19.480}, {50, 5, 4.076, 3.606, 3.096}, {50, 10, 2.028, 1.579, 1.048}, {50, 15, 1.345, 0.916, 0.365}, {50, 20, 1.004, 0.595, 0.024},
-	{100, 1, 10.230, 9.743, 9.240}, {100, 2, 5.110, 4.631, 4.120}, {100, 4, 2.550, 2.088, 1.560}, {100, 6, 1.697, 1.250, 0.707}, {100, 8, 1.270, 0.840, 0.280}, {100, 10, 1.014, 0.600, 0.024},
+	{10, 1, 102.30, 101.85, 101.40}, {10, 10, 10.140, 9.698, 9.240}, {10, 40, 2.460, 2.043, 1.560},
+	{10, 80, 1.180, 0.796, 0.280}, {10, 100, 0.924, 0.557, 0.024}, {10, 102, 0.904, 0.539, 0.0039},
+	{20, 1, 51.150, 50.677, 50.200}, {20, 10, 5.070, 4.611, 4.120}, {20, 20, 2.510, 2.068, 1.560},
+	{20, 40, 1.230, 0.821, 0.280}, {20, 50, 0.974, 0.581, 0.024},
+	{50, 1, 20.460, 19.974, 19.480}, {50, 5, 4.076, 3.606, 3.096}, {50, 10, 2.028, 1.579, 1.048},
+	{50, 15, 1.345, 0.916, 0.365}, {50, 20, 1.004, 0.595, 0.024},
+	{100, 1, 10.230, 9.743, 9.240}, {100, 2, 5.110, 4.631, 4.120}, {100, 4, 2.550, 2.088, 1.560},
+	{100, 6, 1.697, 1.250, 0.707}, {100, 8, 1.270, 0.840, 0.280}, {100, 10, 1.014, 0.600, 0.024},
 }
 
 func TestPredictFigure22(t *testing.T) {
@@ -86,7 +90,8 @@ func TestPredictionsAgree(t *testing.T) {
 		for _, r := range []float64{-0.5, 0, 2, 5} {
 			want := mse(t, c, r, 6)
 			closeTo(t, fmt.Sprintf("ρ = %g, R = %g: Monte Carlo", rho, r), mse(t, mc, r, 6), want, 5e-3)
-			closeTo(t, fmt.Sprintf("ρ = %g, R = %g: custom T", rho, r), mse(t, custom, r, 6), mse(t, mc, r, 6), 1e-8)
+			closeTo(t, fmt.Sprintf("ρ = %g, R = %g: custom T", rho, r), mse(t, custom, r, 6),
+				mse(t, mc, r, 6), 1e-8)
 		}
 	}
 	// nk > d, by S instead of K.
@@ -111,8 +116,10 @@ func TestPredictMax(t *testing.T) {
 	if got := mse(t, c, 1, 2); got != 0 {
 		t.Errorf("nk = d, identical vectors: predicted %g", got)
 	}
-	for name, bad := range map[string][2]float64{"correlation R": {1.1, 2}, "Q": {0, -1}, "correlation R = NaN": {math.NaN(), 1}} {
-		if _, err := PredictMSE(t.Context(), c, bad[0], bad[1]); err == nil || !strings.Contains(err.Error(), name) {
+	for name, bad := range map[string][2]float64{"correlation R": {1.1, 2}, "Q": {0, -1},
+		"correlation R = NaN": {math.NaN(), 1}} {
+		if _, err := PredictMSE(t.Context(), c, bad[0], bad[1]); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -123,13 +130,16 @@ func TestWarnings(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{Config{N: 10, K: 102, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, "rho = 1 (Max) with nk = 1020 near d = 1024"},
-		{Config{N: 10, K: 25, D: 784, Ensemble: SRHT}, "d = 784 is padded to 1024, so that nk = 250 numbers are 24 % of it instead of 32 %"},
+		{Config{N: 10, K: 102, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}},
+			"rho = 1 (Max) with nk = 1020 near d = 1024"},
+		{Config{N: 10, K: 25, D: 784, Ensemble: SRHT},
+			"d = 784 is padded to 1024, so that nk = 250 numbers are 24 % of it instead of 32 %"},
 		{Config{N: 10, K: 25, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, ""},
 		{Config{N: 10, K: 1024, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, ""},
 		{Config{N: 10, K: 25, D: 784, Ensemble: RowSelect, T: Transform{Rho: 1}}, ""},
 	} {
-		if got := strings.Join(codec(t, v.c).Warnings(), ";"); !strings.Contains(got, v.want) || v.want == "" && got != "" {
+		if got := strings.Join(codec(t, v.c).Warnings(), ";"); !strings.Contains(got, v.want) ||
+			v.want == "" && got != "" {
 			t.Errorf("%+v: %q", v.c, got)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// Acceptance A9: a process that knows only the messages and the parameters decodes to the same bits.
+// Acceptance A9: a process that knows only the messages and the parameters decodes to the same
+// bits.
 func TestA9AnotherProcess(t *testing.T) {
 	type parcel struct {
 		Config   Config
@@ -39,7 +40,8 @@ func TestA9AnotherProcess(t *testing.T) {
 		return
 	}
 	for _, e := range []Ensemble{RowSelect, SRHT} {
-		p := parcel{Config{N: 4, K: 40, D: 200, Ensemble: e, T: Transform{Rho: 0.5}, Root: 77}, 6, map[uint64][]byte{}}
+		p := parcel{Config{N: 4, K: 40, D: 200, Ensemble: e, T: Transform{Rho: 0.5}, Root: 77}, 6,
+			map[uint64][]byte{}}
 		c := codec(t, p.Config)
 		_, xs := messages(t, c, 6, 8)
 		for i, x := range xs {
@@ -81,7 +83,8 @@ func bitsOf(x []float64) []uint64 {
 	return b
 }
 
-// The mean has the same bits for every number of workers and processors, and for every order of messages.
+// The mean has the same bits for every number of workers and processors, and for every order of
+// messages.
 func TestDeterministic(t *testing.T) {
 	for _, c := range []Config{
 		{N: 37, K: 7, D: 1000, Ensemble: SRHT, T: Transform{Rho: 0.5}, Root: 1},  // conjugate gradients
@@ -89,7 +92,8 @@ func TestDeterministic(t *testing.T) {
 		{N: 8, K: 16, D: 2048, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1}, // Cholesky
 		{N: 5, K: 30, D: 256, Ensemble: SRHT, T: Transform{Rho: 1}, Root: 1},
 		{N: 6, K: 5, D: 128, Ensemble: SRHT, T: Transform{Avg: true}, Root: 8}, // β by Monte Carlo
-		{N: 3, K: 4, D: 64, Ensemble: Gaussian, T: Transform{Rho: 0.5}, Root: 1, Beta: BetaMode{BetaMonteCarlo, 20}},
+		{N: 3, K: 4, D: 64, Ensemble: Gaussian, T: Transform{Rho: 0.5}, Root: 1,
+			Beta: BetaMode{BetaMonteCarlo, 20}},
 	} {
 		var want []float64
 		for _, workers := range []int{1, 2, 3, 16} {
@@ -132,7 +136,8 @@ func TestCancelled(t *testing.T) {
 	y, _ := messages(t, c, 0, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.DecodeValues(ctx, 0, y); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+	if _, err := c.DecodeValues(ctx, 0, y); err == nil ||
+		!strings.Contains(err.Error(), context.Canceled.Error()) {
 		t.Errorf("got %v", err)
 	}
 }

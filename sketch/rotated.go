@@ -16,10 +16,10 @@ import (
 const maxRotatedBits = 4
 
 // rotated is the unbiased quantiser of DRIVE (Vargaftik et al., NeurIPS 2021) for one bit and EDEN
-// (Vargaftik et al., ICML 2022) for more. A client rotates its vector at random, so that the coordinates look
-// like normal numbers, rounds each to the nearest of the 2^bits values that Lloyd and Max
-// found best for these, and sends a scale that makes the estimate unbiased. With K < d' only K
-// coordinates, drawn at random, are sent: less than one bit per coordinate of the vector.
+// (Vargaftik et al., ICML 2022) for more. A client rotates its vector at random, so that the
+// coordinates look like normal numbers, rounds each to the nearest of the 2^bits values that Lloyd
+// and Max found best for these, and sends a scale that makes the estimate unbiased. With K < d'
+// only K coordinates, drawn at random, are sent: less than one bit per coordinate of the vector.
 //
 // The rotation is two rounds of random signs and a Walsh-Hadamard transform, of d padded to a
 // power of two. It is unbiased up to how far that is from a uniform rotation.
@@ -148,7 +148,8 @@ func (r *rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 		codes = some
 	}
 	if scale > math.MaxFloat32 {
-		return nil, &check.Error{Name: "vector", Value: "a vector whose length does not fit a float32", Rule: "smaller"}
+		return nil, &check.Error{Name: "vector", Value: "a vector whose length does not fit a float32",
+			Rule: "smaller"}
 	}
 	b := append(r.header(round, client).Append(nil, r.Root), byte(r.bits))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(scale)))
@@ -171,7 +172,8 @@ func (r *rotated) NewDecoder(round uint64) Decoder {
 			return nil, err
 		}
 		if want := bitBytes(n, r.bits); len(body) != want {
-			return nil, wire.Errorf("%d bytes of numbers, but %d of %d bits have %d", len(body), n, r.bits, want)
+			return nil, wire.Errorf("%d bytes of numbers, but %d of %d bits have %d", len(body), n, r.bits,
+				want)
 		}
 		if _, _, err := takeBits(body, r.bits, n); err != nil {
 			return nil, err

@@ -61,7 +61,8 @@ func (r *rounded) Encode(round, client uint64, x []float64) ([]byte, error) {
 		scale = math.Nextafter32(scale, float32(math.Inf(1)))
 	}
 	if math.IsInf(float64(scale), 1) {
-		return nil, &check.Error{Name: "vector", Value: fmt.Sprintf("a vector with a projection of %g", largest), Rule: "so small that it fits a float32"}
+		return nil, &check.Error{Name: "vector", Value: fmt.Sprintf("a vector with a projection of %g",
+			largest), Rule: "so small that it fits a float32"}
 	}
 	codes := make([]int, len(y))
 	if scale > 0 {
@@ -139,8 +140,8 @@ func (r *rounded) read(round, client uint64, message []byte) ([]float64, error) 
 	return y, nil
 }
 
-// roundingVariance is the mean of (v-low)(high-v), what rounding a standard normal number to
-// the grid of 2^bits values from -s to s adds to its variance, where numbers beyond ±s count as there.
+// roundingVariance is the mean of (v-low)(high-v), what rounding a standard normal number to the
+// grid of 2^bits values from -s to s adds to its variance, where numbers beyond ±s count as there.
 func roundingVariance(bits int, s float64) float64 {
 	cells := int(1)<<bits - 1
 	step := 2 * s / float64(cells)

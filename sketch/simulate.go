@@ -59,7 +59,8 @@ func (g Grid) plan() ([]work, error) {
 			}
 		}
 	}
-	if err := check.Some("n, k, d, rho and estimators", len(g.N), len(g.K), len(g.D), len(g.Rho), len(g.Estimators)); err != nil {
+	if err := check.Some("n, k, d, rho and estimators", len(g.N), len(g.K), len(g.D), len(g.Rho),
+		len(g.Estimators)); err != nil {
 		return nil, err
 	}
 	var out []work
@@ -71,18 +72,22 @@ func (g Grid) plan() ([]work, error) {
 					if err := checkAlike(n, d, rho); err != nil {
 						return nil, err
 					}
-					vectors = func(ctx context.Context) ([][]float64, error) { return AlikeVectors(ctx, n, d, rho, g.Root) }
+					vectors = func(ctx context.Context) ([][]float64, error) {
+						return AlikeVectors(ctx, n, d, rho, g.Root)
+					}
 				}
 				for _, k := range g.K {
 					for _, e := range g.Estimators {
 						if len(out) == maxGrid {
-							return nil, &check.Error{Name: "grid", Value: "more combinations", Rule: fmt.Sprintf("at most %d combinations", maxGrid)}
+							return nil, &check.Error{Name: "grid", Value: "more combinations",
+								Rule: fmt.Sprintf("at most %d combinations", maxGrid)}
 						}
 						c, err := e.New(Config{N: n, K: k, D: d, Root: g.Root, Beta: g.Beta, Workers: 1}, rho, g.Bits)
 						if err != nil {
 							return nil, fmt.Errorf("%s, n = %d, k = %d, d = %d: %w", e, n, k, d, err)
 						}
-						out = append(out, work{GridRow{N: n, K: k, D: d, Rho: rho, Estimator: e, Bits: c.Bits}, vectors, c})
+						out = append(out, work{GridRow{N: n, K: k, D: d, Rho: rho, Estimator: e, Bits: c.Bits},
+							vectors, c})
 					}
 				}
 			}
@@ -91,8 +96,8 @@ func (g Grid) plan() ([]work, error) {
 	return out, nil
 }
 
-// Simulate runs the grid. progress, if it is not nil, is called from any goroutine after each trial.
-// Nothing is worked on if a combination is not valid.
+// Simulate runs the grid. progress, if it is not nil, is called from any goroutine after each
+// trial. Nothing is worked on if a combination is not valid.
 func (g Grid) Simulate(ctx context.Context, progress func(done, total int)) ([]GridRow, error) {
 	all, err := g.plan()
 	if err != nil {
@@ -102,7 +107,8 @@ func (g Grid) Simulate(ctx context.Context, progress func(done, total int)) ([]G
 	rows := make([]GridRow, len(all))
 	var xs [][]float64
 	for i, w := range all {
-		if i == 0 || w.row.N != all[i-1].row.N || w.row.D != all[i-1].row.D || w.row.Rho != all[i-1].row.Rho {
+		if i == 0 || w.row.N != all[i-1].row.N || w.row.D != all[i-1].row.D ||
+			w.row.Rho != all[i-1].row.Rho {
 			if xs, err = w.vectors(ctx); err != nil {
 				return nil, err
 			}
@@ -117,7 +123,8 @@ func (g Grid) Simulate(ctx context.Context, progress func(done, total int)) ([]G
 			}
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s, n = %d, k = %d, d = %d: %w", w.row.Estimator, w.row.N, w.row.K, w.row.D, err)
+			return nil, fmt.Errorf("%s, n = %d, k = %d, d = %d: %w", w.row.Estimator, w.row.N, w.row.K,
+				w.row.D, err)
 		}
 	}
 	return rows, nil

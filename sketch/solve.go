@@ -19,7 +19,8 @@ const (
 	hardCondition = 1e4
 )
 
-// solve returns T(S)⁺ b. sum may be nil for row selection. The way depends on n, k, d, ρ and nothing else:
+// solve returns T(S)⁺ b. sum may be nil for row selection. The way depends on n, k, d, ρ and
+// nothing else:
 //
 //	T = 1                             b itself
 //	row selection                     S is diagonal
@@ -47,9 +48,11 @@ func (s *system) solve(ctx context.Context, sum *summer, t linear, b []float64) 
 
 func (c Config) useGram(t linear) (bool, error) {
 	order := min(c.N*c.K, c.padded())
-	hard := t.custom != nil || c.Ensemble != SRHT || condition(c.N, c.K, c.padded(), t.rho) > hardCondition
+	hard := t.custom != nil || c.Ensemble != SRHT ||
+		condition(c.N, c.K, c.padded(), t.rho) > hardCondition
 	if order > maxGram && t.custom != nil {
-		return false, &check.Error{Name: "min(nk, d)", Value: order, Rule: fmt.Sprintf("at most %d for a custom T", maxGram)}
+		return false, &check.Error{Name: "min(nk, d)", Value: order,
+			Rule: fmt.Sprintf("at most %d for a custom T", maxGram)}
 	}
 	return c.N*c.K <= smallGram || hard && order <= maxGram, nil
 }
@@ -100,7 +103,8 @@ const (
 // conjugateGradients solves ((1-ρ) I + ρ S) z = b. b lies in the range of S, where this is
 // T(S), and the steps stay in it, so that ρ = 1 needs no pseudo-inverse. A step takes 2n
 // transforms.
-func (s *system) conjugateGradients(ctx context.Context, sum *summer, rho float64, b []float64) ([]float64, error) {
+func (s *system) conjugateGradients(ctx context.Context, sum *summer, rho float64,
+	b []float64) ([]float64, error) {
 	z, r, p, q := make([]float64, len(b)), b, make([]float64, len(b)), make([]float64, len(b))
 	copy(p, b)
 	rr := dot(r, r)
@@ -134,5 +138,7 @@ func (s *system) conjugateGradients(ctx context.Context, sum *summer, rho float6
 			break
 		}
 	}
-	return nil, fmt.Errorf("conjugate gradients: residual %.1e of b after %d steps, where 1e-10 is needed; use a rho below 1, or k or n further from nk = d", math.Sqrt(rr*tolerance*tolerance/goal), maxSteps)
+	return nil, fmt.Errorf(
+		"conjugate gradients: residual %.1e of b after %d steps, where 1e-10 is needed; use a rho "+
+			"below 1, or k or n further from nk = d", math.Sqrt(rr*tolerance*tolerance/goal), maxSteps)
 }

@@ -19,8 +19,8 @@ type Spent struct {
 }
 
 // spendBits are the bits that a number may have, and spendRhos the values of ρ that Opt chooses
-// from. Opt does not simply take ρ*: the clients' rounding errors are independent, so that a decoder
-// with a smaller ρ can have the smaller error.
+// from. Opt does not simply take ρ*: the clients' rounding errors are independent, so that a
+// decoder with a smaller ρ can have the smaller error.
 var (
 	spendBits = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16}
 	spendRhos = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 1}
@@ -46,7 +46,8 @@ func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64)
 	case RandProjOpt:
 		rhos = spendRhos
 	default:
-		return best, &check.Error{Name: "estimator", Value: string(e), Rule: fmt.Sprintf("%s, %s, %s or %s", RandK, RandProjAvg, RandProjOpt, RotatedQuantised)}
+		return best, &check.Error{Name: "estimator", Value: string(e),
+			Rule: fmt.Sprintf("%s, %s, %s or %s", RandK, RandProjAvg, RandProjOpt, RotatedQuantised)}
 	}
 	c.Ensemble = SRHT
 	for _, b := range spendBits {
@@ -58,7 +59,8 @@ func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64)
 			if b > maxRotatedBits {
 				continue
 			}
-			rotated, err := newRotated(baseline{N: c.N, K: min((&rotated{baseline: baseline{D: c.D}}).padded(), budget/b), D: c.D, Root: c.Root}, b)
+			rotated, err := newRotated(baseline{N: c.N,
+				K: min((&rotated{baseline: baseline{D: c.D}}).padded(), budget/b), D: c.D, Root: c.Root}, b)
 			if err != nil {
 				return best, err
 			}

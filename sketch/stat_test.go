@@ -58,7 +58,8 @@ func measured(t *testing.T, name string, c Config, xs [][]float64, m int, want, 
 	got, dev := trials(t, c, xs, m)
 	r, q := Correlation(xs)
 	se := dev / math.Sqrt(float64(m))
-	t.Logf("%s: %.4f, predicted %.4f, table %.4f, standard error %.4f", name, got, mse(t, c, r, q), want, se)
+	t.Logf("%s: %.4f, predicted %.4f, table %.4f, standard error %.4f", name, got, mse(t, c, r, q),
+		want, se)
 	closeTo(t, name, got, want, tolerance)
 }
 
@@ -130,8 +131,10 @@ func TestS3Opt(t *testing.T) {
 		if long() {
 			tolerance = 0.03
 		}
-		c := Config{N: 21, K: 40, D: 1024, Ensemble: SRHT, T: Transform{Rho: RhoOpt(21, star*20)}, Root: 7}
-		measured(t, fmt.Sprintf("ρ* = %g", star), c, equicorrelated(21, 1024, star), often(15, 200), want, tolerance)
+		c := Config{N: 21, K: 40, D: 1024, Ensemble: SRHT, T: Transform{Rho: RhoOpt(21, star*20)},
+			Root: 7}
+		measured(t, fmt.Sprintf("ρ* = %g", star), c, equicorrelated(21, 1024, star), often(15, 200), want,
+			tolerance)
 	}
 }
 
@@ -139,8 +142,8 @@ func TestS3Opt(t *testing.T) {
 func TestS4Max(t *testing.T) {
 	xs := equicorrelated(10, 1024, 1)
 	c := Config{N: 10, K: 80, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}, Root: 5}
-	// The error is d/nk squared times the part of a unit vector outside a random subspace:
-	// v is 10 %. 8 trials: 3 % would be one standard error, so 12 %; under DARRM_LONG=1 200 trials and 3 %.
+	// The error is d/nk squared times the part of a unit vector outside a random subspace: v is 10 %.
+	// 8 trials: 3 % would be one standard error, so 12 %; under DARRM_LONG=1 200 trials and 3 %.
 	tolerance := 0.12
 	if long() {
 		tolerance = 0.03
@@ -157,7 +160,8 @@ func TestS4Max(t *testing.T) {
 	}
 }
 
-// S5: Max on orthogonal vectors is worse than Rand-k. v is 5 %: 4 % with 30 trials are 4 standard errors.
+// S5: Max on orthogonal vectors is worse than Rand-k. v is 5 %: 4 % with 30 trials are 4 standard
+// errors.
 func TestS5MaxOffIdentical(t *testing.T) {
 	xs := equicorrelated(10, 1024, 0)
 	c := Config{N: 10, K: 25, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}, Root: 6}
@@ -204,7 +208,8 @@ func TestS6Unbiased(t *testing.T) {
 			return sum
 		}
 		limit := 2 * expected / m
-		t.Logf("%v: MSE %.3f, ‖avg - mean‖² = %.2g, limit %.2g, with β 10 %% off %.2g and %.2g", e, expected, bias(1), limit, bias(0.9), bias(1.1))
+		t.Logf("%v: MSE %.3f, ‖avg - mean‖² = %.2g, limit %.2g, with β 10 %% off %.2g and %.2g", e,
+			expected, bias(1), limit, bias(0.9), bias(1.1))
 		if bias(1) > limit {
 			t.Errorf("%v: ‖avg - mean‖² = %g, limit %g", e, bias(1), limit)
 		}
@@ -214,13 +219,15 @@ func TestS6Unbiased(t *testing.T) {
 	}
 }
 
-// S7: β by Monte Carlo with 50 draws. The relative deviation of a draw is 3e-4 at d = 1024 and 6e-3 at d = 64, so
-// that the tolerances are 20 and 6 standard errors.
+// S7: β by Monte Carlo with 50 draws. The relative deviation of a draw is 3e-4 at d = 1024 and 6e-3
+// at d = 64, so that the tolerances are 20 and 6 standard errors.
 func TestS7BetaByMonteCarlo(t *testing.T) {
 	draws := often(8, 50)
-	c := Config{N: 10, K: 25, D: 1024, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1, Beta: BetaMode{BetaMonteCarlo, draws}}
+	c := Config{N: 10, K: 25, D: 1024, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1,
+		Beta: BetaMode{BetaMonteCarlo, draws}}
 	closeTo(t, "β(10,25,1024)", betaOf2(t, c), 43.367, 1e-3)
-	c = Config{N: 4, K: 16, D: 64, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1, Beta: BetaMode{BetaMonteCarlo, 50}}
+	c = Config{N: 4, K: 16, D: 64, Ensemble: SRHT, T: Transform{Avg: true}, Root: 1,
+		Beta: BetaMode{BetaMonteCarlo, 50}}
 	closeTo(t, "β(4,16,64)", betaOf2(t, c), 5.1011, 5e-3)
 }
 
@@ -232,7 +239,8 @@ func TestFigure22Measured(t *testing.T) {
 			continue
 		}
 		xs := spread(equicorrelated(v.n, 1024, 1))
-		for name, want := range map[string]float64{"Rand-k": v.plain, "Rand-k-Spatial(Max)": v.row, "Rand-Proj-Spatial(Max)": v.srh} {
+		for name, want := range map[string]float64{"Rand-k": v.plain, "Rand-k-Spatial(Max)": v.row,
+			"Rand-Proj-Spatial(Max)": v.srh} {
 			c := Config{N: v.n, K: v.k, D: 1024, Ensemble: RowSelect, T: Transform{Rho: 1}, Root: 22}
 			m := often(100, 400)
 			switch {
@@ -246,7 +254,8 @@ func TestFigure22Measured(t *testing.T) {
 			}
 			got, dev := trials(t, c, xs, m)
 			if limit := 5*dev/math.Sqrt(float64(m)) + 0.0006; math.Abs(got-want) > limit {
-				t.Errorf("(%d,%d) %s: %g, the table has %g; 5 standard errors are %g", v.n, v.k, name, got, want, limit)
+				t.Errorf("(%d,%d) %s: %g, the table has %g; 5 standard errors are %g", v.n, v.k, name, got,
+					want, limit)
 			}
 		}
 	}
@@ -256,7 +265,8 @@ func TestFigure22Measured(t *testing.T) {
 // Without the factor 47/63 the prediction is 34 % off.
 func TestPaddingPredicted(t *testing.T) {
 	xs := equicorrelated(4, 48, 0.5)
-	c := Config{N: 4, K: 8, D: 48, Ensemble: SRHT, T: Transform{Rho: 0.5}, Root: 17, Beta: BetaMode{BetaMonteCarlo, 300}}
+	c := Config{N: 4, K: 8, D: 48, Ensemble: SRHT, T: Transform{Rho: 0.5}, Root: 17,
+		Beta: BetaMode{BetaMonteCarlo, 300}}
 	r, q := Correlation(xs)
 	got, dev := trials(t, c, xs, 800)
 	want := mse(t, c, r, q)

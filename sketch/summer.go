@@ -35,7 +35,8 @@ func newSummer(workers, n, k, d int) *summer {
 }
 
 // add adds f's contributions of all clients to out.
-func (s *summer) add(ctx context.Context, out []float64, f func(i int, out []float64, b buffer)) error {
+func (s *summer) add(ctx context.Context, out []float64,
+	f func(i int, out []float64, b buffer)) error {
 	done := make([]chan struct{}, s.groups)
 	for g := range done {
 		done[g] = make(chan struct{})

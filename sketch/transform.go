@@ -52,14 +52,16 @@ func (t Transform) check(n int) error {
 		}
 	}
 	if ways > 1 {
-		return &check.Error{Name: "transform", Value: fmt.Sprintf("%d of Rho, Avg, PlugIn and Custom", ways), Rule: "given by at most one of them"}
+		return &check.Error{Name: "transform", Value: fmt.Sprintf("%d of Rho, Avg, PlugIn and Custom",
+			ways), Rule: "given by at most one of them"}
 	}
 	low := math.Inf(-1)
 	if n > 1 {
 		low = -1 / float64(n-1)
 	}
 	if !(t.Rho > low && t.Rho <= 1) {
-		return &check.Error{Name: "rho", Value: t.Rho, Rule: fmt.Sprintf("in (%g, 1] for %d clients", low, n)}
+		return &check.Error{Name: "rho", Value: t.Rho,
+			Rule: fmt.Sprintf("in (%g, 1] for %d clients", low, n)}
 	}
 	return nil
 }
@@ -81,7 +83,8 @@ func (t Transform) of(n int, r float64) linear {
 		return linear{rho: RhoAvg(n)}
 	case t.PlugIn:
 		rho := min(max(r/float64(n-1), 0), 0.95)
-		return linear{rho: math.Round(100*rho) / 100} // far below the estimate's noise, and β need not be found for every value
+		// far below the estimate's noise, and β need not be found for every value
+		return linear{rho: math.Round(100*rho) / 100}
 	}
 	return linear{rho: t.Rho}
 }

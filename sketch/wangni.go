@@ -5,10 +5,10 @@ import (
 	"github.com/darrm/darrm/sketch/wire"
 )
 
-// wangni is the sparsifier of wangni, Wang, Liu and Zhang (NeurIPS 2018): coordinate j is kept
-// with a probability p_j of its own and sent as x_j/p_j. The p_j make the variance
-// Σ x_j² (1/p_j - 1) least for K numbers on average. It looks at the vector, so that the
-// coordinates must be sent too: a number costs 64 + ⌈log₂ d⌉ bits, and how many there are is random.
+// wangni is the sparsifier of wangni, Wang, Liu and Zhang (NeurIPS 2018): coordinate j is kept with
+// a probability p_j of its own and sent as x_j/p_j. The p_j make the variance Σ x_j² (1/p_j - 1)
+// least for K numbers on average. It looks at the vector, so that the coordinates must be sent too:
+// a number costs 64 + ⌈log₂ d⌉ bits, and how many there are is random.
 type wangni struct{ baseline }
 
 var _ Compressor = (*wangni)(nil)

@@ -22,14 +22,16 @@ type ClassGrid struct {
 
 // ClassName names a problem of a ClassGrid as its flags do.
 func ClassName(p plurality.Problem) string {
-	return fmt.Sprintf("classes = %d, K = %d, total-eps = %v, affected = %d", p.Classes, p.K, p.Epsilon, p.Affected)
+	return fmt.Sprintf("classes = %d, K = %d, total-eps = %v, affected = %d", p.Classes, p.K,
+		p.Epsilon, p.Affected)
 }
 
 // Problems returns the grid's problems in order, each once however often it is named, and what is
 // wrong with the combinations that are no problem: a *check.Error behind the combination's name.
 // The error is a *[SizeError].
 func (g ClassGrid) Problems() (valid []plurality.Problem, invalid []error, err error) {
-	if err := checkSize(axis{"classes", len(g.Classes)}, axis{"K", len(g.K)}, axis{"total-eps", len(g.TotalEpsilon)}, axis{"affected", len(g.Affected)}); err != nil {
+	if err := checkSize(axis{"classes", len(g.Classes)}, axis{"K", len(g.K)},
+		axis{"total-eps", len(g.TotalEpsilon)}, axis{"affected", len(g.Affected)}); err != nil {
 		return nil, nil, err
 	}
 	seen := map[plurality.Problem]bool{}
@@ -81,7 +83,8 @@ func RunClasses(ctx context.Context, problems []plurality.Problem, o ClassOption
 	}
 	r.solve = func(ctx context.Context, i int) (outcome, error) {
 		s, err := solve.Cached(ctx, o.Store, problems[i], o.Objective(problems[i]), o.Solve)
-		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path, rejected: s.Rejected})
+		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path,
+			rejected: s.Rejected})
 	}
 	r.name = func(i int) string { return ClassName(problems[i]) }
 	return r.all(ctx, o.Jobs)

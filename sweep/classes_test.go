@@ -13,9 +13,11 @@ import (
 	"github.com/darrm/darrm/plurality/solve"
 )
 
-func classSweep(t *testing.T, jobs int, store *cache.Store) ([]plurality.Problem, ClassOptions, []float64) {
+func classSweep(t *testing.T, jobs int, store *cache.Store) (
+	[]plurality.Problem, ClassOptions, []float64) {
 	t.Helper()
-	problems, invalid, err := ClassGrid{Classes: []int{2, 3}, K: []int{5, 8}, TotalEpsilon: []float64{.3, 1}, Affected: []int{1, All}}.Problems()
+	problems, invalid, err := ClassGrid{Classes: []int{2, 3}, K: []int{5, 8},
+		TotalEpsilon: []float64{.3, 1}, Affected: []int{1, All}}.Problems()
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
 	}
@@ -33,7 +35,8 @@ func classSweep(t *testing.T, jobs int, store *cache.Store) ([]plurality.Problem
 // optimum, however many are solved at a time.
 func TestClassSweep(t *testing.T) {
 	problems, o, values := classSweep(t, 3, nil)
-	if len(problems) != 16 || ClassName(problems[1]) != "classes = 2, K = 5, total-eps = 0.3, affected = 5" {
+	if len(problems) != 16 || ClassName(problems[1]) !=
+		"classes = 2, K = 5, total-eps = 0.3, affected = 5" {
 		t.Fatalf("%d problems, the second is %s", len(problems), ClassName(problems[1]))
 	}
 	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Solved != 16 {
@@ -49,7 +52,8 @@ func TestClassSweep(t *testing.T) {
 		}
 	}
 	again, o, same := classSweep(t, 1, nil)
-	if _, err := RunClasses(context.Background(), again, o); err != nil || !slices.Equal(values, same) {
+	if _, err := RunClasses(context.Background(), again, o); err != nil ||
+		!slices.Equal(values, same) {
 		t.Errorf("one job: %v, %v, want %v", err, same, values)
 	}
 }
@@ -65,26 +69,32 @@ func TestClassSweepResumes(t *testing.T) {
 		}
 	}
 	r, err := RunClasses(ctx, problems, o)
-	if !errors.Is(err, context.Canceled) || r.Solved != 4 || !strings.HasPrefix(err.Error(), "4 of 16 problems are in the cache") {
+	if !errors.Is(err, context.Canceled) || r.Solved != 4 ||
+		!strings.HasPrefix(err.Error(), "4 of 16 problems are in the cache") {
 		t.Errorf("interrupted: %+v, %v", r, err)
 	}
 	problems, o, _ = classSweep(t, 2, store)
-	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Cached != 4 || r.Solved != 12 {
+	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Cached != 4 ||
+		r.Solved != 12 {
 		t.Errorf("again: %+v, %v", r, err)
 	}
 }
 
 func TestClassSweepRefuses(t *testing.T) {
-	g := ClassGrid{Classes: []int{3, 1}, K: []int{5}, TotalEpsilon: []float64{1, 1}, Affected: []int{1, 6, 5, All}}
+	g := ClassGrid{Classes: []int{3, 1}, K: []int{5}, TotalEpsilon: []float64{1, 1},
+		Affected: []int{1, 6, 5, All}}
 	valid, invalid, err := g.Problems()
 	var parameter *check.Error
 	if err != nil || len(valid) != 2 || len(invalid) != 10 || !errors.As(invalid[0], &parameter) ||
-		invalid[0].Error() != "classes = 3, K = 5, total-eps = 1, affected = 6: affected = 6, but it must be between 1 and K = 5" {
+		invalid[0].Error() !=
+			"classes = 3, K = 5, total-eps = 1, affected = 6: affected = 6, but it must be between 1 "+
+				"and K = 5" {
 		t.Errorf("%v, %v, %v", valid, invalid, err)
 	}
 	var size *SizeError
 	g = ClassGrid{Classes: upTo(100), K: upTo(100), TotalEpsilon: floats(100, .1), Affected: []int{1}}
-	if _, _, err := g.Problems(); !errors.As(err, &size) || !strings.Contains(err.Error(), "(100 classes × 100 K × 100 total-eps × 1 affected)") {
+	if _, _, err := g.Problems(); !errors.As(err, &size) ||
+		!strings.Contains(err.Error(), "(100 classes × 100 K × 100 total-eps × 1 affected)") {
 		t.Errorf("1e6 points: %v", err)
 	}
 	problems, o, _ := classSweep(t, 0, nil)
@@ -99,7 +109,8 @@ func TestClassSweepRefuses(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := RunClasses(context.Background(), problems, o); !errors.Is(err, boom) || !strings.HasPrefix(err.Error(), ClassName(problems[3])) {
+	if _, err := RunClasses(context.Background(), problems, o); !errors.Is(err, boom) ||
+		!strings.HasPrefix(err.Error(), ClassName(problems[3])) {
 		t.Errorf("a row that cannot be made: %v", err)
 	}
 }

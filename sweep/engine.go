@@ -16,7 +16,8 @@ type outcome struct {
 }
 
 // hand hands the i-th table, if there is one, to each. An error beside a table is the cache's.
-func hand[T any](each func(int, *T) error, i int, table *T, err error, out outcome) (outcome, error) {
+func hand[T any](each func(int, *T) error, i int, table *T, err error,
+	out outcome) (outcome, error) {
 	if table != nil {
 		if wrong := each(i, table); wrong != nil {
 			return out, wrong
@@ -28,11 +29,12 @@ func hand[T any](each func(int, *T) error, i int, table *T, err error, out outco
 
 // run is a sweep under way.
 type run struct {
-	points   int
-	stored   bool // there is a cache
-	name     func(i int) string
-	solve    func(ctx context.Context, i int) (outcome, error) // an error beside a table is the cache's
-	progress func(done int)                                    // nil for nobody
+	points int
+	stored bool // there is a cache
+	name   func(i int) string
+	// an error beside a table is the cache's
+	solve    func(ctx context.Context, i int) (outcome, error)
+	progress func(done int) // nil for nobody
 
 	mu     sync.Mutex // of what follows
 	result Result
@@ -112,5 +114,6 @@ func (r *run) kept() string {
 	if !r.stored {
 		return fmt.Sprintf("%d of %d problems were solved and, without a cache, are lost", done, r.points)
 	}
-	return fmt.Sprintf("%d of %d problems are in the cache, where the same command goes on", done-r.result.Unsaved, r.points)
+	return fmt.Sprintf("%d of %d problems are in the cache, where the same command goes on",
+		done-r.result.Unsaved, r.points)
 }

@@ -51,7 +51,8 @@ func (p Point) String() string {
 	if !math.IsInf(p.Problem.Epsilon, 1) {
 		epsilon = strconv.FormatFloat(p.Problem.Epsilon, 'g', -1, 64)
 	}
-	return fmt.Sprintf("K = %d, %s, eps = %s, teacher-delta = %v, affected = %s", p.Problem.K, budget, epsilon, p.Problem.TeacherDelta, affected)
+	return fmt.Sprintf("K = %d, %s, eps = %s, teacher-delta = %v, affected = %s", p.Problem.K, budget,
+		epsilon, p.Problem.TeacherDelta, affected)
 }
 
 // SizeError is the error for a grid of more than [MaxPoints] combinations.
@@ -136,7 +137,8 @@ func (g Grid) Points(ctx context.Context) (valid []Point, invalid []error, err e
 }
 
 // withDelta sets δ and validates the problem. A default δ is asked for valid problems only.
-func (g Grid) withDelta(p constraints.Problem, defaultDelta func(constraints.Problem) float64) (constraints.Problem, error) {
+func (g Grid) withDelta(p constraints.Problem,
+	defaultDelta func(constraints.Problem) float64) (constraints.Problem, error) {
 	if g.Delta != nil {
 		p.Delta = *g.Delta
 		return p, p.Validate()

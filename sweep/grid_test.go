@@ -48,7 +48,8 @@ func samePoints(t *testing.T, got []Point, want []constraints.Problem) {
 // Points come in the order of the flags, the last varying fastest, and are the
 // problems that constraints.NewProblem makes.
 func TestGridPoints(t *testing.T) {
-	g := Grid{K: []int{5, 3}, M: []float64{1, 2}, Epsilon: []float64{0.1, 0.5}, TeacherDelta: []float64{0, 1e-5}, Affected: []int{2, All}}
+	g := Grid{K: []int{5, 3}, M: []float64{1, 2}, Epsilon: []float64{0.1, 0.5},
+		TeacherDelta: []float64{0, 1e-5}, Affected: []int{2, All}}
 	valid, invalid, err := g.Points(context.Background())
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
@@ -77,7 +78,9 @@ func TestGridPoints(t *testing.T) {
 	delta := 0.01
 	g.Delta = &delta
 	valid, _, err = g.Points(context.Background())
-	if err != nil || len(valid) != len(want) || slices.ContainsFunc(valid, func(p Point) bool { return p.Problem.Delta != delta }) {
+	if err != nil || len(valid) != len(want) || slices.ContainsFunc(valid, func(p Point) bool {
+		return p.Problem.Delta != delta
+	}) {
 		t.Errorf("with δ = %v: %v, %v", delta, valid, err)
 	}
 }
@@ -87,7 +90,8 @@ func TestGridPoints(t *testing.T) {
 func TestGridTotals(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		g := Grid{
-			K: []int{5, 3}, TotalEpsilon: []float64{0.05, 0.25}, Epsilon: []float64{0.1, math.Inf(1)}, TeacherDelta: []float64{0}, TeacherDeltaStated: true,
+			K: []int{5, 3}, TotalEpsilon: []float64{0.05, 0.25}, Epsilon: []float64{0.1, math.Inf(1)},
+			TeacherDelta: []float64{0}, TeacherDeltaStated: true,
 			Affected: []int{1, All},
 		}
 		if !given {
@@ -118,7 +122,8 @@ func TestGridTotals(t *testing.T) {
 			}
 		}
 		samePoints(t, valid, want)
-		if s := valid[2].String(); s != "K = 5, total-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
+		if s := valid[2].String(); s !=
+			"K = 5, total-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
 			t.Errorf("point 2 is called %s", s)
 		}
 	}
@@ -130,10 +135,12 @@ func TestRememberedDelta(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 4).Draw(t, "K")
 		p := constraints.Problem{
-			K: k, Epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.2, math.Inf(1)}).Draw(t, "ε"), Affected: rapid.IntRange(1, k).Draw(t, "affected"),
+			K: k, Epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.2, math.Inf(1)}).Draw(t, "ε"),
+			Affected:     rapid.IntRange(1, k).Draw(t, "affected"),
 			TeacherDelta: rapid.SampledFrom([]float64{0, 1e-5, 1e-2}).Draw(t, "Δ"), Delta: 0.5,
 		}
-		if amount := rapid.SampledFrom([]float64{0.05, 0.3, 1, 2.5, 4}).Draw(t, "m or total"); rapid.Bool().Draw(t, "total") {
+		if amount := rapid.SampledFrom([]float64{0.05, 0.3, 1, 2.5, 4}).Draw(t,
+			"m or total"); rapid.Bool().Draw(t, "total") {
 			p.TotalEpsilon = amount
 		} else {
 			p.M = amount
@@ -151,7 +158,8 @@ func TestRememberedDelta(t *testing.T) {
 // place.
 func TestGridPointsAreDistinct(t *testing.T) {
 	valid, invalid, err := Grid{
-		K: []int{3, 5, 3}, M: []float64{1, 1, 2}, Epsilon: []float64{0.1}, TeacherDelta: []float64{0}, Affected: []int{3, All},
+		K: []int{3, 5, 3}, M: []float64{1, 1, 2}, Epsilon: []float64{0.1}, TeacherDelta: []float64{0},
+		Affected: []int{3, All},
 	}.Points(context.Background())
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
@@ -160,22 +168,26 @@ func TestGridPointsAreDistinct(t *testing.T) {
 	for _, p := range valid {
 		got = append(got, fmt.Sprint(p.Problem.K, p.Problem.M, p.Problem.Affected))
 	}
-	if want := []string{"3 1 3", "3 2 3", "5 1 3", "5 1 5", "5 2 3", "5 2 5"}; !slices.Equal(got, want) {
+	if want := []string{"3 1 3", "3 2 3", "5 1 3", "5 1 5", "5 2 3", "5 2 5"}; !slices.Equal(got,
+		want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestGridInvalidPoints(t *testing.T) {
 	valid, invalid, err := Grid{
-		K: []int{3, 5}, M: []float64{1, 8000}, Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5}, Affected: []int{4},
+		K: []int{3, 5}, M: []float64{1, 8000}, Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5},
+		Affected: []int{4},
 	}.Points(context.Background())
 	if err != nil || len(valid) != 1 || valid[0].Problem.K != 5 || len(invalid) != 3 {
 		t.Fatalf("%v, %v, %v", valid, invalid, err)
 	}
 	for i, want := range []string{
-		"K = 3, m = 1, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but it must be between 1 and K = 3",
+		"K = 3, m = 1, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but it must be " +
+			"between 1 and K = 3",
 		"K = 3, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but",
-		"K = 5, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: m·epsilon = 800, but it must be at most 700",
+		"K = 5, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: m·epsilon = 800, but it must " +
+			"be at most 700",
 	} {
 		var parameter *constraints.ParameterError
 		if !strings.Contains(invalid[i].Error(), want) || !errors.As(invalid[i], &parameter) {
@@ -185,17 +197,22 @@ func TestGridInvalidPoints(t *testing.T) {
 }
 
 func TestGridCap(t *testing.T) {
-	g := Grid{K: upTo(1000), M: floats(101, 1), Epsilon: []float64{0.1}, TeacherDelta: []float64{0}, Affected: []int{All}}
+	g := Grid{K: upTo(1000), M: floats(101, 1), Epsilon: []float64{0.1}, TeacherDelta: []float64{0},
+		Affected: []int{All}}
 	var size *SizeError
-	if _, _, err := g.Points(context.Background()); !errors.As(err, &size) || !strings.Contains(err.Error(), "more than 100000 points (1000 K × 101 m × 1 eps × 1 teacher-delta × 1 affected)") {
+	if _, _, err := g.Points(context.Background()); !errors.As(err, &size) ||
+		!strings.Contains(err.Error(),
+			"more than 100000 points (1000 K × 101 m × 1 eps × 1 teacher-delta × 1 affected)") {
 		t.Errorf("101,000 points: %v", err)
 	}
 	// Factors whose product does not fit 64 bits are a cap like any other.
 	long := floats(100000, 1)
-	if _, _, err := (Grid{K: upTo(100000), M: long, Epsilon: long, TeacherDelta: long, Affected: upTo(100000)}).Points(context.Background()); !errors.As(err, &size) {
+	if _, _, err := (Grid{K: upTo(100000), M: long, Epsilon: long, TeacherDelta: long,
+		Affected: upTo(100000)}).Points(context.Background()); !errors.As(err, &size) {
 		t.Errorf("1e25 points: %v", err)
 	}
-	valid, _, err := (Grid{K: upTo(1000), M: floats(100, 1), Epsilon: []float64{0.1}, TeacherDelta: []float64{0}, Affected: []int{All}}).Points(context.Background())
+	valid, _, err := (Grid{K: upTo(1000), M: floats(100, 1), Epsilon: []float64{0.1},
+		TeacherDelta: []float64{0}, Affected: []int{All}}).Points(context.Background())
 	if err != nil || len(valid) != MaxPoints {
 		t.Errorf("%d points, %v, want %d", len(valid), err, MaxPoints)
 	}
@@ -206,7 +223,8 @@ func TestGridStops(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	<-ctx.Done()
-	if _, _, err := (Grid{K: []int{3}, M: floats(90_000, 0.001), Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5}, Affected: []int{All}}).Points(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := (Grid{K: []int{3}, M: floats(90_000, 0.001), Epsilon: []float64{0.1},
+		TeacherDelta: []float64{1e-5}, Affected: []int{All}}).Points(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("90,000 points: %v", err)
 	}
 }

@@ -61,7 +61,8 @@ func Run(ctx context.Context, points []Point, o Options) (Result, error) {
 		so := o.Solve
 		so.Counts = o.Counts[points[i].Problem.K]
 		s, err := solve.Cached(ctx, o.Store, points[i].Problem, so)
-		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path, rejected: s.Rejected})
+		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path,
+			rejected: s.Rejected})
 	}
 	r.name = func(i int) string { return points[i].String() }
 	return r.all(ctx, o.Jobs)

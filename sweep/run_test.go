@@ -22,9 +22,11 @@ func openStore(t testing.TB) *cache.Store {
 }
 
 // sweepOf returns the points of a grid and options that keep each point's error.
-func sweepOf(t testing.TB, k []int, m []float64, jobs int, store *cache.Store) ([]Point, Options, []float64) {
+func sweepOf(t testing.TB, k []int, m []float64, jobs int,
+	store *cache.Store) ([]Point, Options, []float64) {
 	t.Helper()
-	points, invalid, err := Grid{K: k, M: m, Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5}, Affected: []int{All}}.Points(context.Background())
+	points, invalid, err := Grid{K: k, M: m, Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5},
+		Affected: []int{All}}.Points(context.Background())
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
 	}
@@ -45,7 +47,8 @@ func TestSweepResumes(t *testing.T) {
 		}
 	}
 	r, err := Run(ctx, points, o)
-	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "4 of 10 problems are in the cache, where the same command goes on: ") {
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(),
+		"4 of 10 problems are in the cache, where the same command goes on: ") {
 		t.Errorf("interrupted: %v", err)
 	}
 	entries, err := store.List()
@@ -67,7 +70,8 @@ func TestSweepResumes(t *testing.T) {
 	ctx, cancel = context.WithCancel(context.Background())
 	cancel()
 	points, o, _ = sweepOf(t, []int{3}, two, 2, nil)
-	if _, err := Run(ctx, points, o); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "0 of 2 problems were solved and, without a cache, are lost") {
+	if _, err := Run(ctx, points, o); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "0 of 2 problems were solved and, without a cache, are lost") {
 		t.Errorf("without a cache: %v", err)
 	}
 }
@@ -103,7 +107,8 @@ func TestSweepEachFails(t *testing.T) {
 	points, o, _ := sweepOf(t, []int{3, 5}, []float64{1}, 1, nil)
 	boom := errors.New("boom")
 	o.Each = func(int, *gamma.Table) error { return boom }
-	if r, err := Run(context.Background(), points, o); !errors.Is(err, boom) || !strings.HasPrefix(err.Error(), "K = 3, m = 1") || r.Solved != 0 {
+	if r, err := Run(context.Background(), points, o); !errors.Is(err, boom) ||
+		!strings.HasPrefix(err.Error(), "K = 3, m = 1") || r.Solved != 0 {
 		t.Errorf("%d solved, %v", r.Solved, err)
 	}
 }
@@ -134,12 +139,14 @@ func TestSweepUnsaved(t *testing.T) {
 		}
 		r, err := Run(ctx, points, o)
 		if interrupted {
-			if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "1 of 3 problems are in the cache") {
+			if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(),
+				"1 of 3 problems are in the cache") {
 				t.Errorf("interrupted: %v", err)
 			}
 			continue
 		}
-		if err != nil || r.Solved != 3 || r.Unsaved != 2 || r.UnsavedErr == nil || slices.Contains(found, 0) {
+		if err != nil || r.Solved != 3 || r.Unsaved != 2 || r.UnsavedErr == nil ||
+			slices.Contains(found, 0) {
 			t.Errorf("%v: %d solved, %d unsaved: %v; %v", err, r.Solved, r.Unsaved, r.UnsavedErr, found)
 		}
 	}

@@ -38,7 +38,9 @@ type Batch struct {
 func (b *Batch) Len() int { return len(b.places) }
 
 // Row returns the counts of query i, 0 ≤ i < Len, one per class.
-func (b *Batch) Row(i int) []int { return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes] }
+func (b *Batch) Row(i int) []int {
+	return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes]
+}
 
 // Ones returns how many teachers answered the second of two classes in query i.
 // It panics unless there are two classes and their counts sum to K: with missing votes
@@ -49,7 +51,8 @@ func (b *Batch) Ones(i int) int {
 	}
 	zeros, ones := b.Counts[2*i], b.Counts[2*i+1]
 	if zeros+ones != b.K {
-		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: some are missing", zeros+ones, b.K))
+		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: some are missing", zeros+ones,
+			b.K))
 	}
 	return ones
 }

@@ -152,16 +152,20 @@ func BenchmarkFormats(b *testing.B) {
 	}
 	for _, v := range []variant{
 		{name: "csv", data: d.writeCSV(',', false)},
-		{name: "csv.gz", data: gzipped(d.writeCSV(',', false)), opts: Options{Compression: CompressionGzip}},
-		{name: "csv.zst", data: zstded(d.writeCSV(',', false)), opts: Options{Compression: CompressionZstd}},
+		{name: "csv.gz", data: gzipped(d.writeCSV(',', false)),
+			opts: Options{Compression: CompressionGzip}},
+		{name: "csv.zst", data: zstded(d.writeCSV(',', false)),
+			opts: Options{Compression: CompressionZstd}},
 		{name: "jsonl list", data: d.writeJSON(true, true), opts: Options{Format: FormatJSONL}},
 		{name: "jsonl keys", data: d.writeJSON(false, true), opts: Options{Format: FormatJSONL}},
 		{name: "npy u1", data: d.npy("|u1", false, false), opts: npyOf(LayoutWide)},
 		{name: "npy i8", data: d.npy("<i8", false, false), opts: npyOf(LayoutWide)},
 		{name: "npy f8", data: d.npy("<f8", false, false), opts: npyOf(LayoutWide)},
 		{name: "npy teachers", data: d.npy("|u1", true, false), opts: npyOf(LayoutTeachers)},
-		{name: "parquet", data: d.writeParquet(parquetOptions{version: 1, codec: &parquet.Snappy, kind: "dictint", optional: true, pageSize: 1 << 20, group: 1 << 20}), opts: pq(Options{})},
-		{name: "parquet text", data: d.writeParquet(parquetOptions{version: 2, codec: &parquet.Zstd, kind: "text", pageSize: 1 << 20, group: 1 << 20}), opts: pq(Options{})},
+		{name: "parquet", data: d.writeParquet(parquetOptions{version: 1, codec: &parquet.Snappy,
+			kind: "dictint", optional: true, pageSize: 1 << 20, group: 1 << 20}), opts: pq(Options{})},
+		{name: "parquet text", data: d.writeParquet(parquetOptions{version: 2, codec: &parquet.Zstd,
+			kind: "text", pageSize: 1 << 20, group: 1 << 20}), opts: pq(Options{})},
 	} {
 		b.Run(v.name, func(b *testing.B) {
 			b.SetBytes(int64(len(v.data)))

@@ -104,7 +104,8 @@ func (c *cell) voteRule(l *classList) string {
 	if c.kind != textCell || strings.TrimSpace(c.text) != "" {
 		want = ", want " + l.want()
 	}
-	return "the vote is missing (" + quote(c.plain()) + ")" + want + ": every teacher must answer every query, or --missing coin draws a vote"
+	return "the vote is missing (" + quote(c.plain()) + ")" + want +
+		": every teacher must answer every query, or --missing coin draws a vote"
 }
 
 // count returns a count of votes, or the rule that the cell breaks.

@@ -72,14 +72,17 @@ func newClassList(names []string) (*classList, error) {
 	for i, name := range c.names {
 		switch {
 		case name == "" || len(name) > maxClassBytes:
-			return nil, &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf("1 to %d bytes long", maxClassBytes)}
+			return nil, &check.Error{Name: "class", Value: quote(name),
+				Rule: fmt.Sprintf("1 to %d bytes long", maxClassBytes)}
 		case !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\r\n\ufeff"):
-			return nil, &check.Error{Name: "class", Value: quote(name), Rule: "valid UTF-8 without NUL, line end or byte order mark"}
+			return nil, &check.Error{Name: "class", Value: quote(name),
+				Rule: "valid UTF-8 without NUL, line end or byte order mark"}
 		case strings.TrimSpace(name) != name:
 			return nil, &check.Error{Name: "class", Value: quote(name), Rule: "without spaces around it"}
 		}
 		if first, ok := c.byName[name]; ok {
-			return nil, &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf("in the list once, but classes %d and %d have this name", first, i)}
+			return nil, &check.Error{Name: "class", Value: quote(name),
+				Rule: fmt.Sprintf("in the list once, but classes %d and %d have this name", first, i)}
 		}
 		c.byName[name] = i
 		if len(name) == 1 {
@@ -205,7 +208,8 @@ func decimalInt(number string) (int64, bool) {
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		mantissa = text[:at]
 		var err error
-		if exponent, err = strconv.Atoi(text[at+1:]); (err != nil || max(exponent, -exponent) > 2*maxRecordBytes) && !zero() {
+		if exponent, err = strconv.Atoi(text[at+1:]); (err != nil ||
+			max(exponent, -exponent) > 2*maxRecordBytes) && !zero() {
 			return 0, false // too far from any number that the mantissa could make up for
 		}
 	}

@@ -83,7 +83,8 @@ func (d *columnDecoder) resolveColumns() error {
 	if d.ids {
 		c := &d.all[d.cols.id]
 		if c.Kind == format.Boolean || c.Kind == format.Float {
-			return d.errorf("column %s: query ids have the type %s, want integers or text", quote(c.Name), c.Type)
+			return d.errorf("column %s: query ids have the type %s, want integers or text", quote(c.Name),
+				c.Type)
 		}
 		d.read = append(d.read, d.cols.id)
 	}

@@ -25,7 +25,8 @@ const (
 
 var (
 	compressionNames    = []string{"auto", "none", "gzip", "zstd"}
-	compressionOfEnding = map[string]Compression{"gz": CompressionGzip, "zst": CompressionZstd, "zstd": CompressionZstd}
+	compressionOfEnding = map[string]Compression{"gz": CompressionGzip, "zst": CompressionZstd,
+		"zstd": CompressionZstd}
 )
 
 // CompressionNames returns what [ParseCompression] takes.
@@ -65,7 +66,8 @@ func decompress(info *fileInfo, raw *countingReader, c Compression) (io.Reader, 
 	case CompressionZstd:
 		d.kind = "zstd"
 		d.r, err = zstd.NewReader(bufio.NewReaderSize(raw, 64<<10),
-			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxZstdWindow))
 	default:
 		return raw, nil
 	}
@@ -102,7 +104,8 @@ func (d *decompressor) fault(err error) error {
 	case gzip.ErrHeader, zstd.ErrMagicMismatch:
 		rule = fmt.Sprintf("the data are not in %s format, or something else stands behind them", d.kind)
 	case zstd.ErrWindowSizeExceeded:
-		rule = fmt.Sprintf("the zstd data need a window above %d MiB: compress them without --long or --ultra", maxZstdWindow>>20)
+		rule = fmt.Sprintf("the zstd data need a window above %d MiB: compress them without --long "+
+			"or --ultra", maxZstdWindow>>20)
 	}
 	return &ParseError{File: d.info.name, Rule: rule, Err: err}
 }

@@ -112,7 +112,8 @@ func (r *rowReader) fill(b *Batch) error {
 			if r.header != nil {
 				first = "the header"
 			}
-			return r.fault(-1, fmt.Sprintf("the row has %d columns, but %s has %d", len(row), first, r.width))
+			return r.fault(-1, fmt.Sprintf("the row has %d columns, but %s has %d", len(row), first,
+				r.width))
 		}
 		rec.place = r.cellLine(0)
 		for i, at := range r.cols.votes {
@@ -241,14 +242,18 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 	switch votes {
 	case cells:
 		if r.layout != LayoutCounts && cells > 0 && number(names).order() != nil {
-			return false, r.fault(-1, "cannot tell whether this row is a header: its cells are votes, and could be names, too; say so with --header yes or --header no")
+			return false, r.fault(-1,
+				"cannot tell whether this row is a header: its cells are votes, and could be names, too; say "+
+					"so with --header yes or --header no")
 		}
 		return false, nil
 	case 0:
 		return true, nil
 	}
 	return false, r.fault(odd, fmt.Sprintf(
-		"cannot tell whether this row is a header: %d of %d cells are %s, but this one is %s; say whether there is a header (--header), and which columns hold ids (--id-column) and true labels (--label-column)",
+		"cannot tell whether this row is a header: %d of %d cells are %s, but this one is %s; say "+
+			"whether there is a header (--header), and which columns hold ids (--id-column) and true "+
+			"labels (--label-column)",
 		votes, cells, what, quote(row[odd])))
 }
 
@@ -263,7 +268,8 @@ func (r *rowReader) resolveColumns(first []string) error {
 	seen := make(map[string]int, n)
 	for i, name := range d.header {
 		if first, ok := seen[name]; ok && name != "" {
-			return r.fault(i, fmt.Sprintf("the header has the name %s twice, first in column %d", quote(name), first+1))
+			return r.fault(i, fmt.Sprintf("the header has the name %s twice, first in column %d",
+				quote(name), first+1))
 		}
 		seen[name] = i
 	}
@@ -288,9 +294,11 @@ func (d *csvDecoder) otherSeparator(text string) string {
 	if d.comma == '\t' {
 		own, want = "tab", "tabs"
 	}
-	for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {",", "commas"}} {
+	for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"},
+		{",", "commas"}} {
 		if sep.name != want && strings.Contains(text, sep.char) {
-			return "the row has no " + own + ", but " + sep.name + ": the columns must be separated by " + want
+			return "the row has no " + own + ", but " + sep.name + ": the columns must be separated by " +
+				want
 		}
 	}
 	return ""

@@ -10,7 +10,8 @@ import "bytes"
 // what they accept.
 func (d *csvDecoder) parseFast(ch chunk, b *Batch) bool {
 	data := ch.data
-	if len(data) > maxRecordBytes || bytes.IndexByte(data, '"') >= 0 || endOf(data) != d.ends || d.ends == endsUnknown {
+	if len(data) > maxRecordBytes || bytes.IndexByte(data, '"') >= 0 || endOf(data) != d.ends ||
+		d.ends == endsUnknown {
 		return false
 	}
 	p := fastParser{csvDecoder: d, b: b, data: data, crlf: d.ends == endsCRLF}
@@ -63,7 +64,8 @@ func (p *fastParser) row() bool {
 		}
 		if cell >= 0 && wide && p.at+1 < len(p.data) {
 			// Most classes are one digit.
-			if c := p.classes.byByte[p.data[p.at]]; c >= 0 && (p.data[p.at+1] == p.comma || p.data[p.at+1] == end) {
+			if c := p.classes.byByte[p.data[p.at]]; c >= 0 &&
+				(p.data[p.at+1] == p.comma || p.data[p.at+1] == end) {
 				row[c]++
 				if p.opts.KeepVotes {
 					p.b.Votes[votes+cell] = int(c)

@@ -35,7 +35,8 @@ type Roles struct {
 // names. All files of a stream must: what is a teacher in one and another thing in the
 // next, with K stated, would go unseen. Columns of counts may be named in two ways.
 func (r Roles) SameVotes(other Roles) bool {
-	return r.In != "columns" || other.In != "columns" || r.Layout == LayoutCounts.String() || slices.Equal(r.Votes, other.Votes)
+	return r.In != "columns" || other.In != "columns" || r.Layout == LayoutCounts.String() ||
+		slices.Equal(r.Votes, other.Votes)
 }
 
 // String returns one line, such as
@@ -51,7 +52,8 @@ func (r Roles) String() string {
 	case "columns":
 		fmt.Fprintf(&b, "%s: %s (%s)", what, abbreviate(r.Votes), plural(r.Width, "column"))
 	case "positions":
-		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, abbreviate(r.Votes), plural(r.Width, "column"))
+		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, abbreviate(r.Votes),
+			plural(r.Width, "column"))
 	case "list":
 		fmt.Fprintf(&b, "%s: %s (a list of %d)", what, quoteUnlessPlain(r.Votes[0]), r.Width)
 	default:

@@ -41,7 +41,8 @@ type TeacherDescription struct {
 // Describe reads all votes and describes them. The reader must keep votes (Options.KeepVotes)
 // for Teachers. progress, unless nil, is called now and then. The errors are those of reading.
 func Describe(r *Reader, progress func(Progress)) (*Description, error) {
-	d := &Description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(), Histogram: make([]int64, r.K()+1)}
+	d := &Description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(),
+		Histogram: make([]int64, r.K()+1)}
 	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, err

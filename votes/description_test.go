@@ -9,7 +9,8 @@ import (
 // A description counts votes, ties, missing ones and true labels, by query and by teacher.
 func TestDescribe(t *testing.T) {
 	const file = "t1,t2,t3,t4,label\n1,1,0,1,1\n0,0,1,1,0\n,0,0,0,0\n1,1,1,1,1\n"
-	r, err := Open(t.Context(), Options{KeepVotes: true, Missing: MissingCoin, Stdin: strings.NewReader(file)}, "-")
+	r, err := Open(t.Context(), Options{KeepVotes: true, Missing: MissingCoin,
+		Stdin: strings.NewReader(file)}, "-")
 	if err != nil {
 		t.Fatal(err)
 	}

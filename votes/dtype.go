@@ -32,7 +32,8 @@ func parseDtype(s string) (dtype, error) {
 	n, ok := canonicalNumber(rest[1:])
 	switch d.kind {
 	case 'O':
-		return d, rulef("the elements are Python objects, stored as a pickle, which is a program and is not run: save the votes as integers or text")
+		return d, rulef("the elements are Python objects, stored as a pickle, which is a program and " +
+			"is not run: save the votes as integers or text")
 	case 'U', 'S', 'a':
 		if d.kind == 'U' {
 			n *= 4
@@ -50,7 +51,8 @@ func parseDtype(s string) (dtype, error) {
 		ok = false
 	}
 	if !ok || n == 0 {
-		return d, rulef("the element type %s is not one for votes: want booleans, integers, float32, float64 or text", quote(s))
+		return d, rulef("the element type %s is not one for votes: want booleans, integers, float32, "+
+			"float64 or text", quote(s))
 	}
 	d.size = int(n)
 	return d, nil

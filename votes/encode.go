@@ -84,7 +84,8 @@ func (e *csvLabels) Row(id []byte, class int) error {
 // simple reports whether an id needs no quotes in any dialect.
 func simple(id []byte) bool {
 	for _, c := range id {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '_' || c == '.' || c == '/') {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' ||
+			c == '_' || c == '.' || c == '/') {
 			return false
 		}
 	}

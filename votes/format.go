@@ -46,14 +46,17 @@ type FormatInfo struct {
 	Labels  bool     // labels are written in it, too
 }
 
-// formatRow is a row of the table of formats. A new format is a row, here or in a package of its own.
+// formatRow is a row of the table of formats. A new format is a row, here or in a package of its
+// own.
 type formatRow struct {
 	FormatInfo
-	magic  string                   // the first bytes of a file, "" for text
-	isAt   string                   // why a file that begins so is not text
-	start  func(head []byte) string // what is wrong with a file's first four bytes; nil where it is not sought in
-	open   opener
-	encode func(*LabelFile, io.Writer, format.Labels) (format.Encoder, error) // nil where labels are not written
+	magic string // the first bytes of a file, "" for text
+	isAt  string // why a file that begins so is not text
+	// what is wrong with a file's first four bytes; nil where it is not sought in
+	start func(head []byte) string
+	open  opener
+	// nil where labels are not written
+	encode func(*LabelFile, io.Writer, format.Labels) (format.Encoder, error)
 }
 
 // An opener opens a file of one format.
@@ -65,12 +68,16 @@ func ownFormats() []formatRow {
 	return []formatRow{
 		{
 			FormatInfo: FormatInfo{FormatCSV, "CSV", []string{"csv"}, true, true},
-			open:       text(func(info *fileInfo, r io.Reader) (decoder, error) { return openCSV(info, r, ',') }),
-			encode:     encodeCSV(','),
+			open: text(func(info *fileInfo, r io.Reader) (decoder, error) {
+				return openCSV(info, r, ',')
+			}),
+			encode: encodeCSV(','),
 		}, {
 			FormatInfo: FormatInfo{FormatTSV, "TSV", []string{"tsv", "tab"}, true, true},
-			open:       text(func(info *fileInfo, r io.Reader) (decoder, error) { return openCSV(info, r, '\t') }),
-			encode:     encodeCSV('\t'),
+			open: text(func(info *fileInfo, r io.Reader) (decoder, error) {
+				return openCSV(info, r, '\t')
+			}),
+			encode: encodeCSV('\t'),
 		}, {
 			FormatInfo: FormatInfo{FormatJSONL, "JSON Lines", []string{"jsonl", "ndjson"}, true, true},
 			open:       text(openJSONL),
@@ -79,11 +86,14 @@ func ownFormats() []formatRow {
 			},
 		}, {
 			FormatInfo: FormatInfo{FormatNPY, "NumPy .npy", []string{"npy"}, true, true},
-			magic:      npy.Magic[:4], isAt: "the file is a NumPy array: say so by its name (.npy) or the format",
-			open: openNPY, encode: encodeNPY,
+			magic:      npy.Magic[:4],
+			isAt:       "the file is a NumPy array: say so by its name (.npy) or the format",
+			open:       openNPY, encode: encodeNPY,
 		}, {
 			FormatInfo: FormatInfo{FormatNPZ, "NumPy .npz", []string{"npz"}, false, false},
-			magic:      "PK\x03\x04", isAt: "the file is a zip archive or a spreadsheet: export it as CSV (NumPy archives are named .npz)",
+			magic:      "PK\x03\x04",
+			isAt: "the file is a zip archive or a spreadsheet: export it as CSV (NumPy archives are " +
+				"named .npz)",
 			start: npzStart, open: openNPZ,
 		},
 	}
@@ -95,11 +105,15 @@ func formats() []formatRow {
 	for _, f := range format.Registered() {
 		row := formatRow{
 			FormatInfo: FormatInfo{Format(f.Name), f.Title, f.Endings, false, f.Encode != nil},
-			magic:      f.Magic, isAt: fmt.Sprintf("the file is in the format %s: say so by its name (.%s) or the format", f.Title, f.Endings[0]),
+			magic:      f.Magic,
+			isAt: fmt.Sprintf("the file is in the format %s: say so by its name (.%s) or the format",
+				f.Title, f.Endings[0]),
 			start: f.Start, open: columnar(openColumns(f)),
 		}
 		if f.Encode != nil {
-			row.encode = func(_ *LabelFile, w io.Writer, l format.Labels) (format.Encoder, error) { return f.Encode(w, l), nil }
+			row.encode = func(_ *LabelFile, w io.Writer, l format.Labels) (format.Encoder, error) {
+				return f.Encode(w, l), nil
+			}
 		}
 		table = append(table, row)
 	}
@@ -144,7 +158,8 @@ func (f Format) check() error {
 	if f == FormatAuto || f.row() != nil {
 		return nil
 	}
-	return &check.Error{Name: "format", Value: quote(string(f)), Rule: "one of " + strings.Join(FormatNames(), ", ")}
+	return &check.Error{Name: "format", Value: quote(string(f)),
+		Rule: "one of " + strings.Join(FormatNames(), ", ")}
 }
 
 // row returns the format's row of the table, nil if there is none.
@@ -161,7 +176,8 @@ func columnar(open opener) opener {
 	return func(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 		switch info.layout {
 		case LayoutTeachers:
-			return nil, info.errorf("the layout teachers is for arrays (npy, npz): a row of a %s file is a query", s.format)
+			return nil, info.errorf(
+				"the layout teachers is for arrays (npy, npz): a row of a %s file is a query", s.format)
 		case LayoutDefault:
 			info.layout = LayoutWide
 		}
@@ -213,7 +229,8 @@ func CheckName(path string) error {
 	case "json", "xlsx", "xls", "ods", "arrow", "feather", "parquet", "pq":
 		if f, _ := FormatOfName(path); f == FormatAuto {
 			names := FormatNames()[1:]
-			return fmt.Errorf("%s: files that end in .%s are neither read nor written: the forms are %s; say which by the name, by --format or by --out-format",
+			return fmt.Errorf("%s: files that end in .%s are neither read nor written: the forms are %s; "+
+				"say which by the name, by --format or by --out-format",
 				shownName(path), ending, listed(names, "and"))
 		}
 	}
@@ -245,7 +262,8 @@ func byName(path string, f Format, c Compression) (Format, Compression, error) {
 		return FormatAuto, 0, err
 	}
 	if c != CompressionNone && !f.row().Wrapped {
-		return FormatAuto, 0, fmt.Errorf("%s: a %s file is compressed inside, it cannot be wrapped in %s", shownName(path), f, c)
+		return FormatAuto, 0, fmt.Errorf("%s: a %s file is compressed inside, it cannot be wrapped in %s",
+			shownName(path), f, c)
 	}
 	return f, c, nil
 }

@@ -63,7 +63,8 @@ func (d *data) want(keep bool) *all {
 }
 
 func drawData(t *rapid.T, missing bool) *data {
-	d := &data{classes: rapid.SampledFrom([][]string{{"0", "1"}, {"0", "1", "2"}, {"5", "8"}, {"-3", "300"}, {"cat", "dog"}, {"ä", "b c", "日本"}, IntegerClasses(12)}).Draw(t, "classes")}
+	d := &data{classes: rapid.SampledFrom([][]string{{"0", "1"}, {"0", "1", "2"}, {"5", "8"},
+		{"-3", "300"}, {"cat", "dog"}, {"ä", "b c", "日本"}, IntegerClasses(12)}).Draw(t, "classes")}
 	k := rapid.IntRange(1, 13).Draw(t, "K")
 	n := rapid.IntRange(1, 40).Draw(t, "N")
 	withIDs, withLabels := rapid.Bool().Draw(t, "ids"), rapid.Bool().Draw(t, "labels")
@@ -72,7 +73,8 @@ func drawData(t *rapid.T, missing bool) *data {
 		least = -1
 	}
 	for i := range n {
-		d.votes = append(d.votes, rapid.SliceOfN(rapid.IntRange(least, len(d.classes)-1), k, k).Draw(t, "votes"))
+		d.votes = append(d.votes, rapid.SliceOfN(rapid.IntRange(least, len(d.classes)-1), k, k).Draw(t,
+			"votes"))
 		if withIDs {
 			d.ids = append(d.ids, rapid.SampledFrom([]string{"%d", "q%d", "é %d", "0%d"}).Draw(t, "form"))
 			d.ids[i] = fmt.Sprintf(d.ids[i], i)
@@ -264,7 +266,8 @@ func (d *data) dtypes() []string {
 	for _, row := range d.votes {
 		missing = missing || slices.Contains(row, -1)
 	}
-	out := []string{fmt.Sprintf("<U%d", longest), fmt.Sprintf(">U%d", longest+2), fmt.Sprintf("|S%d", longest)}
+	out := []string{fmt.Sprintf("<U%d", longest), fmt.Sprintf(">U%d", longest+2),
+		fmt.Sprintf("|S%d", longest)}
 	if !integers {
 		return out
 	}
@@ -304,7 +307,8 @@ func (d *data) writeNPZ(descr string, teachers, fortran bool, method uint16) []b
 		for _, id := range d.ids {
 			longest = max(longest, utf8.RuneCountInString(id))
 		}
-		add("query", npyFile(fmt.Sprintf("<U%d", longest), false, npyElements(fmt.Sprintf("<U%d", longest), d.ids), int64(len(d.ids))))
+		add("query", npyFile(fmt.Sprintf("<U%d", longest), false,
+			npyElements(fmt.Sprintf("<U%d", longest), d.ids), int64(len(d.ids))))
 	}
 	if d.labels != nil {
 		var names []string
@@ -412,8 +416,10 @@ func (d *data) writeParquet(o parquetOptions) []byte {
 		group["truth"] = node
 	}
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("votes", group), parquet.DataPageVersion(o.version),
-		parquet.Compression(o.codec), parquet.PageBufferSize(o.pageSize), parquet.MaxRowsPerRowGroup(o.group))
+	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("votes", group),
+		parquet.DataPageVersion(o.version),
+		parquet.Compression(o.codec), parquet.PageBufferSize(o.pageSize),
+		parquet.MaxRowsPerRowGroup(o.group))
 	for i, row := range d.votes {
 		var out parquet.Row
 		add := func(v parquet.Value, optional bool) {
@@ -496,29 +502,34 @@ func (d *data) variants(t *rapid.T) []variant {
 			opts := Options{Layout: layout}
 			out = append(out,
 				variant{name: name + ".npy", data: d.npy(descr, i == 1, fortran), opts: opts, bare: true},
-				variant{name: name + ".npy.gz", data: gzipped(d.npy(descr, i == 1, fortran)), opts: opts, bare: true},
+				variant{name: name + ".npy.gz", data: gzipped(d.npy(descr, i == 1, fortran)), opts: opts,
+					bare: true},
 				variant{name: name + ".npz", data: d.writeNPZ(descr, i == 1, fortran, zip.Store), opts: opts},
-				variant{name: name + "-packed.npz", data: d.writeNPZ(descr, i == 1, fortran, zip.Deflate), opts: opts},
+				variant{name: name + "-packed.npz", data: d.writeNPZ(descr, i == 1, fortran, zip.Deflate),
+					opts: opts},
 			)
 		}
 	}
 	kinds := []string{"text", "textdelta", "deltabytes", "dict"}
 	if integers {
-		kinds = append(kinds, "int64", "int32", "double", "split", "splitfloat", "delta", "delta32", "dictint")
+		kinds = append(kinds, "int64", "int32", "double", "split", "splitfloat", "delta", "delta32",
+			"dictint")
 	}
 	if binary {
 		kinds = append(kinds, "bool", "boolrle", "uint32")
 	}
 	for range 4 {
 		o := parquetOptions{
-			version:  rapid.IntRange(1, 2).Draw(t, "page version"),
-			codec:    rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli}).Draw(t, "codec"),
+			version: rapid.IntRange(1, 2).Draw(t, "page version"),
+			codec: rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy,
+				&parquet.Gzip, &parquet.Zstd, &parquet.Brotli}).Draw(t, "codec"),
 			optional: missing || rapid.Bool().Draw(t, "optional"),
 			kind:     rapid.SampledFrom(kinds).Draw(t, "kind"),
 			pageSize: rapid.SampledFrom([]int{64, 1 << 10, 1 << 18}).Draw(t, "page size"),
 			group:    rapid.SampledFrom([]int64{7, 1000}).Draw(t, "group"),
 		}
-		name := fmt.Sprintf("%s-v%d-%s-%t-%d.parquet", o.kind, o.version, strings.ToLower(o.codec.String()), o.optional, o.pageSize)
+		name := fmt.Sprintf("%s-v%d-%s-%t-%d.parquet", o.kind, o.version,
+			strings.ToLower(o.codec.String()), o.optional, o.pageSize)
 		opts := Options{}
 		if d.ids != nil {
 			opts.IDColumn = "a_query"
@@ -573,10 +584,12 @@ func TestEveryFormatTheSame(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: got %+v, want %+v", v.name, got, want)
 			}
-			if p := r.Progress(); p.Rows != int64(want.N) || p.Bytes != int64(len(v.data)) || p.TotalBytes != p.Bytes || p.TotalRows != 0 && p.TotalRows != p.Rows {
+			if p := r.Progress(); p.Rows != int64(want.N) || p.Bytes != int64(len(v.data)) ||
+				p.TotalBytes != p.Bytes || p.TotalRows != 0 && p.TotalRows != p.Rows {
 				t.Fatalf("%s: progress %+v at the end of %d rows in %d bytes", v.name, p, want.N, len(v.data))
 			}
-			if v.opts.Format, v.opts.Compression, err = byName(path, FormatAuto, CompressionAuto); err != nil {
+			if v.opts.Format, v.opts.Compression, err = byName(path, FormatAuto, CompressionAuto); err !=
+				nil {
 				t.Fatal(err)
 			}
 			got, err = readAll(bytes.NewBuffer(v.data), v.opts)
@@ -595,7 +608,8 @@ func TestEveryFormatTheSameCounts(t *testing.T) {
 		skip = 7
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		classes := rapid.SampledFrom([][]string{{"0", "1"}, {"cat", "dog", "cow"}, IntegerClasses(10)}).Draw(t, "classes")
+		classes := rapid.SampledFrom([][]string{{"0", "1"}, {"cat", "dog", "cow"},
+			IntegerClasses(10)}).Draw(t, "classes")
 		k := rapid.IntRange(1, 50).Draw(t, "K")
 		n := rapid.IntRange(1, 30).Draw(t, "N")
 		want := &all{K: k, Classes: classes, N: n}
@@ -645,13 +659,15 @@ func TestEveryFormatTheSameCounts(t *testing.T) {
 		for i := range n {
 			row := make(parquet.Row, len(classes))
 			for j, path := range schema.Columns() {
-				row[j] = parquet.Int32Value(int32(want.Counts[i*len(classes)+slices.Index(classes, path[0])])).Level(0, 0, j)
+				row[j] = parquet.Int32Value(int32(want.Counts[i*len(classes)+
+					slices.Index(classes, path[0])])).Level(0, 0, j)
 			}
 			w.WriteRows([]parquet.Row{row})
 		}
 		w.Close()
 		for name, data := range map[string][]byte{
-			"c.csv": []byte(lines.String()), "c.jsonl": []byte(arrays.String()), "k.jsonl": []byte(keyed.String()),
+			"c.csv": []byte(lines.String()), "c.jsonl": []byte(arrays.String()),
+			"k.jsonl":   []byte(keyed.String()),
 			"c.npy":     npyFile(descr, false, npyElements(descr, elements), shape...),
 			"f.npy":     npyFile(descr, true, npyElements(descr, byColumn), shape...),
 			"c.npy.z":   gzipped(npyFile(descr, false, npyElements(descr, elements), shape...)),
@@ -661,7 +677,9 @@ func TestEveryFormatTheSameCounts(t *testing.T) {
 			if !long() && rapid.IntRange(0, skip).Draw(t, "skip") > 0 {
 				continue
 			}
-			opts := Options{Classes: classes, Layout: LayoutCounts, Workers: rapid.IntRange(1, 3).Draw(t, "workers"), chunkBytes: rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "chunk")}
+			opts := Options{Classes: classes, Layout: LayoutCounts,
+				Workers:    rapid.IntRange(1, 3).Draw(t, "workers"),
+				chunkBytes: rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "chunk")}
 			if strings.HasSuffix(name, ".z") {
 				opts.Format, opts.Compression = FormatNPY, CompressionGzip
 				if name[0] == 'f' {

@@ -37,7 +37,8 @@ func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
 		}
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
-			return nil, &ParseError{File: name, Line: syntax.Line, Rule: "a histogram of votes must be CSV with two columns, votes and count", Err: syntax.Err}
+			return nil, &ParseError{File: name, Line: syntax.Line,
+				Rule: "a histogram of votes must be CSV with two columns, votes and count", Err: syntax.Err}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -54,7 +55,8 @@ func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
 			continue // the header
 		}
 		if err != nil || votes < 0 || votes > k {
-			return nil, fail(1, "votes are %s, but must be a whole number between 0 and K = %d", quote(record[0]), k)
+			return nil, fail(1, "votes are %s, but must be a whole number between 0 and K = %d",
+				quote(record[0]), k)
 		}
 		count, err := strconv.ParseFloat(strings.TrimSpace(record[1]), 64)
 		if err != nil || !(count >= 0) || math.IsInf(count, 1) {

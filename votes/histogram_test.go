@@ -43,7 +43,8 @@ func TestReadHistogramRefuses(t *testing.T) {
 	} {
 		_, err := ReadHistogram(strings.NewReader(in), "h.csv", 3)
 		var p *ParseError
-		if !errors.As(err, &p) || !strings.Contains(err.Error(), rule) || !strings.Contains(err.Error(), "h.csv") {
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), rule) ||
+			!strings.Contains(err.Error(), "h.csv") {
 			t.Errorf("%.20q: %.300v, want an error about %q", in, err, rule)
 		}
 	}
@@ -53,7 +54,8 @@ func FuzzReadHistogram(f *testing.F) {
 	f.Add("ones,count\n0,120\n1,35\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		counts, err := ReadHistogram(strings.NewReader(in), "h.csv", 5)
-		if err == nil && (len(counts) != 6 || slices.ContainsFunc(counts, func(c float64) bool { return !(c >= 0) })) {
+		if err == nil && (len(counts) != 6 || slices.ContainsFunc(counts,
+			func(c float64) bool { return !(c >= 0) })) {
 			t.Errorf("%q read as %v", in, counts)
 		}
 	})

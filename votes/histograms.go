@@ -23,7 +23,8 @@ const MaxHistogramsBytes = 32 << 20
 // A header is optional, and so are histograms that do not occur. It returns the votes and the
 // count of each row, of which there is one at least. name is the file's name for messages; faults
 // of the file are [*ParseError]s.
-func ReadHistograms(r io.Reader, name string, k, classes int) (votes [][]int, counts []float64, err error) {
+func ReadHistograms(r io.Reader, name string, k,
+	classes int) (votes [][]int, counts []float64, err error) {
 	name = shownName(name)
 	in := csv.NewReader(io.LimitReader(r, MaxHistogramsBytes+1))
 	in.FieldsPerRecord = classes + 1
@@ -36,7 +37,8 @@ func ReadHistograms(r io.Reader, name string, k, classes int) (votes [][]int, co
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
 			return nil, nil, &ParseError{File: name, Line: syntax.Line, Err: syntax.Err,
-				Rule: fmt.Sprintf("histograms must be CSV with %d columns, the votes for each of %d classes and the count", classes+1, classes)}
+				Rule: fmt.Sprintf("histograms must be CSV with %d columns, the votes for each of %d classes "+
+					"and the count", classes+1, classes)}
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
@@ -53,14 +55,16 @@ func ReadHistograms(r io.Reader, name string, k, classes int) (votes [][]int, co
 			continue // the header
 		}
 		if err != nil || !(count >= 0) || math.IsInf(count, 1) {
-			return nil, nil, fail(classes+1, "count is %s, but must be a finite number ≥ 0", quote(record[classes]))
+			return nil, nil, fail(classes+1, "count is %s, but must be a finite number ≥ 0",
+				quote(record[classes]))
 		}
 		row := make([]int, classes)
 		sum := 0
 		for c := range row {
 			v, err := strconv.Atoi(strings.TrimSpace(record[c]))
 			if err != nil || v < 0 || v > k {
-				return nil, nil, fail(c+1, "votes are %s, but must be a whole number between 0 and K = %d", quote(record[c]), k)
+				return nil, nil, fail(c+1, "votes are %s, but must be a whole number between 0 and K = %d",
+					quote(record[c]), k)
 			}
 			row[c] = v
 			sum += v

@@ -46,7 +46,8 @@ func TestReadHistogramsRefuses(t *testing.T) {
 	} {
 		_, _, err := ReadHistograms(strings.NewReader(in), "h.csv", 3, 3)
 		var p *ParseError
-		if !errors.As(err, &p) || !strings.Contains(err.Error(), rule) || !strings.Contains(err.Error(), "h.csv") {
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), rule) ||
+			!strings.Contains(err.Error(), "h.csv") {
 			t.Errorf("%.40q: %v, want %q", in, err, rule)
 		}
 	}

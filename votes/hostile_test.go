@@ -101,26 +101,47 @@ func TestHostileFiles(t *testing.T) {
 	}
 	row := "0,1,0,1,1,0,1,0,0,1,1\n"
 	manyRows := strings.Repeat(row, 12<<20/len(row))
-	goodParquet := (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	goodParquet := (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}).writeParquet(
+		parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10,
+			group: 10})
 	head := func(descr string, shape ...int64) []byte { return npy.Head("'"+descr+"'", shape...) }
 	tests := []struct {
 		file, layout string
 		data         func() []byte
 		want         string // a part of the message
 	}{
-		{"rows.npy", "wide", func() []byte { return append(head("|u1", 1<<60, 11), 0, 1, 0) }, "claims 1152921504606846976 × 11 elements"},
-		{"rows8.npy", "wide", func() []byte { return append(head("<i8", 1<<62, 11), 0, 1, 0) }, "more than any disk holds"},
-		{"rows.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), manyRows...)) }, "claims 1099511627776 × 11 elements"},
-		{"short.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), make([]byte, 11<<20)...)) }, "but there are 11534336"},
-		{"columns.npy.gz", "teachers", func() []byte { return gzipped(append(head("|u1", 11, 1<<40), make([]byte, 11<<20)...)) }, "claims 11 × 1099511627776 elements"},
-		{"columns.npy", "teachers", func() []byte { return append(head("|u1", 11, 1<<60), 1) }, "claims 11 × 1152921504606846976"},
-		{"header.npy", "wide", func() []byte { return append([]byte(npy.Magic+"\x02\x00\xff\xff\xff\xff"), row...) }, "4294967295 bytes long, want at most 10000"},
-		{"object.npy", "wide", func() []byte { return append(head("|O", 2, 2), "\x80\x04\x95"...) }, "Python objects, stored as a pickle"},
-		{"pickle.npy", "wide", func() []byte { return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.") }, "is a Python pickle, which is a program"},
-		{"noarray.npz", "wide", func() []byte { return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.") }, "not an archive of arrays"},
-		{"pickled.npz", "wide", func() []byte { return archiveOf(t, "votes.npy", append(head("|O", 2, 2), "\x80\x04\x95"...)) }, `array "votes": the elements are Python objects`},
+		{"rows.npy", "wide", func() []byte { return append(head("|u1", 1<<60, 11), 0, 1, 0) },
+			"claims 1152921504606846976 × 11 elements"},
+		{"rows8.npy", "wide", func() []byte { return append(head("<i8", 1<<62, 11), 0, 1, 0) },
+			"more than any disk holds"},
+		{"rows.npy.gz", "wide", func() []byte {
+			return gzipped(append(head("|u1", 1<<40, 11), manyRows...))
+		}, "claims 1099511627776 × 11 elements"},
+		{"short.npy.gz", "wide", func() []byte {
+			return gzipped(append(head("|u1", 1<<40, 11), make([]byte, 11<<20)...))
+		}, "but there are 11534336"},
+		{"columns.npy.gz", "teachers", func() []byte {
+			return gzipped(append(head("|u1", 11, 1<<40), make([]byte, 11<<20)...))
+		}, "claims 11 × 1099511627776 elements"},
+		{"columns.npy", "teachers", func() []byte { return append(head("|u1", 11, 1<<60), 1) },
+			"claims 11 × 1152921504606846976"},
+		{"header.npy", "wide", func() []byte {
+			return append([]byte(npy.Magic+"\x02\x00\xff\xff\xff\xff"), row...)
+		}, "4294967295 bytes long, want at most 10000"},
+		{"object.npy", "wide", func() []byte { return append(head("|O", 2, 2), "\x80\x04\x95"...) },
+			"Python objects, stored as a pickle"},
+		{"pickle.npy", "wide", func() []byte {
+			return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.")
+		}, "is a Python pickle, which is a program"},
+		{"noarray.npz", "wide", func() []byte {
+			return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.")
+		}, "not an archive of arrays"},
+		{"pickled.npz", "wide", func() []byte {
+			return archiveOf(t, "votes.npy", append(head("|O", 2, 2), "\x80\x04\x95"...))
+		}, `array "votes": the elements are Python objects`},
 		{"twice.npz", "wide", func() []byte {
-			return archiveOf(t, "votes.npy", append(head("|u1", 1, 2), 0, 1), "votes.npy", append(head("|u1", 1, 2), 1, 1))
+			return archiveOf(t, "votes.npy", append(head("|u1", 1, 2), 0, 1), "votes.npy",
+				append(head("|u1", 1, 2), 1, 1))
 		}, `has the array "votes" twice`},
 		{"window.csv.zst", "wide", func() []byte {
 			var b bytes.Buffer
@@ -134,37 +155,71 @@ func TestHostileFiles(t *testing.T) {
 			w.Close()
 			return b.Bytes()
 		}, "need a window above 8 MiB"},
-		{"line.csv", "wide", func() []byte { return bytes.Repeat([]byte("0,"), 50<<20) }, ":1: record longer than 1048576 bytes"},
+		{"line.csv", "wide", func() []byte { return bytes.Repeat([]byte("0,"), 50<<20) },
+			":1: record longer than 1048576 bytes"},
 		{"cell.csv", "wide", func() []byte {
 			return append([]byte("query,t1\n1,0\n2,"), bytes.Repeat([]byte("x"), 100<<20)...)
 		}, ":3: record longer than 1048576 bytes"},
 		{"quote.csv", "wide", func() []byte {
 			return append([]byte("query,t1\n1,0\n2,\""), bytes.Repeat([]byte("0,1\n"), 25<<20)...)
 		}, "record longer than 1048576 bytes (a quote that is never closed?)"},
-		{"line.jsonl", "wide", func() []byte { return append([]byte(`{"votes":[0`), bytes.Repeat([]byte(",0"), 50<<20)...) }, ":1: record longer than 1048576 bytes"},
+		{"line.jsonl", "wide", func() []byte {
+			return append([]byte(`{"votes":[0`), bytes.Repeat([]byte(",0"), 50<<20)...)
+		}, ":1: record longer than 1048576 bytes"},
 		{"later.jsonl", "wide", func() []byte {
 			return append([]byte("{\"votes\":[0]}\n{\"votes\":["), bytes.Repeat([]byte(" "), 100<<20)...)
 		}, ":2: record longer than 1048576 bytes"},
 		{"deep.jsonl", "wide", func() []byte {
 			return []byte(`{"votes":` + strings.Repeat("[", 300_000) + strings.Repeat("]", 300_000) + "}\n")
 		}, ":1: the line is not JSON: jsontext: exceeded max depth"},
-		{"keys.jsonl", "wide", func() []byte { return []byte("{\"t1\":0,\"t2\":1}\n{\"t1\":0,\"t1\":1,\"t2\":0}\n") }, `:2: the key "t1" stands there twice`},
-		{"mixed.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "0,1,0,1,1,0,1,0,0,1,1\r\n" + row) }, ":571952: the line ends with CRLF, but the lines before end with LF"},
-		{"mixed.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\r\n{\"votes\":[0]}\n") }, ":2: the line ends with LF, but the lines before end with CRLF"},
-		{"mac.csv", "wide", func() []byte { return []byte("0,1\r1,1\r") }, ":1: carriage return without line feed"},
-		{"utf16.csv", "wide", func() []byte { return []byte("\xff\xfe0\x00,\x001\x00\n\x00") }, ":1: the file is in UTF-16"},
-		{"utf16.jsonl", "wide", func() []byte { return []byte("\xfe\xff\x00{") }, ":1: the file is in UTF-16"},
-		{"bom.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "\ufeff" + row) }, ":571952: byte order mark behind the beginning"},
-		{"bom.jsonl", "wide", func() []byte { return []byte("\ufeff{\"votes\":[0]}\n\ufeff{\"votes\":[0]}\n") }, ":2: byte order mark behind the beginning"},
-		{"nul.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "0,1,0,1,1,0\x00") }, ":571952: NUL byte"},
-		{"nul.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\n{\"votes\":[\x00]}\n") }, ":2: NUL byte"},
-		{"cut.csv.gz", "wide", func() []byte { d := gzipped([]byte(numbered(11) + manyRows + numbers(1<<16))); return d[:len(d)-100] }, "the gzip data are cut off"},
-		{"cut.csv.zst", "wide", func() []byte { d := zstded([]byte(numbered(11) + manyRows + numbers(1<<16))); return d[:len(d)-100] }, "the zstd data are cut off"},
-		{"damaged.csv.gz", "wide", func() []byte { d := gzipped([]byte(numbered(11) + manyRows)); d[len(d)-8] ^= 1; return d }, "the gzip data are damaged"},
+		{"keys.jsonl", "wide", func() []byte {
+			return []byte("{\"t1\":0,\"t2\":1}\n{\"t1\":0,\"t1\":1,\"t2\":0}\n")
+		}, `:2: the key "t1" stands there twice`},
+		{"mixed.csv", "wide", func() []byte {
+			return []byte(numbered(11) + manyRows + "0,1,0,1,1,0,1,0,0,1,1\r\n" + row)
+		}, ":571952: the line ends with CRLF, but the lines before end with LF"},
+		{"mixed.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\r\n{\"votes\":[0]}\n") },
+			":2: the line ends with LF, but the lines before end with CRLF"},
+		{"mac.csv", "wide", func() []byte {
+			return []byte("0,1\r1,1\r")
+		}, ":1: carriage return without line feed"},
+		{"utf16.csv", "wide", func() []byte { return []byte("\xff\xfe0\x00,\x001\x00\n\x00") },
+			":1: the file is in UTF-16"},
+		{"utf16.jsonl", "wide", func() []byte {
+			return []byte("\xfe\xff\x00{")
+		}, ":1: the file is in UTF-16"},
+		{"bom.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "\ufeff" + row) },
+			":571952: byte order mark behind the beginning"},
+		{"bom.jsonl", "wide", func() []byte {
+			return []byte("\ufeff{\"votes\":[0]}\n\ufeff{\"votes\":[0]}\n")
+		}, ":2: byte order mark behind the beginning"},
+		{"nul.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "0,1,0,1,1,0\x00") },
+			":571952: NUL byte"},
+		{"nul.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\n{\"votes\":[\x00]}\n") },
+			":2: NUL byte"},
+		{"cut.csv.gz", "wide", func() []byte {
+			d := gzipped([]byte(numbered(11) + manyRows + numbers(1<<16)))
+			return d[:len(d)-100]
+		}, "the gzip data are cut off"},
+		{"cut.csv.zst", "wide", func() []byte {
+			d := zstded([]byte(numbered(11) + manyRows + numbers(1<<16)))
+			return d[:len(d)-100]
+		}, "the zstd data are cut off"},
+		{"damaged.csv.gz", "wide", func() []byte {
+			d := gzipped([]byte(numbered(11) + manyRows))
+			d[len(d)-8] ^= 1
+			return d
+		}, "the gzip data are damaged"},
 		{"plain.csv.gz", "wide", func() []byte { return []byte(row) }, "the data are not in gzip format"},
-		{"packed.csv", "wide", func() []byte { return gzipped([]byte(row)) }, ":1: the file is compressed with gzip"},
-		{"twice.csv", "wide", func() []byte { return []byte("a,b,a\n0,1,0\n") }, `:1: column 3 ("a"): the header has the name "a" twice`},
-		{"twice.parquet", "wide", func() []byte { return twiceParquet(t, goodParquet) }, `the file has the column "t000" twice`},
+		{"packed.csv", "wide", func() []byte {
+			return gzipped([]byte(row))
+		}, ":1: the file is compressed with gzip"},
+		{"twice.csv", "wide", func() []byte {
+			return []byte("a,b,a\n0,1,0\n")
+		}, `:1: column 3 ("a"): the header has the name "a" twice`},
+		{"twice.parquet", "wide", func() []byte {
+			return twiceParquet(t, goodParquet)
+		}, `the file has the column "t000" twice`},
 		{"types.parquet", "wide", func() []byte {
 			type r struct {
 				A int64 `parquet:"a"`
@@ -200,18 +255,24 @@ func TestHostileFiles(t *testing.T) {
 			}
 			return parquetOf(t, []r{{1}, {0.5}})
 		}, `row 1: column 1 ("t1"): vote 0.5 is not 0 or 1`},
-		{"footer.parquet", "wide", func() []byte { return binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<31)[:12] }, "does not end as a Parquet file does"},
+		{"footer.parquet", "wide", func() []byte {
+			return binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<31)[:12]
+		}, "does not end as a Parquet file does"},
 		{"length.parquet", "wide", func() []byte {
 			return append(binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<31), "PAR1"...)
 		}, "the metadata claim 2147483648 bytes"},
 		{"values.parquet", "wide", func() []byte {
 			return editParquet(t, goodParquet, func(m *format.FileMetaData, body []byte) []byte {
-				return replacePage(t, m, body, func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = 1<<31 - 1 })
+				return replacePage(t, m, body, func(h *format.PageHeader) {
+					h.DataPageHeader.V.NumValues = 1<<31 - 1
+				})
 			})
 		}, "page header declares 2147483647 values"},
 		{"more.parquet", "wide", func() []byte {
 			return editParquet(t, goodParquet, func(m *format.FileMetaData, body []byte) []byte {
-				return replacePage(t, m, body, func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = 1 << 20 })
+				return replacePage(t, m, body, func(h *format.PageHeader) {
+					h.DataPageHeader.V.NumValues = 1 << 20
+				})
 			})
 		}, "page header declares 1048576 values"},
 		{"claims.parquet", "wide", func() []byte {
@@ -237,7 +298,8 @@ func TestHostileFiles(t *testing.T) {
 			cmd.Env = append(os.Environ(), childEnv+"=1", "TMPDIR="+tmp)
 			got, err := cmd.CombinedOutput()
 			peak, message, _ := strings.Cut(strings.TrimSpace(string(got)), "\n")
-			if err == nil || !strings.Contains(message, tt.want) || !strings.HasPrefix(message, "true "+path) {
+			if err == nil || !strings.Contains(message, tt.want) ||
+				!strings.HasPrefix(message, "true "+path) {
 				t.Errorf("got %v: %s\nwant a *ParseError with %q", err, message, tt.want)
 			}
 			if len(message) > 700 {
@@ -304,7 +366,8 @@ func parquetOf[T any](t *testing.T, rows []T) []byte {
 }
 
 // editParquet changes the metadata of a file, and what stands before them.
-func editParquet(t *testing.T, file []byte, edit func(m *format.FileMetaData, body []byte) []byte) []byte {
+func editParquet(t *testing.T, file []byte, edit func(m *format.FileMetaData,
+	body []byte) []byte) []byte {
 	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	at := len(file) - 8 - n
 	var m format.FileMetaData
@@ -323,7 +386,8 @@ func editParquet(t *testing.T, file []byte, edit func(m *format.FileMetaData, bo
 
 // replacePage appends a changed copy of the first column's first page to the body
 // and lets the metadata point to it.
-func replacePage(t *testing.T, m *format.FileMetaData, body []byte, edit func(*format.PageHeader)) []byte {
+func replacePage(t *testing.T, m *format.FileMetaData, body []byte,
+	edit func(*format.PageHeader)) []byte {
 	c := &m.RowGroups[0].Columns[0].MetaData
 	var header format.PageHeader
 	r := bytes.NewReader(body[c.DataPageOffset:])

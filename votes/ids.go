@@ -88,7 +88,8 @@ func idRule(id string) string {
 	case !utf8.ValidString(id):
 		return fmt.Sprintf("query id %s is not valid UTF-8", quote(id))
 	case strings.ContainsAny(id, "\x00\r\ufeff"):
-		return fmt.Sprintf("query id %s contains a NUL byte, a carriage return or a byte order mark", quote(id))
+		return fmt.Sprintf("query id %s contains a NUL byte, a carriage return or a byte order mark",
+			quote(id))
 	}
 	return ""
 }

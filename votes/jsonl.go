@@ -40,7 +40,8 @@ const (
 
 // openJSONL learns the keys from the first line.
 func openJSONL(info *fileInfo, r io.Reader) (decoder, error) {
-	d := &jsonDecoder{fileInfo: info, lines: newLineChunks(info, r, false), byName: make(map[string]int)}
+	d := &jsonDecoder{fileInfo: info, lines: newLineChunks(info, r, false),
+		byName: make(map[string]int)}
 	ch, err := d.lines.next()
 	if err == io.EOF {
 		return nil, info.errorf("the file is empty")
@@ -78,7 +79,8 @@ func (d *jsonDecoder) parse(ch chunk, b *Batch) error {
 	if d.list >= 0 {
 		width = d.roles.Width
 	}
-	p := jsonParser{jsonDecoder: d, seen: make([]int, len(d.keys)), rec: record{place: ch.line, votes: make([]cell, width)}}
+	p := jsonParser{jsonDecoder: d, seen: make([]int, len(d.keys)),
+		rec: record{place: ch.line, votes: make([]cell, width)}}
 	for line := range bytes.Lines(ch.data) {
 		if rule := d.ends.rule(endOf(line)); rule != "" {
 			return d.errorAt(p.rec.place, -1, "", rule)
@@ -170,7 +172,8 @@ func (p *jsonParser) syntax(line []byte, err error) error {
 	if _, rule := textFault(line); rule != "" {
 		return p.errorf("%s", rule)
 	}
-	return &ParseError{File: p.name, Line: p.rec.place, Rule: fmt.Sprintf("the line is not JSON: %v", err), Err: err}
+	return &ParseError{File: p.name, Line: p.rec.place,
+		Rule: fmt.Sprintf("the line is not JSON: %v", err), Err: err}
 }
 
 // parse reads a line. It finds every key of the first line once.
@@ -328,7 +331,8 @@ func (d *jsonDecoder) learnKeys(line []byte) error {
 	if err := p.end(line); err != nil {
 		return err
 	}
-	if wrong := d.assignKeys(&columnSet{what: "key", names: names, n: len(names)}, lists); wrong != nil {
+	if wrong := d.assignKeys(&columnSet{what: "key", names: names, n: len(names)}, lists); wrong !=
+		nil {
 		if wrong.at >= 0 {
 			return p.errorf("key %s: %s", quote(names[wrong.at]), wrong.rule)
 		}
@@ -348,7 +352,9 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 	} else {
 		for _, name := range set.names {
 			if _, ok := lists[name]; ok {
-				return faultf(wholeRow, "the key %s holds a list; which key holds the list of %s (--votes-column)?", quote(name), d.listName())
+				return faultf(wholeRow,
+					"the key %s holds a list; which key holds the list of %s (--votes-column)?", quote(name),
+					d.listName())
 			}
 		}
 		cols, wrong = d.assign(set)
@@ -407,7 +413,9 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 	}
 	name := set.names[d.list]
 	if free := set.unassigned(); len(free) > 0 {
-		return c, faultf(free[0], "it is neither id, label nor %s; name the true labels with --label-column and the ids with --id-column", quote(name))
+		return c, faultf(free[0],
+			"it is neither id, label nor %s; name the true labels with --label-column and the ids with "+
+				"--id-column", quote(name))
 	}
 	switch {
 	case d.layout == LayoutCounts:

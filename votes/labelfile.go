@@ -72,7 +72,8 @@ type LabelFile struct {
 //	return f.Commit()
 func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	var err error
-	name := filepath.Base(path) // the form goes by it, and the folder may be a draft's that nobody named
+	// the form goes by it, and the folder may be a draft's that nobody named
+	name := filepath.Base(path)
 	if o.Format, o.Compression, err = byName(name, o.Format, o.Compression); err != nil {
 		return nil, err
 	}
@@ -182,7 +183,8 @@ func (f *LabelFile) row(class int) {
 		n = 2
 	}
 	if class < 0 || class >= n {
-		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)), class, n-1)
+		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)),
+			class, n-1)
 		return
 	}
 	if err := f.enc.Row(f.id, class); err != nil {

@@ -20,27 +20,31 @@ import (
 )
 
 // idText draws ids that need quotes, escapes or nothing.
-var idText = rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune(",\t\"\n\\<é 0a"))), 1, 12, -1).
+var idText = rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune(",\t\"\n\\<é 0a"))),
+	1, 12, -1).
 	Filter(func(s string) bool { return idRule(s) == "" })
 
 // Labels written in any format are read back equal, as votes of one teacher.
 func TestLabelsRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		classes := rapid.SampledFrom([][]string{nil, {"cat", "dog"}, {"5", "8", "300"}, {"-1", "1"}, {"ä,b", "c\"d", "日本"}}).Draw(t, "classes")
+		classes := rapid.SampledFrom([][]string{nil, {"cat", "dog"}, {"5", "8", "300"}, {"-1", "1"},
+			{"ä,b", "c\"d", "日本"}}).Draw(t, "classes")
 		want := &all{K: 1, Classes: classes}
 		if classes == nil {
 			want.Classes = IntegerClasses(2)
 		}
 		want.N = rapid.IntRange(1, 40).Draw(t, "N")
 		ids := rapid.SliceOfNDistinct(idText, want.N, want.N, rapid.ID[string]).Draw(t, "ids")
-		answers := rapid.SliceOfN(rapid.IntRange(0, len(want.Classes)-1), want.N, want.N).Draw(t, "answers")
+		answers := rapid.SliceOfN(rapid.IntRange(0, len(want.Classes)-1), want.N, want.N).Draw(t,
+			"answers")
 		for _, c := range answers {
 			row := make([]int, len(want.Classes))
 			row[c] = 1
 			want.Counts = append(want.Counts, row...)
 		}
-		for _, name := range []string{"l.csv", "l.tsv", "l.jsonl", "l.npy", "l.parquet", "l.csv.gz", "l.jsonl.zst", "l.npy.gz", "-"} {
+		for _, name := range []string{"l.csv", "l.tsv", "l.jsonl", "l.npy", "l.parquet", "l.csv.gz",
+			"l.jsonl.zst", "l.npy.gz", "-"} {
 			if !long() && rapid.IntRange(0, 3).Draw(t, "skip") > 0 {
 				continue
 			}
@@ -48,7 +52,8 @@ func TestLabelsRoundTrip(t *testing.T) {
 			opts := LabelOptions{Classes: classes}
 			var stdout bytes.Buffer
 			if name == "-" {
-				opts.Stdout, opts.Format = &stdout, rapid.SampledFrom([]Format{FormatCSV, FormatJSONL, FormatNPY, FormatParquet}).Draw(t, "format")
+				opts.Stdout, opts.Format = &stdout, rapid.SampledFrom([]Format{FormatCSV, FormatJSONL,
+					FormatNPY, FormatParquet}).Draw(t, "format")
 			} else {
 				path = filepath.Join(dir, name)
 			}
@@ -67,7 +72,8 @@ func TestLabelsRoundTrip(t *testing.T) {
 			if err := f.Commit(); err != nil {
 				t.Fatal(err)
 			}
-			read := Options{Classes: classes, LabelColumn: NoColumn, K: 1, Format: opts.Format, Header: HeaderYes, Stdin: &stdout}
+			read := Options{Classes: classes, LabelColumn: NoColumn, K: 1, Format: opts.Format,
+				Header: HeaderYes, Stdin: &stdout}
 			expect := *want
 			expect.IDs = ids
 			if strings.Contains(name, ".npy") || opts.Format == FormatNPY {
@@ -136,7 +142,8 @@ func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
 // The short cut for plain ids writes what encoding/csv writes.
 func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		classes, err := newClassList(rapid.SampledFrom([][]string{nil, {"a,b", "c\"d"}, {"x\ty", "z"}}).Draw(t, "classes"))
+		classes, err := newClassList(rapid.SampledFrom([][]string{nil, {"a,b", "c\"d"},
+			{"x\ty", "z"}}).Draw(t, "classes"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +172,8 @@ func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 func TestSimulatedLabelsAreMarked(t *testing.T) {
 	for format, want := range map[Format]string{
 		FormatCSV: "query,simulated_label\nq,1\n", FormatTSV: "query\tsimulated_label\nq\t1\n",
-		FormatJSONL: "{\"query\":\"q\",\"simulated_label\":1}\n", FormatNPY: "[('simulated_label', '|u1')]", FormatParquet: "simulated_label",
+		FormatJSONL: "{\"query\":\"q\",\"simulated_label\":1}\n",
+		FormatNPY:   "[('simulated_label', '|u1')]", FormatParquet: "simulated_label",
 	} {
 		var b bytes.Buffer
 		f, err := CreateLabels("-", LabelOptions{Format: format, Simulated: true, Stdout: &b})
@@ -185,15 +193,20 @@ func TestLabelFileFails(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"l.csv", "l.tsv", "l.jsonl", "l.npy", "l.parquet", "l.csv.gz", "l.npy.zst", "-"} {
+	for _, name := range []string{"l.csv", "l.tsv", "l.jsonl", "l.npy", "l.parquet", "l.csv.gz",
+		"l.npy.zst", "-"} {
 		for what, fail := range map[string]func(*LabelFile) error{
-			"class 2":      func(f *LabelFile) error { return f.Write("x", 2) },
-			"class -1":     func(f *LabelFile) error { return f.Write("x", -1) },
-			"empty id":     func(f *LabelFile) error { return f.Write("", 1) },
-			"invalid id":   func(f *LabelFile) error { return f.Write("\xff", 1) },
-			"few answers":  func(f *LabelFile) error { return f.WriteBatch(&Batch{places: make([]int, 2)}, []int{1}) },
-			"aborted":      func(f *LabelFile) error { f.Abort(); return f.Write("x", 1) },
-			"batch of two": func(f *LabelFile) error { return f.WriteBatch(&Batch{places: make([]int, 2)}, []int{1, 7}) },
+			"class 2":    func(f *LabelFile) error { return f.Write("x", 2) },
+			"class -1":   func(f *LabelFile) error { return f.Write("x", -1) },
+			"empty id":   func(f *LabelFile) error { return f.Write("", 1) },
+			"invalid id": func(f *LabelFile) error { return f.Write("\xff", 1) },
+			"few answers": func(f *LabelFile) error {
+				return f.WriteBatch(&Batch{places: make([]int, 2)}, []int{1})
+			},
+			"aborted": func(f *LabelFile) error { f.Abort(); return f.Write("x", 1) },
+			"batch of two": func(f *LabelFile) error {
+				return f.WriteBatch(&Batch{places: make([]int, 2)}, []int{1, 7})
+			},
 		} {
 			var stdout bytes.Buffer
 			target := name
@@ -280,7 +293,8 @@ func TestWriteBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.WriteBatch(&Batch{First: 9, places: make([]int, 2)}, []int{0, 1})
-	f.WriteBatch(&Batch{First: 11, places: make([]int, 3), IDs: []string{"a,b", "c", "d"}}, []int{1, 0, 1})
+	f.WriteBatch(&Batch{First: 11, places: make([]int, 3), IDs: []string{"a,b", "c", "d"}},
+		[]int{1, 0, 1})
 	if err := f.Commit(); err != nil || b.String() != "query,label\n9,0\n10,1\n\"a,b\",1\nc,0\nd,1\n" {
 		t.Errorf("%v, %q", err, b.String())
 	}
@@ -288,7 +302,8 @@ func TestWriteBatch(t *testing.T) {
 
 // A file without a row still has its header.
 func TestNoLabels(t *testing.T) {
-	for format, want := range map[Format]string{FormatCSV: "query,label\n", FormatTSV: "query\tlabel\n", FormatJSONL: "", FormatNPY: "'shape': (0,)", FormatParquet: "PAR1"} {
+	for format, want := range map[Format]string{FormatCSV: "query,label\n",
+		FormatTSV: "query\tlabel\n", FormatJSONL: "", FormatNPY: "'shape': (0,)", FormatParquet: "PAR1"} {
 		var b bytes.Buffer
 		f, err := CreateLabels("-", LabelOptions{Format: format, Stdout: &b})
 		if err != nil {
@@ -324,7 +339,8 @@ func TestCompressedLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(r)
-		if err != nil || !strings.HasPrefix(string(got), "query,label\n0,0\n1,1\n") || strings.Count(string(got), "\n") != 10_001 {
+		if err != nil || !strings.HasPrefix(string(got), "query,label\n0,0\n1,1\n") ||
+			strings.Count(string(got), "\n") != 10_001 {
 			t.Errorf("%s: %d bytes, %v", c, len(got), err)
 		}
 	}

@@ -108,7 +108,8 @@ func (c *lineChunks) lastRow(data []byte) int {
 		if c.quotes && bytes.Count(data[i:end], quotes)%2 == 1 {
 			odd = !odd
 		}
-		if blank := i == 0 || data[i-1] == '\n' || data[i-1] == '\r' && (i == 1 || data[i-2] == '\n'); !odd && !blank {
+		if blank := i == 0 || data[i-1] == '\n' || data[i-1] == '\r' &&
+			(i == 1 || data[i-2] == '\n'); !odd && !blank {
 			return i + 1
 		}
 		end = i
@@ -165,14 +166,18 @@ func (e lineEnds) rule(now lineEnds) string {
 	if now == endsUnknown || now == e {
 		return ""
 	}
-	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() + ": convert the file to one of them"
+	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() +
+		": convert the file to one of them"
 }
 
 // whyNotText returns why a file with such first bytes is not text in UTF-8; "" if it is.
 func whyNotText(head []byte) string {
 	for _, f := range []struct{ magic, rule string }{
-		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"},
-		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"},
+		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its " +
+			"name (.gz) or the compression"},
+		{"\x28\xb5\x2f\xfd",
+			"the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the " +
+				"compression"},
 		{"\xff\xfe", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
 		{"\xfe\xff", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
 	} {

@@ -85,7 +85,8 @@ func openNPY(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 		return nil, info.arrayError(err, "")
 	}
 	if got != h.data {
-		return nil, info.errorf("the header claims %s elements of %d bytes, %d in all, but %s", h.Dims(), h.dtype.size, h.data, moreOrLess(got, h.data))
+		return nil, info.errorf("the header claims %s elements of %d bytes, %d in all, but %s", h.Dims(),
+			h.dtype.size, h.data, moreOrLess(got, h.data))
 	}
 	return d.complete(), nil
 }
@@ -101,10 +102,12 @@ func moreOrLess(got, want int64) string {
 func (f *fileInfo) arrayLayout() error {
 	f.rows = true
 	if len(f.opts.VoteColumns) > 0 {
-		return f.errorf("vote columns are listed (--vote-columns), but the columns of an array have no names: the layout says what they are")
+		return f.errorf("vote columns are listed (--vote-columns), but the columns of an array have no " +
+			"names: the layout says what they are")
 	}
 	if f.layout == LayoutDefault {
-		return f.errorf("say the layout of the array: wide (queries × teachers), teachers (teachers × queries) or counts (queries × classes)")
+		return f.errorf("say the layout of the array: wide (queries × teachers), teachers (teachers × " +
+			"queries) or counts (queries × classes)")
 	}
 	return nil
 }
@@ -129,7 +132,8 @@ func (d *npyDecoder) shapeVotes() error {
 			return fail("the elements are text (%s), want counts", h.dtype.text)
 		}
 		if m != int64(d.classes.len()) {
-			return fail("%s elements, but in the layout counts the second dimension is the number of classes, %d", h.Dims(), d.classes.len())
+			return fail("%s elements, but in the layout counts the second dimension is the number of "+
+				"classes, %d", h.Dims(), d.classes.len())
 		}
 	}
 	switch {
@@ -148,7 +152,8 @@ func (d *npyDecoder) shapeVotes() error {
 		}
 		return fail("%s elements in the layout %s are K = %d teachers, but K = %d teachers are expected%s", h.Dims(), d.layout, m, d.opts.K, hint)
 	case what == "teachers" && m > check.MaxTeachers:
-		return fail("%s elements in the layout %s are %d teachers, want at most %d", h.Dims(), d.layout, m, check.MaxTeachers)
+		return fail("%s elements in the layout %s are %d teachers, want at most %d", h.Dims(), d.layout,
+			m, check.MaxTeachers)
 	}
 	d.n, d.m, d.total = n, int(m), n
 	if d.layout != LayoutCounts {

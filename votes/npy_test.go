@@ -40,32 +40,46 @@ func TestNPYHeader(t *testing.T) {
 		descr string
 		rule  string
 	}{
-		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }      \n", []int64{2, 3}, "<i8", ""},
+		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }      \n", []int64{2, 3}, "<i8",
+			""},
 		{2, "{'descr': '|b1', 'fortran_order': True, 'shape': (2,), }\n", []int64{2}, "|b1", ""},
 		{3, "{'descr': '<U1', 'fortran_order': False, 'shape': (), }\n", nil, "<U1", ""},
-		{1, `{"shape": (2L, 3L), "descr": "|u1", "fortran_order": False}`, []int64{2, 3}, "|u1", ""}, // as Python 2 wrote it
-		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 9223372036854775807, 3), }", []int64{0, 9223372036854775807, 3}, "<i8", ""},
+		// as Python 2 wrote it
+		{1, `{"shape": (2L, 3L), "descr": "|u1", "fortran_order": False}`, []int64{2, 3}, "|u1", ""},
+		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 9223372036854775807, 3), }",
+			[]int64{0, 9223372036854775807, 3}, "<i8", ""},
 		{1, "", nil, "", "no dictionary"},
 		{1, "{}", nil, "", "no key descr"},
 		{1, "{'descr': '<i8', 'fortran_order': False}", nil, "", "no key shape"},
-		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), 'x': 1}", nil, "", "no dictionary"},
-		{1, "{'descr': '<i8', 'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)}", nil, "", `key "descr" twice`},
-		{1, "{'descr': [('a', '<i8')], 'fortran_order': False, 'shape': (2, 3)}", nil, "", "records of several fields"},
+		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), 'x': 1}", nil, "",
+			"no dictionary"},
+		{1, "{'descr': '<i8', 'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			`key "descr" twice`},
+		{1, "{'descr': [('a', '<i8')], 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			"records of several fields"},
 		{1, "{'descr': '<i8', 'fortran_order': 0, 'shape': (2, 3)}", nil, "", "no dictionary"},
 		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (-2, 3)}", nil, "", "no dictionary"},
 		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2e9, 3)}", nil, "", "no dictionary"},
 		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': [2, 3]}", nil, "", "no dictionary"},
-		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (99999999999999999999, 3)}", nil, "", "no dictionary"},
-		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3)} + __import__('os')", nil, "", "no dictionary"},
-		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (4611686018427387904, 3)}", nil, "", "more than any disk"},
+		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (99999999999999999999, 3)}", nil, "",
+			"no dictionary"},
+		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3)} + __import__('os')", nil, "",
+			"no dictionary"},
+		{1, "{'descr': '<i8', 'fortran_order': False, 'shape': (4611686018427387904, 3)}", nil, "",
+			"more than any disk"},
 		{1, "{'descr': '\\x3ci8', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "no dictionary"},
 		{1, "{'descr': '<i8", nil, "", "no dictionary"},
-		{1, "{'descr': '<i3', 'fortran_order': False, 'shape': (2, 3)}", nil, "", `"<i3" is not one for votes`},
-		{1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3)}", nil, "", `"<f2" is not one for votes`},
-		{1, "{'descr': '<c16', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "is not one for votes"},
-		{1, "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "is not one for votes"},
+		{1, "{'descr': '<i3', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			`"<i3" is not one for votes`},
+		{1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			`"<f2" is not one for votes`},
+		{1, "{'descr': '<c16', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			"is not one for votes"},
+		{1, "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			"is not one for votes"},
 		{1, "{'descr': '<U0', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "is not one for votes"},
-		{1, "{'descr': '<U99999999999999999', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "is not one for votes"},
+		{1, "{'descr': '<U99999999999999999', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+			"is not one for votes"},
 		{1, "{'descr': '', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "unknown"},
 		{4, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }", nil, "", "version 4.0"},
 	} {
@@ -94,8 +108,10 @@ func TestNPYHeader(t *testing.T) {
 func TestNPYGolden(t *testing.T) {
 	// numpy.save of numpy.array([[0, 1, 1], [1, 0, 1]], dtype="u1"), and of its
 	// transpose, which is in Fortran order.
-	c := "\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }" + strings.Repeat(" ", 58) + "\n\x00\x01\x01\x01\x00\x01"
-	f := "\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': True, 'shape': (3, 2), }" + strings.Repeat(" ", 59) + "\n\x00\x01\x01\x01\x00\x01"
+	c := "\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }" +
+		strings.Repeat(" ", 58) + "\n\x00\x01\x01\x01\x00\x01"
+	f := "\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': True, 'shape': (3, 2), }" +
+		strings.Repeat(" ", 59) + "\n\x00\x01\x01\x01\x00\x01"
 	want := &all{K: 3, Classes: IntegerClasses(2), Counts: []int{1, 2, 1, 2}, N: 2}
 	for in, layout := range map[string]Layout{c: LayoutWide, f: LayoutTeachers} {
 		if len(in) != 128+6 {
@@ -115,7 +131,8 @@ func TestNPZGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &all{K: 3, Classes: IntegerClasses(2), Counts: []int{1, 2, 1, 2}, IDs: []string{"a", "bé"}, Labels: []int{1, 0}, N: 2}
+	want := &all{K: 3, Classes: IntegerClasses(2), Counts: []int{1, 2, 1, 2}, IDs: []string{"a", "bé"},
+		Labels: []int{1, 0}, N: 2}
 	got, err := readAll(bytes.NewReader(data), Options{Format: FormatNPZ, Layout: LayoutTeachers})
 	same(t, "NumPy's archive", got, err, want, nil)
 }
@@ -131,7 +148,9 @@ AAAAAAAAAAAAAACAARABAABsYWJlbC5ucHlQSwUGAAAAAAMAAwClAAAAkQEAAAAA`
 
 func TestReadNPYRefuses(t *testing.T) {
 	dir := t.TempDir()
-	u1 := func(elements string, shape ...int64) []byte { return npyFile("|u1", false, []byte(elements), shape...) }
+	u1 := func(elements string, shape ...int64) []byte {
+		return npyFile("|u1", false, []byte(elements), shape...)
+	}
 	for _, tt := range []struct {
 		name string
 		data []byte
@@ -143,43 +162,68 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"no layout", u1("\x00\x01", 1, 2), npyOf(LayoutDefault), -1, 0, "say the layout"},
 		{"empty", nil, npyOf(LayoutWide), -1, 0, "does not begin"},
 		{"one dimension", u1("\x00\x01", 2), npyOf(LayoutWide), -1, 0, "1 dimensions (2), want 2"},
-		{"three dimensions", u1("\x00\x01", 1, 1, 2), npyOf(LayoutWide), -1, 0, "3 dimensions (1 × 1 × 2), want 2"},
+		{"three dimensions", u1("\x00\x01", 1, 1, 2), npyOf(LayoutWide), -1, 0,
+			"3 dimensions (1 × 1 × 2), want 2"},
 		{"scalar", u1("\x00"), npyOf(LayoutWide), -1, 0, "0 dimensions"},
 		{"no queries", u1("", 0, 2), npyOf(LayoutWide), -1, 0, "no queries"},
 		{"no teachers", u1("", 2, 0), npyOf(LayoutWide), -1, 0, "no teachers"},
 		{"no queries, teachers first", u1("", 2, 0), npyOf(LayoutTeachers), -1, 0, "no queries"},
-		{"too many teachers", u1("", 1, check.MaxTeachers+1), npyOf(LayoutWide), -1, 0, "are 2002 teachers, want at most 2001"},
-		{"the other layout", u1("\x00\x01\x01\x00\x01\x01", 3, 2), Options{Format: FormatNPY, Layout: LayoutWide, K: 3}, -1, 0, "is the layout teachers?"},
-		{"the other layout, other way", u1("\x00\x01\x01\x00\x01\x01", 3, 2), Options{Format: FormatNPY, Layout: LayoutTeachers, K: 2}, -1, 0, "is the layout wide?"},
-		{"other K", u1("\x00\x01\x01\x00\x01\x01", 3, 2), Options{Format: FormatNPY, Layout: LayoutWide, K: 4}, -1, 0, "but K = 4 teachers are expected"},
+		{"too many teachers", u1("", 1, check.MaxTeachers+1), npyOf(LayoutWide), -1, 0,
+			"are 2002 teachers, want at most 2001"},
+		{"the other layout", u1("\x00\x01\x01\x00\x01\x01", 3, 2),
+			Options{Format: FormatNPY, Layout: LayoutWide, K: 3}, -1, 0, "is the layout teachers?"},
+		{"the other layout, other way", u1("\x00\x01\x01\x00\x01\x01", 3, 2),
+			Options{Format: FormatNPY, Layout: LayoutTeachers, K: 2}, -1, 0, "is the layout wide?"},
+		{"other K", u1("\x00\x01\x01\x00\x01\x01", 3, 2),
+			Options{Format: FormatNPY, Layout: LayoutWide, K: 4}, -1, 0, "but K = 4 teachers are expected"},
 		{"vote 2", u1("\x00\x01\x02\x01", 2, 2), npyOf(LayoutWide), 1, 1, "vote 2 is not 0 or 1"},
-		{"vote 2, teachers first", u1("\x00\x01\x02\x01", 2, 2), npyOf(LayoutTeachers), 0, 2, "vote 2 is not 0 or 1"},
-		{"vote -1", npyFile("<i8", false, npyElements("<i8", []string{"0", "-1"}), 1, 2), npyOf(LayoutWide), 0, 2, "vote -1 is not 0 or 1"},
-		{"vote 2⁶³", npyFile("<u8", false, []byte("\x00\x00\x00\x00\x00\x00\x00\x80"), 1, 1), npyOf(LayoutWide), 0, 1, `vote "9223372036854775808" is not 0 or 1`},
-		{"boolean 2", npyFile("|b1", false, []byte("\x02"), 1, 1), npyOf(LayoutWide), 0, 1, "vote 2 is not 0 or 1"},
-		{"vote 0.5", npyFile("<f4", false, []byte("\x00\x00\x00\x3f"), 1, 1), npyOf(LayoutWide), 0, 1, "vote 0.5 is not 0 or 1"},
-		{"vote Inf", npyFile("<f4", false, []byte("\x00\x00\x80\x7f"), 1, 1), npyOf(LayoutWide), 0, 1, "vote +Inf is not 0 or 1"},
-		{"vote NaN", npyFile("<f8", false, npyElements("<f8", []string{""}), 1, 1), npyOf(LayoutWide), 0, 1, `the vote is missing ("NaN")`},
-		{"vote yes", npyFile("<U3", false, npyElements("<U3", []string{"yes"}), 1, 1), npyOf(LayoutWide), 0, 1, `vote "yes" is not 0 or 1`},
-		{"vote empty", npyFile("|S1", false, []byte{0}, 1, 1), npyOf(LayoutWide), 0, 1, "the vote is missing"},
-		{"surrogate", npyFile("<U1", false, []byte("\x00\xd8\x00\x00"), 1, 1), npyOf(LayoutWide), 0, 1, "(invalid text)"},
-		{"beyond Unicode", npyFile("<U1", false, []byte("\xff\xff\xff\xff"), 1, 1), npyOf(LayoutWide), 0, 1, "(invalid text)"},
-		{"invalid bytes", npyFile("|S1", false, []byte{0xff}, 1, 1), npyOf(LayoutWide), 0, 1, "(invalid text)"},
-		{"counts, other classes", u1("\x01\x01\x01", 1, 3), npyOf(LayoutCounts), -1, 0, "the number of classes, 2"},
-		{"counts as text", npyFile("|S1", false, []byte("11"), 1, 2), npyOf(LayoutCounts), -1, 0, "want counts"},
-		{"counts differ", u1("\x01\x01\x01\x02", 2, 2), npyOf(LayoutCounts), 1, 0, "sum to K = 3, but to K = 2 in row 0"},
+		{"vote 2, teachers first", u1("\x00\x01\x02\x01", 2, 2), npyOf(LayoutTeachers), 0, 2,
+			"vote 2 is not 0 or 1"},
+		{"vote -1", npyFile("<i8", false, npyElements("<i8", []string{"0", "-1"}), 1, 2),
+			npyOf(LayoutWide), 0, 2, "vote -1 is not 0 or 1"},
+		{"vote 2⁶³", npyFile("<u8", false, []byte("\x00\x00\x00\x00\x00\x00\x00\x80"), 1, 1),
+			npyOf(LayoutWide), 0, 1, `vote "9223372036854775808" is not 0 or 1`},
+		{"boolean 2", npyFile("|b1", false, []byte("\x02"), 1, 1), npyOf(LayoutWide), 0, 1,
+			"vote 2 is not 0 or 1"},
+		{"vote 0.5", npyFile("<f4", false, []byte("\x00\x00\x00\x3f"), 1, 1), npyOf(LayoutWide), 0, 1,
+			"vote 0.5 is not 0 or 1"},
+		{"vote Inf", npyFile("<f4", false, []byte("\x00\x00\x80\x7f"), 1, 1), npyOf(LayoutWide), 0, 1,
+			"vote +Inf is not 0 or 1"},
+		{"vote NaN", npyFile("<f8", false, npyElements("<f8", []string{""}), 1, 1), npyOf(LayoutWide), 0,
+			1, `the vote is missing ("NaN")`},
+		{"vote yes", npyFile("<U3", false, npyElements("<U3", []string{"yes"}), 1, 1), npyOf(LayoutWide),
+			0, 1, `vote "yes" is not 0 or 1`},
+		{"vote empty", npyFile("|S1", false, []byte{0}, 1, 1), npyOf(LayoutWide), 0, 1,
+			"the vote is missing"},
+		{"surrogate", npyFile("<U1", false, []byte("\x00\xd8\x00\x00"), 1, 1), npyOf(LayoutWide), 0, 1,
+			"(invalid text)"},
+		{"beyond Unicode", npyFile("<U1", false, []byte("\xff\xff\xff\xff"), 1, 1), npyOf(LayoutWide), 0,
+			1, "(invalid text)"},
+		{"invalid bytes", npyFile("|S1", false, []byte{0xff}, 1, 1), npyOf(LayoutWide), 0, 1,
+			"(invalid text)"},
+		{"counts, other classes", u1("\x01\x01\x01", 1, 3), npyOf(LayoutCounts), -1, 0,
+			"the number of classes, 2"},
+		{"counts as text", npyFile("|S1", false, []byte("11"), 1, 2), npyOf(LayoutCounts), -1, 0,
+			"want counts"},
+		{"counts differ", u1("\x01\x01\x01\x02", 2, 2), npyOf(LayoutCounts), 1, 0,
+			"sum to K = 3, but to K = 2 in row 0"},
 		{"counts 0", u1("\x01\x01\x00\x00", 2, 2), npyOf(LayoutCounts), 1, 0, "no votes"},
 		{"counts 0 at once", u1("\x00\x00", 1, 2), npyOf(LayoutCounts), 0, 0, "no votes"},
-		{"count -1", npyFile("|i1", false, []byte{2, 0xff}, 1, 2), npyOf(LayoutCounts), 0, 2, "count -1 is not"},
-		{"count 0.5", npyFile("<f4", false, []byte("\x00\x00\x80\x3f\x00\x00\x00\x3f"), 1, 2), npyOf(LayoutCounts), 0, 2, "count 0.5 is not"},
-		{"count huge", npyFile("<i4", false, npyElements("<i4", []string{"1", "2002"}), 1, 2), npyOf(LayoutCounts), 0, 2, "want at most 2001"},
-		{"counts of other K", u1("\x01\x01", 1, 2), Options{Format: FormatNPY, Layout: LayoutCounts, K: 3}, 0, 0, "sum to 2, but K = 3"},
+		{"count -1", npyFile("|i1", false, []byte{2, 0xff}, 1, 2), npyOf(LayoutCounts), 0, 2,
+			"count -1 is not"},
+		{"count 0.5", npyFile("<f4", false, []byte("\x00\x00\x80\x3f\x00\x00\x00\x3f"), 1, 2),
+			npyOf(LayoutCounts), 0, 2, "count 0.5 is not"},
+		{"count huge", npyFile("<i4", false, npyElements("<i4", []string{"1", "2002"}), 1, 2),
+			npyOf(LayoutCounts), 0, 2, "want at most 2001"},
+		{"counts of other K", u1("\x01\x01", 1, 2),
+			Options{Format: FormatNPY, Layout: LayoutCounts, K: 3}, 0, 0, "sum to 2, but K = 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			check := func(what, name string, err error) {
 				t.Helper()
 				var p *ParseError
-				if !errors.As(err, &p) || p.File != name || p.HasRow != (tt.row >= 0) || p.HasRow && p.Row != tt.row || p.Column != tt.col || !strings.Contains(p.Rule, tt.rule) {
+				if !errors.As(err, &p) || p.File != name || p.HasRow != (tt.row >= 0) || p.HasRow &&
+					p.Row != tt.row || p.Column != tt.col || !strings.Contains(p.Rule, tt.rule) {
 					t.Errorf("%s: got %v, want row %d, column %d: %s", what, err, tt.row, tt.col, tt.rule)
 				}
 			}
@@ -208,13 +252,16 @@ func TestReadNPYRefuses(t *testing.T) {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(context.Background(), npyOf(LayoutWide), path); err == nil || !strings.Contains(err.Error(), "claims 2 × 2 elements") {
+		if _, err := Open(context.Background(), npyOf(LayoutWide), path); err == nil ||
+			!strings.Contains(err.Error(), "claims 2 × 2 elements") {
 			t.Errorf("file: %v", err)
 		}
-		if _, err := readAll(bytes.NewReader(tt.data), npyOf(LayoutWide)); err == nil || !strings.Contains(err.Error(), tt.stream) {
+		if _, err := readAll(bytes.NewReader(tt.data), npyOf(LayoutWide)); err == nil ||
+			!strings.Contains(err.Error(), tt.stream) {
 			t.Errorf("stream: %v, want %s", err, tt.stream)
 		}
-		if _, err := readAll(bytes.NewReader(tt.data), npyOf(LayoutTeachers)); err == nil || !strings.Contains(err.Error(), "claims 2 × 2 elements") {
+		if _, err := readAll(bytes.NewReader(tt.data), npyOf(LayoutTeachers)); err == nil ||
+			!strings.Contains(err.Error(), "claims 2 × 2 elements") {
 			t.Errorf("spooled: %v", err)
 		}
 	}
@@ -227,7 +274,8 @@ func TestNPYReaderFailure(t *testing.T) {
 		for n := range data {
 			opts := npyOf(layout)
 			opts.chunkBytes = 1
-			if _, err := readAll(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(boom)), opts); !errors.Is(err, boom) {
+			if _, err := readAll(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(boom)),
+				opts); !errors.Is(err, boom) {
 				t.Errorf("%s, failure after %d bytes: %v", layout, n, err)
 			} else if err == nil {
 				t.Errorf("%s, failure after %d bytes: accepted", layout, n)
@@ -250,25 +298,46 @@ func TestReadNPZRefuses(t *testing.T) {
 	}{
 		{"no layout", good, Options{}, "say the layout"},
 		{"no member", archiveOf(t), Options{Layout: LayoutWide}, `there is no array "votes"`},
-		{"which", archiveOf(t, "a.npy", votes, "b.npy", votes), Options{Layout: LayoutWide}, `2 others ("a, b"); say which`},
-		{"left over", archiveOf(t, "votes.npy", votes, "b.npy", votes), Options{Layout: LayoutWide}, `array "b" is neither votes, ids nor labels`},
-		{"no array", archiveOf(t, "votes.npy", votes, "readme.txt", []byte("x")), Options{Layout: LayoutWide}, `member "readme.txt" of the archive is no array`},
+		{"which", archiveOf(t, "a.npy", votes, "b.npy", votes), Options{Layout: LayoutWide},
+			`2 others ("a, b"); say which`},
+		{"left over", archiveOf(t, "votes.npy", votes, "b.npy", votes), Options{Layout: LayoutWide},
+			`array "b" is neither votes, ids nor labels`},
+		{"no array", archiveOf(t, "votes.npy", votes, "readme.txt", []byte("x")),
+			Options{Layout: LayoutWide}, `member "readme.txt" of the archive is no array`},
 		{"not there", good, Options{Layout: LayoutWide, VotesColumn: "x"}, `no array "x" for the votes`},
-		{"twice used", good, Options{Layout: LayoutWide, VotesColumn: "query"}, `"query" cannot be ids and votes at once`},
-		{"two ids", archiveOf(t, "votes.npy", votes, "query.npy", text("a", "b"), "id.npy", text("a", "b")), Options{Layout: LayoutWide}, "could both be the ids"},
-		{"few ids", archiveOf(t, "votes.npy", votes, "query.npy", text("a")), Options{Layout: LayoutWide}, "want one for each of the 2 queries"},
-		{"ids as matrix", archiveOf(t, "votes.npy", votes, "query.npy", npyFile("|u1", false, []byte{0, 1}, 2, 1)), Options{Layout: LayoutWide}, "2 × 1 elements, want one for each"},
-		{"float ids", archiveOf(t, "votes.npy", votes, "query.npy", npyFile("<f4", false, make([]byte, 8), 2)), Options{Layout: LayoutWide}, "query ids are <f4"},
-		{"id twice", archiveOf(t, "votes.npy", votes, "query.npy", text("a", "a")), Options{Layout: LayoutWide}, `row 1: query id "a" is already in row 0`},
-		{"id empty", archiveOf(t, "votes.npy", votes, "query.npy", text("a", "")), Options{Layout: LayoutWide}, "row 1: the query id is empty"},
-		{"label 2", archiveOf(t, "votes.npy", votes, "label.npy", npyFile("|u1", false, []byte{0, 2}, 2)), Options{Layout: LayoutWide}, "row 1: label 2 is not 0 or 1"},
-		{"vote before label", archiveOf(t, "votes.npy", npyFile("|u1", false, []byte{0, 1, 3, 1}, 2, 2), "label.npy", npyFile("|u1", false, []byte{0, 2}, 2)), Options{Layout: LayoutWide}, "row 1: column 1: vote 3"},
-		{"label before vote", archiveOf(t, "votes.npy", npyFile("|u1", false, []byte{0, 1, 3, 1}, 2, 2), "label.npy", npyFile("|u1", false, []byte{2, 2}, 2)), Options{Layout: LayoutWide}, "row 0: label 2"},
+		{"twice used", good, Options{Layout: LayoutWide, VotesColumn: "query"},
+			`"query" cannot be ids and votes at once`},
+		{"two ids", archiveOf(t, "votes.npy", votes, "query.npy", text("a", "b"), "id.npy",
+			text("a", "b")), Options{Layout: LayoutWide}, "could both be the ids"},
+		{"few ids", archiveOf(t, "votes.npy", votes, "query.npy", text("a")), Options{Layout: LayoutWide},
+			"want one for each of the 2 queries"},
+		{"ids as matrix", archiveOf(t, "votes.npy", votes, "query.npy",
+			npyFile("|u1", false, []byte{0, 1}, 2, 1)), Options{Layout: LayoutWide},
+			"2 × 1 elements, want one for each"},
+		{"float ids", archiveOf(t, "votes.npy", votes, "query.npy",
+			npyFile("<f4", false, make([]byte, 8), 2)), Options{Layout: LayoutWide}, "query ids are <f4"},
+		{"id twice", archiveOf(t, "votes.npy", votes, "query.npy", text("a", "a")),
+			Options{Layout: LayoutWide}, `row 1: query id "a" is already in row 0`},
+		{"id empty", archiveOf(t, "votes.npy", votes, "query.npy", text("a", "")),
+			Options{Layout: LayoutWide}, "row 1: the query id is empty"},
+		{"label 2", archiveOf(t, "votes.npy", votes, "label.npy", npyFile("|u1", false, []byte{0, 2}, 2)),
+			Options{Layout: LayoutWide}, "row 1: label 2 is not 0 or 1"},
+		{"vote before label", archiveOf(t, "votes.npy", npyFile("|u1", false, []byte{0, 1, 3, 1}, 2, 2),
+			"label.npy", npyFile("|u1", false, []byte{0, 2}, 2)), Options{Layout: LayoutWide},
+			"row 1: column 1: vote 3"},
+		{"label before vote", archiveOf(t, "votes.npy", npyFile("|u1", false, []byte{0, 1, 3, 1}, 2, 2),
+			"label.npy", npyFile("|u1", false, []byte{2, 2}, 2)), Options{Layout: LayoutWide},
+			"row 0: label 2"},
 		{"cut off", good[:len(good)-30], Options{Layout: LayoutWide}, "not an archive of arrays"},
-		{"size", archiveOf(t, "votes.npy", append(votes, 0)), Options{Layout: LayoutWide}, "but the archive has"},
-		{"checksum", flip(archiveOf(t, "votes.npy", votes), "\x00\x01\x01\x01", "\x00\x00\x01\x01"), Options{Layout: LayoutWide}, "the archive is damaged or cut off: zip: checksum error"},
-		{"checksum, teachers first", flip(archiveOf(t, "votes.npy", votes), "\x00\x01\x01\x01", "\x00\x00\x01\x01"), Options{Layout: LayoutTeachers}, "the archive is damaged or cut off: zip: checksum error"},
-		{"checksum, packed, teachers first", packedWrong(t, votes), Options{Layout: LayoutTeachers}, "the archive is damaged or cut off"},
+		{"size", archiveOf(t, "votes.npy", append(votes, 0)), Options{Layout: LayoutWide},
+			"but the archive has"},
+		{"checksum", flip(archiveOf(t, "votes.npy", votes), "\x00\x01\x01\x01", "\x00\x00\x01\x01"),
+			Options{Layout: LayoutWide}, "the archive is damaged or cut off: zip: checksum error"},
+		{"checksum, teachers first", flip(archiveOf(t, "votes.npy", votes), "\x00\x01\x01\x01",
+			"\x00\x00\x01\x01"), Options{Layout: LayoutTeachers},
+			"the archive is damaged or cut off: zip: checksum error"},
+		{"checksum, packed, teachers first", packedWrong(t, votes), Options{Layout: LayoutTeachers},
+			"the archive is damaged or cut off"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "v.npz")
@@ -331,7 +400,8 @@ func packedWrong(t *testing.T, content []byte) []byte {
 func TestNPYFindsTheBadVote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, k := rapid.IntRange(1, 20).Draw(t, "N"), rapid.IntRange(1, 20).Draw(t, "K")
-		descr := rapid.SampledFrom([]string{"|u1", "|i1", "|b1", "<i2", ">i2", "<u4", "<i8", ">i8", "<f4", "<f8", ">f8", "|S2", "<U2"}).Draw(t, "type")
+		descr := rapid.SampledFrom([]string{"|u1", "|i1", "|b1", "<i2", ">i2", "<u4", "<i8", ">i8", "<f4",
+			"<f8", ">f8", "|S2", "<U2"}).Draw(t, "type")
 		d := &data{classes: []string{"0", "1", "2"}}
 		for range n {
 			d.votes = append(d.votes, rapid.SliceOfN(rapid.IntRange(0, 1), k, k).Draw(t, "votes"))
@@ -346,7 +416,8 @@ func TestNPYFindsTheBadVote(t *testing.T) {
 		opts.chunkBytes = rapid.SampledFrom([]int{0, 1, 50}).Draw(t, "chunk")
 		_, err := readAll(bytes.NewReader(d.npy(descr, teachers, fortran)), opts)
 		var p *ParseError
-		if !errors.As(err, &p) || p.Row != int64(row) || p.Column != col+1 || !strings.Contains(p.Rule, "is not 0 or 1") {
+		if !errors.As(err, &p) || p.Row != int64(row) || p.Column != col+1 ||
+			!strings.Contains(p.Rule, "is not 0 or 1") {
 			t.Fatalf("vote 2 at row %d, column %d: %v", row, col+1, err)
 		}
 	})
@@ -355,7 +426,8 @@ func TestNPYFindsTheBadVote(t *testing.T) {
 // Elements decode as NumPy means them: every type against an encoder of its own.
 func TestDtypeValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		descr := rapid.SampledFrom([]string{"|i1", "|u1", "<i2", ">i2", "<u4", ">u4", "<i8", ">i8", "<f4", ">f8"}).Draw(t, "type")
+		descr := rapid.SampledFrom([]string{"|i1", "|u1", "<i2", ">i2", "<u4", ">u4", "<i8", ">i8", "<f4",
+			">f8"}).Draw(t, "type")
 		d, err := parseDtype(descr)
 		if err != nil {
 			t.Fatal(err)
@@ -368,7 +440,8 @@ func TestDtypeValues(t *testing.T) {
 		e := npyElements(descr, []string{fmt.Sprint(v)})
 		var c cell
 		d.read(e, &c)
-		if c.kind == floatCell && c.x != float64(v) || c.kind == intCell && c.n != int64(v) || c.kind != floatCell && c.kind != intCell || c.plain() != fmt.Sprint(v) {
+		if c.kind == floatCell && c.x != float64(v) || c.kind == intCell && c.n != int64(v) ||
+			c.kind != floatCell && c.kind != intCell || c.plain() != fmt.Sprint(v) {
 			t.Fatalf("%s: %v is %+v", descr, v, c)
 		}
 	})
@@ -383,7 +456,8 @@ func FuzzNPY(f *testing.F) {
 	f.Add(npyFile("|u1", false, []byte{1, 2, 3, 0}, 2, 2), uint8(2))
 	f.Add(header(2, "{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}", "\x80\x04"), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, mode uint8) {
-		opts := Options{Format: FormatNPY, Layout: []Layout{LayoutDefault, LayoutWide, LayoutCounts, LayoutTeachers}[mode%4], chunkBytes: 16}
+		opts := Options{Format: FormatNPY, Layout: []Layout{LayoutDefault, LayoutWide, LayoutCounts,
+			LayoutTeachers}[mode%4], chunkBytes: 16}
 		if opts.Layout != LayoutCounts {
 			opts.Missing, opts.KeepVotes = MissingPolicy(mode>>2&1), mode>>3&1 == 1
 		}
@@ -409,12 +483,14 @@ func FuzzNPY(f *testing.F) {
 }
 
 func FuzzNPZ(f *testing.F) {
-	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1, 1}, {1, 1, 0}}, ids: []string{"a", "b"}, labels: []int{0, 1}}
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1, 1}, {1, 1, 0}},
+		ids: []string{"a", "b"}, labels: []int{0, 1}}
 	f.Add(d.writeNPZ("|u1", false, false, zip.Store), uint8(1))
 	f.Add(d.writeNPZ("<i8", true, false, zip.Deflate), uint8(3))
 	f.Add(d.writeNPZ("<U1", true, true, zip.Store), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, mode uint8) {
-		opts := Options{Format: FormatNPZ, Layout: []Layout{LayoutDefault, LayoutWide, LayoutCounts, LayoutTeachers}[mode%4], TempDir: t.TempDir()}
+		opts := Options{Format: FormatNPZ, Layout: []Layout{LayoutDefault, LayoutWide, LayoutCounts,
+			LayoutTeachers}[mode%4], TempDir: t.TempDir()}
 		got, err := readAll(bytes.NewReader(data), opts)
 		if err == nil && (got.K < 1 || got.N < 1) {
 			t.Fatalf("accepted %+v", got)

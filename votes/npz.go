@@ -25,7 +25,8 @@ type archive struct {
 // npzStart returns what is wrong with the first four bytes of a file.
 func npzStart(head []byte) string {
 	if magic := string(head); magic != "PK\x03\x04" {
-		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s", quote(magic))
+		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s",
+			quote(magic))
 	}
 	return ""
 }
@@ -42,9 +43,11 @@ func openNPZ(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	}
 	z, err := zip.NewReader(at, size)
 	if err != nil {
-		return nil, &ParseError{File: info.name, Rule: fmt.Sprintf("not an archive of arrays as numpy.savez writes it: %v", err), Err: err}
+		return nil, &ParseError{File: info.name,
+			Rule: fmt.Sprintf("not an archive of arrays as numpy.savez writes it: %v", err), Err: err}
 	}
-	z.RegisterDecompressor(zip.Deflate, flate.NewReader) // three times as fast as the standard library's
+	// three times as fast as the standard library's
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	a := &archive{info, ctx, s, at, make(map[string]*zip.File), make(map[string]string)}
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
@@ -61,7 +64,8 @@ func openNPZ(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 		return nil, err
 	}
 	if left := a.unused(); len(left) > 0 {
-		return nil, info.errorf("the array %s is neither votes, ids nor labels; name those", quote(left[0]))
+		return nil, info.errorf("the array %s is neither votes, ids nor labels; name those",
+			quote(left[0]))
 	}
 	return d.complete(), nil
 }
@@ -87,7 +91,8 @@ func (a *archive) open(d *npyDecoder) error {
 	if votes == "" { // an archive of one more array needs no name
 		left := a.unused()
 		if len(left) != 1 {
-			return a.errorf("there is no array %s, but %d others (%s); say which it is", quote(usual), len(left), quote(strings.Join(left, ", ")))
+			return a.errorf("there is no array %s, but %d others (%s); say which it is", quote(usual),
+				len(left), quote(strings.Join(left, ", ")))
 		}
 		votes = left[0]
 		a.used[votes] = usual
@@ -102,7 +107,8 @@ func (a *archive) open(d *npyDecoder) error {
 		return err
 	}
 	if d.idArray != nil && (d.idArray.dtype.kind == 'f' || d.idArray.dtype.kind == 'b') {
-		return a.errorf("array %s: query ids are %s, want integers or text", quote(ids), d.idArray.dtype.text)
+		return a.errorf("array %s: query ids are %s, want integers or text", quote(ids),
+			d.idArray.dtype.text)
 	}
 	d.labels, err = a.column(labels, d.n)
 	return err
@@ -134,7 +140,8 @@ func (a *archive) find(role, spec string, usual ...string) (string, error) {
 			continue
 		}
 		if found != "" {
-			return "", a.errorf("the arrays %s and %s could both be the %s; say which it is", quote(found), quote(name), role)
+			return "", a.errorf("the arrays %s and %s could both be the %s; say which it is", quote(found),
+				quote(name), role)
 		}
 		found = name
 	}
@@ -161,7 +168,8 @@ func (a *archive) column(name string, n int64) (*npyArray, error) {
 		return nil, err
 	}
 	if len(arr.Shape) != 1 || arr.Shape[0] != n {
-		return nil, a.errorf("array %s: %s elements, want one for each of the %d queries", quote(name), arr.Dims(), n)
+		return nil, a.errorf("array %s: %s elements, want one for each of the %d queries", quote(name),
+			arr.Dims(), n)
 	}
 	return arr, nil
 }
@@ -181,7 +189,9 @@ func (a *archive) array(name string) (*npyArray, error) {
 		return nil, a.arrayError(err, name)
 	}
 	if got := f.UncompressedSize64; got != uint64(h.Size+h.data) {
-		return nil, a.arrayError(rulef("the header claims %s elements of %d bytes, %d with the header, but the archive has %d", h.Dims(), h.dtype.size, h.Size+h.data, got), name)
+		return nil, a.arrayError(
+			rulef("the header claims %s elements of %d bytes, %d with the header, but the archive has %d",
+				h.Dims(), h.dtype.size, h.Size+h.data, got), name)
 	}
 	arr := &npyArray{npyHeader: h, member: name}
 	if f.Method != zip.Store {

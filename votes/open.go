@@ -56,7 +56,8 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 			}
 		}
 		if other, ok := seen[key]; ok {
-			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice", strconv.Quote(other), strconv.Quote(name))
+			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice",
+				strconv.Quote(other), strconv.Quote(name))
 		}
 		seen[key] = name
 		files = append(files, f)

@@ -34,7 +34,8 @@ func TestOpenSeveral(t *testing.T) {
 	b := put(t, dir, "b.jsonl", "{\"votes\":[0,0]}\n")
 	put(t, dir, "c.tsv", "t1\tt2\n0\t1\n")
 	want := &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 2, 0, 1, 1, 2, 0}, N: 5}
-	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n"), K: 2}, a, b, filepath.Join(dir, "c*"), "-")
+	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n"), K: 2}, a, b,
+		filepath.Join(dir, "c*"), "-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestOpenSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err = collect(r)
-	same(t, "a pattern", got, err, &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 0, 2}, N: 3}, nil)
+	same(t, "a pattern", got, err, &all{K: 2, Classes: IntegerClasses(2),
+		Counts: []int{1, 1, 0, 2, 0, 2}, N: 3}, nil)
 	// A name that is there is no pattern.
 	odd := put(t, dir, "[x].csv", "t1,t2\n0,0\n")
 	r, err = Open(context.Background(), Options{}, odd)
@@ -55,7 +57,8 @@ func TestOpenSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err = collect(r)
-	same(t, "a name with brackets", got, err, &all{K: 2, Classes: IntegerClasses(2), Counts: []int{2, 0}, N: 1}, nil)
+	same(t, "a name with brackets", got, err, &all{K: 2, Classes: IntegerClasses(2),
+		Counts: []int{2, 0}, N: 1}, nil)
 }
 
 // Very many files: each is open only while it is read.
@@ -63,7 +66,8 @@ func TestOpenMany(t *testing.T) {
 	dir := t.TempDir()
 	const n = 1200 // above the usual limit of open files, 1024
 	for i := range n {
-		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "t1,t2\n0,1\n")
+		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+
+			string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "t1,t2\n0,1\n")
 	}
 	r, err := Open(context.Background(), Options{}, filepath.Join(dir, "*.csv"))
 	if err != nil {
@@ -101,26 +105,37 @@ func TestOpenRefuses(t *testing.T) {
 		"twice":               {Options{}, []string{a, a}, "are the same file"},
 		"twice, by a link":    {Options{}, []string{a, link}, "are the same file"},
 		"twice, by a pattern": {Options{}, []string{a, filepath.Join(dir, "a*")}, "are the same file"},
-		"stdin twice":         {Options{Stdin: strings.NewReader("0,1\n")}, []string{"-", "-"}, "are the same file"},
-		"other K":             {Options{}, []string{a, three}, "three.csv: K = 3 teachers, but " + a + " has K = 2"},
-		"ids in one":          {Options{}, []string{a, ids}, "ids.csv: the file has query ids, but " + a + " has no"},
-		"labels in one":       {Options{}, []string{labels, a}, "a.csv: the file has no true labels, but " + labels + " has"},
-		"id in both":          {Options{}, []string{ids, more}, more + `:3: column 1 ("query"): query id "x" is already in ` + ids + ", line 2"},
-		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:2"},
-		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:2"},
-		"packed parquet":      {Options{}, []string{put(t, dir, "v.parquet.gz", "x")}, "compressed inside"},
-		"format":              {Options{Format: "yaml"}, []string{a}, `format = "yaml"`},
-		"compression":         {Options{Compression: 9}, []string{a}, "compression = 9"},
-		"missing":             {Options{Missing: 9}, []string{a}, "missing = 9"},
-		"votes of counts":     {Options{Layout: LayoutCounts, KeepVotes: true}, []string{a}, "layout counts has none"},
-		"missing counts":      {Options{Layout: LayoutCounts, Missing: MissingCoin}, []string{a}, "cannot tell a missing vote"},
-		"teachers first":      {Options{Layout: LayoutTeachers}, []string{a}, "is for arrays"},
-		"one class":           {Options{Classes: []string{"a"}}, []string{a}, "number of classes = 1"},
-		"class twice":         {Options{Classes: []string{"a", "b", "a"}}, []string{a}, "classes 0 and 2 have this name"},
-		"empty class":         {Options{Classes: []string{"a", ""}}, []string{a}, "bytes long"},
-		"class with NUL":      {Options{Classes: []string{"a", "\x00"}}, []string{a}, "valid UTF-8 without"},
-		"class with spaces":   {Options{Classes: []string{"a", " b"}}, []string{a}, "without spaces"},
-		"three zeros":         {Options{Layout: LayoutCounts, Classes: IntegerClasses(3), ZerosColumn: "1", OnesColumn: "2"}, []string{a}, "for 3 classes, want 2"},
+		"stdin twice": {Options{Stdin: strings.NewReader("0,1\n")}, []string{"-", "-"},
+			"are the same file"},
+		"other K": {Options{}, []string{a, three}, "three.csv: K = 3 teachers, but " + a +
+			" has K = 2"},
+		"ids in one": {Options{}, []string{a, ids}, "ids.csv: the file has query ids, but " + a +
+			" has no"},
+		"labels in one": {Options{}, []string{labels, a},
+			"a.csv: the file has no true labels, but " + labels + " has"},
+		"id in both": {Options{}, []string{ids, more},
+			more + `:3: column 1 ("query"): query id "x" is already in ` + ids + ", line 2"},
+		"second is bad": {Options{}, []string{a, bad}, "bad.csv:2"},
+		"first is bad":  {Options{}, []string{bad, a}, "bad.csv:2"},
+		"packed parquet": {Options{}, []string{put(t, dir, "v.parquet.gz", "x")},
+			"compressed inside"},
+		"format":      {Options{Format: "yaml"}, []string{a}, `format = "yaml"`},
+		"compression": {Options{Compression: 9}, []string{a}, "compression = 9"},
+		"missing":     {Options{Missing: 9}, []string{a}, "missing = 9"},
+		"votes of counts": {Options{Layout: LayoutCounts, KeepVotes: true}, []string{a},
+			"layout counts has none"},
+		"missing counts": {Options{Layout: LayoutCounts, Missing: MissingCoin}, []string{a},
+			"cannot tell a missing vote"},
+		"teachers first": {Options{Layout: LayoutTeachers}, []string{a}, "is for arrays"},
+		"one class":      {Options{Classes: []string{"a"}}, []string{a}, "number of classes = 1"},
+		"class twice": {Options{Classes: []string{"a", "b", "a"}}, []string{a},
+			"classes 0 and 2 have this name"},
+		"empty class": {Options{Classes: []string{"a", ""}}, []string{a}, "bytes long"},
+		"class with NUL": {Options{Classes: []string{"a", "\x00"}}, []string{a},
+			"valid UTF-8 without"},
+		"class with spaces": {Options{Classes: []string{"a", " b"}}, []string{a}, "without spaces"},
+		"three zeros": {Options{Layout: LayoutCounts, Classes: IntegerClasses(3),
+			ZerosColumn: "1", OnesColumn: "2"}, []string{a}, "for 3 classes, want 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Open(ctx, tt.opts, tt.paths...)
@@ -133,7 +148,8 @@ func TestOpenRefuses(t *testing.T) {
 		})
 	}
 	var parameter *check.Error
-	if _, err := Open(ctx, Options{Workers: 5000}, a); !errors.As(err, &parameter) || parameter.Name != "workers" {
+	if _, err := Open(ctx, Options{Workers: 5000}, a); !errors.As(err, &parameter) ||
+		parameter.Name != "workers" {
 		t.Errorf("5000 workers: %v", err)
 	}
 }
@@ -143,10 +159,14 @@ func TestNames(t *testing.T) {
 		f Format
 		c Compression
 	}{
-		"v.csv": {FormatCSV, CompressionNone}, "V.TSV": {FormatTSV, CompressionNone}, "v.tab": {FormatTSV, CompressionNone},
-		"a/v.jsonl.gz": {FormatJSONL, CompressionGzip}, "v.ndjson": {FormatJSONL, CompressionNone}, "v.npy.zst": {FormatNPY, CompressionZstd},
-		"v.npz": {FormatNPZ, CompressionNone}, "v.pq": {FormatParquet, CompressionNone}, "v.parquet": {FormatParquet, CompressionNone},
-		"v": {FormatCSV, CompressionNone}, "v.gz": {FormatCSV, CompressionGzip}, "v.zstd": {FormatCSV, CompressionZstd}, "-": {FormatCSV, CompressionNone},
+		"v.csv": {FormatCSV, CompressionNone}, "V.TSV": {FormatTSV, CompressionNone},
+		"v.tab":        {FormatTSV, CompressionNone},
+		"a/v.jsonl.gz": {FormatJSONL, CompressionGzip}, "v.ndjson": {FormatJSONL, CompressionNone},
+		"v.npy.zst": {FormatNPY, CompressionZstd},
+		"v.npz":     {FormatNPZ, CompressionNone}, "v.pq": {FormatParquet, CompressionNone},
+		"v.parquet": {FormatParquet, CompressionNone},
+		"v":         {FormatCSV, CompressionNone}, "v.gz": {FormatCSV, CompressionGzip},
+		"v.zstd": {FormatCSV, CompressionZstd}, "-": {FormatCSV, CompressionNone},
 		"/dev/fd/63": {FormatCSV, CompressionNone}, ".csv": {FormatCSV, CompressionNone},
 	} {
 		f, c, err := byName(path, FormatAuto, CompressionAuto)
@@ -191,7 +211,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %s, %v", l, got, err)
 		}
 	}
-	if Compression(99).String() == "" || Layout(99).String() == "" || MissingPolicy(99).String() == "" {
+	if Compression(99).String() == "" || Layout(99).String() == "" ||
+		MissingPolicy(99).String() == "" {
 		t.Error("unknown values have no text")
 	}
 }
@@ -203,7 +224,8 @@ func TestTrustIDs(t *testing.T) {
 		t.Error("repeated id accepted")
 	}
 	got, err := readAll(strings.NewReader(in), Options{TrustIDs: true})
-	same(t, "trusted", got, err, &all{K: 1, Classes: IntegerClasses(2), Counts: []int{0, 1, 1, 0}, IDs: []string{"x", "x"}, N: 2}, nil)
+	same(t, "trusted", got, err, &all{K: 1, Classes: IntegerClasses(2), Counts: []int{0, 1, 1, 0},
+		IDs: []string{"x", "x"}, N: 2}, nil)
 	if testing.Short() || raceDetector {
 		t.Skip("a million ids")
 	}
@@ -212,9 +234,11 @@ func TestTrustIDs(t *testing.T) {
 	for i := range maxTrackedIDs + 5 {
 		b.WriteString("q")
 		b.WriteString(strings.Repeat("x", i&1))
-		b.Write([]byte{byte('a' + i>>20&15), byte('a' + i>>16&15), byte('a' + i>>12&15), byte('a' + i>>8&15), byte('a' + i>>4&15), byte('a' + i&15), ',', '1', '\n'})
+		b.Write([]byte{byte('a' + i>>20&15), byte('a' + i>>16&15), byte('a' + i>>12&15),
+			byte('a' + i>>8&15), byte('a' + i>>4&15), byte('a' + i&15), ',', '1', '\n'})
 	}
-	if _, err := readAll(bytes.NewReader(b.Bytes()), Options{}); err == nil || !strings.Contains(err.Error(), "more than 1048576 ids") {
+	if _, err := readAll(bytes.NewReader(b.Bytes()), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "more than 1048576 ids") {
 		t.Errorf("a million ids: %v", err)
 	}
 	for _, opts := range []Options{{TrustIDs: true}, {allIDs: true}} {
@@ -226,10 +250,14 @@ func TestTrustIDs(t *testing.T) {
 
 // A table is made of two classes, and of queries without missing votes.
 func TestTable(t *testing.T) {
-	if _, err := ReadCSV(strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin}); err == nil || !strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
+	if _, err := ReadCSV(strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"),
+		Options{Missing: MissingCoin}); err == nil ||
+		!strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
 		t.Errorf("missing: %v", err)
 	}
-	if _, err := ReadCSV(strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo, Classes: IntegerClasses(3)}); err == nil || !strings.Contains(err.Error(), "two classes, not of 3") {
+	if _, err := ReadCSV(strings.NewReader("0,1\n"),
+		Options{K: 2, Header: HeaderNo, Classes: IntegerClasses(3)}); err == nil ||
+		!strings.Contains(err.Error(), "two classes, not of 3") {
 		t.Errorf("three classes: %v", err)
 	}
 }
@@ -250,7 +278,8 @@ func TestCountsSumToK(t *testing.T) {
 		for format, data := range files {
 			for _, chunk := range []int{0, 1, 6} {
 				for _, k := range []int{0, 3} {
-					r, err := NewReader(context.Background(), bytes.NewReader(data), Options{Format: format, Layout: LayoutCounts, K: k, chunkBytes: chunk})
+					r, err := NewReader(context.Background(), bytes.NewReader(data),
+						Options{Format: format, Layout: LayoutCounts, K: k, chunkBytes: chunk})
 					n := 0
 					for err == nil {
 						var b *Batch
@@ -262,7 +291,8 @@ func TestCountsSumToK(t *testing.T) {
 						}
 					}
 					var p *ParseError
-					if !errors.As(err, &p) || n > 4 || format != FormatParquet && format != FormatNPY && format != FormatNPZ && p.Line == 0 {
+					if !errors.As(err, &p) || n > 4 || format != FormatParquet && format != FormatNPY &&
+						format != FormatNPZ && p.Line == 0 {
 						t.Errorf("%s, chunks of %d, K = %d, last row %v: %d rows, %v", format, chunk, k, last, n, err)
 					}
 				}
@@ -317,17 +347,20 @@ func TestNamesAreQuoted(t *testing.T) {
 	good := put(t, dir, "good.csv", "query,t1,t2\n1,0,1\n")
 	ctx := context.Background()
 	for name, paths := range map[string][]string{
-		"bad vote":    {put(t, dir, odd, "t1,t2\n0,2\n")},
-		"not there":   {filepath.Join(dir, "no", odd)},
-		"second file": {put(t, dir, "2"+odd, "query,t1,t2\n1,0,1\n"), put(t, dir, "3.csv", "query,t1,t2\n1,0,1\n")},
-		"fewer":       {put(t, dir, "4"+odd, "query,t1,t2\n7,0,1\n"), put(t, dir, "5.csv", "query,t1\n8,0\n")},
-		"other names": {put(t, dir, "6"+odd, "query,t3,t4\n7,0,1\n"), put(t, dir, "7.csv", "query,t1,t2\n8,0,1\n")},
-		"compressed":  {put(t, dir, odd+".parquet.gz", "")},
-		"twice":       {put(t, dir, "8"+odd, "t1\n1\n"), filepath.Join(dir, ".", "8"+odd)},
-		"array":       {put(t, dir, odd+".npy", "")},
-		"Parquet":     {put(t, dir, odd+".parquet", "x")},
-		"JSON":        {put(t, dir, odd+".jsonl", "x")},
-		"pattern":     {filepath.Join(dir, odd+"*.none")},
+		"bad vote":  {put(t, dir, odd, "t1,t2\n0,2\n")},
+		"not there": {filepath.Join(dir, "no", odd)},
+		"second file": {put(t, dir, "2"+odd, "query,t1,t2\n1,0,1\n"),
+			put(t, dir, "3.csv", "query,t1,t2\n1,0,1\n")},
+		"fewer": {put(t, dir, "4"+odd, "query,t1,t2\n7,0,1\n"),
+			put(t, dir, "5.csv", "query,t1\n8,0\n")},
+		"other names": {put(t, dir, "6"+odd, "query,t3,t4\n7,0,1\n"),
+			put(t, dir, "7.csv", "query,t1,t2\n8,0,1\n")},
+		"compressed": {put(t, dir, odd+".parquet.gz", "")},
+		"twice":      {put(t, dir, "8"+odd, "t1\n1\n"), filepath.Join(dir, ".", "8"+odd)},
+		"array":      {put(t, dir, odd+".npy", "")},
+		"Parquet":    {put(t, dir, odd+".parquet", "x")},
+		"JSON":       {put(t, dir, odd+".jsonl", "x")},
+		"pattern":    {filepath.Join(dir, odd+"*.none")},
 	} {
 		r, err := Open(ctx, Options{}, paths...)
 		if err == nil {
@@ -343,7 +376,8 @@ func TestNamesAreQuoted(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, odd+".d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d")); err == nil || !shown(err.Error()) {
+	if _, err := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d")); err == nil ||
+		!shown(err.Error()) {
 		r, _ := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d"))
 		if _, err = collect(r); err == nil || !shown(err.Error()) {
 			t.Errorf("directory: %v", err)
@@ -351,9 +385,12 @@ func TestNamesAreQuoted(t *testing.T) {
 	}
 	boom := iotest.ErrReader(errors.New("boom"))
 	for name, err := range map[string]error{
-		"name":      func() error { _, err := readAll(boom, Options{Name: odd}); return err }(),
-		"options":   func() error { _, err := readAll(boom, Options{Name: odd, K: -1}); return err }(),
-		"histogram": func() error { _, err := ReadHistogram(strings.NewReader("x\n"), odd, 3); return err }(),
+		"name":    func() error { _, err := readAll(boom, Options{Name: odd}); return err }(),
+		"options": func() error { _, err := readAll(boom, Options{Name: odd, K: -1}); return err }(),
+		"histogram": func() error {
+			_, err := ReadHistogram(strings.NewReader("x\n"), odd, 3)
+			return err
+		}(),
 	} {
 		if err == nil || !shown(err.Error()) {
 			t.Errorf("%s: %q", name, fmt.Sprint(err))
@@ -391,12 +428,15 @@ func TestSpoolIsBounded(t *testing.T) {
 		limit  int
 		want   string
 	}{
-		{"query,a\n", FormatParquet, LayoutWide, 1 << 10, `does not begin as a Parquet file does: "quer"`},
+		{"query,a\n", FormatParquet, LayoutWide, 1 << 10,
+			`does not begin as a Parquet file does: "quer"`},
 		{"PARE", FormatParquet, LayoutWide, 1 << 10, "encrypted"},
-		{"query,a\n", FormatNPZ, LayoutWide, 1 << 10, `not an archive of arrays as numpy.savez writes it: it begins with "quer"`},
+		{"query,a\n", FormatNPZ, LayoutWide, 1 << 10,
+			`not an archive of arrays as numpy.savez writes it: it begins with "quer"`},
 		{"PAR1", FormatParquet, LayoutWide, 2 << 20, "more than 1048576 bytes"},
 		{"PK\x03\x04", FormatNPZ, LayoutWide, 2 << 20, "more than 1048576 bytes"},
-		{string(npy.Head("'|u1'", 2, 1<<30)), FormatNPY, LayoutTeachers, 2 << 20, "more than 1048576 bytes"},
+		{string(npy.Head("'|u1'", 2, 1<<30)), FormatNPY, LayoutTeachers, 2 << 20,
+			"more than 1048576 bytes"},
 	} {
 		in := &endless{head: tt.head}
 		_, err := readAll(in, Options{Format: tt.format, Layout: tt.layout, spoolBytes: 1 << 20})
@@ -410,18 +450,23 @@ func TestSpoolIsBounded(t *testing.T) {
 	}
 	// Up to the limit all is well, and what is too short says so as before.
 	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}
-	file := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
-	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file))})); err != nil {
+	file := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64",
+		pageSize: 1 << 10, group: 10})
+	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file))})); err !=
+		nil {
 		t.Error(err)
 	}
-	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file)) - 1})); err == nil {
+	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file)) - 1})); err ==
+		nil {
 		t.Error("one byte above the limit accepted")
 	}
-	if _, err := readAll(strings.NewReader("PAR"), pq(Options{})); err == nil || !strings.Contains(err.Error(), "too few") {
+	if _, err := readAll(strings.NewReader("PAR"), pq(Options{})); err == nil ||
+		!strings.Contains(err.Error(), "too few") {
 		t.Errorf("three bytes: %v", err)
 	}
 	boom := errors.New("boom")
-	if _, err := readAll(io.MultiReader(strings.NewReader("PA"), iotest.ErrReader(boom)), pq(Options{})); !errors.Is(err, boom) {
+	if _, err := readAll(io.MultiReader(strings.NewReader("PA"), iotest.ErrReader(boom)),
+		pq(Options{})); !errors.Is(err, boom) {
 		t.Errorf("a failing stream: %v", err)
 	}
 }

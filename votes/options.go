@@ -76,7 +76,8 @@ func LayoutNames() []string { return slices.Clone(layoutNames) }
 func ParseLayout(s string) (Layout, error) {
 	l, err := parseName[Layout]("layout", s, layoutNames)
 	if err != nil {
-		return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default", quote(s))
+		return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default",
+			quote(s))
 	}
 	return l, nil
 }
@@ -101,7 +102,8 @@ func ParseColumns(list string) ([]string, error) {
 			return columns, nil
 		}
 	}
-	return nil, fmt.Errorf("vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
+	return nil, fmt.Errorf(
+		"vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
 }
 
 // Options configures the reading of votes. The zero value reads the wide layout of two classes, "0"
@@ -219,13 +221,15 @@ func (o *Options) check() error {
 		return errors.New("single votes are asked for, but the layout counts has none")
 	}
 	if o.Layout == LayoutCounts && o.Missing != MissingError {
-		return errors.New("missing votes are allowed for, but the layout counts cannot tell a missing vote")
+		return errors.New("missing votes are allowed for, but the layout counts cannot tell a " +
+			"missing vote")
 	}
 	if o.Layout != LayoutCounts && (o.ZerosColumn != "" || o.OnesColumn != "") {
 		return errors.New("columns of zeros and ones need the layout counts")
 	}
 	if (o.ZerosColumn == "") != (o.OnesColumn == "") {
-		return fmt.Errorf("column of zeros %s and of ones %s: give both or neither", quote(o.ZerosColumn), quote(o.OnesColumn))
+		return fmt.Errorf("column of zeros %s and of ones %s: give both or neither", quote(o.ZerosColumn),
+			quote(o.OnesColumn))
 	}
 	if o.ZerosColumn != "" && len(o.Classes) != 0 && len(o.Classes) != 2 {
 		return fmt.Errorf("columns of zeros and ones for %d classes, want 2", len(o.Classes))
@@ -237,17 +241,20 @@ func (o *Options) check() error {
 		return errors.New("columns of counts are given twice: as vote columns, and as zeros and ones")
 	}
 	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
-		return fmt.Errorf("votes column %s (--votes-column, one list or array of all votes) and vote columns (--vote-columns, one for each teacher): give one of them", quote(o.VotesColumn))
+		return fmt.Errorf("votes column %s (--votes-column, one list or array of all votes) and vote "+
+			"columns (--vote-columns, one for each teacher): give one of them", quote(o.VotesColumn))
 	}
 	for i, spec := range o.VoteColumns {
 		if strings.TrimSpace(spec) == "" || spec == NoColumn {
-			return fmt.Errorf("vote column %d of the list is %s, want a name or a position (--vote-columns)", i+1, quote(spec))
+			return fmt.Errorf("vote column %d of the list is %s, want a name or a position (--vote-columns)",
+				i+1, quote(spec))
 		}
 	}
 	if o.Header == HeaderNo {
 		for _, c := range o.columns() {
 			if isName(c.spec) {
-				return fmt.Errorf("%s column %s: a file without header has no names, give the position from 1", c.role, quote(c.spec))
+				return fmt.Errorf("%s column %s: a file without header has no names, give the position from 1",
+					c.role, quote(c.spec))
 			}
 		}
 	}
@@ -264,7 +271,8 @@ func checkWorkers(n int) error {
 type columnOption struct{ role, spec string }
 
 func (o *Options) columns() []columnOption {
-	all := []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn}, {"ones", o.OnesColumn}}
+	all := []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn},
+		{"ones", o.OnesColumn}}
 	for _, spec := range o.VoteColumns {
 		all = append(all, columnOption{"vote", spec})
 	}

@@ -42,16 +42,20 @@ func TestParquetEncodings(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%s-v%d", tt.kind, tt.codec, version), func(t *testing.T) {
 				for _, size := range []int{64, 1 << 18} {
 					for _, group := range []int64{7, 1000} {
-						file := d.writeParquet(parquetOptions{version: version, codec: tt.codec, optional: true, kind: tt.kind, pageSize: size, group: group})
+						file := d.writeParquet(parquetOptions{version: version, codec: tt.codec, optional: true,
+							kind: tt.kind, pageSize: size, group: group})
 						f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 						if err != nil {
 							t.Fatal(err)
 						}
-						if c := f.Metadata().RowGroups[0].Columns[2].MetaData; !slices.Contains(c.Encoding, tt.encoding) || c.Codec != tt.codec.CompressionCodec() {
+						if c := f.Metadata().RowGroups[0].Columns[2].MetaData; !slices.Contains(c.Encoding,
+							tt.encoding) || c.Codec != tt.codec.CompressionCodec() {
 							t.Fatalf("written in %v, %v", c.Encoding, c.Codec)
 						}
 						for _, chunk := range []int{0, 10} {
-							r, err := NewReader(context.Background(), bytes.NewReader(file), pq(Options{Classes: d.classes, IDColumn: "a_query", Missing: MissingCoin, KeepVotes: true, chunkBytes: chunk}))
+							r, err := NewReader(context.Background(), bytes.NewReader(file),
+								pq(Options{Classes: d.classes, IDColumn: "a_query", Missing: MissingCoin, KeepVotes: true,
+									chunkBytes: chunk}))
 							if err != nil {
 								t.Fatal(err)
 							}
@@ -91,7 +95,8 @@ func TestParquetGoReadsLZ4Wrongly(t *testing.T) {
 // as they were written: what a library does with its buffers can change a vote unseen.
 func TestParquetKeepsEveryByte(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip,
+		&parquet.Zstd, &parquet.Brotli} {
 		for _, size := range []int{4096, 8192, 65536} {
 			for more := -16; more <= 16; more += 4 {
 				// Plain text takes 4 bytes for its length, so a page has exactly so many bytes.
@@ -109,9 +114,11 @@ func TestParquetKeepsEveryByte(t *testing.T) {
 					left -= 4 + n
 				}
 				version := 1 + rng.IntN(2)
-				file := d.writeParquet(parquetOptions{version: version, codec: codec, kind: "int64", plainIDs: true, pageSize: 1 << 20, group: 1 << 20})
+				file := d.writeParquet(parquetOptions{version: version, codec: codec, kind: "int64",
+					plainIDs: true, pageSize: 1 << 20, group: 1 << 20})
 				got, err := readAll(bytes.NewReader(file), pq(Options{IDColumn: "a_query"}))
-				same(t, fmt.Sprintf("%s, %d bytes, page version %d", codec, size+more, version), got, err, d.want(false), nil)
+				same(t, fmt.Sprintf("%s, %d bytes, page version %d", codec, size+more, version), got, err,
+					d.want(false), nil)
 			}
 		}
 	}

@@ -70,16 +70,22 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"CSV", []byte("query,a,b\nx,0,1\n"), Options{}, "does not begin as a Parquet file"},
 		{"cut off", good[:len(good)-1], Options{}, "is it cut off?"},
 		{"no rows", parquetOf(t, []wide{}), Options{}, "no rows"},
-		{"vote 2", parquetOf(t, []wide{{"x", 0, 1}, {"y", 2, 1}}), Options{}, `row 1: column 2 ("t1"): vote 2 is not 0 or 1`},
-		{"first by row, then by column", parquetOf(t, []wide{{"x", 0, 1}, {"y", 0, 5}, {"z", 7, 1}}), Options{}, `row 1: column 3 ("t2"): vote 5`},
-		{"votes before ids", parquetOf(t, []wide{{"x", 0, 1}, {"", 0, 5}}), Options{}, `row 1: column 3 ("t2"): vote 5`},
-		{"id empty", parquetOf(t, []wide{{"x", 0, 1}, {"", 0, 1}}), Options{}, `row 1: column 1 ("query"): the query id is empty`},
-		{"id twice", parquetOf(t, []wide{{"x", 0, 1}, {"y", 0, 1}, {"x", 0, 1}}), Options{}, `row 2: column 1 ("query"): query id "x" is already in row 0`},
+		{"vote 2", parquetOf(t, []wide{{"x", 0, 1}, {"y", 2, 1}}), Options{},
+			`row 1: column 2 ("t1"): vote 2 is not 0 or 1`},
+		{"first by row, then by column", parquetOf(t, []wide{{"x", 0, 1}, {"y", 0, 5}, {"z", 7, 1}}),
+			Options{}, `row 1: column 3 ("t2"): vote 5`},
+		{"votes before ids", parquetOf(t, []wide{{"x", 0, 1}, {"", 0, 5}}), Options{},
+			`row 1: column 3 ("t2"): vote 5`},
+		{"id empty", parquetOf(t, []wide{{"x", 0, 1}, {"", 0, 1}}), Options{},
+			`row 1: column 1 ("query"): the query id is empty`},
+		{"id twice", parquetOf(t, []wide{{"x", 0, 1}, {"y", 0, 1}, {"x", 0, 1}}), Options{},
+			`row 2: column 1 ("query"): query id "x" is already in row 0`},
 		{"id with NUL", parquetOf(t, []wide{{"x\x00", 0, 1}}), Options{}, "contains a NUL byte"},
 		{"id null", parquetOf(t, []null{{nil, &one}}), Options{}, "the query id is missing (null)"},
 		{"vote null", parquetOf(t, []null{{&q, nil}}), Options{}, `the vote is missing ("null")`},
 		{"vote 3, optional", parquetOf(t, []null{{&q, &three}}), Options{}, "vote 3 is not 0 or 1"},
-		{"label null", parquetOf(t, []label{{1, &one}, {1, nil}}), Options{}, `row 1: column 2 ("label"): label null is not 0 or 1`},
+		{"label null", parquetOf(t, []label{{1, &one}, {1, nil}}), Options{},
+			`row 1: column 2 ("label"): label null is not 0 or 1`},
 		{"label 3", parquetOf(t, []label{{1, &three}}), Options{}, "label 3 is not 0 or 1"},
 		{"float ids", parquetOf(t, []floatIDs{{1, 1}}), Options{}, `query ids have the type DOUBLE`},
 		{"two ids", parquetOf(t, []two{{1, 1, 1}}), Options{}, "could be the id too"},
@@ -90,14 +96,18 @@ func TestReadParquetRefuses(t *testing.T) {
 			Query string `parquet:"query"`
 		}{{"x"}}), Options{}, "no column of votes"},
 		{"teachers first", good, Options{Layout: LayoutTeachers}, "the layout teachers is for arrays"},
-		{"fixed bytes", parquetOf(t, []blob{{}}), Options{}, `column "t1" has the type FIXED_LEN_BYTE_ARRAY`},
+		{"fixed bytes", parquetOf(t, []blob{{}}), Options{},
+			`column "t1" has the type FIXED_LEN_BYTE_ARRAY`},
 		{"decimal", parquetOf(t, []decimal{{1}}), Options{}, `column "t1" has the type INT64 (DECIMAL`},
 		{"date", parquetOf(t, []date{{1}}), Options{}, `column "t1" has the type INT32 (DATE`},
-		{"counts differ", parquetOf(t, []counts{{1, 2}, {3, 1}}), c, "row 1: zeros and ones sum to K = 4, but to K = 3 in row 0"},
+		{"counts differ", parquetOf(t, []counts{{1, 2}, {3, 1}}), c,
+			"row 1: zeros and ones sum to K = 4, but to K = 3 in row 0"},
 		{"counts 0", parquetOf(t, []counts{{1, 2}, {0, 0}}), c, "row 1: zeros and ones are all 0"},
-		{"count -1", parquetOf(t, []counts{{1, 2}, {4, -1}}), c, `row 1: column 2 ("ones"): count -1 is not`},
+		{"count -1", parquetOf(t, []counts{{1, 2}, {4, -1}}), c,
+			`row 1: column 2 ("ones"): count -1 is not`},
 		{"count huge", parquetOf(t, []counts{{1, 2002}}), c, "want at most 2001"},
-		{"counts of other K", parquetOf(t, []counts{{1, 2}}), Options{Layout: LayoutCounts, K: 4}, "sum to 3, but K = 4"},
+		{"counts of other K", parquetOf(t, []counts{{1, 2}}), Options{Layout: LayoutCounts, K: 4},
+			"sum to 3, but K = 4"},
 		{"not counts", good, c, `no column with the zeros`},
 		{"a class without counts", parquetOf(t, []struct {
 			Zeros int64 `parquet:"zeros"`
@@ -106,13 +116,17 @@ func TestReadParquetRefuses(t *testing.T) {
 			Zeros string `parquet:"zeros"`
 			Ones  string `parquet:"ones"`
 		}{{"1", "1"}}), c, `column "zeros": counts have the type BYTE_ARRAY`},
-		{"codec that is read wrongly", (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Lz4Raw, kind: "int64", pageSize: 1 << 10, group: 10}), Options{}, "compressed with LZ4_RAW, which is not read yet"},
+		{"codec that is read wrongly",
+			(&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}).writeParquet(
+				parquetOptions{version: 1, codec: &parquet.Lz4Raw, kind: "int64", pageSize: 1 << 10,
+					group: 10}), Options{}, "compressed with LZ4_RAW, which is not read yet"},
 		{"checksum", corruptPage(t), Options{}, "crc32 checksum mismatch"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := readAll(bytes.NewReader(tt.data), pq(tt.opts))
 			var p *ParseError
-			if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.rule) || !strings.HasPrefix(err.Error(), "votes: ") {
+			if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.rule) ||
+				!strings.HasPrefix(err.Error(), "votes: ") {
 				t.Errorf("got %v, want %s", err, tt.rule)
 			}
 		})
@@ -130,11 +144,15 @@ func TestParquetFindsTheBadVote(t *testing.T) {
 		row, col := rapid.IntRange(0, n-1).Draw(t, "row"), rapid.IntRange(0, k-1).Draw(t, "column")
 		d.votes[row][col] = rapid.SampledFrom([]int{2, -1}).Draw(t, "bad")
 		file := d.writeParquet(parquetOptions{
-			version: rapid.IntRange(1, 2).Draw(t, "page version"), codec: &parquet.Uncompressed, optional: true,
-			kind:     rapid.SampledFrom([]string{"int64", "int32", "uint32", "double", "text", "textdelta", "dict", "dictint", "delta"}).Draw(t, "kind"),
-			pageSize: rapid.SampledFrom([]int{32, 1 << 18}).Draw(t, "page size"), group: rapid.SampledFrom([]int64{9, 1000}).Draw(t, "group"),
+			version: rapid.IntRange(1, 2).Draw(t, "page version"), codec: &parquet.Uncompressed,
+			optional: true,
+			kind: rapid.SampledFrom([]string{"int64", "int32", "uint32", "double", "text", "textdelta",
+				"dict", "dictint", "delta"}).Draw(t, "kind"),
+			pageSize: rapid.SampledFrom([]int{32, 1 << 18}).Draw(t, "page size"),
+			group:    rapid.SampledFrom([]int64{9, 1000}).Draw(t, "group"),
 		})
-		_, err := readAll(bytes.NewReader(file), pq(Options{chunkBytes: rapid.SampledFrom([]int{0, 7, 40}).Draw(t, "chunk")}))
+		_, err := readAll(bytes.NewReader(file),
+			pq(Options{chunkBytes: rapid.SampledFrom([]int{0, 7, 40}).Draw(t, "chunk")}))
 		var p *ParseError
 		if !errors.As(err, &p) || p.Row != int64(row) || p.Column != col+1 {
 			t.Fatalf("row %d, column %d: %v", row, col+1, err)
@@ -145,7 +163,8 @@ func TestParquetFindsTheBadVote(t *testing.T) {
 // corruptPage is a file with checksums, one bit of whose page is wrong.
 func corruptPage(t *testing.T) []byte {
 	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}
-	good := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	good := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64",
+		pageSize: 1 << 10, group: 10})
 	return editParquet(t, good, func(m *format.FileMetaData, body []byte) []byte {
 		body = replacePage(t, m, body, func(h *format.PageHeader) {
 			h.CRC = int32(crc32.ChecksumIEEE([]byte("something else")))
@@ -157,7 +176,8 @@ func corruptPage(t *testing.T) []byte {
 // A page of a file with a right checksum is read.
 func TestParquetChecksum(t *testing.T) {
 	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}
-	good := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	good := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64",
+		pageSize: 1 << 10, group: 10})
 	file := editParquet(t, good, func(m *format.FileMetaData, body []byte) []byte {
 		return replacePage(t, m, body, func(h *format.PageHeader) {
 			content := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0), 1)
@@ -184,7 +204,8 @@ func TestParquetDamage(t *testing.T) {
 	for _, o := range []parquetOptions{
 		{version: 1, codec: &parquet.Snappy, kind: "int64", pageSize: 100, group: 30},
 		{version: 2, codec: &parquet.Zstd, kind: "dict", optional: true, pageSize: 1 << 10, group: 30},
-		{version: 2, codec: &parquet.Uncompressed, kind: "delta", optional: true, pageSize: 64, group: 100},
+		{version: 2, codec: &parquet.Uncompressed, kind: "delta", optional: true, pageSize: 64,
+			group: 100},
 		{version: 1, codec: &parquet.Gzip, kind: "boolrle", pageSize: 1 << 10, group: 100},
 	} {
 		good := d.writeParquet(o)
@@ -204,11 +225,13 @@ func TestParquetDamage(t *testing.T) {
 }
 
 func FuzzParquet(f *testing.F) {
-	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1, 1}, {1, 1, 0}, {1, 1, 1}}, ids: []string{"a", "b", "c"}}
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1, 1}, {1, 1, 0}, {1, 1, 1}},
+		ids: []string{"a", "b", "c"}}
 	for i, o := range []parquetOptions{
 		{version: 1, codec: &parquet.Snappy, kind: "int64", pageSize: 100, group: 2},
 		{version: 2, codec: &parquet.Zstd, kind: "dict", optional: true, pageSize: 1 << 10, group: 30},
-		{version: 2, codec: &parquet.Uncompressed, kind: "delta", optional: true, pageSize: 64, group: 100},
+		{version: 2, codec: &parquet.Uncompressed, kind: "delta", optional: true, pageSize: 64,
+			group: 100},
 		{version: 1, codec: &parquet.Gzip, kind: "boolrle", pageSize: 1 << 10, group: 100},
 		{version: 1, codec: &parquet.Uncompressed, kind: "textdelta", pageSize: 1 << 10, group: 100},
 		{version: 2, codec: &parquet.Uncompressed, kind: "double", pageSize: 1 << 10, group: 100},

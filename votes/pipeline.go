@@ -17,7 +17,8 @@ type pipeline[R any] struct {
 
 // inOrder takes jobs from next, which returns io.EOF behind the last, and does
 // them. An error of next is turned into the last result by fail. ctx ends it all.
-func inOrder[J, R any](ctx context.Context, workers int, next func() (J, error), do func(J) R, fail func(error) R) *pipeline[R] {
+func inOrder[J, R any](ctx context.Context, workers int, next func() (J, error), do func(J) R,
+	fail func(error) R) *pipeline[R] {
 	p := &pipeline[R]{ctx: ctx, order: make(chan chan R, workers+2), done: make(chan struct{})}
 	var group errgroup.Group
 	group.SetLimit(workers)

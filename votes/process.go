@@ -26,7 +26,8 @@ type ProcessOptions struct {
 // batch reaches sink after one that failed. Process waits for the calls of work
 // that are under way, so they should look at their context if they take long.
 // Afterwards r is at its end; closing it is left to the caller.
-func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Batch) (T, error), sink func(*Batch, T) error) error {
+func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Batch) (T, error),
+	sink func(*Batch, T) error) error {
 	if err := checkWorkers(o.Workers); err != nil {
 		return err
 	}

@@ -32,16 +32,20 @@ func TestProcessKeepsOrder(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&b, "%d,%d,1\n", i, i&1)
 		}
-		r := open(t, strings.NewReader(b.String()), Options{IDColumn: "1", K: 2, Header: HeaderNo, chunkBytes: rapid.IntRange(1, 300).Draw(t, "chunk"), Workers: rapid.IntRange(1, 4).Draw(t, "parsers")})
+		r := open(t, strings.NewReader(b.String()),
+			Options{IDColumn: "1", K: 2, Header: HeaderNo,
+				chunkBytes: rapid.IntRange(1, 300).Draw(t, "chunk"),
+				Workers:    rapid.IntRange(1, 4).Draw(t, "parsers")})
 		defer r.Close()
 		var out bytes.Buffer
 		var last Progress
-		err := Process(r, ProcessOptions{Workers: rapid.IntRange(1, 4).Draw(t, "workers"), Progress: func(p Progress) {
-			if p.Rows <= last.Rows || p.Bytes < last.Bytes {
-				t.Fatalf("progress %+v after %+v", p, last)
-			}
-			last = p
-		}}, func(_ context.Context, b *Batch) ([]int, error) {
+		err := Process(r, ProcessOptions{Workers: rapid.IntRange(1, 4).Draw(t, "workers"),
+			Progress: func(p Progress) {
+				if p.Rows <= last.Rows || p.Bytes < last.Bytes {
+					t.Fatalf("progress %+v after %+v", p, last)
+				}
+				last = p
+			}}, func(_ context.Context, b *Batch) ([]int, error) {
 			if b.First%3 == 0 {
 				runtime.Gosched()
 			}
@@ -88,15 +92,18 @@ func TestProcessStops(t *testing.T) {
 			}
 			return nil
 		}, "boom"},
-		{"the stream fails", io.MultiReader(strings.NewReader(rows), iotest.ErrReader(boom)), fine, nil, "read votes after line 10000: boom"},
-		{"a bad row", strings.NewReader(rows + "0,2\n"), fine, nil, `votes:10001: column 2: vote "2" is not 0 or 1: --classes names others`},
-		{"work of another batch than the first fails later", strings.NewReader(rows), func(_ context.Context, b *Batch) (int, error) {
-			if b.First == 0 {
-				time.Sleep(10 * time.Millisecond)
-				return 0, boom
-			}
-			return 0, errors.New("later")
-		}, nil, "boom"},
+		{"the stream fails", io.MultiReader(strings.NewReader(rows), iotest.ErrReader(boom)), fine, nil,
+			"read votes after line 10000: boom"},
+		{"a bad row", strings.NewReader(rows + "0,2\n"), fine, nil,
+			`votes:10001: column 2: vote "2" is not 0 or 1: --classes names others`},
+		{"work of another batch than the first fails later", strings.NewReader(rows),
+			func(_ context.Context, b *Batch) (int, error) {
+				if b.First == 0 {
+					time.Sleep(10 * time.Millisecond)
+					return 0, boom
+				}
+				return 0, errors.New("later")
+			}, nil, "boom"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := open(t, tt.in, Options{chunkBytes: 64, K: 2, Header: HeaderNo})
@@ -201,12 +208,14 @@ func TestCancelIsNoEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		err = Process(r, ProcessOptions{Workers: 1 + i%3}, func(_ context.Context, b *Batch) (int, error) { return b.Len(), nil }, func(_ *Batch, k int) error {
-			if n += k; n > i%150 {
-				cancel()
-			}
-			return nil
-		})
+		err = Process(r, ProcessOptions{Workers: 1 + i%3},
+			func(_ context.Context, b *Batch) (int, error) { return b.Len(), nil },
+			func(_ *Batch, k int) error {
+				if n += k; n > i%150 {
+					cancel()
+				}
+				return nil
+			})
 		cancel()
 		if err == nil && n < 200 {
 			t.Fatalf("round %d: no error after %d of 200 rows", i, n)
@@ -244,7 +253,8 @@ func TestCloseInTheMiddle(t *testing.T) {
 	}
 	// A goroutine that has said that it is done may still be on its way out.
 	n := runtime.NumGoroutine()
-	for end := time.Now().Add(time.Minute); n > before && time.Now().Before(end); n = runtime.NumGoroutine() {
+	for end := time.Now().Add(time.Minute); n > before &&
+		time.Now().Before(end); n = runtime.NumGoroutine() {
 		time.Sleep(time.Millisecond)
 	}
 	if n > before {
@@ -254,24 +264,30 @@ func TestCloseInTheMiddle(t *testing.T) {
 
 // A worker count that makes no sense is refused.
 func TestWorkers(t *testing.T) {
-	if _, err := NewReader(context.Background(), strings.NewReader("0,1\n"), Options{Workers: -1}); err == nil {
+	if _, err := NewReader(context.Background(), strings.NewReader("0,1\n"),
+		Options{Workers: -1}); err == nil {
 		t.Error("Workers: -1 accepted")
 	}
 	r := open(t, strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo})
 	defer r.Close()
-	err := Process(r, ProcessOptions{Workers: 5000}, func(context.Context, *Batch) (int, error) { return 0, nil }, func(*Batch, int) error { return nil })
+	err := Process(r, ProcessOptions{Workers: 5000},
+		func(context.Context, *Batch) (int, error) { return 0, nil },
+		func(*Batch, int) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "workers = 5000") {
 		t.Errorf("Workers: 5000: %v", err)
 	}
 }
 
 func TestMissingVotesAreCountedApart(t *testing.T) {
-	r := open(t, strings.NewReader("0,,NA\n1,1,1\n,,\n"), Options{Missing: MissingCoin, Classes: IntegerClasses(3), Header: HeaderNo, K: 3, KeepVotes: true})
+	r := open(t, strings.NewReader("0,,NA\n1,1,1\n,,\n"),
+		Options{Missing: MissingCoin, Classes: IntegerClasses(3), Header: HeaderNo, K: 3,
+			KeepVotes: true})
 	b, err := r.Next()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(b.Counts, b.Missing, b.Votes) != "[1 0 0 0 3 0 0 0 0] [2 0 3] [0 -1 -1 1 1 1 -1 -1 -1]" {
+	if fmt.Sprint(b.Counts, b.Missing, b.Votes) !=
+		"[1 0 0 0 3 0 0 0 0] [2 0 3] [0 -1 -1 1 1 1 -1 -1 -1]" {
 		t.Fatalf("read %v, missing %v, votes %v", b.Counts, b.Missing, b.Votes)
 	}
 	defer func() {

@@ -22,7 +22,8 @@ func TestClassRanks(t *testing.T) {
 		if names == nil {
 			names = []string{"0", "1"}
 		}
-		r, err := Open(t.Context(), Options{Classes: tt.classes, Stdin: strings.NewReader("t1,t2\n" + names[0] + "," + names[1] + "\n")}, "-")
+		r, err := Open(t.Context(), Options{Classes: tt.classes,
+			Stdin: strings.NewReader("t1,t2\n" + names[0] + "," + names[1] + "\n")}, "-")
 		if err != nil {
 			t.Fatal(err)
 		}

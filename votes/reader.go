@@ -59,7 +59,8 @@ type Progress struct {
 
 // start reads the beginning of the first file and sets the goroutines to work.
 // It closes the files on error.
-func start(ctx context.Context, opts Options, classes *classList, files []*source) (*Reader, error) {
+func start(ctx context.Context, opts Options, classes *classList,
+	files []*source) (*Reader, error) {
 	r := &Reader{opts: opts, classes: classes, files: files, caller: ctx}
 	r.pool.New = func() any { return new(Batch) }
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -76,7 +77,8 @@ func start(ctx context.Context, opts Options, classes *classList, files []*sourc
 		return nil, errors.Join(err, closeAll(files))
 	}
 	r.first = f.info
-	r.ahead = inOrder(r.ctx, opts.Workers, r.jobs(f), r.parse, func(err error) parsed { return parsed{err: err} })
+	r.ahead = inOrder(r.ctx, opts.Workers, r.jobs(f), r.parse,
+		func(err error) parsed { return parsed{err: err} })
 	return r, nil
 }
 
@@ -93,7 +95,8 @@ func (r *Reader) open(i int) (*openFile, error) {
 	case a.ids != first.ids:
 		return nil, a.errorf("the file %s query ids, but %s %s", has(a.ids), first.name, has(first.ids))
 	case a.labels != first.labels:
-		return nil, a.errorf("the file %s true labels, but %s %s", has(a.labels), first.name, has(first.labels))
+		return nil, a.errorf("the file %s true labels, but %s %s", has(a.labels), first.name,
+			has(first.labels))
 	case !a.roles.SameVotes(first.roles):
 		return nil, a.errorf("%v, but in %s %v", a.roles, first.name, first.roles)
 	}
@@ -224,7 +227,8 @@ func (r *Reader) numberQueries(b *Batch) error {
 			}
 			rule += earlier.file.placeName(earlier.at)
 		} else if len(r.ids.other) > maxTrackedIDs && !r.opts.allIDs {
-			rule = fmt.Sprintf("more than %d ids do not count up by one: to search them for repetitions takes too much memory; trust them, or leave them out", maxTrackedIDs)
+			rule = fmt.Sprintf("more than %d ids do not count up by one: to search them for repetitions "+
+				"takes too much memory; trust them, or leave them out", maxTrackedIDs)
 		}
 		if rule != "" {
 			return f.errorAt(b.places[i], f.idColumn, f.idName, rule)

@@ -98,7 +98,8 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 				continue
 			}
 			if found >= 0 {
-				return 0, faultf(i, "%s could be the %s too; say which it is (%s)", quote(s.names[found]), role, flagOf(role))
+				return 0, faultf(i, "%s could be the %s too; say which it is (%s)", quote(s.names[found]), role,
+					flagOf(role))
 			}
 			found = i
 		}
@@ -108,10 +109,12 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 	if at < 0 {
 		pos, err := strconv.Atoi(spec)
 		if err != nil || !s.positions {
-			return 0, faultf(-1, "there is no %s %s for the %s (%s)", s.what, quote(spec), role, flagOf(role))
+			return 0, faultf(-1, "there is no %s %s for the %s (%s)", s.what, quote(spec), role,
+				flagOf(role))
 		}
 		if pos < 1 || pos > s.n {
-			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns (%s)", role, pos, s.n, flagOf(role))
+			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns (%s)",
+				role, pos, s.n, flagOf(role))
 		}
 		at = pos - 1
 	}
@@ -151,7 +154,9 @@ func (s *columnSet) unassigned() []int {
 // listed finds the columns of VoteColumns.
 func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]int, *fault) {
 	if counts && len(specs) != classes.len() {
-		return nil, faultf(-1, "%d columns of counts are listed, want %d, one for each class in order (--vote-columns)", len(specs), classes.len())
+		return nil, faultf(-1,
+			"%d columns of counts are listed, want %d, one for each class in order (--vote-columns)",
+			len(specs), classes.len())
 	}
 	at := make([]int, len(specs))
 	for i, spec := range specs {
@@ -169,7 +174,8 @@ func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]i
 
 // teachers finds the columns of votes where nobody lists them.
 func (s *columnSet) teachers(k int) ([]int, *fault) {
-	const flags = "name the true labels with --label-column and the ids with --id-column, or list the votes with --vote-columns"
+	const flags = "name the true labels with --label-column and the ids with --id-column, or list " +
+		"the votes with --vote-columns"
 	free := s.unassigned()
 	if len(free) == 0 {
 		return nil, faultf(-1, "there is no %s of votes", s.what)
@@ -177,11 +183,14 @@ func (s *columnSet) teachers(k int) ([]int, *fault) {
 	if s.names == nil {
 		switch k {
 		case 0:
-			return nil, faultf(-1, "the columns have no names, and nothing says which of the %d are votes: state the number of teachers with --K, or %s", s.n, flags)
+			return nil, faultf(-1,
+				"the columns have no names, and nothing says which of the %d are votes: state the number of "+
+					"teachers with --K, or %s", s.n, flags)
 		case len(free):
 			return free, nil
 		}
-		return nil, faultf(-1, "%d columns of votes, but K = %d teachers are expected: %s", len(free), k, flags)
+		return nil, faultf(-1, "%d columns of votes, but K = %d teachers are expected: %s", len(free), k,
+			flags)
 	}
 	names := make([]string, len(free))
 	for i, at := range free {
@@ -218,9 +227,11 @@ func (s *columnSet) teachers(k int) ([]int, *fault) {
 	case k == 0 && by.allowsTeachers():
 		rule += fmt.Sprintf("; %s, or state --K %d if nothing else is among them", flags, len(free))
 	case k == 0 || k == len(free):
-		rule += "; " + flags + " (--K does not settle it where some names are numbered and others are not alike)"
+		rule += "; " + flags +
+			" (--K does not settle it where some names are numbered and others are not alike)"
 	default:
-		rule = fmt.Sprintf("%d columns could be votes, but K = %d teachers are expected; %s; %s", len(free), k, rule, flags)
+		rule = fmt.Sprintf("%d columns could be votes, but K = %d teachers are expected; %s; %s",
+			len(free), k, rule, flags)
 	}
 	return nil, &fault{free[odd[0]], rule}
 }
@@ -235,10 +246,13 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 	if s.names == nil {
 		free := s.unassigned()
 		if len(free) != classes.len() {
-			return nil, faultf(-1, "%d columns besides id and label, %s; list them with --vote-columns", len(free), want)
+			return nil, faultf(-1, "%d columns besides id and label, %s; list them with --vote-columns",
+				len(free), want)
 		}
 		if k == 0 {
-			return nil, faultf(-1, "the columns have no names, and nothing says that they are counts: state the number of teachers with --K, or list them with --vote-columns")
+			return nil, faultf(-1,
+				"the columns have no names, and nothing says that they are counts: state the number of "+
+					"teachers with --K, or list them with --vote-columns")
 		}
 		return free, nil
 	}
@@ -259,11 +273,15 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 			return nil, wrong
 		}
 		if at[i] < 0 {
-			return nil, faultf(-1, "there is no %s with the %s (named one of %s); list the counts in the classes' order with --vote-columns", s.what, role, quoteAll(usual))
+			return nil, faultf(-1,
+				"there is no %s with the %s (named one of %s); list the counts in the classes' order with "+
+					"--vote-columns", s.what, role, quoteAll(usual))
 		}
 	}
 	if free := s.unassigned(); len(free) > 0 {
-		return nil, faultf(free[0], "the %s is neither id, label nor the counts of a class; name the true labels with --label-column and the ids with --id-column, or list the counts with --vote-columns", s.what)
+		return nil, faultf(free[0],
+			"the %s is neither id, label nor the counts of a class; name the true labels with "+
+				"--label-column and the ids with --id-column, or list the counts with --vote-columns", s.what)
 	}
 	return at, nil
 }

@@ -85,7 +85,8 @@ func (d table) parquet() []byte {
 
 // formats is every format with names.
 func (d table) formats() map[Format][]byte {
-	return map[Format][]byte{FormatCSV: d.text(","), FormatTSV: d.text("\t"), FormatJSONL: d.json(), FormatParquet: d.parquet()}
+	return map[Format][]byte{FormatCSV: d.text(","), FormatTSV: d.text("\t"), FormatJSONL: d.json(),
+		FormatParquet: d.parquet()}
 }
 
 // A column is a teacher only where its name, a list or K says so. All cells are 0 or 1,
@@ -115,7 +116,8 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"gold, id and label known", "query|t1|t2|gold|label", Options{}, "", `"gold" ` + flags},
 		{"two of them", "idx|t1|t2|y", Options{}, "", `"idx" "y" ` + flags},
 		{"a label of another name with a number", "t1|t2|t3|y1", Options{}, "", `"y1" ` + flags},
-		{"a label of another name with another number", "t1|t2|t3|y7", Options{}, "", `"y7" other\ 3 ` + flags},
+		{"a label of another name with another number", "t1|t2|t3|y7", Options{}, "",
+			`"y7" other\ 3 ` + flags},
 		{"three stems", "svm1|rf2|knn3", Options{}, "", `"svm1" "rf2" "knn3" --K\ 3 ` + flags},
 		{"pandas index", "|t1|t2|t3", Options{Header: HeaderYes}, "", `"" ` + flags},
 		{"pandas index, plain numbers", "|2|3|4", Options{Header: HeaderYes}, "", `"" ` + flags},
@@ -139,19 +141,25 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"K that counts y1", "t1|t2|t3|y1", Options{K: 4}, "", `"y1" ` + flags},
 		{"K that counts an index", "|alice|bob", Options{K: 3, Header: HeaderYes}, "", `"" ` + flags},
 		{"K that counts a blank", " |alice|bob", Options{K: 3, Header: HeaderYes}, "", flags},
-		{"K that counts an index, read again", "Unnamed: 0|alice|bob", Options{K: 3}, "", `"Unnamed:\ 0" ` + flags},
+		{"K that counts an index, read again", "Unnamed: 0|alice|bob", Options{K: 3}, "",
+			`"Unnamed:\ 0" ` + flags},
 
 		{"label named", "t1|t2|t3|y", Options{LabelColumn: "y"}, "t1|t2|t3", ""},
 		{"id named", "idx|t1|t2", Options{IDColumn: "idx"}, "t1|t2", ""},
 		{"list", "alice|bob|y", Options{VoteColumns: []string{"bob", "alice", "y"}}, "bob|alice|y", ""},
 		{"list of some", "t1|t2|t3|y", Options{VoteColumns: []string{"t1", "t2", "t3"}}, "t1|t2|t3", ""},
 		{"list, in its order", "t1|t2", Options{VoteColumns: []string{"t2", "t1"}}, "t2|t1", ""},
-		{"list and K", "alice|bob|y", Options{VoteColumns: []string{"alice", "bob"}, K: 2}, "alice|bob", ""},
-		{"list and another K", "alice|bob|y", Options{VoteColumns: []string{"alice", "bob"}, K: 3}, "", `2\ columns K\ =\ 3`},
-		{"list of a column that is not there", "t1|t2", Options{VoteColumns: []string{"t1", "t3"}}, "", `"t3"`},
+		{"list and K", "alice|bob|y", Options{VoteColumns: []string{"alice", "bob"}, K: 2}, "alice|bob",
+			""},
+		{"list and another K", "alice|bob|y", Options{VoteColumns: []string{"alice", "bob"}, K: 3}, "",
+			`2\ columns K\ =\ 3`},
+		{"list of a column that is not there", "t1|t2", Options{VoteColumns: []string{"t1", "t3"}}, "",
+			`"t3"`},
 		{"list with one twice", "t1|t2", Options{VoteColumns: []string{"t1", "t1"}}, "", "at\\ once"},
-		{"list with the label", "t1|label", Options{VoteColumns: []string{"t1", "label"}}, "", "at\\ once"},
-		{"list with the label, which is none", "t1|label", Options{VoteColumns: []string{"t1", "label"}, LabelColumn: NoColumn}, "t1|label", ""},
+		{"list with the label", "t1|label", Options{VoteColumns: []string{"t1", "label"}}, "",
+			"at\\ once"},
+		{"list with the label, which is none", "t1|label",
+			Options{VoteColumns: []string{"t1", "label"}, LabelColumn: NoColumn}, "t1|label", ""},
 	} {
 		names := strings.Split(tt.columns, "|")
 		d := table{names: names}
@@ -191,10 +199,12 @@ func TestColumnsThatAreVotes(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := strings.Split(tt.votes, "|")
-				if format == FormatParquet && tt.opts.K > 0 && len(tt.opts.VoteColumns) == 0 { // in the file's order, which is the alphabet's
+				// in the file's order, which is the alphabet's
+				if format == FormatParquet && tt.opts.K > 0 && len(tt.opts.VoteColumns) == 0 {
 					slices.Sort(want)
 				}
-				if !slices.Equal(roles.Votes, want) || roles.In != "columns" || roles.Width != len(want) || got.K != len(want) {
+				if !slices.Equal(roles.Votes, want) || roles.In != "columns" || roles.Width != len(want) ||
+					got.K != len(want) {
 					t.Errorf("roles %+v, K = %d, want %q", roles, got.K, want)
 				}
 				var votes []int
@@ -253,21 +263,27 @@ func TestColumnsWithoutHeader(t *testing.T) {
 		{"K", "0,1,1\n1,1,0\n", Options{K: 3}, []int{2, 2}, ""},
 		{"ids 0 and 1", "0,1,1,0\n1,1,0,0\n", Options{K: 3}, nil, "4 columns of votes, but K = 3"},
 		{"ids 0 and 1, named", "0,1,1,0\n1,1,0,0\n", Options{K: 3, IDColumn: "1"}, []int{2, 1}, ""},
-		{"ids 0 and 1, listed", "0,1,1,0\n1,1,0,0\n", Options{VoteColumns: []string{"2", "4", "3"}}, []int{2, 1}, ""},
-		{"a position too far", "0,1,1,0\n", Options{VoteColumns: []string{"2", "3", "5"}}, nil, "position from 1 to 4"},
+		{"ids 0 and 1, listed", "0,1,1,0\n1,1,0,0\n", Options{VoteColumns: []string{"2", "4", "3"}},
+			[]int{2, 1}, ""},
+		{"a position too far", "0,1,1,0\n", Options{VoteColumns: []string{"2", "3", "5"}}, nil,
+			"position from 1 to 4"},
 		{"id named, nothing else", "0,1,1,0\n1,1,0,0\n", Options{IDColumn: "1"}, nil, "--K"},
 		{"counts", "1,2\n0,3\n", Options{Layout: LayoutCounts}, nil, "--K"},
 		{"counts, K", "1,2\n0,3\n", Options{Layout: LayoutCounts, K: 3}, []int{2, 3}, ""},
-		{"counts, listed", "1,2\n0,3\n", Options{Layout: LayoutCounts, VoteColumns: []string{"2", "1"}}, []int{1, 0}, ""},
-		{"counts, too many listed", "1,2,0\n", Options{Layout: LayoutCounts, VoteColumns: []string{"1", "2", "3"}}, nil, "3 columns of counts are listed, want 2"},
+		{"counts, listed", "1,2\n0,3\n", Options{Layout: LayoutCounts, VoteColumns: []string{"2", "1"}},
+			[]int{1, 0}, ""},
+		{"counts, too many listed", "1,2,0\n", Options{Layout: LayoutCounts,
+			VoteColumns: []string{"1", "2", "3"}}, nil, "3 columns of counts are listed, want 2"},
 		// Two names make a header, two votes a row: which it is cannot be seen.
 		{"a header that could be votes", "0,1\n1,1\n", Options{K: 2}, nil, "--header"},
 		{"votes that could be a header", "1,0\n1,1\n", Options{K: 2}, nil, "--header"},
 		{"one vote that could be a header", "1\n1\n", Options{K: 1}, nil, "--header"},
 		{"it is a header", "0,1\n1,1\n", Options{K: 2, Header: HeaderYes}, []int{2}, ""},
 		{"it is no header", "0,1\n1,1\n", Options{K: 2, Header: HeaderNo}, []int{1, 2}, ""},
-		{"positions, it is no header", "0,1,1\n1,1,1\n", Options{VoteColumns: []string{"2", "3"}}, []int{2, 2}, ""},
-		{"positions, could be a header", "0,0,1\n1,1,1\n", Options{VoteColumns: []string{"2", "3"}}, nil, "--header"},
+		{"positions, it is no header", "0,1,1\n1,1,1\n", Options{VoteColumns: []string{"2", "3"}},
+			[]int{2, 2}, ""},
+		{"positions, could be a header", "0,0,1\n1,1,1\n", Options{VoteColumns: []string{"2", "3"}}, nil,
+			"--header"},
 		// No header has a name twice.
 		{"0,1,0,1", "0,1,0,1\n1,1,0,0\n", Options{}, nil, "--K"},
 		{"0,1,0,1 with K", "0,1,0,1\n1,1,0,0\n", Options{K: 4}, []int{2, 2}, ""},
@@ -299,9 +315,11 @@ func TestHeaderNoIsHeeded(t *testing.T) {
 		t.Errorf("a header as votes: %v", err)
 	}
 	classes := []string{"t1", "t2"}
-	r := open(t, strings.NewReader("t1,t2\nt2,t2\n"), Options{Header: HeaderNo, K: 2, Classes: classes})
+	r := open(t, strings.NewReader("t1,t2\nt2,t2\n"),
+		Options{Header: HeaderNo, K: 2, Classes: classes})
 	got, err := collect(r)
-	same(t, "names that are votes", got, err, &all{K: 2, Classes: classes, Counts: []int{1, 1, 0, 2}, N: 2}, nil)
+	same(t, "names that are votes", got, err, &all{K: 2, Classes: classes, Counts: []int{1, 1, 0, 2},
+		N: 2}, nil)
 }
 
 // With counts every column is a class's, the id's or the label's, unless they are listed.
@@ -324,7 +342,8 @@ func TestColumnsThatAreCounts(t *testing.T) {
 		{"no|yes", Options{VoteColumns: []string{"yes", "no"}}, []int{2, 1}, ""},
 		{"no|yes", Options{ZerosColumn: "no", OnesColumn: "yes"}, []int{1, 2}, ""},
 		{"no|yes|maybe", Options{VoteColumns: []string{"no", "yes"}}, []int{1, 2}, ""},
-		{"no|yes|maybe", Options{VoteColumns: []string{"no", "yes", "maybe"}}, nil, "3 columns of counts are listed, want 2"},
+		{"no|yes|maybe", Options{VoteColumns: []string{"no", "yes", "maybe"}}, nil,
+			"3 columns of counts are listed, want 2"},
 		{"a|A", Options{Classes: []string{"A", "a"}}, []int{2, 1}, ""},
 	} {
 		d := table{names: strings.Split(tt.columns, "|"), rows: [][]int{{1, 2, 4}}}
@@ -347,10 +366,11 @@ func TestColumnsThatAreCounts(t *testing.T) {
 
 func TestVoteColumnsOptions(t *testing.T) {
 	for name, opts := range map[string]Options{
-		"empty":               {VoteColumns: []string{"t1", " "}},
-		"none":                {VoteColumns: []string{"-"}},
-		"and a list":          {VoteColumns: []string{"t1"}, VotesColumn: "votes"},
-		"and zeros and ones":  {Layout: LayoutCounts, VoteColumns: []string{"1", "2"}, ZerosColumn: "1", OnesColumn: "2"},
+		"empty":      {VoteColumns: []string{"t1", " "}},
+		"none":       {VoteColumns: []string{"-"}},
+		"and a list": {VoteColumns: []string{"t1"}, VotesColumn: "votes"},
+		"and zeros and ones": {Layout: LayoutCounts, VoteColumns: []string{"1", "2"}, ZerosColumn: "1",
+			OnesColumn: "2"},
 		"name without header": {Header: HeaderNo, VoteColumns: []string{"1", "t2"}},
 	} {
 		var p *ParseError
@@ -359,7 +379,8 @@ func TestVoteColumnsOptions(t *testing.T) {
 		}
 	}
 	for list, want := range map[string][]string{
-		"": nil, "t1": {"t1"}, "t1,t2": {"t1", "t2"}, "3, 2 ": {"3", "2"}, "\"a,b\",c d": {"a,b", "c d"}, "\"a\nb\",c": {"a\nb", "c"},
+		"": nil, "t1": {"t1"}, "t1,t2": {"t1", "t2"}, "3, 2 ": {"3", "2"}, "\"a,b\",c d": {"a,b", "c d"},
+		"\"a\nb\",c": {"a\nb", "c"},
 	} {
 		if got, err := ParseColumns(list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v, want %q", list, got, err, want)
@@ -371,7 +392,8 @@ func TestVoteColumnsOptions(t *testing.T) {
 		}
 	}
 	array := npyFile("|u1", false, []byte{0, 1}, 1, 2)
-	_, err := readAll(bytes.NewReader(array), Options{Format: FormatNPY, Layout: LayoutWide, VoteColumns: []string{"1"}})
+	_, err := readAll(bytes.NewReader(array), Options{Format: FormatNPY, Layout: LayoutWide,
+		VoteColumns: []string{"1"}})
 	if err == nil || !strings.Contains(err.Error(), "--vote-columns") {
 		t.Errorf("columns of an array: %v", err)
 	}
@@ -388,7 +410,8 @@ func TestListOfVotes(t *testing.T) {
 		{`{"votes":[0,1],"label":1}`, Options{}, ""},
 		{`{"votes":[0,1],"y":1}`, Options{}, `key "y": it is neither id, label nor "votes"`},
 		{`{"votes":[0,1],"t1":1}`, Options{}, `key "t1"`},
-		{`{"votes":[0,1],"t1":1}`, Options{VoteColumns: []string{"t1"}, K: 2}, `the key "votes" holds a list`},
+		{`{"votes":[0,1],"t1":1}`, Options{VoteColumns: []string{"t1"}, K: 2},
+			`the key "votes" holds a list`},
 		{`{"votes":1}`, Options{}, "--K 1"},
 		{`{"votes":1}`, Options{K: 1}, ""},
 		{`{"votes":[1],"id":[1]}`, Options{}, "neither a string nor a whole number"},
@@ -397,7 +420,8 @@ func TestListOfVotes(t *testing.T) {
 	} {
 		opts := jsonl(tt.opts)
 		_, err := readAll(strings.NewReader(tt.in), opts)
-		if tt.refused == "" && err != nil || tt.refused != "" && (err == nil || !strings.Contains(err.Error(), tt.refused)) {
+		if tt.refused == "" && err != nil || tt.refused != "" &&
+			(err == nil || !strings.Contains(err.Error(), tt.refused)) {
 			t.Errorf("%s, %+v: %v, want %s", tt.in, tt.opts, err, tt.refused)
 		}
 	}
@@ -414,21 +438,26 @@ func TestSecondFileHasTheSameColumns(t *testing.T) {
 		k              int
 		want           string
 	}{
-		"another column":      {people, "alice,y\n0,1\n", 2, `votes: alice, y (2 columns); id: none; truth: none, but in ` + people + ` votes: alice, bob (2 columns)`},
-		"another order":       {people, "bob,alice\n0,1\n", 2, `votes: bob, alice`},
-		"numbers, shuffled":   {numbers, "t2,t1\n0,1\n", 0, ""},
-		"other numbers":       {numbers, "t2,t3\n0,1\n", 0, "votes: t2, t3"},
-		"fewer":               {numbers, "t1\n0\n", 0, "K = 1 teachers, but " + numbers + " has K = 2"},
-		"more":                {numbers, "t1,t2,t3\n0,1,1\n", 0, "K = 3 teachers, but " + numbers + " has K = 2"},
-		"fewer, with a label": {numbers, "t1,label\n0,1\n", 0, "K = 1 teachers, but " + numbers + " has K = 2"},
-		"without names":       {numbers, "1,1\n0,1\n", 2, ""},
+		"another column": {people, "alice,y\n0,1\n", 2,
+			`votes: alice, y (2 columns); id: none; truth: none, but in ` + people +
+				` votes: alice, bob (2 columns)`},
+		"another order":     {people, "bob,alice\n0,1\n", 2, `votes: bob, alice`},
+		"numbers, shuffled": {numbers, "t2,t1\n0,1\n", 0, ""},
+		"other numbers":     {numbers, "t2,t3\n0,1\n", 0, "votes: t2, t3"},
+		"fewer":             {numbers, "t1\n0\n", 0, "K = 1 teachers, but " + numbers + " has K = 2"},
+		"more": {numbers, "t1,t2,t3\n0,1,1\n", 0, "K = 3 teachers, but " + numbers +
+			" has K = 2"},
+		"fewer, with a label": {numbers, "t1,label\n0,1\n", 0, "K = 1 teachers, but " + numbers +
+			" has K = 2"},
+		"without names": {numbers, "1,1\n0,1\n", 2, ""},
 	} {
 		second := put(t, dir, "second.csv", tt.content)
 		r, err := Open(context.Background(), Options{K: tt.k}, tt.first, second)
 		if err == nil {
 			_, err = collect(r)
 		}
-		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+		if tt.want == "" && err != nil || tt.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
 	}
@@ -454,7 +483,8 @@ func TestVotesInTeachersOrder(t *testing.T) {
 		order = rapid.Permutation(order).Draw(t, "order of the columns")
 		shuffled := table{}
 		for _, teacher := range order {
-			shuffled.names = append(shuffled.names, fmt.Sprintf("t%d", teacher+1)) // t10 before t2 in the alphabet
+			// t10 before t2 in the alphabet
+			shuffled.names = append(shuffled.names, fmt.Sprintf("t%d", teacher+1))
 		}
 		for _, row := range rows {
 			var cells []int
@@ -466,9 +496,12 @@ func TestVotesInTeachersOrder(t *testing.T) {
 		plain := &data{classes: IntegerClasses(2), votes: rows}
 		files := []variant{
 			{name: "v.csv", data: shuffled.text(",")}, {name: "v.csv.gz", data: gzipped(shuffled.text(","))},
-			{name: "v.tsv", data: shuffled.text("\t")}, {name: "v.tsv.zst", data: zstded(shuffled.text("\t"))},
-			{name: "keys.jsonl", data: shuffled.json()}, {name: "keys.jsonl.gz", data: gzipped(shuffled.json())},
-			{name: "list.jsonl", data: plain.writeJSON(true, true)}, {name: "v.parquet", data: shuffled.parquet()},
+			{name: "v.tsv", data: shuffled.text("\t")},
+			{name: "v.tsv.zst", data: zstded(shuffled.text("\t"))},
+			{name: "keys.jsonl", data: shuffled.json()},
+			{name: "keys.jsonl.gz", data: gzipped(shuffled.json())},
+			{name: "list.jsonl", data: plain.writeJSON(true, true)},
+			{name: "v.parquet", data: shuffled.parquet()},
 		}
 		for _, teachers := range []bool{false, true} {
 			opts := Options{Layout: LayoutWide}
@@ -482,7 +515,8 @@ func TestVotesInTeachersOrder(t *testing.T) {
 		}
 		for _, f := range files {
 			opts := f.opts
-			opts.KeepVotes, opts.Missing, opts.chunkBytes = true, MissingCoin, rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "chunk")
+			opts.KeepVotes, opts.Missing, opts.chunkBytes = true, MissingCoin,
+				rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "chunk")
 			path := filepath.Join(dir, f.name)
 			writeFile(t, path, f.data)
 			r, err := Open(context.Background(), opts, path)
@@ -509,21 +543,36 @@ func TestRolesString(t *testing.T) {
 		opts Options
 		want string
 	}{
-		{[]byte("query," + strings.Join(numbered(11), ",") + ",label\n0" + strings.Repeat(",1", 12) + "\n"), Options{}, "votes: t1 … t11 (11 columns); id: query; truth: label"},
-		{[]byte("t1,t2,t4,t5,t6\n1,1,1,1,1\n"), Options{}, "votes: t1, t2, t4 … t6 (5 columns); id: none; truth: none"},
-		{[]byte("alice,bob,y\n1,1,1\n"), Options{LabelColumn: "y", K: 2}, "votes: alice, bob (2 columns); id: none; truth: y"},
+		{[]byte("query," + strings.Join(numbered(11), ",") + ",label\n0" + strings.Repeat(",1", 12) +
+			"\n"), Options{}, "votes: t1 … t11 (11 columns); id: query; truth: label"},
+		{[]byte("t1,t2,t4,t5,t6\n1,1,1,1,1\n"), Options{},
+			"votes: t1, t2, t4 … t6 (5 columns); id: none; truth: none"},
+		{[]byte("alice,bob,y\n1,1,1\n"), Options{LabelColumn: "y", K: 2},
+			"votes: alice, bob (2 columns); id: none; truth: y"},
 		{[]byte("label,t1,t2\n1,0,0\n"), Options{}, "votes: t1, t2 (2 columns); id: none; truth: label"},
 		{[]byte("query,t1,t2\na,0,0\n"), Options{}, "votes: t1, t2 (2 columns); id: query; truth: none"},
-		{[]byte("alice,bob,y\n1,1,1\n"), Options{VoteColumns: []string{"bob"}}, "votes: bob (1 column); id: none; truth: none; not read: alice, y"},
-		{[]byte("q,1,1,1,0\n"), Options{IDColumn: "1", LabelColumn: "5", K: 3}, "votes: column 2 … 4 (3 columns without names); id: column 1; truth: column 5"},
-		{[]byte("a b,\"x\ny\",\x1b[31m\n1,1,1\n"), Options{K: 3}, `votes: "a b", "x\ny", "\x1b[31m" (3 columns); id: none; truth: none`},
-		{[]byte("t1,none\n1,1\n"), Options{LabelColumn: "none"}, "votes: t1 (1 column); id: none; truth: none"},
-		{[]byte("ones,zeros\n1,2\n"), Options{Layout: LayoutCounts}, "counts: zeros, ones (2 columns); id: none; truth: none"},
-		{[]byte(`{"query":"x","votes":[1,0,1]}`), Options{Format: FormatJSONL}, "votes: votes (a list of 3); id: query; truth: none"},
-		{[]byte(`{"counts":[1,2]}`), Options{Format: FormatJSONL, Layout: LayoutCounts}, "counts: counts (a list of 2); id: none; truth: none"},
-		{npyFile("|u1", false, make([]byte, 6), 2, 3), Options{Format: FormatNPY, Layout: LayoutWide}, "votes: (an array of 3 columns); id: none; truth: none"},
-		{npyFile("|u1", false, make([]byte, 6), 2, 3), Options{Format: FormatNPY, Layout: LayoutTeachers}, "votes: (an array of 2 rows); id: none; truth: none"},
-		{(&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}, ids: []string{"x"}, labels: []int{1}}).writeNPZ("|u1", false, false, 8), Options{Format: FormatNPZ, Layout: LayoutWide}, "votes: votes (an array of 2 columns); id: query; truth: label"},
+		{[]byte("alice,bob,y\n1,1,1\n"), Options{VoteColumns: []string{"bob"}},
+			"votes: bob (1 column); id: none; truth: none; not read: alice, y"},
+		{[]byte("q,1,1,1,0\n"), Options{IDColumn: "1", LabelColumn: "5", K: 3},
+			"votes: column 2 … 4 (3 columns without names); id: column 1; truth: column 5"},
+		{[]byte("a b,\"x\ny\",\x1b[31m\n1,1,1\n"), Options{K: 3},
+			`votes: "a b", "x\ny", "\x1b[31m" (3 columns); id: none; truth: none`},
+		{[]byte("t1,none\n1,1\n"), Options{LabelColumn: "none"},
+			"votes: t1 (1 column); id: none; truth: none"},
+		{[]byte("ones,zeros\n1,2\n"), Options{Layout: LayoutCounts},
+			"counts: zeros, ones (2 columns); id: none; truth: none"},
+		{[]byte(`{"query":"x","votes":[1,0,1]}`), Options{Format: FormatJSONL},
+			"votes: votes (a list of 3); id: query; truth: none"},
+		{[]byte(`{"counts":[1,2]}`), Options{Format: FormatJSONL, Layout: LayoutCounts},
+			"counts: counts (a list of 2); id: none; truth: none"},
+		{npyFile("|u1", false, make([]byte, 6), 2, 3), Options{Format: FormatNPY, Layout: LayoutWide},
+			"votes: (an array of 3 columns); id: none; truth: none"},
+		{npyFile("|u1", false, make([]byte, 6), 2, 3), Options{Format: FormatNPY, Layout: LayoutTeachers},
+			"votes: (an array of 2 rows); id: none; truth: none"},
+		{(&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}, ids: []string{"x"},
+			labels: []int{1}}).writeNPZ("|u1", false, false, 8),
+			Options{Format: FormatNPZ, Layout: LayoutWide},
+			"votes: votes (an array of 2 columns); id: query; truth: label"},
 	} {
 		r := open(t, bytes.NewReader(tt.data), tt.opts)
 		if got := r.Columns().String(); got != tt.want {

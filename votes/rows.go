@@ -105,7 +105,8 @@ func (f *fileInfo) addCounts(r *record, counts []int) *fault {
 		}
 		f.k, f.kPlace = k, r.place
 	case k != f.k:
-		return faultf(wholeRow, "%s sum to K = %d, but to K = %d in %s", name, k, f.k, f.placeName(f.kPlace))
+		return faultf(wholeRow, "%s sum to K = %d, but to K = %d in %s", name, k, f.k,
+			f.placeName(f.kPlace))
 	}
 	return nil
 }

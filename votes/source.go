@@ -196,7 +196,8 @@ func (s *source) spool(ctx context.Context, info *fileInfo, r io.Reader) (*tempF
 	}
 	n, err := io.Copy(f, io.LimitReader(contextReader{ctx, r}, limit+1))
 	if err == nil && n > limit {
-		err = rulef("a temporary file of more than %d bytes is needed to read it: read it from a file, without compression, not from a stream", limit)
+		err = rulef("a temporary file of more than %d bytes is needed to read it: read it from a file, "+
+			"without compression, not from a stream", limit)
 	}
 	return f, n, err
 }

@@ -36,12 +36,14 @@ func collect(r *Reader) (*all, error) {
 			return nil, errors.Join(err, r.Close())
 		}
 		if b.First != int64(a.N) || b.Len() == 0 || b.K != a.K || len(b.Counts) != b.Len()*b.Classes {
-			return nil, fmt.Errorf("batch of %d with %d counts begins at %d, want %d", b.Len(), len(b.Counts), b.First, a.N)
+			return nil, fmt.Errorf("batch of %d with %d counts begins at %d, want %d", b.Len(),
+				len(b.Counts), b.First, a.N)
 		}
 		if (b.IDs != nil) != r.HasIDs() || (b.Labels != nil) != r.HasLabels() ||
 			b.IDs != nil && len(b.IDs) != b.Len() || b.Labels != nil && len(b.Labels) != b.Len() ||
 			b.Missing != nil && len(b.Missing) != b.Len() || b.Votes != nil && len(b.Votes) != b.Len()*b.K {
-			return nil, fmt.Errorf("batch of %d has %d ids, %d labels, %d missing, %d votes", b.Len(), len(b.IDs), len(b.Labels), len(b.Missing), len(b.Votes))
+			return nil, fmt.Errorf("batch of %d has %d ids, %d labels, %d missing, %d votes", b.Len(),
+				len(b.IDs), len(b.Labels), len(b.Missing), len(b.Votes))
 		}
 		a.N += b.Len()
 		a.Counts = append(a.Counts, b.Counts...)
@@ -59,7 +61,8 @@ func collect(r *Reader) (*all, error) {
 				sum += c
 			}
 			if sum+n != b.K {
-				return nil, fmt.Errorf("query %s: counts %v and %d missing votes, K = %d", b.ID(i), b.Row(i), n, b.K)
+				return nil, fmt.Errorf("query %s: counts %v and %d missing votes, K = %d", b.ID(i), b.Row(i), n,
+					b.K)
 			}
 			a.Missing = append(a.Missing, n)
 			missing = missing || n > 0
@@ -81,7 +84,8 @@ func readAll(in io.Reader, opts Options) (*all, error) {
 }
 
 // same fails unless two ways of reading agree, errors included.
-func same(t interface{ Fatalf(string, ...any) }, what string, got *all, gotErr error, want *all, wantErr error) {
+func same(t interface{ Fatalf(string, ...any) }, what string, got *all, gotErr error, want *all,
+	wantErr error) {
 	if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
 		t.Fatalf("%s: error %v, want %v", what, gotErr, wantErr)
 	}
@@ -100,7 +104,8 @@ func checkFast(t interface{ Fatalf(string, ...any) }, data []byte, opts Options)
 		for _, workers := range []int{1, 3} {
 			opts.chunkBytes, opts.Workers = size, workers
 			got, err := readAll(bytes.NewReader(data), opts)
-			same(t, fmt.Sprintf("%q in chunks of %d, %d workers", clip(data), size, workers), got, err, want, wantErr)
+			same(t, fmt.Sprintf("%q in chunks of %d, %d workers", clip(data), size, workers), got, err, want,
+				wantErr)
 		}
 	}
 	opts.chunkBytes = 8
@@ -125,7 +130,8 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 	if rapid.IntRange(0, 4).Draw(t, "tsv") == 0 {
 		opts.Format, comma = FormatTSV, "\t"
 	}
-	names := rapid.SampledFrom([][]string{nil, {"0", "1", "2"}, {"cat", "dog"}, {"5", "8"}, {"ä", "b c", "id"}}).Draw(t, "classes")
+	names := rapid.SampledFrom([][]string{nil, {"0", "1", "2"}, {"cat", "dog"}, {"5", "8"},
+		{"ä", "b c", "id"}}).Draw(t, "classes")
 	opts.Classes = names
 	if names == nil {
 		names = []string{"0", "1"}
@@ -144,7 +150,8 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 	id, label := rapid.IntRange(-1, cols).Draw(t, "id"), rapid.IntRange(-1, cols).Draw(t, "label")
 	eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")
 	odd := rapid.Bool().Draw(t, "odd")
-	oddCells := rapid.SampledFrom([]string{"", " ", "NA", "2", "01", "\"1\"", "1\"", "\"a\nb\"", "x", "é", "\xff", "\x00", "\ufeff", "1,0", "\r", "10000000", "-1", "\"", "a\tb"})
+	oddCells := rapid.SampledFrom([]string{"", " ", "NA", "2", "01", "\"1\"", "1\"", "\"a\nb\"", "x",
+		"é", "\xff", "\x00", "\ufeff", "1,0", "\r", "10000000", "-1", "\"", "a\tb"})
 	stride := rapid.IntRange(1, 2).Draw(t, "stride")
 	teachers := make([]string, k)
 	for i := range teachers {
@@ -202,14 +209,16 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 		}
 		end := eol
 		if odd && rapid.IntRange(0, 9).Draw(t, "end") == 0 {
-			end = rapid.SampledFrom([]string{"", "\n", "\r\n", "\n\n", "\r", "\r\n\r\n\r\n"}).Draw(t, "odd end")
+			end = rapid.SampledFrom([]string{"", "\n", "\r\n", "\n\n", "\r", "\r\n\r\n\r\n"}).Draw(t,
+				"odd end")
 		}
 		b.WriteString(strings.Join(cells, comma) + end)
 	}
 	if header {
 		row(-1)
 		if !counts && rapid.IntRange(0, 2).Draw(t, "listed") == 0 {
-			opts.VoteColumns = rapid.Permutation(teachers).Draw(t, "columns")[:rapid.IntRange(1, k).Draw(t, "how many")]
+			opts.VoteColumns = rapid.Permutation(teachers).Draw(t,
+				"columns")[:rapid.IntRange(1, k).Draw(t, "how many")]
 		}
 	} else {
 		opts.Header, opts.K = HeaderNo, k
@@ -261,8 +270,10 @@ func TestFastIsTaken(t *testing.T) {
 		in   string
 		want bool
 	}{
-		{"query,t1,t2,t3,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\nx y,1,1,1,0\n", true},
-		{"query,t1,t2,t3,label\r\nq,0,1,1,0\r\n", Options{Layout: LayoutWide}, "1,0,0,1,1\r\n2,1,1,1,0\r\n", true},
+		{"query,t1,t2,t3,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\nx y,1,1,1,0\n",
+			true},
+		{"query,t1,t2,t3,label\r\nq,0,1,1,0\r\n", Options{Layout: LayoutWide},
+			"1,0,0,1,1\r\n2,1,1,1,0\r\n", true},
 		{"query,t1,t2,t3,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\r\n", false},
 		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\n1,1,1\n", true},
 		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\n1,1,1", false},
@@ -282,12 +293,18 @@ func TestFastIsTaken(t *testing.T) {
 		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "x\x00,1\n", false},
 		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "\ufeffx,1\n", false},
 		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, ",1\n", false},
-		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", maxIDBytes+1) + ",1\n", false},
-		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cat\n", true},
-		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cat\rdog,cat\n", false},
-		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cow\n", false},
-		{"query,no,t1,t2,label\nq,x,0,1,0\n", Options{Layout: LayoutWide, VoteColumns: []string{"t2", "t1"}}, "1,,0,1,1\n2,a b,1,1,0\n", true},
-		{"query,no,t1,t2,label\nq,x,0,1,0\n", Options{Layout: LayoutWide, VoteColumns: []string{"t2", "t1"}}, "1,\xc3\xa4,0,1,1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", maxIDBytes+1) + ",1\n",
+			false},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2,
+			Classes: []string{"cat", "dog"}}, "dog,cat\n", true},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2,
+			Classes: []string{"cat", "dog"}}, "dog,cat\rdog,cat\n", false},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2,
+			Classes: []string{"cat", "dog"}}, "dog,cow\n", false},
+		{"query,no,t1,t2,label\nq,x,0,1,0\n", Options{Layout: LayoutWide,
+			VoteColumns: []string{"t2", "t1"}}, "1,,0,1,1\n2,a b,1,1,0\n", true},
+		{"query,no,t1,t2,label\nq,x,0,1,0\n", Options{Layout: LayoutWide,
+			VoteColumns: []string{"t2", "t1"}}, "1,\xc3\xa4,0,1,1\n", false},
 		{"3,8\n", Options{Layout: LayoutCounts, K: 11}, "11,0\n", true},
 		{"3,8\n", Options{Layout: LayoutCounts, K: 11}, "11,1\n", false},
 	} {
@@ -313,9 +330,12 @@ func newBatch(f *fileInfo) *Batch {
 
 func FuzzFastCSV(f *testing.F) {
 	for _, s := range []string{
-		"query,t1,t2,label\n0,1,0,1\n1,1,1,0\n2,0,0,1\n", "0,1,1\r\n1,1,1\r\n0,0,0\r\n", "zeros,ones\n3,8\n11,0\n4,7\n",
-		"\ufeffid,a\n\"x,\"\"y\"\"\nz\",1\nq,0\n", "t1\n0\n\n1\n", "a;b\n", "1,0\n1,0\nx\"y,1\n", "q,1,0,1\nr,0,1,1\n",
-		"0,1\n1,1\n\n\n", "0,1\n1,1\r\n", "0,1\n1,1\n,1\n", "\n\n0,1\n", "0,1\n1,\xc3\xa4\n", "a,query\n0,1\n1,1\n0,1\n",
+		"query,t1,t2,label\n0,1,0,1\n1,1,1,0\n2,0,0,1\n", "0,1,1\r\n1,1,1\r\n0,0,0\r\n",
+		"zeros,ones\n3,8\n11,0\n4,7\n",
+		"\ufeffid,a\n\"x,\"\"y\"\"\nz\",1\nq,0\n", "t1\n0\n\n1\n", "a;b\n", "1,0\n1,0\nx\"y,1\n",
+		"q,1,0,1\nr,0,1,1\n",
+		"0,1\n1,1\n\n\n", "0,1\n1,1\r\n", "0,1\n1,1\n,1\n", "\n\n0,1\n", "0,1\n1,\xc3\xa4\n",
+		"a,query\n0,1\n1,1\n0,1\n",
 		"0,1,0,1,1,0,1,0,0,1,1\n1,0,0,1,1,0,1,0,1,1,1\n1,1,1,1,1,1,1,1,1,1,1\n",
 	} {
 		for mode := range uint8(48) {
@@ -327,8 +347,10 @@ func FuzzFastCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, mode uint8, id, label string, teachers uint8) {
 		opts := Options{
 			K:      int(teachers % 5),
-			Header: HeaderMode(mode % 3), Layout: []Layout{LayoutWide, LayoutCounts}[mode/3%2], IDColumn: id, LabelColumn: label,
-			Format: []Format{FormatCSV, FormatTSV}[mode/6%2], Classes: [][]string{nil, {"0", "1", "b"}}[mode/12%2],
+			Header: HeaderMode(mode % 3), Layout: []Layout{LayoutWide, LayoutCounts}[mode/3%2], IDColumn: id,
+			LabelColumn: label,
+			Format:      []Format{FormatCSV, FormatTSV}[mode/6%2],
+			Classes:     [][]string{nil, {"0", "1", "b"}}[mode/12%2],
 		}
 		if opts.Layout == LayoutWide {
 			opts.Missing = MissingPolicy(mode / 24 % 2)

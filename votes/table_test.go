@@ -131,7 +131,8 @@ func (r *Reader) table() (*Table, error) {
 		}
 		for i := range b.Len() {
 			if b.Missing != nil && b.Missing[i] > 0 {
-				return nil, fmt.Errorf("query %s: %d votes are missing, a table holds none that is", quote(b.ID(i)), b.Missing[i])
+				return nil, fmt.Errorf("query %s: %d votes are missing, a table holds none that is",
+					quote(b.ID(i)), b.Missing[i])
 			}
 			t.Ones = append(t.Ones, b.Ones(i))
 		}

@@ -28,7 +28,8 @@ func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 		return nil, err
 	}
 	buf := bufio.NewWriter(w)
-	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("label", classes)), classes: classes.len()}, nil
+	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("label", classes)),
+		classes: classes.len()}, nil
 }
 
 // Write writes one row. A class that is none, and an id that would not be read back as it
@@ -40,7 +41,8 @@ func (w *LabelWriter) Write(id string, class int) error {
 	if rule := idRule(id); rule != "" {
 		w.err = errors.New("write labels: " + rule)
 	} else if class < 0 || class >= w.classes {
-		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), class, w.classes-1)
+		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), class,
+			w.classes-1)
 	} else if err := w.enc.Row([]byte(id), class); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}

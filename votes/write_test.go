@@ -15,7 +15,8 @@ import (
 
 func TestWriteLabels(t *testing.T) {
 	var b strings.Builder
-	err := WriteLabels(&b, []string{"0", `a,"b"`, "two\nlines", " "}, []Label{Label1, Label0, Label1, Label0})
+	err := WriteLabels(&b, []string{"0", `a,"b"`, "two\nlines", " "},
+		[]Label{Label1, Label0, Label1, Label0})
 	const want = "query,label\n0,1\n\"a,\"\"b\"\"\",0\n\"two\nlines\",1\n\" \",0\n"
 	if err != nil || b.String() != want {
 		t.Errorf("got %q, %v; want %q", b.String(), err, want)
@@ -70,13 +71,16 @@ func TestWriteErrorsAreReported(t *testing.T) {
 
 // What is written is read back equal, whatever the ids.
 func TestRoundTrip(t *testing.T) {
-	id := rapid.StringOfN(rapid.Rune(), 1, 20, -1).Filter(func(s string) bool { return idRule(s) == "" })
+	id := rapid.StringOfN(rapid.Rune(), 1, 20, -1).Filter(
+		func(s string) bool { return idRule(s) == "" })
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 200).Draw(t, "K")
 		table := &Table{K: k, Ones: rapid.SliceOfN(rapid.IntRange(0, k), 1, 20).Draw(t, "ones")}
 		n := table.Len()
 		ids := rapid.SliceOfNDistinct(id, n, n, func(s string) string { return s }).Draw(t, "ids")
-		labels := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Label { return LabelOf(rapid.Bool().Draw(t, "bit")) }), n, n).Draw(t, "labels")
+		labels := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Label {
+			return LabelOf(rapid.Bool().Draw(t, "bit"))
+		}), n, n).Draw(t, "labels")
 		if rapid.Bool().Draw(t, "with ids") {
 			table.IDs = ids
 		}

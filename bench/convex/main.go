@@ -3,7 +3,8 @@
 //
 //	go run ./bench/convex [-n 100000] [-d 50]
 //
-// It needs a Python with numpy, scipy and scikit-learn ($PYTHON, else the first in PATH that has them, or the system's).
+// It needs a Python with numpy, scipy and scikit-learn ($PYTHON, else the first in PATH that has
+// them, or the system's).
 package main
 
 import (
@@ -62,14 +63,17 @@ func run(n, d int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Sscan(strings.ReplaceAll(string(out), "\n", " "), &numpy, &sklearn, &peer); err != nil {
+	if _, err := fmt.Sscan(strings.ReplaceAll(string(out), "\n", " "), &numpy, &sklearn,
+		&peer); err != nil {
 		return err
 	}
 	fmt.Printf("Seconds, %d records with %d features, ratio to learn/convex:\n\n", n, d)
 	fmt.Println("| work | learn/convex | numpy, scipy | ratio | scikit-learn | ratio |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|")
-	fmt.Printf("| one pass, hinge (phased-sgd) | %.3f | %.3f | %.1f | %.3f | %.1f |\n", pass, numpy, numpy/pass, sklearn, sklearn/pass)
-	fmt.Printf("| objective perturbation, logistic | %.3f | %.3f | %.1f | - | - |\n", objective, peer, peer/objective)
+	fmt.Printf("| one pass, hinge (phased-sgd) | %.3f | %.3f | %.1f | %.3f | %.1f |\n", pass, numpy,
+		numpy/pass, sklearn, sklearn/pass)
+	fmt.Printf("| objective perturbation, logistic | %.3f | %.3f | %.1f | - | - |\n", objective, peer,
+		peer/objective)
 	return nil
 }
 

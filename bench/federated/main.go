@@ -4,7 +4,8 @@
 //
 //	go run ./bench/federated [-pfl CHECKOUT]
 //
-// It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's). Each figure is the least of several runs on one core.
+// It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's). Each
+// figure is the least of several runs on one core.
 package main
 
 import (
@@ -32,7 +33,8 @@ func main() {
 func run(pfl string) error {
 	fmt.Println("Microseconds a report, from the vector to the sum, and ratios to OneBit's:")
 	fmt.Println()
-	fmt.Println("| d | OneBit: write + add | reports/s | numpy, seeds | ratio | numpy, one by one | ratio | numpy, one array | ratio | pfl-research, Gaussian | ratio |")
+	fmt.Println("| d | OneBit: write + add | reports/s | numpy, seeds | ratio | numpy, one by one | " +
+		"ratio | numpy, one array | ratio | pfl-research, Gaussian | ratio |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	dims := []int{101, 1000, 10_000}
 	interpreter, err := peers.Python("numpy")
@@ -61,13 +63,16 @@ func run(pfl string) error {
 		if _, err := fmt.Sscan(string(out), &loop, &array, &seeds, &peer); err != nil {
 			return err
 		}
-		fmt.Printf("| %d | %.2f + %.2f | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %s |\n", d, write, add, 1e6/ours,
+		fmt.Printf("| %d | %.2f + %.2f | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %s |\n", d,
+			write, add, 1e6/ours,
 			seeds, seeds/ours, loop, loop/ours, array, array/ours, measured(peer, ours))
 	}
 	fmt.Println()
-	fmt.Println("Bytes and noise of a report: the wire, and the squared norm of its noise over one bit's at equal epsilon.")
+	fmt.Println("Bytes and noise of a report: the wire, and the squared norm of its noise over one " +
+		"bit's at equal epsilon.")
 	fmt.Println()
-	fmt.Println("| d | epsilon | one bit | d floats | ratio | PrivUnit, 8 bits | its noise | its µs | projected to 16, its noise | its µs |")
+	fmt.Println("| d | epsilon | one bit | d floats | ratio | PrivUnit, 8 bits | its noise | its µs " +
+		"| projected to 16, its noise | its µs |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, d := range dims {
 		for _, epsilon := range []float64{0.58, 4} {
@@ -92,7 +97,8 @@ func sizes(d int, epsilon float64) error {
 		return err
 	}
 	numbers := report.Floats{OneBit: one}
-	fmt.Printf("| %d | %g | %d | %d | %.1f |", d, epsilon, one.Size(), numbers.Size(), float64(numbers.Size())/float64(one.Size()))
+	fmt.Printf("| %d | %g | %d | %d | %.1f |", d, epsilon, one.Size(), numbers.Size(),
+		float64(numbers.Size())/float64(one.Size()))
 	for _, k := range []int{0, 16} {
 		unit, err := report.NewPrivUnit(d, epsilon, 8, k)
 		if err != nil {

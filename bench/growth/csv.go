@@ -10,7 +10,8 @@ import (
 )
 
 // columns of growth.csv. Floats are written in their shortest exact form.
-var columns = []string{"K", "shape", "teacher_delta", "constraints", "runs", "seconds", "peak_bytes", "expected_error", "gap"}
+var columns = []string{"K", "shape", "teacher_delta", "constraints", "runs", "seconds",
+	"peak_bytes", "expected_error", "gap"}
 
 func writeCSV(w io.Writer, list []measurement) error {
 	out := csv.NewWriter(w)
@@ -20,7 +21,8 @@ func writeCSV(w io.Writer, list []measurement) error {
 	float := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	for _, m := range list {
 		err := out.Write([]string{
-			strconv.Itoa(m.k), m.shape, float(m.delta), strconv.FormatUint(m.constraints, 10), strconv.Itoa(m.runs),
+			strconv.Itoa(m.k), m.shape, float(m.delta), strconv.FormatUint(m.constraints, 10),
+			strconv.Itoa(m.runs),
 			float(m.seconds), strconv.FormatInt(m.peakBytes, 10), float(m.expectedError), float(m.gap),
 		})
 		if err != nil {

@@ -47,7 +47,8 @@ func lines(list []measurement) []line {
 // drawFigure writes the figure as "svg" or "png": seconds against K, both axes
 // logarithmic.
 func drawFigure(w io.Writer, list []measurement, format string) error {
-	p := figure.New(fmt.Sprintf("darrm solve, whole process, m = %d, ε = %g", allowance, epsilon), "K, teachers", "seconds")
+	p := figure.New(fmt.Sprintf("darrm solve, whole process, m = %d, ε = %g", allowance, epsilon),
+		"K, teachers", "seconds")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = plot.ConstantTicks(teacherTicks(list))
 	p.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks)
@@ -58,13 +59,15 @@ func drawFigure(w io.Writer, list []measurement, format string) error {
 			return fmt.Errorf("%s: %w", l.name(), err)
 		}
 		curve.LineStyle = figure.Line(shapeColors[l.shape])
-		marks.GlyphStyle = draw.GlyphStyle{Color: shapeColors[l.shape], Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}
+		marks.GlyphStyle = draw.GlyphStyle{Color: shapeColors[l.shape], Radius: vg.Points(3.5),
+			Shape: draw.CircleGlyph{}}
 		if l.delta == 0 {
 			curve.LineStyle = figure.Line(shapeColors[l.shape], 5, 3)
 			marks.Shape = draw.RingGlyph{}
 		}
 		p.Add(curve, marks)
-		sheet.Legend = append(sheet.Legend, figure.Entry{Name: l.name(), Line: curve.LineStyle, Glyph: marks.GlyphStyle})
+		sheet.Legend = append(sheet.Legend, figure.Entry{Name: l.name(), Line: curve.LineStyle,
+			Glyph: marks.GlyphStyle})
 	}
 	// Whole decades.
 	p.Y.Min = math.Pow10(int(math.Floor(math.Log10(p.Y.Min))))

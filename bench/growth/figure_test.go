@@ -12,7 +12,8 @@ import (
 func figureSample() []measurement {
 	var list []measurement
 	for i, c := range cases(true) {
-		list = append(list, measurement{solveCase: c, runs: 1, seconds: 0.004 * float64(1+i%4), peakBytes: 1, constraints: 1})
+		list = append(list, measurement{solveCase: c, runs: 1, seconds: 0.004 * float64(1+i%4),
+			peakBytes: 1, constraints: 1})
 	}
 	return list
 }
@@ -23,7 +24,8 @@ func TestFigureSVG(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{">seconds<", ">K, teachers<", ">11<", ">101<", ">0.01<", ">free, Δ = 0<", ">monotone, Δ = 1e-5<"} {
+	for _, want := range []string{">seconds<", ">K, teachers<", ">11<", ">101<", ">0.01<",
+		">free, Δ = 0<", ">monotone, Δ = 1e-5<"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the figure lacks %q", want)
 		}

@@ -84,7 +84,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 
-	if _, err := io.WriteString(stdout, growthTable(measured)+"\n"+requirementsTable(requirements, measured)); err != nil {
+	if _, err := io.WriteString(stdout, growthTable(measured)+"\n"+
+		requirementsTable(requirements, measured)); err != nil {
 		return err
 	}
 	for _, format := range []string{"svg", "png"} {
@@ -108,4 +109,6 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 // oneLine joins the lines of what `darrm version` prints.
-func oneLine(s string) string { return strings.Join(strings.Split(strings.TrimSpace(s), "\n"), "; ") }
+func oneLine(s string) string {
+	return strings.Join(strings.Split(strings.TrimSpace(s), "\n"), "; ")
+}

@@ -106,10 +106,12 @@ func parseTable(text []byte, c solveCase) (measurement, error) {
 	}
 	got := solveCase{k: t.K, shape: t.Shape, delta: t.Delta}
 	if got != c || t.M != allowance || t.Epsilon != epsilon {
-		return measurement{}, fmt.Errorf("darrm solve answered %s, m = %g, ε = %g, but was asked for %s, m = %d, ε = %g",
-			got, t.M, t.Epsilon, c, allowance, epsilon)
+		return measurement{},
+			fmt.Errorf("darrm solve answered %s, m = %g, ε = %g, but was asked for %s, m = %d, ε = %g",
+				got, t.M, t.Epsilon, c, allowance, epsilon)
 	}
-	if t.ExpectedError == nil || t.Certificate == nil || t.Certificate.Gap == nil || t.Certificate.Constraints == 0 {
+	if t.ExpectedError == nil || t.Certificate == nil || t.Certificate.Gap == nil ||
+		t.Certificate.Constraints == 0 {
 		return measurement{}, fmt.Errorf("output of darrm solve: no expected_error or no certificate")
 	}
 	return measurement{

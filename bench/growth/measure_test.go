@@ -42,7 +42,8 @@ func fakeDarrm(args []string) {
 	for i := 1; i+1 < len(args); i++ {
 		flags[args[i]] = args[i+1]
 	}
-	fmt.Printf(tableJSON, flags["--K"], flags["--m"], flags["--eps"], flags["--teacher-delta"], flags["--shape"])
+	fmt.Printf(tableJSON, flags["--K"], flags["--m"], flags["--eps"], flags["--teacher-delta"],
+		flags["--shape"])
 }
 
 const tableJSON = `{"k": %s, "m": %s, "epsilon": %s, "teacher_delta": %s, "shape": "%s",
@@ -55,7 +56,8 @@ func TestFastest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.solveCase != c || m.runs != 2 || m.constraints != 364 || m.expectedError != 0.25 || m.gap != 1e-13 {
+	if m.solveCase != c || m.runs != 2 || m.constraints != 364 || m.expectedError != 0.25 ||
+		m.gap != 1e-13 {
 		t.Errorf("got %+v", m)
 	}
 	// Any Go program needs more than 1 MiB and this one less than 1 GiB: catches a wrong unit.
@@ -70,10 +72,12 @@ func TestFastest(t *testing.T) {
 func TestFastestFails(t *testing.T) {
 	fake(t, "fail")
 	_, err := fastest(t.Context(), os.Args[0], solveCase{k: 11, shape: free}, 1)
-	if err == nil || !strings.Contains(err.Error(), "no solver") || !strings.Contains(err.Error(), "K = 11") {
+	if err == nil || !strings.Contains(err.Error(), "no solver") ||
+		!strings.Contains(err.Error(), "K = 11") {
 		t.Errorf("error %v does not give the case and what darrm said", err)
 	}
-	if _, err := versionOf(t.Context(), filepath.Join(t.TempDir(), "darrm")); err == nil || !strings.Contains(err.Error(), "make build") {
+	if _, err := versionOf(t.Context(), filepath.Join(t.TempDir(), "darrm")); err == nil ||
+		!strings.Contains(err.Error(), "make build") {
 		t.Errorf("error %v does not say how to build darrm", err)
 	}
 }
@@ -82,7 +86,8 @@ func TestRunCanceled(t *testing.T) {
 	fake(t, "answer")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := solveOnce(ctx, os.Args[0], solveCase{k: 11, shape: free}); !errors.Is(err, context.Canceled) {
+	if _, err := solveOnce(ctx, os.Args[0], solveCase{k: 11, shape: free}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
@@ -122,7 +127,8 @@ func TestRunAndRedraw(t *testing.T) {
 	fake(t, "answer")
 	dir := t.TempDir()
 	var first, second, stderr bytes.Buffer
-	if err := run(t.Context(), []string{"-quick", "-n", "1", "-out", dir, "-darrm", os.Args[0]}, &first, &stderr); err != nil {
+	if err := run(t.Context(), []string{"-quick", "-n", "1", "-out", dir, "-darrm", os.Args[0]},
+		&first, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"growth.csv", "growth.svg", "growth.png"} {
@@ -140,7 +146,8 @@ func TestRunAndRedraw(t *testing.T) {
 	if tables != second.String() {
 		t.Errorf("measured:\n%s\nredrawn:\n%s", tables, second.String())
 	}
-	for _, args := range [][]string{{"-n", "0"}, {"stray"}, {"-redraw", "-out", filepath.Join(dir, "none")}, {"-bogus"}} {
+	for _, args := range [][]string{{"-n", "0"}, {"stray"},
+		{"-redraw", "-out", filepath.Join(dir, "none")}, {"-bogus"}} {
 		if err := run(t.Context(), args, &first, &stderr); err == nil {
 			t.Errorf("%q: no error", args)
 		}

@@ -40,7 +40,8 @@ func requirementsTable(wanted []requirement, list []measurement) string {
 		measured[m.solveCase] = m
 	}
 	var b strings.Builder
-	b.WriteString("| K | shape | Δ | seconds | allowed | peak MiB | allowed | gap, relative | allowed | met |\n")
+	b.WriteString("| K | shape | Δ | seconds | allowed | peak MiB | allowed | gap, relative | " +
+		"allowed | met |\n")
 	b.WriteString("|---:|---|---|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, r := range wanted {
 		m, ok := measured[r.solveCase]

@@ -11,7 +11,8 @@ const mebibyte = 1 << 20
 // growthTable returns all measurements as a markdown table.
 func growthTable(list []measurement) string {
 	var b strings.Builder
-	b.WriteString("| K | shape | Δ | constraints | runs | seconds, fastest | peak MiB | expected error | gap | gap, relative |\n")
+	b.WriteString("| K | shape | Δ | constraints | runs | seconds, fastest | peak MiB | expected " +
+		"error | gap | gap, relative |\n")
 	b.WriteString("|---:|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range list {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %.3g | %.0f | %.12f | %.1e | %.1e |\n",

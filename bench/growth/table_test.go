@@ -12,7 +12,8 @@ var sample = measurement{
 }
 
 func TestGrowthTable(t *testing.T) {
-	const want = "| 41 | free | 1e-5 | 73,629,072 | 3 | 0.0152 | 20 | 0.017361725991 | 2.1e-13 | 1.2e-11 |\n"
+	const want = "| 41 | free | 1e-5 | 73,629,072 | 3 | 0.0152 | 20 | 0.017361725991 | 2.1e-13 | " +
+		"1.2e-11 |\n"
 	got := growthTable([]measurement{sample})
 	if !strings.HasSuffix(got, "|\n"+want) {
 		t.Errorf("got\n%s\nwithout the row\n%s", got, want)
@@ -37,7 +38,8 @@ func TestThousands(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 1e-5: "1e-5", 1e-10: "1e-10", 1e-8: "1e-8", 0.25: "0.25", 1.5e-7: "1.5e-7"} {
+	for x, want := range map[float64]string{0: "0", 1e-5: "1e-5", 1e-10: "1e-10", 1e-8: "1e-8",
+		0.25: "0.25", 1.5e-7: "1.5e-7"} {
 		if got := short(x); got != want {
 			t.Errorf("short(%g) = %q, want %q", x, got, want)
 		}

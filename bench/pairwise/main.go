@@ -4,8 +4,8 @@
 //
 //	go run ./bench/pairwise [-d 8] [-steps 100000]
 //
-// It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's). Values
-// that both work out are compared, and must be equal up to rounding.
+// It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's).
+// Values that both work out are compared, and must be equal up to rounding.
 package main
 
 import (
@@ -34,7 +34,8 @@ import (
 
 func main() {
 	d := flag.Int("d", 8, "features")
-	steps := flag.Int("steps", 100_000, "steps of Algorithm 1 in a run, of which the fastest counts; at least a pass")
+	steps := flag.Int("steps", 100_000,
+		"steps of Algorithm 1 in a run, of which the fastest counts; at least a pass")
 	flag.Parse()
 	if err := run(*d, *steps); err != nil {
 		fmt.Fprintln(os.Stderr, "pairwise:", err)
@@ -67,8 +68,10 @@ func run(d, steps int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Printf("Algorithm 1, logistic loss, %d features: nanoseconds of the processor a step, fastest of 12 runs of %d steps or a pass (numpy: of 3 of %d).\n\n", d, steps, numpySteps)
-	fmt.Println("| records | Algorithm 1 | ÷ that for 1000 | numpy | ÷ Algorithm 1 | in order (Algorithm 2) | ÷ that for 1000 |")
+	fmt.Printf("Algorithm 1, logistic loss, %d features: nanoseconds of the processor a step, "+
+		"fastest of 12 runs of %d steps or a pass (numpy: of 3 of %d).\n\n", d, steps, numpySteps)
+	fmt.Println("| records | Algorithm 1 | ÷ that for 1000 | numpy | ÷ Algorithm 1 | in order " +
+		"(Algorithm 2) | ÷ that for 1000 |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|")
 	small, smallest := 0.0, 0.0
 	var all python
@@ -80,7 +83,8 @@ func run(d, steps int) error {
 			return err
 		}
 		passes := max(1, steps/n)
-		m := pairwise.SGD{Setting: pairwise.Setting{Base: pairwise.Base{Loss: pair}, Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: passes}
+		m := pairwise.SGD{Setting: pairwise.Setting{Base: pairwise.Base{Loss: pair}, Ball: ball},
+			Schedule: pairwise.Schedule{StepSize: eta}, Passes: passes}
 		_, took, err := timed(m, r, seed)
 		if err != nil {
 			return err
@@ -111,7 +115,8 @@ func run(d, steps int) error {
 		if floats.Distance(w, p.Model, 2) > 1e-9*floats.Norm(w, 2) {
 			return fmt.Errorf("n = %d: the models are %v and %v", n, w, p.Model)
 		}
-		fmt.Printf("| %d | %.1f | %.2f | %.0f | %.0f | %.1f | %.2f |\n", n, each, each/small, p.Steps*1e9, p.Steps*1e9/each, line, line/smallest)
+		fmt.Printf("| %d | %.1f | %.2f | %.0f | %.0f | %.1f | %.2f |\n", n, each, each/small, p.Steps*1e9,
+			p.Steps*1e9/each, line, line/smallest)
 		if n == 1_000 {
 			all, records = p, own
 			begin := processor.Time()
@@ -125,16 +130,24 @@ func run(d, steps int) error {
 			}
 		}
 	}
-	fmt.Print("\nThe models of both are equal to 9 digits. The same work is done whatever n: in order it takes as long. Algorithm 1 draws records anywhere, and\nwhere they are more than the caches hold each step waits for memory, in numpy as here.\n\n")
-	_, took, err := timed(pairwise.SGD{Setting: pairwise.Setting{Base: pairwise.Base{Loss: pair}, Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: numpySteps / records.Len()}, records, seed)
+	fmt.Print("\nThe models of both are equal to 9 digits. The same work is done whatever n: in " +
+		"order it takes as long. Algorithm 1 draws records anywhere, and\nwhere they are more than the " +
+		"caches hold each step waits for memory, in numpy as here.\n\n")
+	_, took, err := timed(pairwise.SGD{Setting: pairwise.Setting{Base: pairwise.Base{Loss: pair},
+		Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: numpySteps / records.Len()},
+		records, seed)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("All pairs, 1000 records: microseconds.\n\n| work | learn/pairwise | numpy | ratio |\n|---|---:|---:|---:|\n")
-	fmt.Printf("| one step of Algorithm 1 | %.3f | %.1f | %.0f |\n", small/1e3, all.Steps*1e6, all.Steps*1e9/small)
+	fmt.Printf("All pairs, 1000 records: microseconds.\n\n| work | learn/pairwise | numpy | ratio " +
+		"|\n|---|---:|---:|---:|\n")
+	fmt.Printf("| one step of Algorithm 1 | %.3f | %.1f | %.0f |\n", small/1e3, all.Steps*1e6,
+		all.Steps*1e9/small)
 	fmt.Printf("| mean loss over all pairs (equal) | %.0f | - | - |\n", pairs*1e6)
-	fmt.Printf("| one gradient over all pairs | %.0f | %.0f | %.1f |\n", gradient*1e6, all.Gradient*1e6, all.Gradient/gradient)
-	fmt.Printf("| to the same mean loss: %d steps, or %d gradients over all pairs | %.0f | %.0f | %.1f |\n", numpySteps, all.Gradients, took*1e6, all.Descent*1e6, all.Descent/took)
+	fmt.Printf("| one gradient over all pairs | %.0f | %.0f | %.1f |\n", gradient*1e6,
+		all.Gradient*1e6, all.Gradient/gradient)
+	fmt.Printf("| to the same mean loss: %d steps, or %d gradients over all pairs | %.0f | %.0f "+
+		"| %.1f |\n", numpySteps, all.Gradients, took*1e6, all.Descent*1e6, all.Descent/took)
 	sampling(all)
 	return nil
 }
@@ -172,7 +185,9 @@ func sampling(p python) {
 		sum += i + j
 	}
 	two := (processor.Time() - begin) / draws
-	fmt.Printf("\nDrawing from 1000 records, nanoseconds (%d): a listed pair is drawn from a list of all %d of them, as the source's code does; both others cost the same for any n.\n\n", sum%2, n*(n-1)/2)
+	fmt.Printf("\nDrawing from 1000 records, nanoseconds (%d): a listed pair is drawn from a list "+
+		"of all %d of them, as the source's code does; both others cost the same for any n.\n\n", sum%2,
+		n*(n-1)/2)
 	fmt.Println("| draw | learn/pairwise | numpy | ratio |")
 	fmt.Println("|---|---:|---:|---:|")
 	fmt.Printf("| an index | %.1f | %.0f | %.0f |\n", one*1e9, p.Index*1e9, p.Index/one)
@@ -181,7 +196,8 @@ func sampling(p python) {
 }
 
 // timed returns a method's model and its seconds: the least of twelve.
-func timed(m pairwise.Method, r *data.Records, seed uint64) (w []float64, least float64, err error) {
+func timed(m pairwise.Method, r *data.Records,
+	seed uint64) (w []float64, least float64, err error) {
 	least = math.Inf(1)
 	for range 12 {
 		plan, err := m.Plan(r.Len(), r.Dim())
@@ -215,7 +231,8 @@ func draws(n, passes int, seed uint64) []int {
 
 // numpy has the script do the steps of draws on records, among all of which they lie, and, where
 // more is set, what else it measures.
-func numpy(dir string, own *data.Records, draws []int, all *data.Records, eta, ball float64, more bool) (p python, err error) {
+func numpy(dir string, own *data.Records, draws []int, all *data.Records, eta, ball float64,
+	more bool) (p python, err error) {
 	path := filepath.Join(dir, "records")
 	var b []byte
 	for i := range own.Len() {
@@ -237,7 +254,8 @@ func numpy(dir string, own *data.Records, draws []int, all *data.Records, eta, b
 	if err != nil {
 		return p, err
 	}
-	c := exec.Command(interpreter, "bench/pairwise/numpy_pairwise.py", path, fmt.Sprint(own.Dim()), fmt.Sprint(eta), fmt.Sprint(ball), fmt.Sprint(more), fmt.Sprint(all.Len()))
+	c := exec.Command(interpreter, "bench/pairwise/numpy_pairwise.py", path, fmt.Sprint(own.Dim()),
+		fmt.Sprint(eta), fmt.Sprint(ball), fmt.Sprint(more), fmt.Sprint(all.Len()))
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Python returns a Python that imports these modules, separated by commas: $PYTHON if set, else the first in PATH
-// or the system's own.
+// Python returns a Python that imports these modules, separated by commas: $PYTHON if set, else the
+// first in PATH or the system's own.
 func Python(modules string) (string, error) {
 	candidates := []string{"python3", "/usr/bin/python3"}
 	if p := os.Getenv("PYTHON"); p != "" {
@@ -19,5 +19,6 @@ func Python(modules string) (string, error) {
 			return p, nil
 		}
 	}
-	return "", fmt.Errorf("no Python with %s; apt-get install python3-numpy, or set PYTHON to one that has it", modules)
+	return "", fmt.Errorf(
+		"no Python with %s; apt-get install python3-numpy, or set PYTHON to one that has it", modules)
 }

@@ -92,8 +92,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		cases = []size{s}
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Fprintf(out, "%s %s/%s, %d processors, load before the runs %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
-	fmt.Fprintln(out, "| K, C, ε, μ | method | gap → seconds elapsed (of processors) | certified value | certified gap | s | processor s |")
+	fmt.Fprintf(out, "%s %s/%s, %d processors, load before the runs %s\n\n", runtime.Version(),
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
+		strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+	fmt.Fprintln(out, "| K, C, ε, μ | method | gap → seconds elapsed (of processors) | certified "+
+		"value | certified gap | s | processor s |")
 	fmt.Fprintln(out, "|---|---|---|---:|---:|---:|---:|")
 	for _, s := range cases {
 		for _, name := range strings.Split(*methods, ",") {
@@ -109,7 +112,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-func measure(ctx context.Context, out io.Writer, s size, method solve.Method, limit time.Duration, workers int) error {
+func measure(ctx context.Context, out io.Writer, s size, method solve.Method, limit time.Duration,
+	workers int) error {
 	// The limit is of processor time, so that a busy machine stops nothing early; HiGHS's
 	// first-order method sees only the deadline.
 	limited, cancel := context.WithTimeout(ctx, wallPerLimit*limit)
@@ -128,26 +132,31 @@ func measure(ctx context.Context, out io.Writer, s size, method solve.Method, li
 	table, err := solve.Optimal(limited,
 		plurality.Problem{K: s.k, Classes: s.classes, Epsilon: s.eps, Affected: 1},
 		plurality.Objective{Accuracy: s.mu},
-		solve.Options{Method: method, Gap: s.gap, Workers: workers, BestOnCancel: true, Progress: func(p solve.Progress) {
-			if p.Gap() > next {
-				return
-			}
-			for next >= p.Gap() && next > 1e-12 {
-				next /= 10
-			}
-			curve = append(curve, fmt.Sprintf("%.0e → %.1f (%.1f)", math.Pow(10, math.Ceil(math.Log10(p.Gap()))), p.Elapsed.Seconds(), processor.Time()-cpu))
-		}})
+		solve.Options{Method: method, Gap: s.gap, Workers: workers, BestOnCancel: true,
+			Progress: func(p solve.Progress) {
+				if p.Gap() > next {
+					return
+				}
+				for next >= p.Gap() && next > 1e-12 {
+					next /= 10
+				}
+				curve = append(curve, fmt.Sprintf("%.0e → %.1f (%.1f)",
+					math.Pow(10, math.Ceil(math.Log10(p.Gap()))), p.Elapsed.Seconds(), processor.Time()-cpu))
+			}})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	name := fmt.Sprintf("%d, %d, %g, %g", s.k, s.classes, s.eps, s.mu)
 	if err != nil {
-		fmt.Fprintf(out, "| %s | %s | %v | | | %.1f | %.1f |\n", name, method, err, time.Since(began).Seconds(), processor.Time()-cpu)
+		fmt.Fprintf(out, "| %s | %s | %v | | | %.1f | %.1f |\n", name, method, err,
+			time.Since(began).Seconds(), processor.Time()-cpu)
 		return nil
 	}
 	if limited.Err() != nil {
 		curve = append(curve, "stopped")
 	}
-	fmt.Fprintf(out, "| %s | %s | %s | %.9f | %.1e | %.1f | %.1f |\n", name, method, strings.Join(curve, ", "), table.Value, table.Gap, time.Since(began).Seconds(), processor.Time()-cpu)
+	fmt.Fprintf(out, "| %s | %s | %s | %.9f | %.1e | %.1f | %.1f |\n", name, method,
+		strings.Join(curve, ", "), table.Value, table.Gap, time.Since(began).Seconds(),
+		processor.Time()-cpu)
 	return nil
 }

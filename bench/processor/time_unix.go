@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package processor tells measurements how long processors worked for them, which other programs on the
-// machine do not change.
+// Package processor tells measurements how long processors worked for them, which other programs on
+// the machine do not change.
 package processor
 
 import "golang.org/x/sys/unix"

@@ -4,8 +4,8 @@
 //	go run ./bench/report [-list] [-only WORD] [PAGE…]
 //
 // A command that fails, or that needs a variable which is not set, leaves its table as it was, with
-// its own date; the exit status is then 1. Tables are written as they come, so an interrupted run keeps
-// what it had. All of them take an hour on a machine that does nothing else.
+// its own date; the exit status is then 1. Tables are written as they come, so an interrupted run
+// keeps what it had. All of them take an hour on a machine that does nothing else.
 package main
 
 import (
@@ -78,7 +78,8 @@ func remake(ctx context.Context, page, command string) error {
 	fmt.Fprintf(os.Stderr, "report: %s\n", command)
 	before, began := load(), time.Now()
 	// A variable that is not set ends the command before it begins.
-	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", `env="$(scripts/highs env)"; eval "$env"; `+command)
+	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c",
+		`env="$(scripts/highs env)"; eval "$env"; `+command)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, os.Stderr
@@ -88,7 +89,9 @@ func remake(ctx context.Context, page, command string) error {
 	if out.Len() == 0 {
 		return errors.New("it printed nothing")
 	}
-	stamp := fmt.Sprintf("%s%s, %s, %s; load %s before, %s after %s.", stamps, began.UTC().Format(time.DateOnly), version(ctx), machine(), before, load(), time.Since(began).Round(time.Second))
+	stamp := fmt.Sprintf("%s%s, %s, %s; load %s before, %s after %s.", stamps,
+		began.UTC().Format(time.DateOnly), version(ctx), machine(), before, load(),
+		time.Since(began).Round(time.Second))
 	// Read only now: somebody may have changed the page meanwhile.
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -112,7 +115,8 @@ func version(ctx context.Context) string {
 	if err != nil {
 		v = []byte("an unknown version")
 	}
-	return "darrm " + strings.TrimSpace(string(v)) + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	return "darrm " + strings.TrimSpace(string(v)) + ", " + runtime.Version() + " " + runtime.GOOS +
+		"/" + runtime.GOARCH
 }
 
 // machine returns the number of processors and their model.

@@ -31,7 +31,8 @@ func TestReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stamp := regexp.MustCompile(`(?m)^Measured \d{4}-\d\d-\d\d, darrm \S+, go\S+ \S+, \d+ × .+; load \S+ before, \S+ after \S+\.\n\n`)
+		stamp := regexp.MustCompile(
+			`(?m)^Measured \d{4}-\d\d-\d\d, darrm \S+, go\S+ \S+, \d+ × .+; load \S+ before, \S+ after \S+\.\n\n`)
 		if n := len(stamp.FindAllString(string(got), -1)); n != 2 {
 			t.Errorf("%d stamps", n)
 		}

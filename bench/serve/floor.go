@@ -54,7 +54,8 @@ type database struct {
 
 // startPostgres starts one on a Unix socket, as an ordinary user: it refuses to be root.
 func startPostgres(bin string) (*database, error) {
-	folder, err := os.MkdirTemp("", "pg") // a socket's name has little room, and the user must reach it
+	// a socket's name has little room, and the user must reach it
+	folder, err := os.MkdirTemp("", "pg")
 	if err != nil {
 		return nil, err
 	}
@@ -73,10 +74,12 @@ func startPostgres(bin string) (*database, error) {
 		}
 	}
 	data := filepath.Join(folder, "data")
-	if out, err := run("initdb", "-D", data, "-U", "darrm", "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
+	if out, err := run("initdb", "-D", data, "-U", "darrm", "-A", "trust", "-E", "UTF8",
+		"--locale=C").CombinedOutput(); err != nil {
 		return nil, errors.New("initdb: " + string(out))
 	}
-	d := &database{location: "postgres://darrm@/postgres?host=" + folder + "&sslmode=disable&", folder: folder}
+	d := &database{location: "postgres://darrm@/postgres?host=" + folder + "&sslmode=disable&",
+		folder: folder}
 	d.process = run("postgres", "-D", data, "-k", folder, "-c", "listen_addresses=")
 	if err := d.process.Start(); err != nil {
 		return nil, err

@@ -5,9 +5,9 @@
 //	go build -o /tmp/darrm ./cmd/darrm && go run ./bench/serve [-postgres DIRECTORY] [-seconds 5] /tmp/darrm
 //	go run ./bench/serve -soak 1000000 [-ids 20000] /tmp/darrm
 //
-// -postgres names the directory of initdb and postgres; without it the file alone is measured. -soak
-// asks for so many answers through 64 clients instead, and prints the server's memory on the way;
-// with -ids there are so many different queries, each of which is asked again and again.
+// -postgres names the directory of initdb and postgres; without it the file alone is measured.
+// -soak asks for so many answers through 64 clients instead, and prints the server's memory on the
+// way; with -ids there are so many different queries, each of which is asked again and again.
 package main
 
 import (
@@ -35,7 +35,8 @@ func main() {
 	clients := flag.String("clients", "1,8,64", "numbers of clients, each a line")
 	soak := flag.Int("soak", 0, "ask for so many answers, and watch the memory")
 	ids := flag.Int("ids", 0, "of a soak: different queries (default: as many as answers)")
-	folder := flag.String("folder", "", "where ledgers are (default: the system's for temporary files)")
+	folder := flag.String("folder", "",
+		"where ledgers are (default: the system's for temporary files)")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
@@ -43,7 +44,8 @@ func main() {
 	}
 	dir, err := os.MkdirTemp(*folder, "bench")
 	if err == nil {
-		b := bench{program: flag.Arg(0), folder: dir, each: time.Duration(*seconds * float64(time.Second))}
+		b := bench{program: flag.Arg(0), folder: dir,
+			each: time.Duration(*seconds * float64(time.Second))}
 		for text := range strings.SplitSeq(*clients, ",") {
 			n, bad := strconv.Atoi(text)
 			err = errors.Join(err, bad)
@@ -83,15 +85,17 @@ func (b *bench) server(ctx context.Context, location string) (*servetest.Server,
 	b.ledgers++
 	socket := filepath.Join(b.folder, fmt.Sprintf("%d.sock", b.ledgers))
 	s := &servetest.Server{Program: b.program, Socket: socket, Args: []string{
-		"serve", "--quiet", "--ledger", location, "--key", filepath.Join(b.folder, "service.key"), "--listen", "unix:" + socket,
+		"serve", "--quiet", "--ledger", location, "--key", filepath.Join(b.folder, "service.key"),
+		"--listen", "unix:" + socket,
 		"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.125", "--affected", "1",
 	}}
 	return s, s.Start(ctx)
 }
 
-// load asks the queries that name names, from 1, from so many clients until the time is over, or n are
-// answered, and returns how long each took.
-func load(ctx context.Context, socket string, clients int, each time.Duration, n int, name func(i int) (id string, votes int)) (took []time.Duration, elapsed time.Duration, err error) {
+// load asks the queries that name names, from 1, from so many clients until the time is over, or n
+// are answered, and returns how long each took.
+func load(ctx context.Context, socket string, clients int, each time.Duration, n int,
+	name func(i int) (id string, votes int)) (took []time.Duration, elapsed time.Duration, err error) {
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -136,7 +140,8 @@ func (b *bench) all(postgres string) error {
 	ctx := context.Background()
 	fmt.Println("| store | clients | answers/s | p50, ms | p99, ms | answers/s ÷ floor | p50 ÷ floor |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|")
-	if err := b.table(ctx, "file", filepath.Join(b.folder, "l.ledger"), "fsync", func() (func() error, func(), error) { return fsyncs(b.folder) }); err != nil {
+	if err := b.table(ctx, "file", filepath.Join(b.folder, "l.ledger"), "fsync",
+		func() (func() error, func(), error) { return fsyncs(b.folder) }); err != nil {
 		return err
 	}
 	if postgres == "" {
@@ -147,11 +152,13 @@ func (b *bench) all(postgres string) error {
 		return err
 	}
 	defer db.stop()
-	return b.table(ctx, "PostgreSQL", db.location+"ledger=l&secret="+filepath.Join(b.folder, "secret"), "commit", func() (func() error, func(), error) { return commits(ctx, db.location) })
+	return b.table(ctx, "PostgreSQL", db.location+"ledger=l&secret="+filepath.Join(b.folder, "secret"),
+		"commit", func() (func() error, func(), error) { return commits(ctx, db.location) })
 }
 
 // table prints the floor and the lines of a store.
-func (b *bench) table(ctx context.Context, store, location, name string, floor func() (func() error, func(), error)) error {
+func (b *bench) table(ctx context.Context, store, location, name string,
+	floor func() (func() error, func(), error)) error {
 	once, end, err := floor()
 	if err != nil {
 		return err
@@ -172,7 +179,9 @@ func (b *bench) table(ctx context.Context, store, location, name string, floor f
 			}
 			bare = append(bare, time.Since(at))
 		}
-		took, elapsed, err := load(ctx, s.Socket, clients, b.each, 0, func(i int) (string, int) { return fmt.Sprintf("c%d-%d", clients, i), i % 12 })
+		took, elapsed, err := load(ctx, s.Socket, clients, b.each, 0, func(i int) (string, int) {
+			return fmt.Sprintf("c%d-%d", clients, i), i % 12
+		})
 		if err != nil {
 			return err
 		}
@@ -183,15 +192,17 @@ func (b *bench) table(ctx context.Context, store, location, name string, floor f
 			sum += d
 		}
 		rate, most := float64(len(took))/elapsed.Seconds(), float64(len(bare))/sum.Seconds()
-		fmt.Printf("| one %s | 1 | %.0f | %s | %s | 1 | 1 |\n", name, most, ms(quantile(bare, 0.5)), ms(quantile(bare, 0.99)))
-		fmt.Printf("| %s | %d | %.0f | %s | %s | %.2f | %.1f |\n", store, clients, rate, ms(quantile(took, 0.5)), ms(quantile(took, 0.99)),
+		fmt.Printf("| one %s | 1 | %.0f | %s | %s | 1 | 1 |\n", name, most, ms(quantile(bare, 0.5)),
+			ms(quantile(bare, 0.99)))
+		fmt.Printf("| %s | %d | %.0f | %s | %s | %.2f | %.1f |\n", store, clients, rate,
+			ms(quantile(took, 0.5)), ms(quantile(took, 0.99)),
 			rate/most, float64(quantile(took, 0.5))/float64(quantile(bare, 0.5)))
 	}
 	return nil
 }
 
-// soak asks for n answers and prints the memory ten times on the way. New entries of the ledger take
-// their share of its index; an answer that is given again takes nothing.
+// soak asks for n answers and prints the memory ten times on the way. New entries of the ledger
+// take their share of its index; an answer that is given again takes nothing.
 func (b *bench) soak(n, ids int) error {
 	ctx := context.Background()
 	s, err := b.server(ctx, filepath.Join(b.folder, "l.ledger"))
@@ -199,7 +210,8 @@ func (b *bench) soak(n, ids int) error {
 		return err
 	}
 	defer s.Kill()
-	fmt.Println("| answers | answers/s | p50, ms | p99, ms | resident, MiB | heap in use, MiB | goroutines |")
+	fmt.Println("| answers | answers/s | p50, ms | p99, ms | resident, MiB | heap in use, MiB | " +
+		"goroutines |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|")
 	c := servetest.NewClient(s.Socket)
 	defer c.Close()
@@ -220,8 +232,10 @@ func (b *bench) soak(n, ids int) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %d | %.0f | %s | %s | %.0f | %.0f | %.0f |\n", (part+1)*(n/parts), float64(len(took))/elapsed.Seconds(), ms(quantile(took, 0.5)), ms(quantile(took, 0.99)),
-			resident(s.PID()), gauge(metrics, "go_memstats_heap_inuse_bytes")/(1<<20), gauge(metrics, "go_goroutines"))
+		fmt.Printf("| %d | %.0f | %s | %s | %.0f | %.0f | %.0f |\n", (part+1)*(n/parts),
+			float64(len(took))/elapsed.Seconds(), ms(quantile(took, 0.5)), ms(quantile(took, 0.99)),
+			resident(s.PID()), gauge(metrics, "go_memstats_heap_inuse_bytes")/(1<<20),
+			gauge(metrics, "go_goroutines"))
 	}
 	return nil
 }

@@ -33,9 +33,11 @@ const (
 )
 
 // numpy runs the script and returns its output.
-func numpy(t testing.TB, python string, n, d, epochs int, sigma float64) (loop, alone, objective float64) {
+func numpy(t testing.TB, python string, n, d, epochs int,
+	sigma float64) (loop, alone, objective float64) {
 	t.Helper()
-	out, err := exec.Command(python, "numpy_shuffled.py", fmt.Sprint(n), fmt.Sprint(d), fmt.Sprint(epochs), fmt.Sprint(eta), fmt.Sprint(clip), fmt.Sprint(sigma)).Output()
+	out, err := exec.Command(python, "numpy_shuffled.py", fmt.Sprint(n), fmt.Sprint(d),
+		fmt.Sprint(epochs), fmt.Sprint(eta), fmt.Sprint(clip), fmt.Sprint(sigma)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +59,10 @@ func sines(t testing.TB, n, d int) *data.Records {
 func newPlan(t testing.TB, r *data.Records, epochs int, sigma float64) *shuffled.Plan {
 	t.Helper()
 	c := shuffled.Config{
-		Task: loss.MeanEstimation{}, Regularizer: geometry.Ball{Radius: 10}, Method: shuffled.DPShuffleG, Epochs: epochs,
-		Order: iteration.Reshuffled, StepSize: eta, Clip: clip, Noise: sigma, Target: accountant.Cost{Delta: 1e-6},
+		Task: loss.MeanEstimation{}, Regularizer: geometry.Ball{Radius: 10}, Method: shuffled.DPShuffleG,
+		Epochs: epochs,
+		Order:  iteration.Reshuffled, StepSize: eta, Clip: clip, Noise: sigma,
+		Target: accountant.Cost{Delta: 1e-6},
 	}
 	if sigma == 0 {
 		c.Method, c.Order = shuffled.ShuffleG, iteration.FixedOrder
@@ -80,7 +84,8 @@ func TestNumpyAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ours := (train.Problem{Loss: loss.MeanEstimation{}, Regularizer: geometry.Ball{Radius: 10}, Records: r}).Objective(x); math.Abs(ours-theirs) > 1e-9*ours {
+	if ours := (train.Problem{Loss: loss.MeanEstimation{}, Regularizer: geometry.Ball{Radius: 10},
+		Records: r}).Objective(x); math.Abs(ours-theirs) > 1e-9*ours {
 		t.Errorf("objective %.17g, numpy's %.17g", ours, theirs)
 	}
 }

@@ -22,7 +22,8 @@ import (
 // numpy returns the seconds of one decode and its mean squared error for identical unit vectors.
 func numpy(t testing.TB, python string, c sketch.Config, rounds int) (seconds, squared float64) {
 	t.Helper()
-	out, err := exec.Command(python, "numpy_decode.py", fmt.Sprint(c.N), fmt.Sprint(c.K), fmt.Sprint(c.D), fmt.Sprint(sketch.RhoAvg(c.N)), fmt.Sprint(rounds)).Output()
+	out, err := exec.Command(python, "numpy_decode.py", fmt.Sprint(c.N), fmt.Sprint(c.K),
+		fmt.Sprint(c.D), fmt.Sprint(sketch.RhoAvg(c.N)), fmt.Sprint(rounds)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,8 @@ func BenchmarkAgainstNumpy(b *testing.B) {
 		b.Skip(err)
 	}
 	for _, v := range [][3]int{{10, 5, 1024}, {10, 25, 1024}, {10, 102, 1024}, {50, 20, 1024}} {
-		c := sketch.Config{N: v[0], K: v[1], D: v[2], Ensemble: sketch.SRHT, T: sketch.Transform{Avg: true}}
+		c := sketch.Config{N: v[0], K: v[1], D: v[2], Ensemble: sketch.SRHT,
+			T: sketch.Transform{Avg: true}}
 		b.Run(fmt.Sprintf("n=%d,k=%d,d=%d", c.N, c.K, c.D), func(b *testing.B) {
 			codec, err := sketch.NewCodec(c)
 			if err != nil {

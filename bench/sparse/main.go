@@ -35,7 +35,8 @@ import (
 func main() {
 	n := flag.Int("n", 2000, "records")
 	per := flag.Int("per-record", 75, "features of a record that are not 0, about")
-	steps := flag.Int("steps", 200, "steps of the sparse runs; dense ones do as many as fit half a second")
+	steps := flag.Int("steps", 200,
+		"steps of the sparse runs; dense ones do as many as fit half a second")
 	gigabytes := flag.Float64("gigabytes", 1, "up to how much memory the dense loops may take")
 	flag.Parse()
 	if err := run(*n, *per, *steps, *gigabytes); err != nil {
@@ -46,7 +47,8 @@ func main() {
 
 func run(n, per, steps int, gigabytes float64) error {
 	python, _ := peers.Python("numpy, scipy.sparse") // without it, the columns are NaN
-	fmt.Printf("Microseconds a step, %d records with about %d features each, ratio to learn/convex:\n\n", n, per)
+	fmt.Printf("Microseconds a step, %d records with about %d features each, ratio to "+
+		"learn/convex:\n\n", n, per)
 	fmt.Println("| d | not 0 | convex | coarse | dense | ratio | numpy | ratio | scipy | ratio |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, d := range []int{1000, 10_000, 47_236, 100_000, 1_000_000} {
@@ -80,7 +82,9 @@ func run(n, per, steps int, gigabytes float64) error {
 			}
 			return fmt.Sprintf("%.0f | %.1f", v*1e6, v/sparse)
 		}
-		fmt.Printf("| %d | %.4f %% | %.0f | %.0f | %s | %s | %s |\n", d, 100*float64(r.NonZeros())/float64(n)/float64(d), sparse*1e6, coarse*1e6, cell(dense), cell(numpy), cell(scipy))
+		fmt.Printf("| %d | %.4f %% | %.0f | %.0f | %s | %s | %s |\n", d,
+			100*float64(r.NonZeros())/float64(n)/float64(d), sparse*1e6, coarse*1e6, cell(dense),
+			cell(numpy), cell(scipy))
 	}
 	fmt.Printf("\n- is more than %g GB, or no Python with numpy and scipy.\n", gigabytes)
 	return nil
@@ -123,8 +127,9 @@ func step(r *data.Sparse, steps, bits int) (float64, error) {
 		return 0, err
 	}
 	p, err := convex.FrankWolfe{
-		Setting: convex.Setting{Loss: loss.Logistic{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}},
-		Set:     ball, Steps: steps, SlopeBits: bits,
+		Setting: convex.Setting{Loss: loss.Logistic{}, Radius: 1,
+			Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}},
+		Set: ball, Steps: steps, SlopeBits: bits,
 	}.Plan(r.Len(), r.Dim())
 	if err != nil {
 		return 0, err
@@ -210,7 +215,8 @@ func pythonStep(python string, n, d, per int, fits bool) (dense, sparse float64,
 	if _, err := os.Stat(script); err != nil {
 		script = "numpy_sparse.py"
 	}
-	out, err := exec.Command(python, script, fmt.Sprint(n), fmt.Sprint(d), fmt.Sprint(per), map[bool]string{true: "1", false: "0"}[fits]).Output()
+	out, err := exec.Command(python, script, fmt.Sprint(n), fmt.Sprint(d), fmt.Sprint(per),
+		map[bool]string{true: "1", false: "0"}[fits]).Output()
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s %s: %w", python, script, err)
 	}

@@ -34,11 +34,14 @@ func binaries(list string, n, runs int, dir string) error {
 	if err != nil {
 		return err
 	}
-	if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir",
+		dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("generate: %w: %s", err, out)
 	}
-	fmt.Printf("%s queries × %d votes, darrm aggregate with labels written, least of %d alternating runs\n\n", thousands(n), teachers, runs)
-	fmt.Println("| file | s before | s after | ratio | processor s before | after | ratio | peak MiB before | after |")
+	fmt.Printf("%s queries × %d votes, darrm aggregate with labels written, least of %d "+
+		"alternating runs\n\n", thousands(n), teachers, runs)
+	fmt.Println("| file | s before | s after | ratio | processor s before | after | ratio | peak " +
+		"MiB before | after |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	differ := false
 	for _, kind := range kinds {
@@ -49,11 +52,13 @@ func binaries(list string, n, runs int, dir string) error {
 		least := [2]usage{{wall: 1e9, cpu: 1e9}, {wall: 1e9, cpu: 1e9}}
 		for range runs {
 			for i, binary := range []string{before, after} {
-				u, err := aggregate(binary, filepath.Join(dir, "votes."+kind), layout, filepath.Join(dir, fmt.Sprint("labels", i)))
+				u, err := aggregate(binary, filepath.Join(dir, "votes."+kind), layout,
+					filepath.Join(dir, fmt.Sprint("labels", i)))
 				if err != nil {
 					return err
 				}
-				least[i] = usage{min(least[i].wall, u.wall), min(least[i].cpu, u.cpu), max(least[i].peak, u.peak)}
+				least[i] = usage{min(least[i].wall, u.wall), min(least[i].cpu, u.cpu),
+					max(least[i].peak, u.peak)}
 			}
 		}
 		a, err := os.ReadFile(filepath.Join(dir, "labels0"))
@@ -63,7 +68,8 @@ func binaries(list string, n, runs int, dir string) error {
 		}
 		differ = differ || len(a) == 0 || !bytes.Equal(a, b)
 		x, y := least[0], least[1]
-		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f | %d | %d |\n", kind, x.wall, y.wall, y.wall/x.wall, x.cpu, y.cpu, y.cpu/x.cpu, x.peak>>20, y.peak>>20)
+		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f | %d | %d |\n", kind, x.wall, y.wall,
+			y.wall/x.wall, x.cpu, y.cpu, y.cpu/x.cpu, x.peak>>20, y.peak>>20)
 	}
 	if differ {
 		return errors.New("the two write different labels")
@@ -78,13 +84,15 @@ type usage struct {
 }
 
 func aggregate(binary, votes, layout, out string) (usage, error) {
-	cmd := exec.Command(binary, "aggregate", votes, "--layout", layout, "--K", fmt.Sprint(teachers), "--m", "1", "--eps", "1", "--teacher-delta", "0",
+	cmd := exec.Command(binary, "aggregate", votes, "--layout", layout, "--K", fmt.Sprint(teachers),
+		"--m", "1", "--eps", "1", "--teacher-delta", "0",
 		"--insecure-seed", "7", "-q", "--out", out, "--out-format", "csv", "--force")
 	begin := time.Now()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return usage{}, fmt.Errorf("%s: %w: %s", binary, err, output)
 	}
-	u := usage{wall: time.Since(begin).Seconds(), cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	u := usage{wall: time.Since(begin).Seconds(),
+		cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.peak = int64(r.Maxrss) << 10 // kilobytes on Linux
 	}

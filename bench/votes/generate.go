@@ -62,7 +62,8 @@ func generate(dir string, n int) error {
 			if byTeacher {
 				rows, cols = cols, rows
 			}
-			head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, cols)
+			head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows,
+				cols)
 			head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
 			w.WriteString("\x93NUMPY\x01\x00")
 			binary.Write(w, binary.LittleEndian, uint16(len(head)))
@@ -127,7 +128,8 @@ func writeParquet(w io.Writer, n int) error {
 	for t := range teachers {
 		group[fmt.Sprintf("t%02d", t)] = parquet.Encoded(parquet.Int(64), &parquet.RLEDictionary)
 	}
-	p := parquet.NewGenericWriter[any](w, parquet.NewSchema("votes", group), parquet.Compression(&parquet.Snappy),
+	p := parquet.NewGenericWriter[any](w, parquet.NewSchema("votes", group),
+		parquet.Compression(&parquet.Snappy),
 		parquet.MaxRowsPerRowGroup(1<<20), parquet.DataPageVersion(1), parquet.PageBufferSize(1<<20))
 	rows := make([]parquet.Row, 0, 1024)
 	for i := range n {

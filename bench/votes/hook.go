@@ -46,15 +46,16 @@ func read(ctx context.Context, path, layout, out string) error {
 		defer f.Abort()
 		sink, commit = f.WriteBatch, f.Commit
 	}
-	err = votes.Process(r, votes.ProcessOptions{}, func(ctx context.Context, b *votes.Batch) ([]int, error) {
-		answers, err := answer(ctx, b)
-		n := 0
-		for _, a := range answers {
-			n += a
-		}
-		ones.Add(int64(n))
-		return answers, err
-	}, sink)
+	err = votes.Process(r, votes.ProcessOptions{},
+		func(ctx context.Context, b *votes.Batch) ([]int, error) {
+			answers, err := answer(ctx, b)
+			n := 0
+			for _, a := range answers {
+				n += a
+			}
+			ones.Add(int64(n))
+			return answers, err
+		}, sink)
 	if err != nil {
 		return err
 	}

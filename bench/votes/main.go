@@ -40,7 +40,8 @@ func main() {
 	layout := flag.String("layout", "default", "of the child's file")
 	make := flag.Int("generate", 0, "only write the files of so many queries to -dir")
 	out := flag.String("out", "", "let the child write the majorities to this file")
-	pair := flag.String("binaries", "", "compare two builds of darrm instead, given as before,after, on files of -rows queries")
+	pair := flag.String("binaries", "",
+		"compare two builds of darrm instead, given as before,after, on files of -rows queries")
 	rows := flag.Int("rows", 1_000_000, "queries for -binaries")
 	flag.Parse()
 	var err error
@@ -94,7 +95,9 @@ func measure(most, runs int, dir string, keep bool) error {
 		return err
 	}
 	ours := func(layout string, more ...string) func(string) []string {
-		return func(path string) []string { return append([]string{self, "-child", path, "-layout", layout}, more...) }
+		return func(path string) []string {
+			return append([]string{self, "-child", path, "-layout", layout}, more...)
+		}
 	}
 	numpy := func(how string) func(string) []string {
 		return func(path string) []string { return []string{python, script, how, path} }
@@ -116,17 +119,22 @@ func measure(most, runs int, dir string, keep bool) error {
 		{name: "darrm", file: "jsonl", args: ours("wide")},
 		{name: "importing numpy", file: "", args: numpy("import"), none: true},
 	}
-	version, err := exec.Command(python, "-c", "import platform, numpy; print('Python', platform.python_version(), 'numpy', numpy.__version__)").Output()
+	version, err := exec.Command(python, "-c",
+		"import platform, numpy; print('Python', platform.python_version(), 'numpy', "+
+			"numpy.__version__)").Output()
 	if err != nil {
 		return err
 	}
 	load, _ := os.ReadFile("/proc/loadavg") // Linux only
-	fmt.Printf("%s %s/%s, %s%d cores, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.TrimSpace(string(version))+", ", runtime.NumCPU(), strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+	fmt.Printf("%s %s/%s, %s%d cores, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		strings.TrimSpace(string(version))+", ", runtime.NumCPU(),
+		strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
 	wrong := false
 	for n := 10_000; n <= most; n *= 10 {
 		// In a process of its own: a child's peak memory counts the moment when it
 		// still shares this one's.
-		if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir", dir).CombinedOutput(); err != nil {
+		if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir",
+			dir).CombinedOutput(); err != nil {
 			return fmt.Errorf("generate: %w: %s", err, out)
 		}
 		results := make([]result, len(programs))
@@ -179,8 +187,10 @@ func (r *result) add(args []string, none bool) error {
 
 // report prints a table and reports whether all programs counted the same.
 func report(n, runs int, programs []program, results []result, dir string) bool {
-	fmt.Printf("\n%s queries × %d votes, whole processes, %d alternating runs\n\n", thousands(n), teachers, runs)
-	fmt.Println("| file | MiB | program | min, s | median, s | queries/s | ÷ darrm, min | peak MiB | majority 1 |")
+	fmt.Printf("\n%s queries × %d votes, whole processes, %d alternating runs\n\n", thousands(n),
+		teachers, runs)
+	fmt.Println("| file | MiB | program | min, s | median, s | queries/s | ÷ darrm, min | peak MiB " +
+		"| majority 1 |")
 	fmt.Println("|---|---:|---|---:|---:|---:|---:|---:|---:|")
 	best := make(map[string]float64) // of ours
 	same := true
@@ -203,7 +213,8 @@ func report(n, runs int, programs []program, results []result, dir string) bool 
 			rate = thousands(int(float64(n) / r.seconds[0]))
 			ratio = strconv.FormatFloat(r.seconds[0]/best[p.file], 'f', 1, 64)
 		}
-		fmt.Printf("| %s | %s | %s | %.3f | %.3f | %s | %s | %d | %s |\n", p.file, size, p.name, r.seconds[0], r.seconds[len(r.seconds)/2], rate, ratio, r.peak>>20, r.counted)
+		fmt.Printf("| %s | %s | %s | %.3f | %.3f | %s | %s | %d | %s |\n", p.file, size, p.name,
+			r.seconds[0], r.seconds[len(r.seconds)/2], rate, ratio, r.peak>>20, r.counted)
 	}
 	return same
 }

@@ -40,9 +40,12 @@ func wide(c color.Color, width float64) draw.LineStyle {
 
 // statementPicture draws ε against Q, both axes logarithmic.
 func statementPicture(s *ensemble.Statement, o ensemble.StatementOptions) (figure.Sheet, error) {
-	p := newChart(fmt.Sprintf("%d teachers, one answer (%g, %.3g)-DP, δ' = %g", s.K, s.PerAnswer.Epsilon, s.PerAnswer.Delta, s.Slack), "Q, answers released", "ε of all of them, rounded up")
+	p := newChart(fmt.Sprintf("%d teachers, one answer (%g, %.3g)-DP, δ' = %g", s.K,
+		s.PerAnswer.Epsilon, s.PerAnswer.Delta, s.Slack), "Q, answers released",
+		"ε of all of them, rounded up")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks), plot.TickerFunc(figure.LogTicks)
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks),
+		plot.TickerFunc(figure.LogTicks)
 	first, last := float64(o.Queries[0]), float64(o.Queries[len(o.Queries)-1])
 	for _, m := range s.Methods() {
 		var points plotter.XYs
@@ -64,13 +67,15 @@ func statementPicture(s *ensemble.Statement, o ensemble.StatementOptions) (figur
 	}
 	if s.Frozen != nil && s.Frozen.Epsilon > 0 {
 		points := plotter.XYs{{X: first, Y: s.Frozen.Epsilon}, {X: last, Y: s.Frozen.Epsilon}}
-		if err := p.line("frozen teachers, whatever Q", points, figure.Line(figure.Ink, 1, 3)); err != nil {
+		if err := p.line("frozen teachers, whatever Q", points, figure.Line(figure.Ink, 1, 3)); err !=
+			nil {
 			return figure.Sheet{}, err
 		}
 	}
 	p.X.Min, p.X.Max = figure.Fit(first, last)
 	// Whole powers of ten, where there are such numbers.
 	lo, hi := figure.Fit(p.Y.Min, p.Y.Max)
-	p.Y.Min, p.Y.Max = figure.Fit(math.Pow10(int(math.Floor(math.Log10(lo)))), math.Pow10(int(math.Ceil(math.Log10(hi)))))
+	p.Y.Min, p.Y.Max = figure.Fit(math.Pow10(int(math.Floor(math.Log10(lo)))),
+		math.Pow10(int(math.Ceil(math.Log10(hi)))))
 	return p.sheet(), nil
 }

@@ -20,7 +20,8 @@ func methodTitle(method string) string {
 
 // renderStatement writes what answers cost together as a table, a row for each number.
 func renderStatement(w *terminal.Page, s *ensemble.Statement, o ensemble.StatementOptions) error {
-	w.Text("  ", fmt.Sprintf("K = %d teachers, %s; one record reaches %d of them", s.K, teachers(o.Problem), s.Affected))
+	w.Text("  ", fmt.Sprintf("K = %d teachers, %s; one record reaches %d of them", s.K,
+		teachers(o.Problem), s.Affected))
 	one := fmt.Sprintf("one answer: %s-DP", s.PerAnswer.Short())
 	if _, plain := o.Answer.(accountant.ApproxDP); !plain {
 		one += fmt.Sprintf(", %v", o.Answer)
@@ -42,8 +43,10 @@ func renderStatement(w *terminal.Page, s *ensemble.Statement, o ensemble.Stateme
 		w.Printf("\n")
 	}
 	if s.Frozen != nil {
-		w.Text("  ", fmt.Sprintf("Q answers of FROZEN teachers, trained once: %s-DP, however many", s.Frozen.Cost.Short()))
-		w.Hang("  ", "  ", fmt.Sprintf("(%s; the answers are post-processing of the training)", s.Frozen.Rule))
+		w.Text("  ", fmt.Sprintf("Q answers of FROZEN teachers, trained once: %s-DP, however many",
+			s.Frozen.Cost.Short()))
+		w.Hang("  ", "  ", fmt.Sprintf("(%s; the answers are post-processing of the training)",
+			s.Frozen.Rule))
 	}
 	return nil
 }

@@ -33,7 +33,9 @@ func (f *answerFlags) register(c *cobra.Command) {
 	f.mechanism.register(c)
 	f.optimal.registerPlurality(c)
 	f.optimal.registerGap(c, choose.DefaultGap)
-	c.Flags().StringVar(&f.table, "table", "", "use the noise function, or the table of many classes, in this file, certified again, instead of solving")
+	c.Flags().StringVar(&f.table, "table", "",
+		"use the noise function, or the table of many classes, in this file, certified again, instead "+
+			"of solving")
 	takesFile(c, "table", tableFiles...)
 }
 
@@ -67,13 +69,16 @@ func (f *answerFlags) prepare(c *cobra.Command, a *app, service bool) error {
 // keep one.
 func (f *problemFlags) solvers(a *app, o *optimalFlags, unsaved *error) (
 	func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error),
-	func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error),
+	func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table,
+		error),
 ) {
-	return func(ctx context.Context, p constraints.Problem, options solve.Options) (*gamma.Table, error) {
+	return func(ctx context.Context, p constraints.Problem, options solve.Options) (*gamma.Table,
+			error) {
 			s, err := f.solveProblem(ctx, a, p, options)
 			*unsaved = cmp.Or(*unsaved, s.unsaved)
 			return s.Table, err
-		}, func(ctx context.Context, p plurality.Problem, objective plurality.Objective, within time.Duration) (*plurality.Table, error) {
+		}, func(ctx context.Context, p plurality.Problem, objective plurality.Objective,
+			within time.Duration) (*plurality.Table, error) {
 			t, missed, err := o.solve(ctx, a, f, p, objective, within)
 			*unsaved = cmp.Or(*unsaved, missed)
 			return t, err

@@ -24,10 +24,13 @@ func TestVotesThatChangeAreNotReleased(t *testing.T) {
 			dir := t.TempDir()
 			book := makeLedger(t, dir)
 			votes := filepath.Join(dir, "votes.csv")
-			if err := os.WriteFile(votes, []byte("t1,t2,t3\n"+strings.Repeat(row, 1_500_000)), 0o600); err != nil {
+			if err := os.WriteFile(votes, []byte("t1,t2,t3\n"+strings.Repeat(row, 1_500_000)),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"aggregate", "votes.csv", "--m", "1", "--eps", "1e-9", "--teacher-delta", "0", "--teachers", tt.teachers, "--ledger", "ledger", "--request-id", "march", "--out", "labels.csv", "-q"}
+			args := []string{"aggregate", "votes.csv", "--m", "1", "--eps", "1e-9", "--teacher-delta", "0",
+				"--teachers", tt.teachers, "--ledger", "ledger", "--request-id", "march", "--out", "labels.csv",
+				"-q"}
 			if tt.teachers == "frozen" {
 				args = append(args, "--ensemble", "wards")
 			}
@@ -37,7 +40,8 @@ func TestVotesThatChangeAreNotReleased(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(20 * time.Second); len(historyOf(t, book)) == 0 && time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+			for end := time.Now().Add(20 * time.Second); len(historyOf(t, book)) == 0 &&
+				time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 			}
 			f, err := os.OpenFile(votes, os.O_WRONLY, 0)
 			if err != nil {
@@ -55,7 +59,8 @@ func TestVotesThatChangeAreNotReleased(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = c.Wait() // the exit code says it
-			if code := c.ProcessState.ExitCode(); code != int(exitInput) || !strings.Contains(said.String(), tt.want) {
+			if code := c.ProcessState.ExitCode(); code != int(exitInput) ||
+				!strings.Contains(said.String(), tt.want) {
 				t.Errorf("exit code %d, %s, want %q", code, said.String(), tt.want)
 			}
 			checkAbsent(t, filepath.Join(dir, "labels.csv"))

@@ -20,35 +20,55 @@ type chargeFlags struct {
 func (f *chargeFlags) register(c *cobra.Command) {
 	f.registerPayer(c)
 	fl := c.Flags()
-	fl.StringVar(&f.RequestID, "request-id", "", "name of this release in the ledger; a name is charged and answered once")
-	fl.StringVar(&f.Draw, "draw", "", "name of these votes of fresh teachers (default: the request id). State the name of an earlier draw to answer the same votes again")
-	fl.BoolVar(&f.VotesCastAnew, "votes-cast-anew", false, "state that fresh teachers cast these votes for this draw. A ledger then takes them if they equal those of an earlier draw, too, which it refuses else; it keeps no trace of either")
+	fl.StringVar(&f.RequestID, "request-id", "",
+		"name of this release in the ledger; a name is charged and answered once")
+	fl.StringVar(&f.Draw, "draw", "",
+		"name of these votes of fresh teachers (default: the request id). State the name of an earlier "+
+			"draw to answer the same votes again")
+	fl.BoolVar(&f.VotesCastAnew, "votes-cast-anew", false,
+		"state that fresh teachers cast these votes for this draw. A ledger then takes them if they "+
+			"equal those of an earlier draw, too, which it refuses else; it keeps no trace of either")
 	registerRecords(c, &f.records)
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the SECRET key of the coins here until the labels are out, so that the same command finishes a release that was paid for and interrupted (darrm and its baselines only)")
+	fl.StringVar(&f.checkpoint, "checkpoint", "",
+		"keep the SECRET key of the coins here until the labels are out, so that the same command "+
+			"finishes a release that was paid for and interrupted (darrm and its baselines only)")
 	takesFile(c, "checkpoint")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the release would cost, and release and charge nothing")
-	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
+	fl.BoolVar(&f.dryRun, "dry-run", false,
+		"say what the release would cost, and release and charge nothing")
+	fl.BoolVar(&f.force, "force", false,
+		"without --ledger: replace --out by a new draw. Nobody accounts for the two")
 }
 
 // registerPayer registers which ledger is charged, and for which teachers.
 func (f *chargeFlags) registerPayer(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.Ledger, "ledger", "", "charge this ledger (darrm budget init) before a label is drawn")
+	fl.StringVar(&f.Ledger, "ledger", "",
+		"charge this ledger (darrm budget init) before a label is drawn")
 	takesFile(c, "ledger", ledgerFiles...)
-	fl.StringVar(&f.Teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after; needed to charge a ledger")
+	fl.StringVar(&f.Teachers, "teachers", "",
+		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's "+
+			"training was private, and it votes ever after; needed to charge a ledger")
 	oneOf(c, "teachers", teacherNames...)
-	fl.StringVar(&f.Ensemble, "ensemble", "", "name of the teachers in the ledger. Frozen ones are charged once, under it: that the name stands for the same teachers every time is your word")
-	fl.StringVar(&f.EnsembleDigest, "ensemble-digest", "", "any text that identifies the teachers, such as a hash of their files. Once stated it is required of every release of the ensemble; it verifies nothing")
+	fl.StringVar(&f.Ensemble, "ensemble", "",
+		"name of the teachers in the ledger. Frozen ones are charged once, under it: that the name "+
+			"stands for the same teachers every time is your word")
+	fl.StringVar(&f.EnsembleDigest, "ensemble-digest", "",
+		"any text that identifies the teachers, such as a hash of their files. Once stated it is "+
+			"required of every release of the ensemble; it verifies nothing")
 	registerSlack(c, &f.slack)
 }
 
 // registerSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
 func registerSlack(c *cobra.Command, slack *float64) {
-	c.Flags().Float64Var(slack, "slack", 0, "δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, or 0 where the answers have δ = 0)")
+	c.Flags().Float64Var(slack, "slack", 0,
+		"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, or 0 "+
+			"where the answers have δ = 0)")
 }
 
 func registerRecords(c *cobra.Command, records *int) {
-	c.Flags().IntVar(records, "records", 0, "how many records the teachers were trained on, if it is public: a total δ of 1/records or more is then called worthless")
+	c.Flags().IntVar(records, "records", 0,
+		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+
+			"more is then called worthless")
 }
 
 // prepare checks the flags. promise is true if the teachers are private themselves.

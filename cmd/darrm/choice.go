@@ -44,13 +44,16 @@ func offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 }
 
 func (v *choice) Set(text string) error {
-	if i := slices.IndexFunc(v.values, func(name string) bool { return strings.EqualFold(name, text) }); i >= 0 {
+	if i := slices.IndexFunc(v.values, func(name string) bool {
+		return strings.EqualFold(name, text)
+	}); i >= 0 {
 		return v.Value.Set(v.values[i])
 	}
 	if text == "" && v.String() == "" {
 		return nil
 	}
-	return fmt.Errorf("%q, but it must be %s%s", text, alternatives(v.values), didYouMean("", similar(text, v.values)))
+	return fmt.Errorf("%q, but it must be %s%s", text, alternatives(v.values),
+		didYouMean("", similar(text, v.values)))
 }
 
 // alternatives lists names: "a", "b" or "c".
@@ -83,7 +86,8 @@ func similar(text string, names []string) []string {
 	}
 	found := c.SuggestionsFor(text)
 	for _, name := range names { // the whole word where the name is its beginning, such as epsilon
-		if len(name) >= 3 && strings.HasPrefix(strings.ToLower(text), name) && !slices.Contains(found, name) {
+		if len(name) >= 3 && strings.HasPrefix(strings.ToLower(text), name) &&
+			!slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}

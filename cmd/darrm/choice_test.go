@@ -70,7 +70,10 @@ func TestCompletionOfEveryFlag(t *testing.T) {
 			}
 		})
 	})
-	for _, name := range []string{"mechanism", "objective", "format", "neighbours", "method", "progress", "mode", "prior", "shape", "layout", "header", "missing", "data", "teachers", "order", "task", "data-set", "data-format", "conversion", "released", "on-interrupt", "out-format", "compression"} {
+	for _, name := range []string{"mechanism", "objective", "format", "neighbours", "method",
+		"progress", "mode", "prior", "shape", "layout", "header", "missing", "data", "teachers", "order",
+		"task", "data-set", "data-format", "conversion", "released", "on-interrupt", "out-format",
+		"compression"} {
 		if !choices[name] {
 			t.Errorf("--%s is no choice", name)
 		}
@@ -79,9 +82,12 @@ func TestCompletionOfEveryFlag(t *testing.T) {
 
 func TestCompletionOfFiles(t *testing.T) {
 	for command, want := range map[string]string{
-		"solve --out": byEnding, "solve --plot": byEnding, "aggregate --table": byEnding, "aggregate --ledger": byEnding, "aggregate": byEnding,
-		"verify": byEnding, "votes describe": byEnding, "train shuffled --private": byEnding, "train shuffled --data-dir": foldersOnly,
-		"budget show": byEnding, "budget history": byEnding, "budget verify": byEnding, "budget report": byEnding, "report": foldersOnly, "man": foldersOnly,
+		"solve --out": byEnding, "solve --plot": byEnding, "aggregate --table": byEnding,
+		"aggregate --ledger": byEnding, "aggregate": byEnding,
+		"verify": byEnding, "votes describe": byEnding, "train shuffled --private": byEnding,
+		"train shuffled --data-dir": foldersOnly,
+		"budget show":               byEnding, "budget history": byEnding, "budget verify": byEnding,
+		"budget report": byEnding, "report": foldersOnly, "man": foldersOnly,
 		"solve": noFiles, "version": noFiles, "solve --eps": noFiles, "experiment show": ":0",
 	} {
 		if _, got := complete(t, append(strings.Fields(command), "")...); got != want {
@@ -95,7 +101,8 @@ func TestCompletionOfFiles(t *testing.T) {
 
 func TestCompletionScripts(t *testing.T) {
 	for _, s := range shells {
-		if out, _ := runDarrm(t, "completion", s.name); !strings.Contains(out, "darrm") || !strings.Contains(out, cobra.ShellCompRequestCmd) {
+		if out, _ := runDarrm(t, "completion", s.name); !strings.Contains(out, "darrm") ||
+			!strings.Contains(out, cobra.ShellCompRequestCmd) {
 			t.Errorf("%s: no script", s.name)
 		}
 	}
@@ -152,7 +159,8 @@ func TestManual(t *testing.T) {
 			}
 		})
 		for line := range strings.Lines(page) {
-			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !regexp.MustCompile(`^\.(TH|SH|PP|TP|B|BR|br|nf|fi)\b`).MatchString(line) {
+			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") &&
+				!regexp.MustCompile(`^\.(TH|SH|PP|TP|B|BR|br|nf|fi)\b`).MatchString(line) {
 				t.Errorf("%s: no request of ours: %q", name, line)
 			}
 		}

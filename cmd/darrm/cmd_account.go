@@ -83,9 +83,11 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	oneOf(c, "teachers", teacherNames...)
 	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)
-	fl.StringVar(&f.table, "table", "", "a table made by solve (\"-\" is stdin): what its answers cost")
+	fl.StringVar(&f.table, "table", "",
+		"a table made by solve (\"-\" is stdin): what its answers cost")
 	takesFile(c, "table", "json")
-	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+figure.Formats+")")
+	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+
+		figure.Formats+")")
 	takesFile(c, "plot", pictureFiles...)
 	c.AddCommand(newAccountTrain(a))
 	return c
@@ -160,14 +162,16 @@ func (f *accountFlags) options(c *cobra.Command, a *app) (o ensemble.StatementOp
 		return o, err
 	}
 	if o.Randomness != 0 && !x.Teachers {
-		return o, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s is new in every answer", ensemble.OptimalNoise, x.Mechanism)
+		return o, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s "+
+			"is new in every answer", ensemble.OptimalNoise, x.Mechanism)
 	}
 	o.Problem, o.Answer, o.PerAnswer = x.Problem, x.Answer, x.PerAnswer
 	return o, nil
 }
 
 // toldByTable are the flags of what a table says.
-var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta", "affected", "data", "num-classes", "mechanism"}
+var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta", "affected",
+	"data", "num-classes", "mechanism"}
 
 // tableOptions are those of a table, whose answers may add up by more than their (ε, δ).
 func (f *accountFlags) tableOptions(c *cobra.Command, a *app, o *ensemble.StatementOptions) error {
@@ -185,7 +189,8 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *app, o *ensemble.Statem
 		return err
 	}
 	if o.Randomness != 0 && promiseNothing(p.Problem) {
-		return usagef("--teachers goes with tables of teachers that promise something: the noise of %s is new in every answer", f.table)
+		return usagef("--teachers goes with tables of teachers that promise something: the noise of %s "+
+			"is new in every answer", f.table)
 	}
 	o.Problem, o.Answer, o.PerAnswer = p.Problem, p.Mechanism.Event(), p.Mechanism.PerAnswer()
 	return nil

@@ -33,7 +33,8 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 			d++
 		}
 		return deliverPlan(c, a, func() (train.Plan, error) {
-			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
+			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
+				func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
 		})
 	}
 	c.Flags().IntVar(&n, "n", 0, "number of private records")
@@ -76,12 +77,14 @@ func deliverPrice(a *app, p train.Price, rows []train.PriceRow) error {
 			Rows []comparedPrice `json:"accounts"`
 		}{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p)}
 		for _, r := range rows {
-			out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation, finite(r.Epsilon), r.InUse, r.Holds})
+			out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
+				finite(r.Epsilon), r.InUse, r.Holds})
 		}
 		return a.deliverJSON("", out)
 	}
 	return a.print(func(w *terminal.Page) error {
-		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+p.Relation.String()+", by "+string(p.Bound))
+		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+
+			p.Relation.String()+", by "+string(p.Bound))
 		for _, note := range p.Notes {
 			w.Text("  ", note)
 		}
@@ -98,7 +101,8 @@ func deliverPrice(a *app, p train.Price, rows []train.PriceRow) error {
 			case r.InUse:
 				status = "in use"
 			}
-			t.Rows = append(t.Rows, []string{string(r.Noise), r.Reading, num.Outward(r.Epsilon, 5, true), num.Outward(r.Sensitivity, 5, true), num.Outward(r.Deviation, 5, true), status})
+			t.Rows = append(t.Rows, []string{string(r.Noise), r.Reading, num.Outward(r.Epsilon, 5, true),
+				num.Outward(r.Sensitivity, 5, true), num.Outward(r.Deviation, 5, true), status})
 		}
 		return w.Table(t)
 	})

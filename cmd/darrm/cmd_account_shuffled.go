@@ -18,8 +18,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// accountShuffled has the flags of account train shuffled: what a forecast knows is stated, for want of
-// records.
+// accountShuffled has the flags of account train shuffled: what a forecast knows is stated, for
+// want of records.
 type accountShuffled struct {
 	shuffledFlags
 	selectFlags
@@ -35,14 +35,20 @@ func newAccountShuffled(a *app, k family) *cobra.Command {
 	f.registerMode(c, iteration.Best)
 	f.selectFlags.register(c)
 	fl, o := c.Flags(), &f.forecast
-	fl.StringVar(&f.task, "task", "", "with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default")
+	fl.StringVar(&f.task, "task", "",
+		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default")
 	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
 	fl.IntVar(&o.Records, "n", 0, "private records, which is also the number of steps in an epoch")
-	fl.Float64Var(&o.Smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public (default unknown)")
-	fl.BoolVar(&o.NonConvex, "non-convex", false, "the losses are not convex, or clipping may break contraction")
-	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\", or after \"every\" step")
+	fl.Float64Var(&o.Smoothness, "smoothness", 0,
+		"L, the largest smoothness of any sample's loss, private or public (default unknown)")
+	fl.BoolVar(&o.NonConvex, "non-convex", false,
+		"the losses are not convex, or clipping may break contraction")
+	fl.StringVar(&f.released, "released", "last",
+		"what others may see: the \"last\" model, the model after each of the \"epochs\", or after "+
+			"\"every\" step")
 	oneOf(c, "released", slices.Sorted(maps.Keys(releasedNames))...)
-	fl.BoolVar(&o.OrderVisible, "order-visible", false, "others may learn in which order records were visited")
+	fl.BoolVar(&o.OrderVisible, "order-visible", false,
+		"others may learn in which order records were visited")
 	return c
 }
 
@@ -51,7 +57,8 @@ func (f *accountShuffled) registerGrid(c *cobra.Command) {
 }
 
 // releasedNames are the values of --released.
-var releasedNames = map[string]iteration.Released{"last": iteration.LastIterate, "epochs": iteration.EpochEnds, "every": iteration.EveryIterate}
+var releasedNames = map[string]iteration.Released{"last": iteration.LastIterate,
+	"epochs": iteration.EpochEnds, "every": iteration.EveryIterate}
 
 // modeRow is the result of one mode of accounting, in JSON.
 type modeRow struct {
@@ -116,11 +123,13 @@ func (f *accountShuffled) run(c *cobra.Command, a *app) error {
 	return a.print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
 }
 
-// stated returns the forecast of the flags as they are, which a candidate of --grid may have changed.
+// stated returns the forecast of the flags as they are, which a candidate of --grid may have
+// changed.
 func (f *accountShuffled) stated(c *cobra.Command) (o shuffled.Forecast, err error) {
 	switch method := shuffled.Method(f.method); method {
 	case shuffled.DPSGD:
-		return o, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
+		return o, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure",
+			method)
 	case shuffled.ShuffleG:
 		return o, usagef("method = %q has no noise: no ε holds", method)
 	case shuffled.PublicOnly:
@@ -139,18 +148,20 @@ func (f *accountShuffled) choose(c *cobra.Command, a *app) error {
 	}
 	task := lossNames[f.task]
 	return deliverPlan(c, a, func() (train.Plan, error) {
-		return f.selectFlags.plan(f.forecast.Records, 0, &f.privacyFlags, task.Name(), model.LinkOf(task), func() (train.Plan, error) {
-			o, err := f.stated(c)
-			if err != nil {
-				return nil, err
-			}
-			return o.Quote(c.Context())
-		})
+		return f.selectFlags.plan(f.forecast.Records, 0, &f.privacyFlags, task.Name(), model.LinkOf(task),
+			func() (train.Plan, error) {
+				o, err := f.stated(c)
+				if err != nil {
+					return nil, err
+				}
+				return o.Quote(c.Context())
+			})
 	})
 }
 
 // report accounts for the noise that is given, or for what --eps needs.
-func (f *accountShuffled) report(c *cobra.Command, e iteration.Steps) (r iteration.Report, err error) {
+func (f *accountShuffled) report(c *cobra.Command,
+	e iteration.Steps) (r iteration.Report, err error) {
 	if c.Flags().Changed("eps") {
 		_, r, err = e.Calibrate(c.Context(), f.target())
 		return r, err
@@ -160,14 +171,18 @@ func (f *accountShuffled) report(c *cobra.Command, e iteration.Steps) (r iterati
 }
 
 func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []modeRow) error {
-	w.Text("  ", fmt.Sprintf("%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η = %g; δ = %g", f.method, f.options.Epochs, f.forecast.Records, strings.ToUpper(f.order), f.clip, f.options.StepSize, f.delta))
-	w.Text("  ", fmt.Sprintf("K_p = %d epochs with n_d = %d private steps; neighbours %s", e.Epochs, e.Private, e.Neighbours))
+	w.Text("  ", fmt.Sprintf("%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η "+
+		"= %g; δ = %g", f.method, f.options.Epochs, f.forecast.Records, strings.ToUpper(f.order), f.clip,
+		f.options.StepSize, f.delta))
+	w.Text("  ", fmt.Sprintf("K_p = %d epochs with n_d = %d private steps; neighbours %s", e.Epochs,
+		e.Private, e.Neighbours))
 	l := "smoothness unknown"
 	if f.forecast.Smoothness > 0 {
 		l = fmt.Sprintf("smoothness L = %g", f.forecast.Smoothness)
 	}
 	if fails := e.Contraction(); len(fails) > 0 {
-		w.Text("  ", fmt.Sprintf("%s: steps are not known to be non-expansive: %s", l, strings.Join(fails, "; ")))
+		w.Text("  ", fmt.Sprintf("%s: steps are not known to be non-expansive: %s", l,
+			strings.Join(fails, "; ")))
 	} else {
 		w.Text("  ", l+": steps are non-expansive")
 	}
@@ -185,7 +200,8 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			name = fmt.Sprintf("best: %s", r.report.Mode)
 		}
 		if r.Refused != "" {
-			table = append(table, []string{name, orDash(r.Conversion), "refused", "-", "-", "-", "-", "-", "-"})
+			table = append(table, []string{name, orDash(r.Conversion), "refused", "-", "-", "-", "-", "-",
+				"-"})
 			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
 			continue
 		}
@@ -207,7 +223,8 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			alpha = fmt.Sprintf("%.5g", r.report.Alpha)
 		}
 		table = append(table, []string{
-			name, orDash(r.Conversion), epsilon, fmt.Sprintf("%.6g", r.report.Noise), fmt.Sprintf("%.6g", r.report.PublicNoise),
+			name, orDash(r.Conversion), epsilon, fmt.Sprintf("%.6g", r.report.Noise),
+			fmt.Sprintf("%.6g", r.report.PublicNoise),
 			fmt.Sprintf("%.4g", r.report.Amplification), rho, alpha, released,
 		})
 		for _, s := range r.report.Fallback {
@@ -217,7 +234,8 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			note(fmt.Sprintf("%s: %s", name, s))
 		}
 	}
-	if err := w.Table(terminal.Table{Header: []string{"accounting", "conversion", "ε", "σ, private", "σ, public", "m", "ρ", "α", "may be released"}, Rows: table}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"accounting", "conversion", "ε", "σ, private",
+		"σ, public", "m", "ρ", "α", "may be released"}, Rows: table}); err != nil {
 		return err
 	}
 	for _, n := range notes {

@@ -96,12 +96,17 @@ after it was paid for is finished by the same command.`,
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	takesFile(c, "out", votes.FileEndings()...)
-	fl.StringVar(&f.outFormat, "out-format", "auto", anyOf(labelFormats()...)+"; auto goes by the name")
+	fl.StringVar(&f.outFormat, "out-format", "auto",
+		anyOf(labelFormats()...)+"; auto goes by the name")
 	oneOf(c, "out-format", append([]string{"auto"}, labelFormats()...)...)
-	fl.StringVar(&f.outCompression, "out-compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
+	fl.StringVar(&f.outCompression, "out-compression", "auto",
+		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
 	oneOf(c, "out-compression", votes.CompressionNames()...)
-	fl.BoolVar(&f.scores, "scores", false, "show on stderr how each mechanism does on these votes, and on true labels where the files have them: computed from the raw votes, NOT PRIVATE")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not private")
+	fl.BoolVar(&f.scores, "scores", false,
+		"show on stderr how each mechanism does on these votes, and on true labels where the files "+
+			"have them: computed from the raw votes, NOT PRIVATE")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
+		"simulate with this seed, for experiments; the output is marked, it is not private")
 	return c
 }
 
@@ -136,8 +141,11 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		return scores.add(b, classes)
 	}
 	simulated := l.Seed != nil
-	if a.json && !f.charge.dryRun { // a dry run writes its own document, whatever form the labels will have
-		l.Encode = func(w io.Writer, s *release.Summary) error { return encodeAnswers(w, s, g, answers, simulated) }
+	// a dry run writes its own document, whatever form the labels will have
+	if a.json && !f.charge.dryRun {
+		l.Encode = func(w io.Writer, s *release.Summary) error {
+			return encodeAnswers(w, s, g, answers, simulated)
+		}
 	}
 	if f.charge.dryRun {
 		q, err := l.Quote(c.Context())
@@ -151,7 +159,8 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	case s == nil:
 		return err
 	case s.Before:
-		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.RequestID, f.out)
+		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.RequestID,
+			f.out)
 		return err
 	}
 	report(a, s, g, simulated)
@@ -164,9 +173,12 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 // labels returns the release that the flags describe, without its mechanism.
 func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) release.Labels {
 	l := release.Labels{
-		Votes: paths, Stdin: &input{ctx: c.Context(), r: a.in}, Read: f.read.options, Charge: f.charge.Charge,
-		Output: release.FileOutput{Path: f.out, Stdout: a.out}, Format: f.format, Compression: f.compression,
-		Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table, Source: release.SourceFlags, Records: f.charge.records,
+		Votes: paths, Stdin: &input{ctx: c.Context(), r: a.in}, Read: f.read.options,
+		Charge: f.charge.Charge,
+		Output: release.FileOutput{Path: f.out, Stdout: a.out}, Format: f.format,
+		Compression: f.compression,
+		Checkpoint:  f.charge.checkpoint, Force: f.charge.force, Table: f.table,
+		Source: release.SourceFlags, Records: f.charge.records,
 		Progress: func(passage string) (func(votes.Progress), func()) {
 			bar := newProgress(a)
 			return bar.rows(passage), func() {

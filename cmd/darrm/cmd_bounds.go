@@ -38,19 +38,24 @@ ShuffleG are for --method only.
 
 How far the public data lead away, smoothness, variance and optimum are worked out
 from the private data: NOT PRIVATE, do not release these figures.`,
-		Example: "  darrm bounds --data-set crime --epochs 20 --step-size 1e-4 --clip 10 --eps 5 --delta 1e-6",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
+		Example: "  darrm bounds --data-set crime --epochs 20 --step-size 1e-4 --clip 10 --eps 5 " +
+			"--delta 1e-6",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.dataFlags.register(c)
 	f.registerBy(c, iteration.Paper) // the bounds are the source's
 	fl := c.Flags()
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
-	fl.Float64Var(&f.beta, "beta", 0, "β of the theorem (default: the largest that it allows, else 0.1)")
-	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\"); the corrected bound needs none")
+	fl.Float64Var(&f.beta, "beta", 0,
+		"β of the theorem (default: the largest that it allows, else 0.1)")
+	fl.StringVar(&f.psi, "psi", "",
+		"add the terms that the source prints for \"l1\" or for a projection (\"proj\"); the corrected "+
+			"bound needs none")
 	oneOf(c, "psi", "l1", "proj")
-	fl.Float64Var(&f.psiBound, "psi-bound", 0, "B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
+	fl.Float64Var(&f.psiBound, "psi-bound", 0,
+		"B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")
 	return c
 }
@@ -89,12 +94,14 @@ type termsJSON struct {
 
 func newTerms(t shuffled.Terms) termsJSON {
 	return termsJSON{
-		finite(t.Initial), finite(t.Optimisation), finite(t.NonVanishing), finite(t.Vanishing), finite(t.Noise), finite(t.Other), finite(t.Total()),
+		finite(t.Initial), finite(t.Optimisation), finite(t.NonVanishing), finite(t.Vanishing),
+		finite(t.Noise), finite(t.Other), finite(t.Total()),
 	}
 }
 
 func (f *boundsCommand) run(c *cobra.Command, a *app) error {
-	methods := []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved}
+	methods := []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
+		shuffled.Interleaved}
 	one := c.Flags().Changed("method")
 	if one {
 		m := shuffled.Method(f.method)
@@ -124,7 +131,8 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if one && methods[0].UsesPublic() && set.Public == nil {
 		return usagef("--public must be given: %s uses public data", methods[0])
 	}
-	optimum, err := interruptibly(c.Context(), train.Problem{Loss: config.Task, Regularizer: config.Regularizer, Records: set.Private}.Optimum)
+	optimum, err := interruptibly(c.Context(), train.Problem{Loss: config.Task,
+		Regularizer: config.Regularizer, Records: set.Private}.Optimum)
 	if err != nil {
 		return err
 	}
@@ -144,9 +152,10 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 		row := boundRow{Method: string(m), Fails: []string{}}
 		// Its plan is priced, which heeds no context.
 		b, err := interruptibly(c.Context(), func() (shuffled.BoundReport, error) {
-			return shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum, shuffled.BoundOptions{
-				Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
-			})
+			return shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum,
+				shuffled.BoundOptions{
+					Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
+				})
 		})
 		if interrupted := c.Context().Err(); interrupted != nil {
 			return interrupted // also where this row was finished before
@@ -217,11 +226,14 @@ func renderBounds(w *terminal.Page, rows []boundRow) error {
 			epsilon = r.Cost.Epsilon
 		}
 		table = append(table, []string{
-			r.Method, fmt.Sprintf("%.4g", epsilon), fmt.Sprintf("%.4g", r.Noise), number(r.Printed.Total), number(r.Corrected.Total),
-			number(r.Printed.Noise), number(r.Corrected.Noise), number(r.Corrected.NonVanishing), fmt.Sprintf("%.3g", r.StepCap),
+			r.Method, fmt.Sprintf("%.4g", epsilon), fmt.Sprintf("%.4g", r.Noise), number(r.Printed.Total),
+			number(r.Corrected.Total),
+			number(r.Printed.Noise), number(r.Corrected.Noise), number(r.Corrected.NonVanishing),
+			fmt.Sprintf("%.3g", r.StepCap),
 		})
 	}
-	header := []string{"method", "ε", "σ", "bound, printed", "bound, corrected", "noise term, printed", "noise term, corrected", "public data's term", "step size at most"}
+	header := []string{"method", "ε", "σ", "bound, printed", "bound, corrected", "noise term, printed",
+		"noise term, corrected", "public data's term", "step size at most"}
 	if err := w.Table(terminal.Table{Header: header, Rows: table}); err != nil {
 		return err
 	}
@@ -235,12 +247,14 @@ func renderBounds(w *terminal.Page, rows []boundRow) error {
 	}
 	for _, r := range rows {
 		if r.Rate != nil {
-			w.Text("  ", fmt.Sprintf("%s: rate at the best K = %.3g, constants dropped: %.3g printed, %.3g corrected", r.Method, r.Rate.BestEpochs, r.Rate.Printed, r.Rate.Corrected))
+			w.Text("  ", fmt.Sprintf("%s: rate at the best K = %.3g, constants dropped: %.3g printed, "+
+				"%.3g corrected", r.Method, r.Rate.BestEpochs, r.Rate.Printed, r.Rate.Corrected))
 		}
 	}
 	for _, r := range rows {
 		if r.TunedStep != nil {
-			w.Text("  ", fmt.Sprintf("step size that the source takes without noise: %.3g", *r.TunedStep)) // the same for all: it is about the private data
+			// the same for all: it is about the private data
+			w.Text("  ", fmt.Sprintf("step size that the source takes without noise: %.3g", *r.TunedStep))
 			break
 		}
 	}

@@ -37,7 +37,8 @@ the ledger can test a guess of what the teachers voted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a), newBudgetAdopt(a), newBudgetReport(a))
+	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a),
+		newBudgetAdopt(a), newBudgetReport(a))
 	return c
 }
 
@@ -74,7 +75,8 @@ another one is refused.`,
 			case err != nil:
 				return outputError{Err: err}
 			}
-			if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: delta}, 0); worthless {
+			if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: delta},
+				0); worthless {
 				a.say("darrm: warning: with the whole budget spent, %s", reason)
 			}
 			return showBudget(c, a, l)
@@ -82,7 +84,9 @@ another one is refused.`,
 	}
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
-	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne), "which datasets differ by one person in every cost that is ever charged: \"replace\" a record, or \"add-remove\" one")
+	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne),
+		"which datasets differ by one person in every cost that is ever charged: \"replace\" a record, "+
+			"or \"add-remove\" one")
 	oneOf(c, "neighbours", release.RelationNames()...)
 	return c
 }
@@ -161,7 +165,8 @@ whether both files were replaced by older copies.`,
 			return deliverHead(c, a, l)
 		},
 	}
-	c.Flags().StringVar(&pinned, "head", "", "a head that this command printed before: the ledger must still contain it")
+	c.Flags().StringVar(&pinned, "head", "",
+		"a head that this command printed before: the ledger must still contain it")
 	return c
 }
 
@@ -230,7 +235,8 @@ func deliverSums(a *app, s release.BudgetSums) error {
 	if a.json {
 		return a.deliverJSON("", s)
 	}
-	rows := [][]string{s.Granted.Row("granted", false), s.Spent.Row("spent", true), s.Remaining.Row("remains", false)}
+	rows := [][]string{s.Granted.Row("granted", false), s.Spent.Row("spent", true),
+		s.Remaining.Row("remains", false)}
 	return a.print(func(w *terminal.Page) error {
 		if err := w.Table(terminal.Table{Header: []string{s.Ledger, "ε", "δ"}, Rows: rows}); err != nil {
 			return err
@@ -245,7 +251,8 @@ func renderHistory(w *terminal.Page, h release.History) error {
 	rows := make([][]string, len(h.Entries))
 	for i := range h.Entries {
 		e := &h.Entries[i]
-		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
+		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind),
+			strconv.Quote(e.ID), "", "", ""}
 		if e.Total != nil {
 			copy(row[4:], e.Total.Row("", true)[1:])
 			row[6] = e.What()
@@ -254,5 +261,6 @@ func renderHistory(w *terminal.Page, h release.History) error {
 		}
 		rows[i] = row
 	}
-	return w.Table(terminal.Table{Header: []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, Rows: rows})
+	return w.Table(terminal.Table{Header: []string{"entry", "time", "kind", "request", "ε", "δ",
+		"what"}, Rows: rows})
 }

@@ -23,15 +23,18 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var f cacheFlags
-	c.PersistentFlags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
+	c.PersistentFlags().StringVar(&f.cacheDir, "cache-dir", "",
+		"directory of the cache (default see darrm cache path)")
 	takesFolder(c, "cache-dir")
 
 	list := &cobra.Command{
-		Use: "list", Short: "List the tables in the cache", Long: "List the tables in the cache.", Args: cobra.NoArgs,
+		Use: "list", Short: "List the tables in the cache", Long: "List the tables in the cache.",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.cacheList(&f) },
 	}
 	clear := &cobra.Command{
-		Use: "clear", Short: "Remove all tables from the cache", Long: "Remove all tables from the cache; other files in its directory stay.", Args: cobra.NoArgs,
+		Use: "clear", Short: "Remove all tables from the cache",
+		Long: "Remove all tables from the cache; other files in its directory stay.", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := f.store()
 			if err != nil {
@@ -51,7 +54,8 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 		},
 	}
 	path := &cobra.Command{
-		Use: "path", Short: "Print the directory of the cache", Long: "Print the directory of the cache.", Args: cobra.NoArgs,
+		Use: "path", Short: "Print the directory of the cache", Long: "Print the directory of the cache.",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := f.store()
 			if err != nil {
@@ -104,7 +108,8 @@ func (a *app) cacheList(f *cacheFlags) error {
 		}
 		var rows [][]string
 		for _, l := range lines {
-			what := unread.ReplaceAllStringFunc(strings.TrimPrefix(strings.TrimPrefix(l.Key, "darrm table "), "darrm "), func(part string) string {
+			what := unread.ReplaceAllStringFunc(strings.TrimPrefix(strings.TrimPrefix(l.Key, "darrm table "),
+				"darrm "), func(part string) string {
 				if part[0] != '[' {
 					return part[:12] + "…"
 				}

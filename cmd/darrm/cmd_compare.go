@@ -66,8 +66,10 @@ figures hold for any votes, do not use it.`,
 	f.read.register(c)
 	f.mechanism.registerRelation(c)
 	fl := c.Flags()
-	fl.IntVar(&f.mechanism.threshold, "threshold", 0, choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
-	fl.Float64Var(&f.mechanism.checkRatio, "check-ratio", ensemble.CheckRatio, "noise of that check, in units of the noise of the counts")
+	fl.IntVar(&f.mechanism.threshold, "threshold", 0,
+		choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
+	fl.Float64Var(&f.mechanism.checkRatio, "check-ratio", ensemble.CheckRatio,
+		"noise of that check, in units of the noise of the counts")
 	return c
 }
 
@@ -107,7 +109,8 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 }
 
 // prepare checks the flags.
-func (f *compareFlags) prepare(c *cobra.Command, a *app, unsaved *error) (*choose.Comparison, error) {
+func (f *compareFlags) prepare(c *cobra.Command, a *app,
+	unsaved *error) (*choose.Comparison, error) {
 	if err := f.read.prepare(c); err != nil {
 		return nil, err
 	}
@@ -123,7 +126,8 @@ func (f *compareFlags) prepare(c *cobra.Command, a *app, unsaved *error) (*choos
 	return choose.PrepareComparison(r)
 }
 
-func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*ensemble.Ballots, error) {
+func (f *compareFlags) ballots(ctx context.Context, a *app,
+	paths []string) (*ensemble.Ballots, error) {
 	r, err := f.read.open(ctx, a.in, paths)
 	if err != nil {
 		return nil, err
@@ -142,7 +146,8 @@ func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*en
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return nil, inputError{Err: fmt.Errorf("the votes have missing ones, which compare does not take")}
+			return nil, inputError{Err: fmt.Errorf(
+				"the votes have missing ones, which compare does not take")}
 		}
 		if err := s.add(b, nil); err != nil {
 			return nil, err

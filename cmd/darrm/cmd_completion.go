@@ -13,7 +13,9 @@ var shells = []struct {
 	name  string
 	write func(root *cobra.Command, w io.Writer) error
 }{
-	{"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+	{"bash", func(root *cobra.Command, w io.Writer) error {
+		return root.GenBashCompletionV2(w, true)
+	}},
 	{"zsh", (*cobra.Command).GenZshCompletion},
 	{"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
 	{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},
@@ -40,7 +42,8 @@ func newCompletion(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			i := slices.Index(names, args[0])
 			if i < 0 {
-				return usagef("unknown shell %q: it must be %s%s", args[0], alternatives(names), didYouMean("", similar(args[0], names)))
+				return usagef("unknown shell %q: it must be %s%s", args[0], alternatives(names),
+					didYouMean("", similar(args[0], names)))
 			}
 			return a.deliver("", func(w io.Writer) error { return shells[i].write(c.Root(), w) })
 		},

@@ -29,7 +29,8 @@ import (
 
 // experiments is the catalog of all fields, with what solves for noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
+		convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
 }
 
 func newExperiment(a *app) *cobra.Command {
@@ -77,7 +78,8 @@ func newExperimentList(a *app) *cobra.Command {
 				return a.deliverJSON("", list)
 			}
 			return a.print(func(w *terminal.Page) error {
-				return w.Table(terminal.Table{Header: []string{"experiment", "repeats", "data", "what"}, Rows: rows})
+				return w.Table(terminal.Table{Header: []string{"experiment", "repeats", "data", "what"},
+					Rows: rows})
 			})
 		},
 	}
@@ -187,7 +189,8 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		bar := newProgress(a)
 		show := bar.steps(i, len(defs))
 		o, err := d.Run(c.Context(), f.out, experiment.Options{
-			Seed: f.seed, Quick: f.quick, Data: f.data, Version: version, Solver: lp.Backend(), Progress: show,
+			Seed: f.seed, Quick: f.quick, Data: f.data, Version: version, Solver: lp.Backend(),
+			Progress: show,
 		})
 		bar.stop()
 		if errors.Is(err, experiment.ErrNoData) {
@@ -203,7 +206,8 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 			}
 			return err
 		}
-		e := entry{Name: d.Name, Dir: o.Dir, Reused: o.Reused, Seconds: o.Record.Seconds, Claims: o.Result.Claims}
+		e := entry{Name: d.Name, Dir: o.Dir, Reused: o.Reused, Seconds: o.Record.Seconds,
+			Claims: o.Result.Claims}
 		held := fmt.Sprintf("%d of %d", len(o.Result.Claims)-len(o.Result.Failed()), len(o.Result.Claims))
 		for _, claim := range o.Result.Failed() {
 			failed = append(failed, fmt.Sprintf("%s: %s (%s)", d.Name, claim.Text, claim.Evidence))
@@ -218,7 +222,8 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		err = a.deliverJSON("", list)
 	} else {
 		err = a.print(func(w *terminal.Page) error {
-			return w.Table(terminal.Table{Header: []string{"experiment", "time", "claims that hold", "folder"}, Rows: rows})
+			return w.Table(terminal.Table{Header: []string{"experiment", "time", "claims that hold",
+				"folder"}, Rows: rows})
 		})
 	}
 	if err != nil {
@@ -267,7 +272,10 @@ one of at most 256 MiB.`,
 			if err := experiments(solve.Optimal).WriteReport(c.Context(), &page, args...); err != nil {
 				return release.Unreadable(c.Context(), err)
 			}
-			if err := a.deliver(out, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err }); err != nil {
+			if err := a.deliver(out, func(w io.Writer) error {
+				_, err := io.WriteString(w, page.String())
+				return err
+			}); err != nil {
 				return err
 			}
 			if a.json && out != "" && out != "-" {
@@ -285,7 +293,8 @@ one of at most 256 MiB.`,
 }
 
 // completeExperiments completes the names of built-in experiments, or a file.
-func completeExperiments(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+func completeExperiments(*cobra.Command, []string,
+	string) (names []string, _ cobra.ShellCompDirective) {
 	for _, d := range experiments(solve.Optimal).List() {
 		names = append(names, d.Name)
 	}

@@ -37,12 +37,13 @@ guide, with what each part is trusted for.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newFederatedInit(a), newFederatedEncode(a), newFederatedShuffle(a), newFederatedAggregate(a), newFederatedLocal(a))
+	c.AddCommand(newFederatedInit(a), newFederatedEncode(a), newFederatedShuffle(a),
+		newFederatedAggregate(a), newFederatedLocal(a))
 	return c
 }
 
-// federatedFault gives an error its kind: a file that does not fit is an input, and a round that was
-// released before is refused as by a ledger.
+// federatedFault gives an error its kind: a file that does not fit is an input, and a round that
+// was released before is refused as by a ledger.
 func federatedFault(path string, err error) error {
 	var book *rounds.BookError
 	switch {
@@ -87,7 +88,10 @@ func (a *app) readRun(c *cobra.Command, plan, round string) (*rounds.Plan, *roun
 
 // deliverFile writes what a command made to --out, and what it says of it as JSON to stdout.
 func (a *app) deliverFile(out string, file []byte, report any) error {
-	if err := a.deliver(out, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+	if err := a.deliver(out, func(w io.Writer) error {
+		_, err := w.Write(file)
+		return err
+	}); err != nil {
 		return err
 	}
 	if a.json && out != "-" {
@@ -96,9 +100,15 @@ func (a *app) deliverFile(out string, file []byte, report any) error {
 	return nil
 }
 
-// deliverOnce is deliverFile for what a round gives, which stays as it is where it was written before.
-func (a *app) deliverOnce(ctx context.Context, out string, file []byte, report func(unchanged bool) any) error {
-	before, err := release.WriteOnce(ctx, fmt.Sprintf("--out = %q", out), release.FileOutput{Path: out, Stdout: a.out}, func(w io.Writer) error { _, err := w.Write(file); return err })
+// deliverOnce is deliverFile for what a round gives, which stays as it is where it was written
+// before.
+func (a *app) deliverOnce(ctx context.Context, out string, file []byte,
+	report func(unchanged bool) any) error {
+	before, err := release.WriteOnce(ctx, fmt.Sprintf("--out = %q", out),
+		release.FileOutput{Path: out, Stdout: a.out}, func(w io.Writer) error {
+			_, err := w.Write(file)
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -122,14 +132,20 @@ func (f *siloFlags) register(c *cobra.Command) {
 	fl.IntVar(&f.silo, "silo", 0, "number of this silo in the plan, from 1")
 	fl.StringVar(&f.private, "private", "", "file of the silo's private records")
 	takesFile(c, "private", recordFiles...)
-	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	fl.StringVar(&f.labels, "labels", "",
+		"IDX file of the labels of --private, which are its responses")
 	takesFile(c, "labels", idxFiles...)
 	f.recordFlags.register(c)
-	fl.StringVar(&f.ledger, "ledger", "", "the ledger of these records (darrm budget init): it pays for the run with the first answer, and refuses a second answer to a round")
+	fl.StringVar(&f.ledger, "ledger", "",
+		"the ledger of these records (darrm budget init): it pays for the run with the first answer, "+
+			"and refuses a second answer to a round")
 	takesFile(c, "ledger", ledgerFiles...)
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the SECRET key of the coins here until the answer is out, so that the same command finishes an answer that was interrupted")
+	fl.StringVar(&f.checkpoint, "checkpoint", "",
+		"keep the SECRET key of the coins here until the answer is out, so that the same command "+
+			"finishes an answer that was interrupted")
 	takesFile(c, "checkpoint")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the answer would cost, and answer and charge nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false,
+		"say what the answer would cost, and answer and charge nothing")
 	registerOut(c, &f.out, "write the answer to this file")
 	c.ValidArgsFunction = completeFiles(tableFiles...)
 }

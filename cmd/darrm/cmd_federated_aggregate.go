@@ -44,8 +44,10 @@ rounds and models may be published: the price covers them together.`,
 }
 
 func runAggregateRound(c *cobra.Command, a *app, args []string, out, modelPath string) error {
-	reads := []release.File{{Flag: "PLAN", Path: args[0]}, {Flag: "ROUND", Path: args[1]}, {Flag: "ANSWER", Path: args[2]}}
-	if err := release.CheckPaths(out, "", "", append(reads, release.File{Flag: "model", Path: modelPath, Written: true})...); err != nil {
+	reads := []release.File{{Flag: "PLAN", Path: args[0]}, {Flag: "ROUND", Path: args[1]},
+		{Flag: "ANSWER", Path: args[2]}}
+	if err := release.CheckPaths(out, "", "", append(reads,
+		release.File{Flag: "model", Path: modelPath, Written: true})...); err != nil {
 		return err
 	}
 	for _, file := range []release.File{{Flag: "out", Path: out}, {Flag: "model", Path: modelPath}} {
@@ -105,7 +107,8 @@ func runAggregateRound(c *cobra.Command, a *app, args []string, out, modelPath s
 	case next.Local != nil:
 		say("round %d waits for %d local steps of silo %d", next.Round, p.LocalSteps(), asked)
 	case p.Finished(next):
-		say("all %d rounds are done: %s-DP where neighbours %s", p.Rounds(), p.Cost().Short(), p.Price().Relation)
+		say("all %d rounds are done: %s-DP where neighbours %s", p.Rounds(), p.Cost().Short(),
+			p.Price().Relation)
 		if modelPath != "" {
 			r := newFederatedModel(p, next)
 			return a.deliverTo("model", modelPath, func(w io.Writer) error { return r.encode(w) })
@@ -120,8 +123,11 @@ func runAggregateRound(c *cobra.Command, a *app, args []string, out, modelPath s
 func newFederatedModel(p *rounds.Plan, last *rounds.Round) *modelReport {
 	price, columns := p.Price(), p.Columns()
 	return &modelReport{
-		Private: true, DataSet: "plan " + p.Digest(), Method: price.Method, Rounds: p.Rounds(), Cost: finiteCost(price.Cost), Price: newPriceReport(price),
-		Dim:      price.Dim,
-		Document: model.Document{Task: p.Loss().Name(), Link: model.LinkOf(p.Loss()), Columns: columns.Features, Response: columns.Response, Intercept: columns.Intercept, Model: last.Result()},
+		Private: true, DataSet: "plan " + p.Digest(), Method: price.Method, Rounds: p.Rounds(),
+		Cost: finiteCost(price.Cost), Price: newPriceReport(price),
+		Dim: price.Dim,
+		Document: model.Document{Task: p.Loss().Name(), Link: model.LinkOf(p.Loss()),
+			Columns: columns.Features, Response: columns.Response, Intercept: columns.Intercept,
+			Model: last.Result()},
 	}
 }

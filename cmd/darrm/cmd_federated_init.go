@@ -46,10 +46,14 @@ Each plan has a name of its own: a second init with the same flags is another ru
 	f.method = methodPSGM
 	f.registerRun(c)
 	fl := c.Flags()
-	fl.IntSliceVar(&f.psgm.Silos, "silos", nil, "how many records each silo has; silos are numbered from 1 in this order")
-	fl.StringSliceVar(&f.columns, "columns", nil, "names of the features in the silos' CSV files, in the model's order")
-	fl.IntVar(&f.features, "features", 0, "number of features, instead of --columns, where they have no names")
-	fl.StringVar(&f.response, "response", "", "name of the column of responses in the silos' CSV files")
+	fl.IntSliceVar(&f.psgm.Silos, "silos", nil,
+		"how many records each silo has; silos are numbered from 1 in this order")
+	fl.StringSliceVar(&f.columns, "columns", nil,
+		"names of the features in the silos' CSV files, in the model's order")
+	fl.IntVar(&f.features, "features", 0,
+		"number of features, instead of --columns, where they have no names")
+	fl.StringVar(&f.response, "response", "",
+		"name of the column of responses in the silos' CSV files")
 	registerOut(c, &f.out, "write the plan to this file")
 	fl.StringVar(&f.round, "round", "", "write the first round to this file")
 	takesFile(c, "round", tableFiles...)
@@ -63,7 +67,8 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := release.CheckPaths(f.out, "", "", release.File{Flag: "round", Path: f.round, Written: true}); err != nil {
+	if err := release.CheckPaths(f.out, "", "", release.File{Flag: "round", Path: f.round,
+		Written: true}); err != nil {
 		return err
 	}
 	for _, file := range []release.File{{Flag: "out", Path: f.out}, {Flag: "round", Path: f.round}} {
@@ -71,14 +76,16 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 			return err
 		}
 		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
-			return outputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have been told of it, and no run can go on without its plan", file.Flag, file.Path)}
+			return outputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have been told "+
+				"of it, and no run can go on without its plan", file.Flag, file.Path)}
 		}
 	}
 	if len(f.columns) > 0 {
 		f.features = len(f.columns)
 	}
 	p, err := pricing(c, a, func() (*rounds.Plan, error) {
-		return rounds.New(f.run(f.psgm.Silos), f.features, rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
+		return rounds.New(f.run(f.psgm.Silos), f.features,
+			rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
 	})
 	if err != nil {
 		return err
@@ -91,7 +98,10 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.deliverTo("round", f.round, func(w io.Writer) error { _, err := w.Write(first); return err }); err != nil {
+	if err := a.deliverTo("round", f.round, func(w io.Writer) error {
+		_, err := w.Write(first)
+		return err
+	}); err != nil {
 		return err
 	}
 	if !a.json {
@@ -111,5 +121,6 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 		Reports      int             `json:"reports"` // of a stream of the last round
 		Least        int             `json:"least"`
 		*priceReport
-	}{p.Digest(), p.Price().Method, p.Cost(), p.Federated().LocalEpsilon(), p.Federated().LocalNoise(), p.Federated().Dim(), p.Rounds(), len(p.Silos()), reports, least, newPriceReport(p.Price())})
+	}{p.Digest(), p.Price().Method, p.Cost(), p.Federated().LocalEpsilon(), p.Federated().LocalNoise(),
+		p.Federated().Dim(), p.Rounds(), len(p.Silos()), reports, least, newPriceReport(p.Price())})
 }

@@ -40,14 +40,18 @@ Nothing in a file proves who sent it: check that where the files come in.`,
 			return runShuffle(c, a, args[0], args[1], args[2:], book, out)
 		},
 	}
-	c.Flags().StringVar(&book.Folder, "book", "", "folder where this shuffler remembers which rounds it released; one for all rounds and runs")
+	c.Flags().StringVar(&book.Folder, "book", "",
+		"folder where this shuffler remembers which rounds it released; one for all rounds and runs")
 	takesFolder(c, "book")
-	c.Flags().BoolVar(&book.Begins, "new-book", false, "go on with a --book that does not know the round before: states that no other book has released this round")
+	c.Flags().BoolVar(&book.Begins, "new-book", false,
+		"go on with a --book that does not know the round before: states that no other book has "+
+			"released this round")
 	registerOut(c, &out, "write the shuffled reports to this file")
 	return c
 }
 
-func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []string, book rounds.Book, out string) error {
+func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []string,
+	book rounds.Book, out string) error {
 	if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
 		return err
 	}

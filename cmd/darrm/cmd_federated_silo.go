@@ -90,11 +90,13 @@ func (f *siloFlags) run(c *cobra.Command, a *app, planPath, roundPath string) er
 		if f.local {
 			return usagef("%s waits for reports: use darrm federated encode", roundPath)
 		}
-		return usagef("%s waits for the local steps of silo %d: use darrm federated local there", roundPath, r.Local.Silo+1)
+		return usagef("%s waits for the local steps of silo %d: use darrm federated local there",
+			roundPath, r.Local.Silo+1)
 	}
 	answer := silo.Answer{
 		Plan: p, Round: r, Silo: f.silo - 1, Ledger: f.ledger, Checkpoint: f.checkpoint, Output: output,
-		Reads: []release.File{{Flag: "private", Path: f.private}, {Flag: "labels", Path: f.labels}, {Flag: "PLAN", Path: planPath}, {Flag: "ROUND", Path: roundPath}},
+		Reads: []release.File{{Flag: "private", Path: f.private}, {Flag: "labels", Path: f.labels},
+			{Flag: "PLAN", Path: planPath}, {Flag: "ROUND", Path: roundPath}},
 	}
 	if err := answer.Check(); err != nil {
 		return err
@@ -102,7 +104,8 @@ func (f *siloFlags) run(c *cobra.Command, a *app, planPath, roundPath string) er
 	if answer.Records, err = f.records(c, a, p); err != nil {
 		return err
 	}
-	report := siloReport{Plan: p.Digest(), Silo: f.silo, Round: r.Round, Run: p.Cost(), DryRun: f.dryRun}
+	report := siloReport{Plan: p.Digest(), Silo: f.silo, Round: r.Round, Run: p.Cost(),
+		DryRun: f.dryRun}
 	if !f.local {
 		counts := p.ReportCounts(r, f.silo-1)
 		report.Gradients, report.Differences = counts[0], counts[1]
@@ -129,7 +132,8 @@ func (f *siloFlags) run(c *cobra.Command, a *app, planPath, roundPath string) er
 	case f.local:
 		a.say("silo %d, round %d: %d local steps", f.silo, r.Round, p.LocalSteps())
 	default:
-		a.say("silo %d, round %d: %d reports of gradients and %d of differences, for the shuffler alone", f.silo, r.Round, report.Gradients, report.Differences)
+		a.say("silo %d, round %d: %d reports of gradients and %d of differences, for the shuffler alone",
+			f.silo, r.Round, report.Gradients, report.Differences)
 	}
 	if !a.json {
 		a.say("the run is charged once: %s-DP for all %d rounds", p.Cost().Short(), p.Rounds())

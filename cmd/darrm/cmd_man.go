@@ -35,7 +35,8 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 			if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" {
 				seconds, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
-					return usagef("SOURCE_DATE_EPOCH = %q, but it must be a whole number of seconds since 1970", text)
+					return usagef("SOURCE_DATE_EPOCH = %q, but it must be a whole number of seconds since 1970",
+						text)
 				}
 				date = time.Unix(seconds, 0).UTC().Format(time.DateOnly)
 			}
@@ -43,7 +44,9 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 			var write func(*cobra.Command) error
 			write = func(c *cobra.Command) error {
 				path := filepath.Join(args[0], manName(c)+".1")
-				if err := atomicfile.Write(path, 0o644, func(w io.Writer) error { return writeMan(w, c, date) }); err != nil {
+				if err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
+					return writeMan(w, c, date)
+				}); err != nil {
 					return outputError{Err: err}
 				}
 				files = append(files, path)
@@ -89,7 +92,8 @@ func troff(text string) string {
 func writeMan(w io.Writer, c *cobra.Command, date string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line(`.TH "%s" 1 "%s" "darrm %s" "User Commands"`, strings.ToUpper(troff(manName(c))), date, version)
+	line(`.TH "%s" 1 "%s" "darrm %s" "User Commands"`, strings.ToUpper(troff(manName(c))), date,
+		version)
 	line(".SH NAME\n%s \\- %s", troff(manName(c)), troff(c.Short))
 	if c.Runnable() {
 		line(".SH SYNOPSIS\n.B %s", troff(c.UseLine()))

@@ -51,15 +51,18 @@ type codecFlags struct {
 
 func (f *codecFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.estimator, "estimator", string(sketch.RandProjAvg), "the estimator, as darrm mean predict lists them; clients need to know its family only")
+	fl.StringVar(&f.estimator, "estimator", string(sketch.RandProjAvg),
+		"the estimator, as darrm mean predict lists them; clients need to know its family only")
 	fl.IntVar(&f.k, "k", 0, "numbers that a client sends")
 	registerBits(c, &f.bits)
-	fl.Uint64Var(&f.root, "root", 0, "the seed of all random projections; clients and server must use the same")
+	fl.Uint64Var(&f.root, "root", 0,
+		"the seed of all random projections; clients and server must use the same")
 	fl.Uint64Var(&f.round, "round", 0, "the round's number; use a new one for each round")
 }
 
 func registerBits(c *cobra.Command, bits *int) {
-	c.Flags().IntVar(bits, "bits", 64, "bits of each number: 64, or 1 to 16 to round them at random; EDEN takes 1 to 4")
+	c.Flags().IntVar(bits, "bits", 64,
+		"bits of each number: 64, or 1 to 16 to round them at random; EDEN takes 1 to 4")
 }
 
 // compressor returns the estimator for n clients and vectors of length d.

@@ -47,7 +47,8 @@ Give every client of a round a --client number of its own, and every round a new
 	f.register(c)
 	fl := c.Flags()
 	fl.Uint64Var(&f.client, "client", 0, "the client's number")
-	fl.IntVar(&f.row, "row", -1, "row of the client in a matrix, from 0; a matrix of one row needs none")
+	fl.IntVar(&f.row, "row", -1,
+		"row of the client in a matrix, from 0; a matrix of one row needs none")
 	fl.Lookup("row").DefValue = "0" // not shown: the usage says it
 	fl.StringVarP(&f.out, "out", "o", "", "write the message to this file; \"-\" is stdout")
 	takesFile(c, "out")
@@ -74,7 +75,8 @@ func (f *encodeFlags) run(c *cobra.Command, a *app, path string) error {
 	case row < 0 || row >= m.Rows:
 		return usagef("--row = %d, but it must be between 0 and %d", row, m.Rows-1)
 	}
-	compressor, err := f.compressor(1, m.Columns, 0, "auto") // what a client sends does not depend on n or rho
+	// what a client sends does not depend on n or rho
+	compressor, err := f.compressor(1, m.Columns, 0, "auto")
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,10 @@ func (f *encodeFlags) run(c *cobra.Command, a *app, path string) error {
 	if err != nil {
 		return inputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	if err := a.deliver(f.out, func(w io.Writer) error { _, err := w.Write(message); return err }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error {
+		_, err := w.Write(message)
+		return err
+	}); err != nil {
 		return err
 	}
 	if a.json && f.out != "-" {
@@ -140,8 +145,11 @@ it from the messages.`,
 }
 
 func registerBeta(c *cobra.Command, beta *string) {
-	c.Flags().StringVar(beta, "beta", "auto", "how the factor that makes estimates unbiased is found: \"auto\", \"closed\", \"asymptotic\", \"mc\" or \"mc:DRAWS\"")
-	offer(c, "beta", cobra.FixedCompletions([]string{"auto", "closed", "asymptotic", "mc", "mc:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	c.Flags().StringVar(beta, "beta", "auto",
+		"how the factor that makes estimates unbiased is found: \"auto\", \"closed\", \"asymptotic\", "+
+			"\"mc\" or \"mc:DRAWS\"")
+	offer(c, "beta", cobra.FixedCompletions([]string{"auto", "closed", "asymptotic", "mc", "mc:"},
+		cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
 func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
@@ -191,7 +199,9 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 		return err
 	}
 	p.stop()
-	if err := a.deliver(f.out, func(w io.Writer) error { return npy.WriteVector(w, mean) }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error {
+		return npy.WriteVector(w, mean)
+	}); err != nil {
 		return err
 	}
 	if a.json && f.out != "-" {

@@ -67,7 +67,8 @@ func (f *predictFlags) run(c *cobra.Command, a *app) error {
 		}
 		r, q := sketch.Correlation(rowsOf(m))
 		if math.IsNaN(q) || math.IsInf(q, 0) {
-			return inputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but they must be finite", f.vectors, q)}
+			return inputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but they "+
+				"must be finite", f.vectors, q)}
 		}
 		f.n, f.d, star = m.Rows, m.Columns, r/float64(max(1, m.Rows-1))
 	} else {
@@ -103,7 +104,8 @@ type adviceRow struct {
 func jsonAdvice(a sketch.Advice) any {
 	rows := func(list []sketch.AdviceRow) (out []adviceRow) {
 		for _, r := range list {
-			out = append(out, adviceRow{string(r.Estimator), r.Sent, r.Bits, finite(r.None), finite(r.Half), finite(r.Full), finite(r.Here)})
+			out = append(out, adviceRow{string(r.Estimator), r.Sent, r.Bits, finite(r.None), finite(r.Half),
+				finite(r.Full), finite(r.Here)})
 		}
 		return out
 	}
@@ -117,7 +119,8 @@ func jsonAdvice(a sketch.Advice) any {
 		OverSpatial *float64    `json:"better_than_rand_k_spatial_from_rho"`
 		Rows        []adviceRow `json:"errors"`
 		SameBits    []adviceRow `json:"same_bits"`
-	}{a.N, a.K, a.D, finite(a.Star), string(a.Best), finite(a.Threshold), finite(a.OverSpatial), rows(a.Rows), rows(a.SameBits)}
+	}{a.N, a.K, a.D, finite(a.Star), string(a.Best), finite(a.Threshold), finite(a.OverSpatial),
+		rows(a.Rows), rows(a.SameBits)}
 }
 
 // shortError writes an error; what is too large to be of use is "huge".
@@ -138,7 +141,8 @@ func writeAdvice(w *terminal.Page, a sketch.Advice) error {
 	}
 	var cells [][]string
 	for _, r := range slices.Concat(a.Rows, a.SameBits) {
-		row := []string{string(r.Estimator), fmt.Sprintf("%d × %d", r.Sent, r.Bits), shortError(r.None), shortError(r.Half), shortError(r.Full)}
+		row := []string{string(r.Estimator), fmt.Sprintf("%d × %d", r.Sent, r.Bits), shortError(r.None),
+			shortError(r.Half), shortError(r.Full)}
 		if known {
 			row = append(row, shortError(r.Here))
 		}
@@ -152,7 +156,10 @@ func writeAdvice(w *terminal.Page, a sketch.Advice) error {
 		at = fmt.Sprintf("ρ* = %.3g", a.Star)
 	}
 	w.Printf("\n")
-	w.Text("", fmt.Sprintf("Errors are in units of Q/n², the mean squared length by n. The last three rows spend the same %d bits per client on more numbers of fewer bits. How many is best depends on ρ*, and each column has the error of its own best choice; \"numbers × bits\" is the choice for %s.", 64*a.K, at))
+	w.Text("", fmt.Sprintf("Errors are in units of Q/n², the mean squared length by n. The last "+
+		"three rows spend the same %d bits per client on more numbers of fewer bits. How many is best "+
+		"depends on ρ*, and each column has the error of its own best choice; \"numbers × bits\" is "+
+		"the choice for %s.", 64*a.K, at))
 	return nil
 }
 
@@ -182,25 +189,34 @@ func adviceText(a sketch.Advice) string {
 			also = fmt.Sprintf(", and than Rand-k-Spatial(Avg) from %.3f on", a.OverSpatial)
 		}
 		say("Rand-Proj-Spatial(Avg) has a smaller error than Rand-k %s%s.", threshold, also)
-		say("Use it for vectors that are more alike than that, and Rand-k for others. Opt, which must be told ρ*, is never worse than either.")
+		say("Use it for vectors that are more alike than that, and Rand-k for others. Opt, which must " +
+			"be told ρ*, is never worse than either.")
 		say("For numbers of fewer bits see the last rows: EDEN's error does not depend on ρ*.")
 		say("With --rho, or one round's vectors as --vectors, the answer is about yours.")
 		return strings.Join(s, " ")
 	}
-	use := a.Rows[slices.IndexFunc(a.Rows, func(r sketch.AdviceRow) bool { return r.Estimator == a.Best })]
+	use := a.Rows[slices.IndexFunc(a.Rows, func(r sketch.AdviceRow) bool {
+		return r.Estimator == a.Best
+	})]
 	if a.Best == sketch.RandK {
-		say("Use Rand-k: at ρ* = %.3g nothing that sends %d numbers of 64 bits is better by more than 1 %%.", a.Star, a.K)
+		say("Use Rand-k: at ρ* = %.3g nothing that sends %d numbers of 64 bits is better by more "+
+			"than 1 %%.", a.Star, a.K)
 	} else {
-		say("Of those that send %d numbers of 64 bits use %s: its error is %.3g %% of Rand-k's.", a.K, a.Best.Title(), 100*use.Here/a.Rows[0].Here)
+		say("Of those that send %d numbers of 64 bits use %s: its error is %.3g %% of Rand-k's.", a.K,
+			a.Best.Title(), 100*use.Here/a.Rows[0].Here)
 	}
 	enough := "enough"
 	if a.Star < a.Threshold {
 		enough = "not enough"
 	}
-	say("The correlation is %s for Rand-Proj-Spatial(Avg), which need not know it: that is better than Rand-k %s.", enough, threshold)
-	same := slices.MinFunc(a.SameBits, func(x, y sketch.AdviceRow) int { return cmp.Compare(x.Here, y.Here) })
+	say("The correlation is %s for Rand-Proj-Spatial(Avg), which need not know it: that is better "+
+		"than Rand-k %s.", enough, threshold)
+	same := slices.MinFunc(a.SameBits, func(x, y sketch.AdviceRow) int {
+		return cmp.Compare(x.Here, y.Here)
+	})
 	if same.Here < use.Here {
-		say("Smaller still, for the same bits, is the error of %s with %d numbers of %s: %.3g against %.3g.", same.Estimator.Title(), same.Sent, bitsText(same.Bits), same.Here, use.Here)
+		say("Smaller still, for the same bits, is the error of %s with %d numbers of %s: %.3g "+
+			"against %.3g.", same.Estimator.Title(), same.Sent, bitsText(same.Bits), same.Here, use.Here)
 	}
 	return strings.Join(s, " ")
 }

@@ -33,11 +33,14 @@ type simulateFlags struct {
 }
 
 // simulated are the estimators that simulate compares by itself.
-var simulated = []string{string(sketch.RandK), string(sketch.RandKSpatialAvg), string(sketch.RandProjAvg), string(sketch.RandProjOpt)}
+var simulated = []string{string(sketch.RandK), string(sketch.RandKSpatialAvg),
+	string(sketch.RandProjAvg), string(sketch.RandProjOpt)}
 
 func newMeanSimulate(a *app) *cobra.Command {
 	whole := func(name string) *list[int] {
-		return newList("", intList(func(v int) error { return check.Whole(name, v, 1, sketch.MaxDimension) }))
+		return newList("", intList(func(v int) error {
+			return check.Whole(name, v, 1, sketch.MaxDimension)
+		}))
 	}
 	f := simulateFlags{n: whole("n"), k: whole("k"), d: whole("d"),
 		rho: newList("0,0.5,1", floatList(func(v float64) error { return check.Probability("rho", v) }))}
@@ -66,9 +69,11 @@ Everything is drawn from --root: the same root gives the same output.`,
 	fl.Var(f.k, "k", "numbers that a client sends")
 	fl.Var(f.d, "d", "lengths of the vectors")
 	fl.Var(f.rho, "rho", "how alike the vectors are, ρ*")
-	fl.StringVar(&f.vectors, "vectors", "", "take the rows of this file (.npy) for the clients' vectors")
+	fl.StringVar(&f.vectors, "vectors", "",
+		"take the rows of this file (.npy) for the clients' vectors")
 	fl.StringSliceVar(&f.estimators, "estimators", simulated, "the estimators, separated by commas")
-	fl.Lookup("estimators").DefValue = strings.Join(simulated, ", ") // so that the help can break the line
+	// so that the help can break the line
+	fl.Lookup("estimators").DefValue = strings.Join(simulated, ", ")
 	registerBits(c, &f.bits)
 	fl.IntVar(&f.trials, "trials", 100, "rounds of each simulation")
 	fl.Uint64Var(&f.root, "root", 0, "what everything is drawn from")
@@ -84,7 +89,8 @@ Everything is drawn from --root: the same root gives the same output.`,
 }
 
 func (f *simulateFlags) grid(c *cobra.Command, a *app) (sketch.Grid, error) {
-	g := sketch.Grid{N: f.n.values, K: f.k.values, D: f.d.values, Rho: f.rho.values, Bits: f.bits, Trials: f.trials, Root: f.root}
+	g := sketch.Grid{N: f.n.values, K: f.k.values, D: f.d.values, Rho: f.rho.values, Bits: f.bits,
+		Trials: f.trials, Root: f.root}
 	var err error
 	if g.Beta, err = sketch.ParseBetaMode(f.beta); err != nil {
 		return g, err
@@ -119,7 +125,8 @@ func (f *simulateFlags) run(c *cobra.Command, a *app) error {
 		}
 		f.format = "json"
 	}
-	if err := cmp.Or(checkPlot(f.plot), (release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot}).CheckPlace()); err != nil {
+	if err := cmp.Or(checkPlot(f.plot), (release.FileOutput{Path: f.out}).CheckPlace(),
+		(release.FileOutput{Path: f.plot}).CheckPlace()); err != nil {
 		return err
 	}
 	g, err := f.grid(c, a)
@@ -139,7 +146,9 @@ func (f *simulateFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.deliver(f.out, func(w io.Writer) error { return writeSimulation(a.page(w), rows, f.format) }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error {
+		return writeSimulation(a.page(w), rows, f.format)
+	}); err != nil {
 		return err
 	}
 	if axis == nil {
@@ -170,16 +179,20 @@ func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) err
 	case "json":
 		out := []simulationRow{}
 		for _, r := range rows {
-			out = append(out, simulationRow{r.N, r.K, r.D, r.Rho, string(r.Estimator), r.Bits, r.MSE, r.StandardError, finite(r.Predicted)})
+			out = append(out, simulationRow{r.N, r.K, r.D, r.Rho, string(r.Estimator), r.Bits, r.MSE,
+				r.StandardError, finite(r.Predicted)})
 		}
 		return encodeJSON(w, out)
 	case "csv":
 		c := csv.NewWriter(w)
-		if err := c.Write([]string{"n", "k", "d", "rho", "estimator", "bits_per_client", "mse", "standard_error", "predicted"}); err != nil {
+		if err := c.Write([]string{"n", "k", "d", "rho", "estimator", "bits_per_client", "mse",
+			"standard_error", "predicted"}); err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if err := c.Write([]string{strconv.Itoa(r.N), strconv.Itoa(r.K), strconv.Itoa(r.D), shortest(r.Rho), string(r.Estimator), shortest(r.Bits), shortest(r.MSE), shortest(r.StandardError), shortest(r.Predicted)}); err != nil {
+			if err := c.Write([]string{strconv.Itoa(r.N), strconv.Itoa(r.K), strconv.Itoa(r.D),
+				shortest(r.Rho), string(r.Estimator), shortest(r.Bits), shortest(r.MSE),
+				shortest(r.StandardError), shortest(r.Predicted)}); err != nil {
 				return err
 			}
 		}
@@ -188,10 +201,13 @@ func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) err
 	}
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{string(r.Estimator), strconv.Itoa(r.N), strconv.Itoa(r.K), strconv.Itoa(r.D), fmt.Sprintf("%.3g", r.Rho),
-			fmt.Sprintf("%.4g", r.MSE), fmt.Sprintf("%.1g", r.StandardError), fmt.Sprintf("%.4g", r.Predicted), fmt.Sprintf("%.0f", r.Bits)})
+		cells = append(cells, []string{string(r.Estimator), strconv.Itoa(r.N), strconv.Itoa(r.K),
+			strconv.Itoa(r.D), fmt.Sprintf("%.3g", r.Rho),
+			fmt.Sprintf("%.4g", r.MSE), fmt.Sprintf("%.1g", r.StandardError),
+			fmt.Sprintf("%.4g", r.Predicted), fmt.Sprintf("%.0f", r.Bits)})
 	}
-	return w.Table(terminal.Table{Header: []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±", "predicted", "bits"}, Rows: cells})
+	return w.Table(terminal.Table{Header: []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±",
+		"predicted", "bits"}, Rows: cells})
 }
 
 // simulationAxis is the x axis of a picture: the one parameter that was given several values.
@@ -204,20 +220,25 @@ func axisOf(g sketch.Grid) (*simulationAxis, error) {
 	var axes []simulationAxis
 	if len(g.Vectors) == 0 {
 		if len(g.N) > 1 {
-			axes = append(axes, simulationAxis{"n, clients", func(r sketch.GridRow) float64 { return float64(r.N) }})
+			axes = append(axes, simulationAxis{"n, clients",
+				func(r sketch.GridRow) float64 { return float64(r.N) }})
 		}
 		if len(g.D) > 1 {
-			axes = append(axes, simulationAxis{"d, length of a vector", func(r sketch.GridRow) float64 { return float64(r.D) }})
+			axes = append(axes, simulationAxis{"d, length of a vector",
+				func(r sketch.GridRow) float64 { return float64(r.D) }})
 		}
 		if len(g.Rho) > 1 {
-			axes = append(axes, simulationAxis{"ρ*, how alike vectors are", func(r sketch.GridRow) float64 { return r.Rho }})
+			axes = append(axes, simulationAxis{"ρ*, how alike vectors are",
+				func(r sketch.GridRow) float64 { return r.Rho }})
 		}
 	}
 	if len(g.K) > 1 {
-		axes = append(axes, simulationAxis{"k, numbers per client", func(r sketch.GridRow) float64 { return float64(r.K) }})
+		axes = append(axes, simulationAxis{"k, numbers per client",
+			func(r sketch.GridRow) float64 { return float64(r.K) }})
 	}
 	if len(axes) != 1 {
-		return nil, usagef("a picture needs exactly one of --n, --k, --d and --rho with several values, but %d have", len(axes))
+		return nil, usagef("a picture needs exactly one of --n, --k, --d and --rho with several "+
+			"values, but %d have", len(axes))
 	}
 	return &axes[0], nil
 }

@@ -80,17 +80,25 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
-	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
+	fl.Float64Var(&f.problem.epsilon, "eps", 0,
+		"ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
-	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
+	fl.StringVar(&f.teachers, "teachers", "",
+		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's "+
+			"training was private, and it votes ever after")
 	oneOf(c, "teachers", teacherNames...)
 	fl.IntVar(&f.problem.affected, "affected", 0, usageAffected)
 	fl.StringVar(&f.problem.data, "data", "", usageData)
 	oneOf(c, "data", release.DataNames()...)
 	f.mechanism.registerRelation(c)
-	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class (more than two classes: uneven shares unless it is given)")
-	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
-	fl.BoolVar(&f.abstain, "abstain", false, "consider "+choose.CheckNames()+" too, whose labels may be abstentions")
+	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean,
+		"mean probability that a teacher votes for the likelier class (more than two classes: uneven "+
+			"shares unless it is given)")
+	fl.Float64Var(&f.agreement, "agreement", 0.9,
+		"expected agreement that labels are wanted for: where it is missed, plan says which budget, or "+
+			"how many labels, would reach it; 0 for none")
+	fl.BoolVar(&f.abstain, "abstain", false, "consider "+choose.CheckNames()+
+		" too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
 	f.optimal.gap = choose.DefaultGap
 	f.optimal.registerWithin(c)
@@ -105,8 +113,9 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		return err
 	}
 	r := plan.Request{
-		Teachers: accountant.Cost{Epsilon: f.problem.epsilon, Delta: f.problem.teacherDelta}, Neighbours: f.mechanism.relation,
-		Budget: f.budget, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain,
+		Teachers:   accountant.Cost{Epsilon: f.problem.epsilon, Delta: f.problem.teacherDelta},
+		Neighbours: f.mechanism.relation,
+		Budget:     f.budget, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain,
 	}
 	r.Randomness = randomnessOf(f.teachers)
 	if err := f.votes(c, a, files, &r); err != nil {
@@ -120,7 +129,8 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	solveNoise, solvePlurality := f.problem.solvers(a, &f.optimal, &unsaved)
 	// Labels are for use, so γ is optimal for agreement.
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		o, err := choose.Noise{Objective: choose.Agreement, PriorMean: whenGiven(c, "prior-mean", &f.problem.priorMean)}.Complete(ctx, p.K, nil)
+		o, err := choose.Noise{Objective: choose.Agreement,
+			PriorMean: whenGiven(c, "prior-mean", &f.problem.priorMean)}.Complete(ctx, p.K, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +148,8 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	var infeasible *plan.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
-		return usageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go together: %w", err)}
+		return usageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
+			"together: %w", err)}
 	case err != nil:
 		return f.problem.late("solve", err)
 	}
@@ -162,8 +173,10 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := f.read.prepare(c); err != nil {
 		return err
 	}
-	// What serves more than two classes presumes nothing of the teachers, unless something is said of them.
-	if len(f.read.options.Classes) > 2 && !slices.ContainsFunc([]string{"eps", "teacher-delta", "teachers"}, c.Flags().Changed) {
+	// What serves more than two classes presumes nothing of the teachers, unless something is said of
+	// them.
+	if len(f.read.options.Classes) > 2 && !slices.ContainsFunc([]string{"eps", "teacher-delta",
+		"teachers"}, c.Flags().Changed) {
 		if err := c.Flags().Set("eps", "inf"); err != nil {
 			return err
 		}
@@ -172,7 +185,8 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if !math.IsInf(f.problem.epsilon, 1) {
 		needed = append(needed, "teacher-delta", "teachers")
 	} else if f.teachers != "" {
-		return usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", f.teachers)
+		return usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: "+
+			"leave it out", f.teachers)
 	}
 	if len(files) == 0 {
 		needed = append(needed, "K", "queries")
@@ -220,7 +234,8 @@ func (f *planFlags) votes(c *cobra.Command, a *app, files []string, r *plan.Requ
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return inputError{Err: fmt.Errorf("the votes have missing ones, which plan does not take: leave the FILEs out")}
+			return inputError{Err: fmt.Errorf("the votes have missing ones, which plan does not take: " +
+				"leave the FILEs out")}
 		}
 		for i := range b.Len() {
 			if err := r.Votes.Add(b.Row(i)); err != nil {
@@ -239,7 +254,8 @@ func (f *planFlags) votes(c *cobra.Command, a *app, files []string, r *plan.Requ
 }
 
 // command is the aggregate command of a choice, as arguments.
-func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice, files []string) []string {
+func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
+	files []string) []string {
 	if len(files) == 0 || f.sampled != r.Queries {
 		files = []string{placeholder}
 	}
@@ -306,7 +322,8 @@ func shellWords(args []string) []string {
 	for i, arg := range args {
 		words[i] = arg
 		if arg == "" || strings.ContainsFunc(arg, func(c rune) bool {
-			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./,+=:%@", c))
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+				strings.ContainsRune("-_./,+=:%@", c))
 		}) {
 			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
@@ -322,7 +339,8 @@ type outcome struct {
 	commands [][]string // of the choices
 }
 
-func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan, files []string) (*outcome, error) {
+func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
+	files []string) (*outcome, error) {
 	for i, x := range p.Refused {
 		p.Refused[i].Err = nameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
 	}
@@ -357,20 +375,25 @@ func (o *outcome) render(w *terminal.Page) error {
 	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
 	promise := "promise nothing themselves"
 	if o.report.PerTeacher != nil {
-		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers, r.Teachers.Epsilon, r.Teachers.Delta)
+		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers,
+			r.Teachers.Epsilon, r.Teachers.Delta)
 	}
-	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K, promise, r.Affected, r.Neighbours))
+	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K,
+		promise, r.Affected, r.Neighbours))
 	w.Fact("use:", best.Title())
 	w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
 	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
-	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", r.Votes.Mean())
+	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v",
+		r.Votes.Mean())
 	switch {
 	case r.Votes.FromVotes():
 		from = "on these votes (NOT PRIVATE)"
 	case r.Votes.Concentration() != 0:
-		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)", r.Votes.Concentration())
+		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
+			r.Votes.Concentration())
 	}
-	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)", agreement(best.Agreement), from, percent(r.Votes.Guess()), agrees))
+	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
+		agreement(best.Agreement), from, percent(r.Votes.Guess()), agrees))
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
 	}
@@ -381,9 +404,12 @@ func (o *outcome) render(w *terminal.Page) error {
 	var rows [][]string
 	for _, c := range o.p.Choices {
 		per := c.Mechanism.PerAnswer()
-		rows = append(rows, []string{c.Title(), num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
+		rows = append(rows, []string{c.Title(), num.Outward(per.Epsilon, 4, true),
+			num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true),
+			num.Outward(c.Total.Delta, 3, true)})
 	}
-	if err := w.Table(terminal.Table{Header: []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"mechanism", "ε of one label", "δ of one label",
+		"agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
 		return err
 	}
 	for _, x := range o.p.Refused {
@@ -396,9 +422,11 @@ func (o *outcome) render(w *terminal.Page) error {
 		if !b.Holds {
 			holds = "does not hold"
 		}
-		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of), num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
+		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of),
+			num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
 	}
-	if err := w.Table(terminal.Table{Header: []string{"bound", "composed", "ε", "δ", ""}, Rows: rows}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"bound", "composed", "ε", "δ", ""},
+		Rows: rows}); err != nil {
 		return err
 	}
 	w.Printf("\nRun:\n\n%s\n", strings.Join(shellLines(o.commands[0], w.Width), " \\\n"))

@@ -47,16 +47,26 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 		epsilon, delta     string
 		mechanisms, ledger []string // the ledger's flags beside the request id
 	}{
-		{"--eps inf --data disjoint", 21, 2, 40, "1.7", "1e-5", []string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
-		{"--eps inf --affected 3 --neighbours add-remove", 21, 2, 40, "1.7", "1e-5", []string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
-		{"--eps inf --affected 1 --prior-mean 0.6", 20, 2, 7, "3", "0", []string{"darrm", "lnmax", "permute-and-flip"}, nil},
-		{"--eps inf --affected 2 --abstain", 21, 3, 30, "6", "1e-6", []string{"confident-gnmax", "gnmax-renyi", "lnmax", "optimal", "permute-and-flip"}, nil},
-		{"--eps inf --affected 1", 21, 3, 30, "6", "1e-6", []string{"gnmax", "lnmax", "optimal", "permute-and-flip"}, nil},
-		{"--eps 0.3 --teacher-delta 1e-7 --teachers fresh", 7, 2, 12, "2.5", "1e-4", []string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
-		{"--eps 0.3 --teacher-delta 0 --teachers fresh --affected 2", 7, 2, 3, "1.9", "0", []string{"darrm", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
-		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 1000, "1.5", "1e-6", []string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
-		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 10, "1.49", "1e-6", []string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
-		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --data disjoint", 7, 2, 1000, "0.3", "1e-7", []string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
+		{"--eps inf --data disjoint", 21, 2, 40, "1.7", "1e-5",
+			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
+		{"--eps inf --affected 3 --neighbours add-remove", 21, 2, 40, "1.7", "1e-5",
+			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
+		{"--eps inf --affected 1 --prior-mean 0.6", 20, 2, 7, "3", "0",
+			[]string{"darrm", "lnmax", "permute-and-flip"}, nil},
+		{"--eps inf --affected 2 --abstain", 21, 3, 30, "6", "1e-6",
+			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "optimal", "permute-and-flip"}, nil},
+		{"--eps inf --affected 1", 21, 3, 30, "6", "1e-6",
+			[]string{"gnmax", "lnmax", "optimal", "permute-and-flip"}, nil},
+		{"--eps 0.3 --teacher-delta 1e-7 --teachers fresh", 7, 2, 12, "2.5", "1e-4",
+			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
+		{"--eps 0.3 --teacher-delta 0 --teachers fresh --affected 2", 7, 2, 3, "1.9", "0",
+			[]string{"darrm", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
+		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 1000, "1.5", "1e-6",
+			[]string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
+		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 10, "1.49", "1e-6",
+			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
+		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --data disjoint", 7, 2, 1000, "0.3", "1e-7",
+			[]string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -70,7 +80,8 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 				t.Fatal(err)
 			}
 			args := append(strings.Fields("plan --json --agreement 0 "+c.teachers),
-				"--K", fmt.Sprint(c.k), "--num-classes", fmt.Sprint(c.classes), "--queries", fmt.Sprint(c.queries), "--budget-eps", c.epsilon, "--budget-delta", c.delta)
+				"--K", fmt.Sprint(c.k), "--num-classes", fmt.Sprint(c.classes), "--queries",
+				fmt.Sprint(c.queries), "--budget-eps", c.epsilon, "--budget-delta", c.delta)
 			var planned plannedJSON
 			if err := json.Unmarshal(runs(t, args...), &planned); err != nil {
 				t.Fatal(err)
@@ -84,7 +95,8 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 					budget = append(budget, "--neighbours", "add-remove")
 				}
 				runs(t, budget...)
-				command := append(slices.Clone(choice.Args[1:]), "--header", "no", "--dry-run", "--json", "--ledger", ledger, "--request-id", "a")
+				command := append(slices.Clone(choice.Args[1:]), "--header", "no", "--dry-run", "--json",
+					"--ledger", ledger, "--request-id", "a")
 				for f := 0; f < len(c.ledger); f += 2 {
 					if !slices.Contains(command, c.ledger[f]) && choice.Mechanism == "darrm" {
 						command = append(command, c.ledger[f], c.ledger[f+1])
@@ -104,7 +116,8 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 				if slices.Contains(c.ledger, "frozen") {
 					total = *quoted.Frozen
 				}
-				if name := strings.TrimSuffix(choice.Mechanism, "_renyi"); quoted.Mechanism != name || quoted.PerLabel != choice.PerLabel || total != choice.AllLabels {
+				if name := strings.TrimSuffix(choice.Mechanism, "_renyi"); quoted.Mechanism != name ||
+					quoted.PerLabel != choice.PerLabel || total != choice.AllLabels {
 					t.Errorf("planned %+v, but aggregate says %+v", choice, quoted)
 				}
 				// The charge is the total, rounded up to whole units, and fits, or the dry run had failed.
@@ -123,8 +136,10 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 
 // A shell splits the printed words into the same arguments again.
 func TestShellWords(t *testing.T) {
-	got := shellWords([]string{"darrm", "my votes.csv", "part-*.parquet", "it's", "--eps", "inf", "", "$HOME", "a,b"})
-	want := []string{"darrm", "'my votes.csv'", "'part-*.parquet'", `'it'\''s'`, "--eps", "inf", "''", "'$HOME'", "a,b"}
+	got := shellWords([]string{"darrm", "my votes.csv", "part-*.parquet", "it's", "--eps", "inf", "",
+		"$HOME", "a,b"})
+	want := []string{"darrm", "'my votes.csv'", "'part-*.parquet'", `'it'\''s'`, "--eps", "inf", "''",
+		"'$HOME'", "a,b"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

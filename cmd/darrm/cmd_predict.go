@@ -44,7 +44,8 @@ private as the model, and cost nothing more.`,
   darrm predict model.json t10k-images-idx3-ubyte`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := release.CheckPaths(out, "", "", release.File{Flag: "MODEL", Path: args[0]}, release.File{Flag: "DATA", Path: args[1]}); err != nil {
+			if err := release.CheckPaths(out, "", "", release.File{Flag: "MODEL", Path: args[0]},
+				release.File{Flag: "DATA", Path: args[1]}); err != nil {
 				return err
 			}
 			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
@@ -123,13 +124,15 @@ model by figures of private records is not paid for.`,
 func (f *appliedModel) register(c *cobra.Command) {
 	f.recordFlags.register(c)
 	c.Flags().Lookup("response").Usage += " (default: the model's)"
-	c.Flags().StringVar(&f.labels, "labels", "", "IDX file of the labels of DATA, which are its responses")
+	c.Flags().StringVar(&f.labels, "labels", "",
+		"IDX file of the labels of DATA, which are its responses")
 	takesFile(c, "labels", idxFiles...)
 	c.ValidArgsFunction = completeFiles(append(slices.Clone(tableFiles), recordFiles...)...)
 }
 
 // load reads the model and the records that fit it.
-func (f *appliedModel) load(c *cobra.Command, a *app, modelPath, dataPath string, responses bool) (*model.Model, *data.Records, error) {
+func (f *appliedModel) load(c *cobra.Command, a *app, modelPath, dataPath string,
+	responses bool) (*model.Model, *data.Records, error) {
 	if modelPath == "-" && dataPath == "-" {
 		return nil, nil, usagef("MODEL and DATA cannot both be stdin")
 	}
@@ -254,13 +257,16 @@ func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) err
 	}
 	switch {
 	case e.Nearest != nil:
-		rows = append(rows, []string{"nearest neighbour of the same class", percent(*e.Nearest)}, []string{"the same by Euclid's distance", percent(*e.NearestEuclid)})
+		rows = append(rows, []string{"nearest neighbour of the same class", percent(*e.Nearest)},
+			[]string{"the same by Euclid's distance", percent(*e.NearestEuclid)})
 	case e.Accuracy != nil:
-		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)},
+			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	case link.Ranks():
 		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	default:
-		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)}, []string{"R²", figureOrNone(e.R2)})
+		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)},
+			[]string{"R²", figureOrNone(e.R2)})
 	}
 	return w.Table(terminal.Table{Header: []string{"figure", "value"}, Rows: rows})
 }

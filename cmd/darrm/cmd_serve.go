@@ -107,22 +107,32 @@ Logs go to stderr and have no votes and no labels.`,
 	takesFile(c, "config", "toml")
 	fl.StringVar(&f.key, "key", "", "file of the SECRET service key, made where there is none")
 	takesFile(c, "key")
-	fl.BoolVar(&f.newKey, newKeyFlag, false, "take another key than the one that the ledger's answers came from, which can then not be given again; not a key of --config")
-	fl.StringVar(&f.headFile, "head-file", "", "keep the ledger's newest head in this file, best on another disk; a ledger that does not contain it is an older copy, and is refused")
+	fl.BoolVar(&f.newKey, newKeyFlag, false,
+		"take another key than the one that the ledger's answers came from, which can then not be "+
+			"given again; not a key of --config")
+	fl.StringVar(&f.headFile, "head-file", "",
+		"keep the ledger's newest head in this file, best on another disk; a ledger that does not "+
+			"contain it is an older copy, and is refused")
 	takesFile(c, "head-file")
-	fl.StringVar(&f.Listen, "listen", serve.DefaultListen, "where to listen: unix:PATH, or tcp:HOST:PORT")
+	fl.StringVar(&f.Listen, "listen", serve.DefaultListen,
+		"where to listen: unix:PATH, or tcp:HOST:PORT")
 	fl.StringVar(&f.Cert, "tls-cert", "", "tcp: file of the server's certificate, as PEM")
 	takesFile(c, "tls-cert")
 	fl.StringVar(&f.Key, "tls-key", "", "tcp: file of the certificate's key, as PEM")
 	takesFile(c, "tls-key")
-	fl.StringVar(&f.ClientCA, "client-ca", "", "tcp: file of the certificates, as PEM, that sign those of clients")
+	fl.StringVar(&f.ClientCA, "client-ca", "",
+		"tcp: file of the certificates, as PEM, that sign those of clients")
 	takesFile(c, "client-ca")
 	fl.Int64Var(&f.Body, "max-body", serve.DefaultBody, "most bytes of one request")
 	fl.IntVar(&f.Batch, "max-batch", serve.DefaultBatch, "most queries of one request")
-	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce, "most requests that are worked on at once, half of them of one client; others wait")
-	fl.IntVar(&f.Connections, "max-connections", serve.DefaultConnections, "most connections that are open at once; others wait")
-	fl.IntVar(&f.PerAddress, "max-per-address", serve.DefaultPerAddress, "tcp: most connections from one IPv4 address or IPv6 /64; others are closed")
-	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout, "longest that a request may wait and take")
+	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce,
+		"most requests that are worked on at once, half of them of one client; others wait")
+	fl.IntVar(&f.Connections, "max-connections", serve.DefaultConnections,
+		"most connections that are open at once; others wait")
+	fl.IntVar(&f.PerAddress, "max-per-address", serve.DefaultPerAddress,
+		"tcp: most connections from one IPv4 address or IPv6 /64; others are closed")
+	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout,
+		"longest that a request may wait and take")
 	c.AddCommand(newServeToken(a))
 	return c
 }
@@ -212,7 +222,8 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 	if err != nil {
 		return o, nil, err
 	}
-	if table := (checkedTable{release.Table{Gamma: g.Noise, Plurality: g.Optimum}}); g.Noise != nil || g.Optimum != nil {
+	if table := (checkedTable{release.Table{Gamma: g.Noise, Plurality: g.Optimum}}); g.Noise != nil ||
+		g.Optimum != nil {
 		var b bytes.Buffer
 		if err := table.encode(&b); err != nil {
 			return o, nil, err
@@ -242,10 +253,12 @@ func setFlags(c *cobra.Command, settings map[string]any) error {
 	for name, value := range settings {
 		flag := c.Flags().Lookup(name)
 		if name == newKeyFlag {
-			return fmt.Errorf("%s must be given on the command line, as --%s: a file would state it at every start", name, name)
+			return fmt.Errorf("%s must be given on the command line, as --%s: a file would state it at "+
+				"every start", name, name)
 		}
 		if flag == nil || name == "config" || name == "help" {
-			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name, c.CommandPath(), suggestFlag(c, name))
+			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name,
+				c.CommandPath(), suggestFlag(c, name))
 		}
 		if flag.Changed {
 			continue

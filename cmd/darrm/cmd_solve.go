@@ -62,7 +62,8 @@ writes it to a file. --plot draws it.`,
 				return err
 			}
 			// Before hours are spent.
-			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(), (release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
+			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(),
+				(release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
 				return err
 			}
 			if c.Flags().Changed("classes") {
@@ -105,9 +106,11 @@ writes it to a file. --plot draws it.`,
 	}
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
 	f.register(c, 0.1, 1e-5)
-	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
+	c.Flags().StringVarP(&out, "out", "o", "",
+		"also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
 	takesFile(c, "out", tableFiles...)
-	c.Flags().StringVar(&plotFile, "plot", "", "draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
+	c.Flags().StringVar(&plotFile, "plot", "",
+		"draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
 	takesFile(c, "plot", pictureFiles...)
 	many.register(c)
 	return c
@@ -121,7 +124,9 @@ func (s solved) origin() string {
 	case s.Cached:
 		return fmt.Sprintf("Read from the cache and certified again: %s", s.Path)
 	case s.Path == "" || s.unsaved != nil:
-		return fmt.Sprintf("Solved by %s in %v, not cached.", s.Table.Solver, s.took.Round(time.Millisecond))
+		return fmt.Sprintf("Solved by %s in %v, not cached.", s.Table.Solver,
+			s.took.Round(time.Millisecond))
 	}
-	return fmt.Sprintf("Solved by %s in %v, cached in %s", s.Table.Solver, s.took.Round(time.Millisecond), s.Path)
+	return fmt.Sprintf("Solved by %s in %v, cached in %s", s.Table.Solver,
+		s.took.Round(time.Millisecond), s.Path)
 }

@@ -42,12 +42,16 @@ type sweepFlags struct {
 
 func newSweep(a *app) *cobra.Command {
 	f := sweepFlags{
-		k:            newList("", intList(check.Teachers)),
-		classes:      newList("", intList(check.Classes)),
-		m:            newList("", floatList(check.Allowance)),
-		totalEps:     newList("", floatList(check.TotalEpsilon)),
-		eps:          newList("0.1", epsilonList(func(x float64) error { return check.Epsilon("epsilon", x) })),
-		teacherDelta: newList("1e-5", floatList(func(x float64) error { return check.Delta("teacher delta", x) })),
+		k:        newList("", intList(check.Teachers)),
+		classes:  newList("", intList(check.Classes)),
+		m:        newList("", floatList(check.Allowance)),
+		totalEps: newList("", floatList(check.TotalEpsilon)),
+		eps: newList("0.1", epsilonList(func(x float64) error {
+			return check.Epsilon("epsilon", x)
+		})),
+		teacherDelta: newList("1e-5", floatList(func(x float64) error {
+			return check.Delta("teacher delta", x)
+		})),
 		affected: newList("all", affectedList(func(t int) error {
 			if t < 1 {
 				return &check.Error{Name: "affected", Value: t, Rule: `"all" or at least 1`}
@@ -104,13 +108,15 @@ combination of the others, or the optimum and the baselines where there are none
 	oneOf(c, "data", release.DataNames()...)
 	fl.Float64Var(&f.delta, "delta", 0, usageDelta)
 	f.registerObjective(c)
-	fl.Var(f.classes, "classes", "numbers of classes: asks for the best mechanisms for the plurality of many classes")
+	fl.Var(f.classes, "classes",
+		"numbers of classes: asks for the best mechanisms for the plurality of many classes")
 	f.registerPlurality(c)
 	f.registerGap(c, solve.DefaultGap)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
 	fl.Lookup("jobs").DefValue = "0" // keeps the number of this machine's cores out of the help
 	fl.Lookup("jobs").Usage += " (default the number of cores)"
-	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
+	fl.BoolVar(&f.skipInvalid, "skip-invalid", false,
+		"leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
 	oneOf(c, "format", "table", "csv", "json")
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
@@ -123,7 +129,8 @@ combination of the others, or the optimum and the baselines where there are none
 }
 
 func (f *sweepFlags) run(c *cobra.Command, a *app) error {
-	if err := f.pluralityFlags.check(c, f.name, slices.Contains(f.eps.values, math.Inf(1)) && len(f.eps.values) == 1, slices.Equal(f.teacherDelta.values, []float64{0}), "gap"); err != nil {
+	if err := f.pluralityFlags.check(c, f.name, slices.Contains(f.eps.values, math.Inf(1)) &&
+		len(f.eps.values) == 1, slices.Equal(f.teacherDelta.values, []float64{0}), "gap"); err != nil {
 		return err
 	}
 	if f.classes.given {
@@ -168,7 +175,8 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 // outputs checks the places of the files and opens the cache.
 func (f *sweepFlags) outputs() (*cache.Store, error) {
 	store, err := f.store()
-	return store, cmp.Or(err, (release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace())
+	return store, cmp.Or(err, (release.FileOutput{Path: f.out}).CheckPlace(),
+		(release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace())
 }
 
 // sweepWork is a sweep that is ready to begin.
@@ -193,7 +201,9 @@ func (f *sweepFlags) solveAll(a *app, points int, invalid []error, work sweepWor
 	if err != nil {
 		return err
 	}
-	if err := a.deliver(f.out, func(w io.Writer) error { return work.write(a.page(w), f.format) }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error {
+		return work.write(a.page(w), f.format)
+	}); err != nil {
 		return err
 	}
 	if f.plot != "" {
@@ -208,9 +218,11 @@ func (f *sweepFlags) solveAll(a *app, points int, invalid []error, work sweepWor
 	if len(invalid) > 0 {
 		a.say("invalid combinations left out: %d, the first: %v", len(invalid), invalid[0])
 	}
-	a.say("%d solved and %d read from the cache (certified again) in %v", r.Solved, r.Cached, time.Since(start).Round(time.Millisecond))
+	a.say("%d solved and %d read from the cache (certified again) in %v", r.Solved, r.Cached,
+		time.Since(start).Round(time.Millisecond))
 	if r.Unsaved > 0 {
-		return outputError{Err: fmt.Errorf("the rows are complete, but %d tables are not in the cache: %w", r.Unsaved, r.UnsavedErr)}
+		return outputError{Err: fmt.Errorf(
+			"the rows are complete, but %d tables are not in the cache: %w", r.Unsaved, r.UnsavedErr)}
 	}
 	return nil
 }
@@ -245,9 +257,11 @@ func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err err
 
 // points returns the problems of the grid, and what is wrong with the combinations that are
 // none.
-func (f *sweepFlags) points(ctx context.Context, c *cobra.Command) (points []sweep.Point, invalid []error, err error) {
+func (f *sweepFlags) points(ctx context.Context,
+	c *cobra.Command) (points []sweep.Point, invalid []error, err error) {
 	g := sweep.Grid{
-		K: f.k.values, M: f.m.values, TotalEpsilon: f.totalEps.values, Epsilon: f.eps.values, TeacherDelta: f.teacherDelta.values,
+		K: f.k.values, M: f.m.values, TotalEpsilon: f.totalEps.values, Epsilon: f.eps.values,
+		TeacherDelta:       f.teacherDelta.values,
 		TeacherDeltaStated: f.teacherDelta.given,
 	}
 	if c.Flags().Changed("delta") {
@@ -283,7 +297,8 @@ func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 	switch {
 	case len(invalid) > 0 && !f.skipInvalid:
-		return usageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)", invalid[0], len(invalid))}
+		return usageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)",
+			invalid[0], len(invalid))}
 	case valid == 0:
 		return usageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
 	}
@@ -292,14 +307,17 @@ func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 
 // countsOf returns the vote counts of the objective for each K, nil where it has none. A
 // file of counts is for one K.
-func (f *sweepFlags) countsOf(c *cobra.Command, a *app, shape gamma.Shape) (map[int][]float64, error) {
+func (f *sweepFlags) countsOf(c *cobra.Command, a *app,
+	shape gamma.Shape) (map[int][]float64, error) {
 	noise := f.noise(c)
 	if agreement, err := noise.ForAgreement(); err != nil || !agreement {
 		return nil, err
 	}
 	first := f.k.values[0]
-	if i := slices.IndexFunc(f.k.values, func(k int) bool { return k != first }); i > 0 && noise.CountsFile() {
-		return nil, usagef("a file of --prior-counts goes with one K, but --K has %d and %d", first, f.k.values[i])
+	if i := slices.IndexFunc(f.k.values, func(k int) bool { return k != first }); i > 0 &&
+		noise.CountsFile() {
+		return nil, usagef("a file of --prior-counts goes with one K, but --K has %d and %d", first,
+			f.k.values[i])
 	}
 	out := map[int][]float64{}
 	for _, k := range f.k.values {

@@ -21,14 +21,17 @@ import (
 )
 
 // testSweep solves a grid and returns its points and rows.
-func testSweep(t testing.TB, k []int, m []float64, affected []int, jobs int, store *cache.Store) ([]sweep.Point, *sweepRows, sweep.Result) {
+func testSweep(t testing.TB, k []int, m []float64, affected []int, jobs int,
+	store *cache.Store) ([]sweep.Point, *sweepRows, sweep.Result) {
 	t.Helper()
-	points, invalid, err := sweep.Grid{K: k, M: m, Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5}, Affected: affected}.Points(context.Background())
+	points, invalid, err := sweep.Grid{K: k, M: m, Epsilon: []float64{0.1},
+		TeacherDelta: []float64{1e-5}, Affected: affected}.Points(context.Background())
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
 	}
 	rows := newSweepRows(len(points), true)
-	result, err := sweep.Run(context.Background(), points, sweep.Options{Store: store, Jobs: jobs, Each: rows.set})
+	result, err := sweep.Run(context.Background(), points,
+		sweep.Options{Store: store, Jobs: jobs, Each: rows.set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +63,12 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 		jobs   int
 		store  *cache.Store
 		cached bool
-	}{{1, nil, false}, {4, nil, false}, {3, store, false}, {1, store, true}, {4, store, true}, {100, nil, false}} {
+	}{{1, nil, false}, {4, nil, false}, {3, store, false}, {1, store, true}, {4, store, true},
+		{100, nil, false}} {
 		var rows *sweepRows
 		var r sweep.Result
-		points, rows, r = testSweep(t, teachers, []float64{0.5, 1, 2.5}, []int{1, sweep.All}, tt.jobs, tt.store)
+		points, rows, r = testSweep(t, teachers, []float64{0.5, 1, 2.5}, []int{1, sweep.All}, tt.jobs,
+			tt.store)
 		if n := len(points); (r.Cached == n) != tt.cached || r.Solved+r.Cached != n {
 			t.Errorf("%+v: %d solved, %d from the cache of %d", tt, r.Solved, r.Cached, n)
 		}
@@ -93,9 +98,11 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 			row[name] = records[1+i][j]
 		}
 		for name, want := range map[string]string{
-			"expected_error": shortest(table.ExpectedError), "lower_bound": shortest(table.LowerBound), "gap": shortest(table.Gap),
+			"expected_error": shortest(table.ExpectedError), "lower_bound": shortest(table.LowerBound),
+			"gap":                          shortest(table.Gap),
 			"baseline_randomized_response": shortest(table.BaselineError(table.Baselines[0])),
-			"delta":                        shortest(p.Problem.Delta), "constraints": table.Certificate().Constraints.String(),
+			"delta":                        shortest(p.Problem.Delta),
+			"constraints":                  table.Certificate().Constraints.String(),
 		} {
 			if row[name] != want {
 				t.Errorf("%v: %s = %s, want %s", p, name, row[name], want)
@@ -134,7 +141,8 @@ func TestSweepBaselineNames(t *testing.T) {
 
 // The name of a prior is the value of --prior that asks for it.
 func TestPriorNames(t *testing.T) {
-	for _, name := range []string{choose.Uniform, choose.Clear, choose.Custom, choose.Counts, choose.WorstCase} {
+	for _, name := range []string{choose.Uniform, choose.Clear, choose.Custom, choose.Counts,
+		choose.WorstCase} {
 		var f objectiveFlags
 		c := &cobra.Command{}
 		f.registerObjective(c)
@@ -155,7 +163,8 @@ func TestPriorNames(t *testing.T) {
 		if name == choose.Counts {
 			o.Counts = []float64{1, 2}
 		}
-		if got := choose.PriorName(gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}); got != name {
+		if got := choose.PriorName(gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts,
+			WorstCase: o.WorstCase, Shape: o.Shape}); got != name {
 			t.Errorf("%s is called %s", name, got)
 		}
 	}
@@ -170,13 +179,15 @@ func TestSweepTableColumns(t *testing.T) {
 	}
 	above, below, ok := strings.Cut(b.String(), "\n\n")
 	above = strings.Join(strings.Fields(above), " ") // it is broken
-	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, prior = uniform, prior_mean = 0.75, total_eps = 0.1" {
+	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, "+
+		"prior = uniform, prior_mean = 0.75, total_eps = 0.1" {
 		t.Errorf("above the table: %s", above)
 	}
 	// Headers are wrapped: line by line, the words of the columns that have so many.
 	header := strings.Fields(below[:strings.Index(below, "─")])
-	if want := strings.Fields("K m affected constraints expected lower bound gap randomized randomized subsampling double " +
-		"error response response subsampling " + "tight"); !slices.Equal(header, want) {
+	if want := strings.Fields(
+		"K m affected constraints expected lower bound gap randomized randomized subsampling double " +
+			"error response response subsampling " + "tight"); !slices.Equal(header, want) {
 		t.Errorf("columns %q, want %q", header, want)
 	}
 }

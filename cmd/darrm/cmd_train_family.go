@@ -76,7 +76,8 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 	}
 	price := plan.Price()
 	if price.Relation == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
-		return usagef("--n must be given: where a record may be added or removed, how many there are is private, and the price rests on a public number near it")
+		return usagef("--n must be given: where a record may be added or removed, how many there are " +
+			"is private, and the price rests on a public number near it")
 	}
 	g, ok := f.familyFlags.(grounded)
 	if !ok || !g.explain(a, plan) {
@@ -84,14 +85,17 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 	}
 	t.document = func() *modelReport {
 		r := f.report(records)
-		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim, finiteCost(price.Cost), newPriceReport(price)
+		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim,
+			finiteCost(price.Cost), newPriceReport(price)
 		if ok {
 			g.describe(r, plan)
 		}
 		return r
 	}
 	m.Relation = price.Relation
-	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method, Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(), Unit: f.ledgerUnit(), Mode: string(price.Bound)}
+	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method,
+		Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(),
+		Unit: f.ledgerUnit(), Mode: string(price.Bound)}
 	return t.run(c.Context(), m)
 }
 
@@ -120,7 +124,8 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 	}
 	return &modelReport{
 		Standin: records.standin, DataSet: records.name, Set: k.set,
-		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns, Response: records.response, Intercept: f.common().intercept},
+		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns,
+			Response: records.response, Intercept: f.common().intercept},
 	}
 }
 
@@ -132,15 +137,18 @@ type recordsRead struct {
 }
 
 // algorithm reads the records and sets the training's algorithm and measure.
-func (f *trainFamily) algorithm(c *cobra.Command, a *app, t *training) (recordsRead, train.Plan, error) {
+func (f *trainFamily) algorithm(c *cobra.Command, a *app,
+	t *training) (recordsRead, train.Plan, error) {
 	read := recordsRead{name: filepath.Base(f.private)}
 	priced := func(n, d int) (train.Plan, error) {
 		n = cmp.Or(f.count, n)
 		return pricing(c, a, func() (train.Plan, error) {
-			return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f.familyFlags, c, n, d) })
+			return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
+				func() (train.Plan, error) { return checkedPlan(f.familyFlags, c, n, d) })
 		})
 	}
-	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 && f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
+	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 &&
+		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
 		records, err := f.readSparse(c, a, f.private)
 		if err != nil {
 			return read, nil, err

@@ -49,7 +49,8 @@ check that takes longer fails: nothing is said of the table.`,
 				}
 				w.Text("  ", t.verdict())
 				if t.Gamma != nil {
-					w.Text("  ", fmt.Sprintf("Expected errors and disagreement, on which no promise rests, are within %g of the file's.", check.ExpectationTolerance))
+					w.Text("  ", fmt.Sprintf("Expected errors and disagreement, on which no promise rests, are "+
+						"within %g of the file's.", check.ExpectationTolerance))
 				}
 				return nil
 			})
@@ -84,7 +85,8 @@ func (t checkedTable) verdict() string {
 	} else {
 		gap = t.Gamma.Gap
 	}
-	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.", num.Outward(gap, 2, true))
+	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.",
+		num.Outward(gap, 2, true))
 }
 
 // readAnyTable reads and certifies a table file within the time limit.

@@ -41,14 +41,16 @@ func (r endOf) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A table is not only read but checked until its context ends, of either kind: an interrupt that comes when
-// the file has been read stops the check, which may take minutes.
+// A table is not only read but checked until its context ends, of either kind: an interrupt that
+// comes when the file has been read stops the check, which may take minutes.
 func TestCheckEndsWithItsContext(t *testing.T) {
-	for _, path := range []string{"../../gamma/testdata/k11-m3-free.json", "../../python/tests/tables/classes/k7-c3.json"} {
+	for _, path := range []string{"../../gamma/testdata/k11-m3-free.json",
+		"../../python/tests/tables/classes/k7-c3.json"} {
 		data := must.Get(os.ReadFile(filepath.FromSlash(path)))(t)
 		var over, never atomic.Bool
 		a := &app{in: endOf{bytes.NewReader(data), &over}}
-		if _, err := a.checkTable(endsLater{t.Context(), &over}, "-"); !errors.Is(err, context.Canceled) || !over.Load() {
+		if _, err := a.checkTable(endsLater{t.Context(), &over}, "-"); !errors.Is(err,
+			context.Canceled) || !over.Load() {
 			t.Errorf("%s: %v", path, err)
 		}
 		a.in = bytes.NewReader(data)

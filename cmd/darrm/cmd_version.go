@@ -22,10 +22,12 @@ func newVersion(a *app) *cobra.Command {
 
 func (a *app) deliverVersion() error {
 	if a.json {
-		return a.deliverJSON("", map[string]string{"version": version, "solver": lp.Backend(), "go": runtime.Version()})
+		return a.deliverJSON("", map[string]string{"version": version, "solver": lp.Backend(),
+			"go": runtime.Version()})
 	}
 	return a.deliver("", func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "darrm %s\nLP solver: %s\n%s %s/%s\n", version, lp.Backend(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintf(w, "darrm %s\nLP solver: %s\n%s %s/%s\n", version, lp.Backend(),
+			runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	})
 }

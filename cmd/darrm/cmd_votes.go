@@ -78,12 +78,14 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file ("+figure.Formats+")")
+	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file ("+
+		figure.Formats+")")
 	takesFile(c, "plot", pictureFiles...)
 	return c
 }
 
-func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*votes.Description, error) {
+func describeVotes(ctx context.Context, a *app, f *readFlags,
+	paths []string) (*votes.Description, error) {
 	f.options.KeepVotes = f.options.Layout != votes.LayoutCounts
 	r, err := f.open(ctx, a.in, paths)
 	if err != nil {
@@ -118,9 +120,11 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	say(notPrivate)
 	say("%d queries, K = %d teachers, classes %s", d.Queries, d.K, strings.Join(d.Classes, ", "))
 	say("%v", d.Columns)
-	say("the most popular answer has %s of the votes; %d queries have none (a tie)", percent(d.Agreement), d.Ties)
+	say("the most popular answer has %s of the votes; %d queries have none (a tie)",
+		percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
-		say("it is right in %s of the %d queries that have a true label", percent(*d.Accuracy), d.Labelled)
+		say("it is right in %s of the %d queries that have a true label", percent(*d.Accuracy),
+			d.Labelled)
 	}
 	if d.Missing > 0 {
 		say("%d votes are missing", d.Missing)
@@ -131,9 +135,12 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	var rows [][]string
 	for l, n := range d.Histogram {
 		bar := strings.Repeat("█", int((n*int64(width)+most-1)/most)) // whatever occurs is seen
-		rows = append(rows, []string{fmt.Sprintf("%d of %d", l, d.K), strconv.FormatInt(n, 10), percent(float64(n) / float64(max(1, d.Queries))), bar + strings.Repeat("·", width-len([]rune(bar)))})
+		rows = append(rows, []string{fmt.Sprintf("%d of %d", l, d.K), strconv.FormatInt(n, 10),
+			percent(float64(n) / float64(max(1, d.Queries))),
+			bar + strings.Repeat("·", width-len([]rune(bar)))})
 	}
-	if err := w.Table(terminal.Table{Header: []string{histogramTitle(d), "queries", "share", ""}, Rows: rows}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{histogramTitle(d), "queries", "share", ""},
+		Rows: rows}); err != nil {
 		return err
 	}
 	if d.Teachers == nil {
@@ -158,7 +165,8 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 
 // votesPicture is the histogram.
 func votesPicture(d *votes.Description) (figure.Sheet, error) {
-	c := newChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
+	c := newChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries,
+		percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {
 		values[l] = float64(n)

@@ -45,7 +45,8 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 		}
 		// account is a plan of its own, and account train another; serve token serves nothing; the root
 		// has --version.
-		if c.Name() != "account" && c.Name() != "serve" && c.HasParent() && c.LocalNonPersistentFlags().HasAvailableFlags() && c.HasSubCommands() {
+		if c.Name() != "account" && c.Name() != "serve" && c.HasParent() &&
+			c.LocalNonPersistentFlags().HasAvailableFlags() && c.HasSubCommands() {
 			t.Errorf("%s: has flags that its commands do not", path)
 		}
 		c.InitDefaultHelpFlag()
@@ -60,7 +61,8 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 			t.Errorf("%s has no --json", path)
 		}
 	})
-	want := "darrm darrm account darrm account train darrm account train convex darrm account train federated darrm account train metric darrm account train pairwise darrm account train shuffled darrm aggregate darrm bounds darrm budget darrm budget adopt darrm budget history darrm budget init darrm budget report darrm budget show darrm budget verify darrm cache darrm cache clear darrm cache list darrm cache path darrm compare darrm completion darrm evaluate darrm experiment darrm experiment list darrm experiment run darrm experiment show darrm federated darrm federated aggregate darrm federated encode darrm federated init darrm federated local darrm federated shuffle darrm man darrm mean darrm mean decode darrm mean encode darrm mean predict darrm mean simulate darrm plan darrm predict darrm report darrm serve darrm serve token darrm solve darrm sweep darrm train darrm train convex darrm train federated darrm train metric darrm train pairwise darrm train shuffled darrm verify darrm version darrm votes darrm votes describe"
+	want := "darrm darrm account darrm account train darrm account train convex darrm account train " +
+		"federated darrm account train metric darrm account train pairwise darrm account train shuffled darrm aggregate darrm bounds darrm budget darrm budget adopt darrm budget history darrm budget init darrm budget report darrm budget show darrm budget verify darrm cache darrm cache clear darrm cache list darrm cache path darrm compare darrm completion darrm evaluate darrm experiment darrm experiment list darrm experiment run darrm experiment show darrm federated darrm federated aggregate darrm federated encode darrm federated init darrm federated local darrm federated shuffle darrm man darrm mean darrm mean decode darrm mean encode darrm mean predict darrm mean simulate darrm plan darrm predict darrm report darrm serve darrm serve token darrm solve darrm sweep darrm train darrm train convex darrm train federated darrm train metric darrm train pairwise darrm train shuffled darrm verify darrm version darrm votes darrm votes describe"
 	slices.Sort(visited)
 	if got := strings.Join(visited, " "); got != want {
 		t.Errorf("commands: %s\nwant %s: is this test out of date?", got, want)
@@ -114,7 +116,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 // The table of exit codes in the help is the one in the code.
 func TestExitStatusIsComplete(t *testing.T) {
 	documented := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +\S`).FindAllStringSubmatch(exitcode.Status, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +\S`).FindAllStringSubmatch(exitcode.Status,
+		-1) {
 		documented[m[1]] = true
 	}
 	codes := map[string]exit{
@@ -130,6 +133,7 @@ func TestExitStatusIsComplete(t *testing.T) {
 		}
 	}
 	if len(documented) != len(codes) || len(exitcode.Kinds) != len(codes)-1 {
-		t.Errorf("%d codes documented and %d kinds, want %d and %d", len(documented), len(exitcode.Kinds), len(codes), len(codes)-1)
+		t.Errorf("%d codes documented and %d kinds, want %d and %d", len(documented), len(exitcode.Kinds),
+			len(codes), len(codes)-1)
 	}
 }

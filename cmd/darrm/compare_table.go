@@ -12,8 +12,10 @@ import (
 
 func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 	w.Text("  ", notPrivate)
-	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
-		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours, c.Setting.Affected))
+	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer "+
+		"(%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
+		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours,
+		c.Setting.Affected))
 	w.Printf("\n")
 	var refused []string
 	// The majority agrees with itself whatever queries come.
@@ -27,11 +29,16 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 		}
 		rows = append(rows, comparedRow(r.Title, r.Score))
 	}
-	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, Rows: rows}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "agrees", "95 %",
+		"right", "95 %", "abstains"}, Rows: rows}); err != nil {
 		return err
 	}
-	w.Text("  ", "All in percent; to agree with the plain majority, "+agrees+". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less.")
-	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
+	w.Text("  ", "All in percent; to agree with the plain majority, "+agrees+
+		". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is "+
+		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
+	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string {
+		return []string{a.Basis()}
+	})
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {
 		w.Printf("\nNot applicable:\n")
@@ -44,8 +51,11 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 
 // comparedRow is a row of the comparison, in percent.
 func comparedRow(title string, s ensemble.Score) []string {
-	interval := func(i ensemble.Interval) string { return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High) }
-	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-", "-", "-"}
+	interval := func(i ensemble.Interval) string {
+		return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High)
+	}
+	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-",
+		"-", "-"}
 	if s.Labels > 0 {
 		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
 	}
@@ -57,7 +67,8 @@ func comparedRow(title string, s ensemble.Score) []string {
 
 // renderAlike writes what is to be said of each mechanism that applies, those of which the
 // same is said together.
-func renderAlike(w *terminal.Page, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Mechanism) []string) {
+func renderAlike(w *terminal.Page, title string, rows []ensemble.ComparisonRow,
+	say func(*ensemble.Mechanism) []string) {
 	var order []string
 	mechanisms := map[string][]string{}
 	for _, r := range rows {
@@ -94,9 +105,11 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 		return nil
 	}
 	w.Printf("\n")
-	w.Text("  ", fmt.Sprintf("ε of answers to all %d queries, at δ = %v, by Rényi divergences:", c.Queries, c.Target.Delta))
+	w.Text("  ", fmt.Sprintf("ε of answers to all %d queries, at δ = %v, by Rényi divergences:",
+		c.Queries, c.Target.Delta))
 	w.Printf("\n")
-	if err := w.Table(terminal.Table{Header: []string{"mechanism", "at any votes", "at these votes", "order", "cheaper at these"}, Rows: rows}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"mechanism", "at any votes", "at these votes",
+		"order", "cheaper at these"}, Rows: rows}); err != nil {
 		return err
 	}
 	w.Hang("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`)
@@ -105,15 +118,17 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 
 func comparisonJSON(c *ensemble.Comparison) any {
 	type score struct {
-		Agreement         float64     `json:"agreement"`
-		AgreementInterval *[2]float64 `json:"agreement_95"` // Wilson's, over the queries; null for the majority itself
-		Accuracy          *float64    `json:"accuracy"`     // null without true labels
-		AccuracyInterval  *[2]float64 `json:"accuracy_95"`  // null without true labels
+		Agreement float64 `json:"agreement"`
+		// Wilson's, over the queries; null for the majority itself
+		AgreementInterval *[2]float64 `json:"agreement_95"`
+		Accuracy          *float64    `json:"accuracy"`    // null without true labels
+		AccuracyInterval  *[2]float64 `json:"accuracy_95"` // null without true labels
 		Abstained         float64     `json:"abstained"`
 	}
 	of := func(s ensemble.Score) *score {
 		interval := func(i ensemble.Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
-		out := &score{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()), Abstained: s.Abstained}
+		out := &score{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()),
+			Abstained: s.Abstained}
 		if s.Labels > 0 {
 			out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
 		}
@@ -164,7 +179,8 @@ func comparisonJSON(c *ensemble.Comparison) any {
 			j.Basis, j.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
 		}
 		if d := r.AtVotes; d != nil {
-			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order, d.Cheaper}
+			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order,
+				d.Cheaper}
 		}
 		out.Mechanisms = append(out.Mechanisms, j)
 	}

@@ -13,14 +13,15 @@ import (
 )
 
 // Whether two draws of fresh teachers have equal votes is not paid for, so nothing that a ledger
-// shows may differ by it: not its file, nor the page, the report, the history, the sums. Nor may it differ by what
-// the refusal made who asked say.
+// shows may differ by it: not its file, nor the page, the report, the history, the sums. Nor may it
+// differ by what the refusal made who asked say.
 //
-// The attack: K = 11 teachers whose votes are ε-DP with ε = 1, one query asked twice of teachers that
-// vote anew, m = 0.1, so that (0.2, 0) is charged. A vote is "yes" with probability p, or e·p for the
-// neighbouring data, so that two draws are equal with probability (p²+(1-p)²)¹¹: .499 for p = .0316, and .153
-// for the neighbour. Who sees "equal" has an event with .499 > e^.2·.153, by .313, where δ = 0 is promised. The
-// test has no chance in it: it compares what is seen in the two cases.
+// The attack: K = 11 teachers whose votes are ε-DP with ε = 1, one query asked twice of teachers
+// that vote anew, m = 0.1, so that (0.2, 0) is charged. A vote is "yes" with probability p, or e·p
+// for the neighbouring data, so that two draws are equal with probability (p²+(1-p)²)¹¹: .499 for p
+// = .0316, and .153 for the neighbour. Who sees "equal" has an event with .499 > e^.2·.153, by
+// .313, where δ = 0 is promised. The test has no chance in it: it compares what is seen in the two
+// cases.
 func TestEqualVotesTellNothing(t *testing.T) {
 	const first, other = "1,0,1,1,0,0,1,1,1,0,1", "1,0,1,1,0,0,1,1,1,0,0"
 	worlds := []struct {
@@ -48,7 +49,9 @@ func TestEqualVotesTellNothing(t *testing.T) {
 			if err := os.WriteFile("votes.csv", []byte(head+row+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := tryDarrm(t, append(strings.Fields("aggregate votes.csv --K 11 --m 0.1 --eps 1 --teacher-delta 0 --ledger l --teachers fresh --request-id "+id+" --out "+id+".csv -q"), more...)...)
+			_, _, err := tryDarrm(t,
+				append(strings.Fields("aggregate votes.csv --K 11 --m 0.1 --eps 1 --teacher-delta 0 --ledger "+
+					"l --teachers fresh --request-id "+id+" --out "+id+".csv -q"), more...)...)
 			return err
 		}
 		if err := ask("march", first); err != nil {
@@ -64,17 +67,20 @@ func TestEqualVotesTellNothing(t *testing.T) {
 	for i, got := range seen[1:] {
 		for j, text := range got {
 			if text != seen[0][j] {
-				t.Errorf("%q is seen, so that δ(0.2) = %.3f where 0 was charged: from %q\n%s\ndiffers from\n%s", worlds[i+1].name, delta, looks[j], text, seen[0][j])
+				t.Errorf("%q is seen, so that δ(0.2) = %.3f where 0 was charged: from %q\n%s\ndiffers from\n%s",
+					worlds[i+1].name, delta, looks[j], text, seen[0][j])
 			}
 		}
 	}
 }
 
 // looks are all commands that show a ledger.
-var looks = []string{"file", "budget show l", "budget show l --json", "budget history l", "budget history l --json", "budget verify l", "budget verify l --json", "budget report l", "budget report l --json"}
+var looks = []string{"file", "budget show l", "budget show l --json", "budget history l",
+	"budget history l --json", "budget verify l", "budget verify l --json", "budget report l",
+	"budget report l --json"}
 
-// lookAt returns what each shows, with times left out, results too, which are digests of what was released, and other digests and
-// ids numbered: equal ones have one number.
+// lookAt returns what each shows, with times left out, results too, which are digests of what was
+// released, and other digests and ids numbered: equal ones have one number.
 func lookAt(t *testing.T, path string) (seen []string) {
 	l := must.Get(ledger.Open(t.Context(), path))(t)
 	var results []string

@@ -43,7 +43,9 @@ type (
 	ledgerError = release.LedgerError
 )
 
-func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error {
+	return usageError{Err: fmt.Errorf(format, args...)}
+}
 
 // exitRules are of the errors that only this program meets.
 var exitRules = []exitcode.Rule{

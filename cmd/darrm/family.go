@@ -35,7 +35,8 @@ var families = []family{shuffledFamily, convexFamily, pairwiseFamily, metricFami
 type commandText struct{ use, short, long, example string }
 
 func (t commandText) command(name string) *cobra.Command {
-	return &cobra.Command{Use: strings.TrimSpace(name + " " + t.use), Short: t.short, Long: t.long, Example: t.example, Args: cobra.NoArgs}
+	return &cobra.Command{Use: strings.TrimSpace(name + " " + t.use), Short: t.short, Long: t.long,
+		Example: t.example, Args: cobra.NoArgs}
 }
 
 // familyFlags are the flags of a method and its parameters.
@@ -53,15 +54,15 @@ type familyFlags interface {
 	measure(r *data.Records) func(w []float64) string
 }
 
-// onSets are families that train on known data sets and on public records too. They take the records
-// before they plan.
+// onSets are families that train on known data sets and on public records too. They take the
+// records before they plan.
 type onSets interface {
 	// take takes the records; shared states that public ones which equal private ones do so by chance.
 	take(set datasets.Set, shared bool) (*data.Records, error)
 }
 
-// grounded are families whose plans have more than a price. Neither method does anything for a choice
-// among candidates.
+// grounded are families whose plans have more than a price. Neither method does anything for a
+// choice among candidates.
 type grounded interface {
 	// explain says on what grounds a plan costs what it does, and whether it did.
 	explain(a *app, plan train.Plan) bool
@@ -99,13 +100,16 @@ func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm s
 	fl.StringVar(&f.method, "method", methods[0], strings.Join(methods, ", "))
 	oneOf(c, "method", methods...)
 	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+tasks)
-	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features, to which longer ones are shortened, each by itself"+norm)
-	fl.Float64Var(&f.clip, "clip", 0, "bound on the loss's slope, to which larger ones are cut (default: the loss's own)")
+	fl.Float64Var(&f.radius, "radius", 0,
+		"public bound on the norm of a record's features, to which longer ones are shortened, each "+
+			"by itself"+norm)
+	fl.Float64Var(&f.clip, "clip", 0,
+		"bound on the loss's slope, to which larger ones are cut (default: the loss's own)")
 	f.privacyFlags.register(c)
 }
 
-// checkedPlan prices the method of the flags as they are, which a candidate of --grid may have changed
-// since they were checked.
+// checkedPlan prices the method of the flags as they are, which a candidate of --grid may have
+// changed since they were checked.
 func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.Plan, error) {
 	if err := f.check(c); err != nil {
 		return nil, err
@@ -148,7 +152,8 @@ func sayPrice(a *app, p train.Price) {
 	a.say("cost: %s-DP where neighbours %s", p.Cost.Short(), p.Relation)
 	a.say("by:   %s, %s", p.Method, p.Bound)
 	if b, ok := worst(p.Blocks); ok {
-		a.say("      noise %s on a vector of sensitivity %s, in %s", num.Outward(b.Deviation, 6, true), num.Outward(b.Sensitivity, 6, true), b.Name)
+		a.say("      noise %s on a vector of sensitivity %s, in %s", num.Outward(b.Deviation, 6, true),
+			num.Outward(b.Sensitivity, 6, true), b.Name)
 	}
 	for _, note := range p.Notes {
 		a.say("      %s", note)
@@ -180,5 +185,6 @@ func newPriceReport(p train.Price) *priceReport {
 	if math.IsInf(p.Cost.Epsilon, 1) {
 		return nil
 	}
-	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records, Notes: append(slices.Clone(p.Notes), p.Tuning())}
+	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records,
+		Notes: append(slices.Clone(p.Notes), p.Tuning())}
 }

@@ -58,8 +58,10 @@ func newFleet(t *testing.T, roundCount int, more ...string) *fleet {
 		t.Fatal(err)
 	}
 	f.run(append([]string{
-		"federated", "init", "-q", "--silos", sizes[1:], "--columns", "a,b", "--response", "y", "--task", "logistic", "--intercept", "--clip", "1", "--difference-clip", "1",
-		"--step-size", "0.5", "--rounds", fmt.Sprint(roundCount), "--missing", fmt.Sprint(siloRecords), "--eps", "12", "--delta", "1e-5", "-o", "plan.json", "--round", "0.round",
+		"federated", "init", "-q", "--silos", sizes[1:], "--columns", "a,b", "--response", "y", "--task",
+		"logistic", "--intercept", "--clip", "1", "--difference-clip", "1",
+		"--step-size", "0.5", "--rounds", fmt.Sprint(roundCount), "--missing", fmt.Sprint(siloRecords),
+		"--eps", "12", "--delta", "1e-5", "-o", "plan.json", "--round", "0.round",
 	}, more...)...)
 	var err error
 	if f.plan, err = rounds.ReadPlan(f.read("plan.json")); err != nil {
@@ -103,14 +105,16 @@ func (f *fleet) refused(code int, out string, args ...string) {
 	}
 }
 
-// killed runs a command and kills it with SIGKILL once what it waits for has come, or after a while.
+// killed runs a command and kills it with SIGKILL once what it waits for has come, or after a
+// while.
 func (f *fleet) killed(when func() bool, args ...string) {
 	c := program(f.t, f.dir, args...)
 	if err := c.Start(); err != nil {
 		f.t.Error(err)
 		return
 	}
-	for end := time.Now().Add(30 * time.Second); !when() && time.Now().Before(end) && running(c); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(30 * time.Second); !when() && time.Now().Before(end) &&
+		running(c); time.Sleep(100 * time.Microsecond) {
 	}
 	_ = c.Process.Kill()
 	_ = c.Wait()
@@ -133,8 +137,8 @@ func (f *fleet) saw(state string) {
 	f.states[state]++
 }
 
-// answer has a silo answer a round: it is killed at a stage that changes from silo to silo and round to
-// round, and asked again.
+// answer has a silo answer a round: it is killed at a stage that changes from silo to silo and
+// round to round, and asked again.
 func (f *fleet) answer(command string, m, round, stage int, roundFile, out string) {
 	book, key := fmt.Sprintf("%d.ledger", m), fmt.Sprintf("%d.key", m)
 	size := func() int64 {
@@ -147,7 +151,8 @@ func (f *fleet) answer(command string, m, round, stage int, roundFile, out strin
 	before := size()
 	entries := len(historyOf(f.t, f.path(book)))
 	args := func(out string) []string {
-		return []string{"federated", command, "plan.json", roundFile, "-q", "--silo", fmt.Sprint(m + 1), "--private", fmt.Sprintf("%d.csv", m), "--ledger", book, "--checkpoint", key, "-o", out}
+		return []string{"federated", command, "plan.json", roundFile, "-q", "--silo", fmt.Sprint(m + 1),
+			"--private", fmt.Sprintf("%d.csv", m), "--ledger", book, "--checkpoint", key, "-o", out}
 	}
 	start := time.Now()
 	when := []func() bool{
@@ -188,7 +193,9 @@ func (f *fleet) answer(command string, m, round, stage int, roundFile, out strin
 	}
 	// Without its key a paid answer is lost, and not drawn anew.
 	if !f.there(out) && len(now) > entries {
-		without := slices.DeleteFunc(args(out+".second"), func(s string) bool { return s == "--checkpoint" || s == key })
+		without := slices.DeleteFunc(args(out+".second"), func(s string) bool {
+			return s == "--checkpoint" || s == key
+		})
 		f.refused(7, out+".second", without...)
 	}
 	f.run(args(out)...)
@@ -200,14 +207,16 @@ func (f *fleet) answer(command string, m, round, stage int, roundFile, out strin
 	}
 	// The ledger has the digest of just this answer.
 	last := historyOf(f.t, f.path(book))
-	if digest := sha256.Sum256(f.read(out)); last[len(last)-1].Kind != ledger.KindResult || last[len(last)-1].Result != ledger.Digest(digest) {
+	if digest := sha256.Sum256(f.read(out)); last[len(last)-1].Kind != ledger.KindResult ||
+		last[len(last)-1].Result != ledger.Digest(digest) {
 		f.t.Errorf("silo %d, round %d: the ledger notes another answer", m, round)
 	}
 }
 
 func hasResult(t *testing.T, book string, round int) bool {
 	h := historyOf(t, book)
-	return len(h) > 0 && h[len(h)-1].Kind == ledger.KindResult && strings.Contains(h[len(h)-1].ID, fmt.Sprintf("round %d ", round))
+	return len(h) > 0 && h[len(h)-1].Kind == ledger.KindResult &&
+		strings.Contains(h[len(h)-1].ID, fmt.Sprintf("round %d ", round))
 }
 
 // sent returns the reports in a silo's file, read by its layout alone.
@@ -233,10 +242,10 @@ func (f *fleet) all(do func(m int)) {
 	_ = g.Wait()
 }
 
-// Ten silos as processes, each killed with SIGKILL in every round at a stage of its answer, and shuffler
-// and server killed too. In one round a silo is missing, and comes too late. Nothing is charged twice, no
-// round is answered or released twice, and the model is, round by round, that of the roles in one
-// process for the very reports that came.
+// Ten silos as processes, each killed with SIGKILL in every round at a stage of its answer, and
+// shuffler and server killed too. In one round a silo is missing, and comes too late. Nothing is
+// charged twice, no round is answered or released twice, and the model is, round by round, that of
+// the roles in one process for the very reports that came.
 func TestTenSilos(t *testing.T) {
 	t.Parallel()
 	count := 3
@@ -303,7 +312,8 @@ func tenSilos(t *testing.T, count int, more ...string) {
 		}
 		aggregate := []string{"federated", "aggregate", "plan.json", round, shuffled, "-q", "-o", local}
 		start := time.Now()
-		f.killed(func() bool { return time.Since(start) > time.Duration(4*(r+1))*time.Millisecond }, aggregate...)
+		f.killed(func() bool { return time.Since(start) > time.Duration(4*(r+1))*time.Millisecond },
+			aggregate...)
 		f.run(aggregate...)
 		first := f.read(local)
 		f.run(aggregate...)
@@ -332,7 +342,8 @@ func tenSilos(t *testing.T, count int, more ...string) {
 		}
 		got := f.round(next)
 		for _, v := range server.State() {
-			if want := map[string][]float64{"x": got.Model, "v": got.Direction, "previous": got.Previous}[v.Name]; want != nil {
+			if want := map[string][]float64{"x": got.Model, "v": got.Direction,
+				"previous": got.Previous}[v.Name]; want != nil {
 				for j := range want {
 					if math.Abs(want[j]-v.Values[j]) > 1e-9*(1+math.Abs(v.Values[j])) {
 						t.Errorf("round %d: %s is %v by files, %v in one process", r, v.Name, want, v.Values)
@@ -363,8 +374,8 @@ func (f *fleet) round(name string) *rounds.Round {
 	return r
 }
 
-// checkLedgers wants in each ledger one charge of the run, its whole price, and a charge at no cost with its
-// result for every round.
+// checkLedgers wants in each ledger one charge of the run, its whole price, and a charge at no cost
+// with its result for every round.
 func (f *fleet) checkLedgers(count int) {
 	cost, err := ledger.NewCost(f.plan.Cost().Epsilon, f.plan.Cost().Delta)
 	if err != nil {
@@ -388,7 +399,8 @@ func (f *fleet) checkLedgers(count int) {
 			want += (count - m + f.silos - 1) / f.silos // its turns
 		}
 		if spent != cost || len(charges) != want+1 || len(results) != want {
-			f.t.Errorf("silo %d: spent %v, %d charges and %d results; want %v, %d and %d", m, spent, len(charges), len(results), cost, want+1, want)
+			f.t.Errorf("silo %d: spent %v, %d charges and %d results; want %v, %d and %d", m, spent,
+				len(charges), len(results), cost, want+1, want)
 		}
 		for id, n := range charges {
 			if n != 1 || results[id] != 1 && !strings.HasPrefix(id, "run:") {

@@ -25,7 +25,8 @@ const (
 )
 
 var federatedFamily = family{
-	name: "federated", mechanism: federated.Mechanism, flags: func() familyFlags { return new(federatedFlags) },
+	name: "federated", mechanism: federated.Mechanism,
+	flags: func() familyFlags { return new(federatedFlags) },
 	trains: commandText{
 		use:   "--private FILE --silos n,n,… --task LOSS --clip C --step-size η --eps ε --delta δ",
 		short: "Train on the records of many silos as one machine would, to rehearse rounds",
@@ -48,7 +49,8 @@ are as in darrm train shuffled. Tuning on the private data is not covered.`,
     --clip 1 --difference-clip 1 --step-size 0.5 --eps 1 --delta 1e-6 -o model.json`,
 	},
 	accounts: commandText{
-		use:   "--n records --dim features --silos n,n,… --task LOSS --clip C --step-size η --eps ε --delta δ",
+		use: "--n records --dim features --silos n,n,… --task LOSS --clip C --step-size η --eps ε " +
+			"--delta δ",
 		short: "Price a run of darrm federated, by every way to account for it",
 		long: `Price a run of darrm federated, before there are data: the proof in use, the published
 constants, and what the reports would cost without a shuffler. A row that cannot price
@@ -74,40 +76,62 @@ type federatedFlags struct {
 
 func (f *federatedFlags) register(c *cobra.Command) {
 	fl, o := c.Flags(), &f.psgm
-	fl.StringVar(&f.method, "method", methodPSGM, `"psgm", without a trusted server, or "central", with one, to compare`)
+	fl.StringVar(&f.method, "method", methodPSGM,
+		`"psgm", without a trusted server, or "central", with one, to compare`)
 	oneOf(c, "method", methodPSGM, methodCentral)
 	fl.IntVar(&f.period, "period", 1, "central: rounds from one full gradient to the next")
 	f.registerRun(c)
-	fl.IntSliceVar(&o.Silos, "silos", nil, "how many records each silo has, in their order (default: one silo with all)")
+	fl.IntSliceVar(&o.Silos, "silos", nil,
+		"how many records each silo has, in their order (default: one silo with all)")
 }
 
 // registerRun adds the flags of a run across machines.
 func (f *federatedFlags) registerRun(c *cobra.Command) {
 	fl, o := c.Flags(), &f.psgm
-	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+" or network:h, of h softplus units")
-	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record; its weight is the model's intercept")
-	fl.Float64Var(&o.GradientClip, "clip", 0, "C_2, bound on the norm of a record's gradient, to which larger ones are cut")
-	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0, "C_1: a record's change of gradient between two models is cut to C_1 times their distance; with --momentum below 1")
+	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+
+		" or network:h, of h softplus units")
+	fl.BoolVar(&f.intercept, "intercept", false,
+		"add a feature 1 to each record; its weight is the model's intercept")
+	fl.Float64Var(&o.GradientClip, "clip", 0,
+		"C_2, bound on the norm of a record's gradient, to which larger ones are cut")
+	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0,
+		"C_1: a record's change of gradient between two models is cut to C_1 times their distance; "+
+			"with --momentum below 1")
 	fl.Float64Var(&o.StepSize, "step-size", 0, "η of each step")
 	fl.IntVar(&o.Rounds, "rounds", 50, "R")
-	fl.Float64Var(&o.Momentum, "momentum", 0.1, "β, the weight of fresh gradients; at 1 no changes of gradients are sent")
-	fl.IntVar(&o.FirstBatch, "first-batch", 0, "B_0, records of each silo in the first round (default: all)")
+	fl.Float64Var(&o.Momentum, "momentum", 0.1,
+		"β, the weight of fresh gradients; at 1 no changes of gradients are sent")
+	fl.IntVar(&o.FirstBatch, "first-batch", 0,
+		"B_0, records of each silo in the first round (default: all)")
 	fl.IntVar(&o.Batch, "batch", 0, "B_1, records of each silo in later rounds (default: all)")
-	fl.IntVar(&o.Local.Steps, "local-steps", 1, "H, steps that one silo makes on its own records after each round")
+	fl.IntVar(&o.Local.Steps, "local-steps", 1,
+		"H, steps that one silo makes on its own records after each round")
 	fl.IntVar(&o.Local.Batch, "local-batch", 0, "B_2, records of a local step")
 	fl.Float64Var(&o.Local.Clip, "local-clip", 0, "C_3, as C_1, of local steps")
-	fl.Float64Var(&o.Local.Noise, "local-noise", 0, "σ of local steps, over C_3 times the distance of the models (default: what --eps needs)")
-	fl.IntVar(&o.Missing, "missing", 0, "how many reports of a round may fail to come, of silos that drop out; the price does without them, and a round with fewer than the rest is refused")
-	fl.IntVar(&o.Colluding, "colluding", 0, "how many reports of a round may be of silos that work with the server; the price does without them too")
-	fl.StringVar(&f.account, "account", "", "how shuffled reports are priced (default: the best way that is proved)")
+	fl.Float64Var(&o.Local.Noise, "local-noise", 0,
+		"σ of local steps, over C_3 times the distance of the models (default: what --eps needs)")
+	fl.IntVar(&o.Missing, "missing", 0,
+		"how many reports of a round may fail to come, of silos that drop out; the price does without "+
+			"them, and a round with fewer than the rest is refused")
+	fl.IntVar(&o.Colluding, "colluding", 0,
+		"how many reports of a round may be of silos that work with the server; the price does "+
+			"without them too")
+	fl.StringVar(&f.account, "account", "",
+		"how shuffled reports are priced (default: the best way that is proved)")
 	oneOf(c, "account", append(amplificationModes(), string(federated.Unshuffled))...)
-	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit), `a report is a seed and a bit, "one-bit"; an index into directions of the seed, "privunit" (of b bits: "privunit:b", projected to k numbers: "privunit:b:k"), with less noise at large --local-eps; a bit of k coordinates, "rand-k:k", with less work and more noise; or one bit as d numbers, "floats", to compare sizes`)
-	offer(c, "randomizer", cobra.FixedCompletions([]string{string(federated.OneBit), string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)}, cobra.ShellCompDirectiveNoFileComp))
-	fl.StringVar(&f.output, "output", string(federated.Last), `the model is the "last" iterate, or one of all, each as likely, "uniform"`)
+	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit),
+		`a report is a seed and a bit, "one-bit"; an index into directions of the seed, "privunit" (of b bits: "privunit:b", projected to k numbers: "privunit:b:k"), with less noise at large --local-eps; a bit of k coordinates, "rand-k:k", with less work and more noise; or one bit as d numbers, "floats", to compare sizes`)
+	offer(c, "randomizer", cobra.FixedCompletions([]string{string(federated.OneBit),
+		string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)},
+		cobra.ShellCompDirectiveNoFileComp))
+	fl.StringVar(&f.output, "output", string(federated.Last),
+		`the model is the "last" iterate, or one of all, each as likely, "uniform"`)
 	oneOf(c, "output", federated.Last, federated.Uniform)
-	fl.Uint64Var(&o.StartSeed, "start-seed", 0, "seed of the model that a network starts from; others start from 0")
+	fl.Uint64Var(&o.StartSeed, "start-seed", 0,
+		"seed of the model that a network starts from; others start from 0")
 	f.privacyFlags.register(c)
-	fl.Float64Var(&o.Epsilon, "local-eps", 0, "ε₀ of one report, in place of --eps: ε is what comes of it")
+	fl.Float64Var(&o.Epsilon, "local-eps", 0,
+		"ε₀ of one report, in place of --eps: ε is what comes of it")
 }
 
 func amplificationModes() (names []string) {
@@ -122,7 +146,8 @@ func (f *federatedFlags) check(c *cobra.Command) (err error) {
 		return err
 	}
 	if f.method == methodCentral {
-		for _, name := range []string{"momentum", "first-batch", "batch", "missing", "colluding", "account", "randomizer", "local-eps"} {
+		for _, name := range []string{"momentum", "first-batch", "batch", "missing", "colluding",
+			"account", "randomizer", "local-eps"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s is not for --method %s", name, f.method)
 			}
@@ -148,7 +173,8 @@ func (f *federatedFlags) about() modelKind {
 func (f *federatedFlags) run(silos []int) federated.PSGM {
 	o := f.psgm
 	o.Loss, o.Silos, o.Target = f.loss, silos, f.target()
-	o.Account, o.Randomizer, o.Output = federated.Account(f.account), federated.Randomizer(f.randomizer), federated.Output(f.output)
+	o.Account, o.Randomizer, o.Output = federated.Account(f.account),
+		federated.Randomizer(f.randomizer), federated.Output(f.output)
 	if o.Local.Steps == 1 {
 		o.Local.Steps = 0 // none, which has no other parameters
 	}
@@ -169,13 +195,15 @@ func (f *federatedFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 }
 
 func (f *federatedFlags) measure(r *data.Records) func(w []float64) string {
-	return objective(train.Problem{Loss: f.loss, Regularizer: geometry.NoRegularizer{}, Records: r}.Objective)
+	return objective(train.Problem{Loss: f.loss, Regularizer: geometry.NoRegularizer{},
+		Records: r}.Objective)
 }
 
 // sayRun prints the cost of a run and the amount of data that its silos send.
 func sayRun(a *app, p *rounds.Plan) {
 	sayPrice(a, p.Price())
-	a.say("      %d silos send %s in all", len(p.Silos()), megabytes(p.Federated().Reports()*p.Federated().Randomizer().Size()))
+	a.say("      %d silos send %s in all", len(p.Silos()),
+		megabytes(p.Federated().Reports()*p.Federated().Randomizer().Size()))
 }
 
 func megabytes(n int) string {

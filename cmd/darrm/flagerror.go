@@ -26,7 +26,8 @@ func flagError(c *cobra.Command, err error) error {
 
 // valueKinds describes in words the values that flags take, by the flag's type.
 var valueKinds = map[string]string{
-	"int": "a whole number", "intSlice": "whole numbers, separated by commas", "uint64": "a whole number of at least 0",
+	"int": "a whole number", "intSlice": "whole numbers, separated by commas",
+	"uint64":  "a whole number of at least 0",
 	"float64": "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
 }
 

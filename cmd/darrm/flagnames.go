@@ -46,8 +46,10 @@ var flagsOf = map[string]flagNames{
 	"queries": before("queries"), "agreement": before("agreement"),
 
 	// What is stated of a mechanism.
-	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"), "numbered classes": within("num-classes"),
-	"threshold": within("threshold"), "check ratio": within("check-ratio"), "data": within("data"),
+	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"),
+	"numbered classes": within("num-classes"),
+	"threshold":        within("threshold"), "check ratio": within("check-ratio"),
+	"data":    within("data"),
 	"timeout": within("timeout"), "checkpoint": within("checkpoint"), "objective": within("objective"),
 	"prior": within("prior"), "prior counts": within("prior-counts"), "shape": within("shape"),
 	"method": within("method"), "on interrupt": within("on-interrupt"),

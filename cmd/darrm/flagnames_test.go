@@ -16,23 +16,26 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Libraries name parameters and no flags, and every parameter of flagsOf is one that a library names.
+// Libraries name parameters and no flags, and every parameter of flagsOf is one that a library
+// names.
 func TestLibrariesNameParameters(t *testing.T) {
 	root, flag := filepath.Join("..", ".."), regexp.MustCompile(`(^|[ (])--[a-z]`)
 	words := map[string]bool{}
-	for _, dir := range []string{"learn", "sketch", "internal/check", "constraints", "ensemble", "gamma", "plan", "plurality", "release"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			for _, text := range literals(t, path) {
-				words[text] = true
-				if (dir == "learn" || dir == "sketch") && flag.MatchString(text) {
-					t.Errorf("%s names a flag: %q", path, text)
+	for _, dir := range []string{"learn", "sketch", "internal/check", "constraints", "ensemble",
+		"gamma", "plan", "plurality", "release"} {
+		err := filepath.WalkDir(filepath.Join(root, dir),
+			func(path string, d fs.DirEntry, err error) error {
+				if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
 				}
-			}
-			return nil
-		})
+				for _, text := range literals(t, path) {
+					words[text] = true
+					if (dir == "learn" || dir == "sketch") && flag.MatchString(text) {
+						t.Errorf("%s names a flag: %q", path, text)
+					}
+				}
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +83,8 @@ func TestNameFlag(t *testing.T) {
 		{wrong("set"), "set = 0, but it must be other (--set)"},
 		{wrong("ball"), "ball = 0, but it must be other (--set)"},
 		{wrong("radius"), "radius = 0, but it must be other"},
-		{check.SettledBy(wrong("set"), "noise=calibrated", "rule", "radius"), "set = 0, but it must be other (--noise calibrated, --rule)"},
+		{check.SettledBy(wrong("set"), "noise=calibrated", "rule", "radius"),
+			"set = 0, but it must be other (--noise calibrated, --rule)"},
 		{usagef("--set: %w", wrong("set")), "--set: set = 0, but it must be other"},
 		{usagef("--grid: %w", wrong("set")), "--grid: set = 0, but it must be other (--set)"},
 		{usagef("--grid: %w", wrong("epsilon")), "--grid: epsilon = 0, but it must be other"},

@@ -38,11 +38,13 @@ func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64)
 const (
 	usageM            = "privacy allowance: one released answer may cost m·ε (any number > 0)"
 	usageTotalEpsilon = "ε of one released answer, instead of m·ε"
-	usageEpsilon      = "ε of each teacher; inf for teachers that promise nothing (then give --total-eps)"
+	usageEpsilon      = "ε of each teacher; inf for teachers that promise nothing (then give " +
+		"--total-eps)"
 	usageTeacherDelta = "Δ of each teacher, in [0,1)"
 	usageDelta        = "δ of one released answer (default 1-(1-Δ)^min(m, affected))"
 	usageAffected     = "how many teachers one person's record can reach (default all)"
-	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and may join another: then --affected 2"
+	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" " +
+		"parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and may join another: then --affected 2"
 )
 
 // registerPromise registers what describes the problem.
@@ -61,11 +63,15 @@ func (f *problemFlags) registerPromise(c *cobra.Command, epsilon, teacherDelta f
 func (f *problemFlags) registerSolve(c *cobra.Command) {
 	f.registerObjective(c)
 	fl := c.Flags()
-	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
+	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes),
+		"\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
 	oneOf(c, "method", solve.Methods()...)
-	fl.StringVar(&f.onInterrupt, "on-interrupt", choose.Nothing, "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", choose.Nothing,
+		"when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified "+
+			"table so far, with the gap proved by then")
 	oneOf(c, "on-interrupt", choose.Nothing, choose.Best)
-	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as 90s (default none)")
+	f.registerTimeout(c,
+		"give up solving, or checking a table, after this time, such as 90s (default none)")
 }
 
 // reach returns how many of k teachers one record can reach, and whether that was said.
@@ -97,8 +103,10 @@ func (f *problemFlags) stated(c *cobra.Command) (s release.Stated, err error) {
 	if said {
 		s.Affected = &reach
 	}
-	s.Epsilon, s.TeacherDelta = whenGiven(c, "eps", &f.epsilon), whenGiven(c, "teacher-delta", &f.teacherDelta)
-	s.M, s.TotalEpsilon, s.Delta = whenGiven(c, "m", &f.m), whenGiven(c, "total-eps", &f.totalEpsilon), whenGiven(c, "delta", &f.delta)
+	s.Epsilon, s.TeacherDelta = whenGiven(c, "eps", &f.epsilon),
+		whenGiven(c, "teacher-delta", &f.teacherDelta)
+	s.M, s.TotalEpsilon, s.Delta = whenGiven(c, "m", &f.m), whenGiven(c, "total-eps", &f.totalEpsilon),
+		whenGiven(c, "delta", &f.delta)
 	return s, err
 }
 
@@ -122,20 +130,24 @@ func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, er
 
 // request returns the request that the flags describe, of a release or of a comparison. k is the
 // number of teachers, or 0 where the votes determine it.
-func (f *problemFlags) request(c *cobra.Command, a *app, o *optimalFlags, m *mechanismFlags, k int) (r choose.Request, err error) {
+func (f *problemFlags) request(c *cobra.Command, a *app, o *optimalFlags, m *mechanismFlags,
+	k int) (r choose.Request, err error) {
 	if c.Flags().Changed("affected") && f.affected < 1 { // 0 would mean all of them to the library
 		if k > 0 {
 			return r, check.Affected(f.affected, k)
 		}
-		return r, &check.Error{Name: "affected", Value: f.affected, Rule: "at least 1, and at most the number of teachers"}
+		return r, &check.Error{Name: "affected", Value: f.affected,
+			Rule: "at least 1, and at most the number of teachers"}
 	}
 	if r.Stated, err = f.stated(c); err != nil {
 		return r, err
 	}
 	r.Neighbours, r.Mechanism = m.relation, m.name
-	r.Threshold, r.CheckRatio = whenGiven(c, "threshold", &m.threshold), whenGiven(c, "check-ratio", &m.checkRatio)
+	r.Threshold, r.CheckRatio = whenGiven(c, "threshold", &m.threshold),
+		whenGiven(c, "check-ratio", &m.checkRatio)
 	r.Noise, r.Many = f.noise(c), o.many(c)
-	r.Timeout, r.SolveWithin = whenGiven(c, "timeout", &f.timeout), whenGiven(c, "solve-within", &o.within)
+	r.Timeout, r.SolveWithin = whenGiven(c, "timeout", &f.timeout),
+		whenGiven(c, "solve-within", &o.within)
 	r.Solve.Histogram, r.Solve.Histograms = a.histogram, a.histograms
 	return r, nil
 }
@@ -143,7 +155,8 @@ func (f *problemFlags) request(c *cobra.Command, a *app, o *optimalFlags, m *mec
 // noise returns the objective and the solver of the optimal noise function, as flags state them.
 func (f *problemFlags) noise(c *cobra.Command) choose.Noise {
 	n := f.objectiveFlags.noise(c)
-	n.Method, n.OnInterrupt = value(whenGiven(c, "method", &f.method)), value(whenGiven(c, "on-interrupt", &f.onInterrupt))
+	n.Method, n.OnInterrupt = value(whenGiven(c, "method", &f.method)),
+		value(whenGiven(c, "on-interrupt", &f.onInterrupt))
 	return n
 }
 
@@ -168,7 +181,8 @@ func (f *problemFlags) solve(c *cobra.Command, a *app, k int) (solved, error) {
 }
 
 // solveProblem returns the certified table of a problem, from the cache if it is there.
-func (f *problemFlags) solveProblem(ctx context.Context, a *app, p constraints.Problem, o solve.Options) (solved, error) {
+func (f *problemFlags) solveProblem(ctx context.Context, a *app, p constraints.Problem,
+	o solve.Options) (solved, error) {
 	store, err := f.store()
 	if err != nil {
 		return solved{}, err
@@ -188,7 +202,8 @@ func (f *problemFlags) solveProblem(ctx context.Context, a *app, p constraints.P
 	}
 	progress.stop()
 	if err == nil && ctx.Err() != nil && o.BestOnCancel {
-		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", r.Table.Gap)
+		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum",
+			r.Table.Gap)
 	}
 	if r.Rejected != nil {
 		a.say("darrm: not used, and solved again: %v", r.Rejected)

@@ -13,8 +13,10 @@ type cacheFlags struct {
 }
 
 func (f *cacheFlags) registerCache(c *cobra.Command) {
-	c.Flags().BoolVar(&f.noCache, "no-cache", false, "neither read nor write the cache of solved tables")
-	c.Flags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
+	c.Flags().BoolVar(&f.noCache, "no-cache", false,
+		"neither read nor write the cache of solved tables")
+	c.Flags().StringVar(&f.cacheDir, "cache-dir", "",
+		"directory of the cache (default see darrm cache path)")
 	takesFolder(c, "cache-dir")
 }
 

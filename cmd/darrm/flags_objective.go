@@ -32,14 +32,28 @@ const usageObjective = `--objective says what γ is optimal for. It never decide
 
 func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.name, "objective", "", "what to be optimal for: \"source\" (default), or \"agreement\" of a label with the majority of its votes")
+	fl.StringVar(&f.name, "objective", "",
+		"what to be optimal for: \"source\" (default), or \"agreement\" of a label with the majority "+
+			"of its votes")
 	oneOf(c, "objective", choose.Source, choose.Agreement)
-	fl.StringVar(&f.prior, "prior", "", "votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has mean 0.75, the default), \"clear\" (0.85), \"custom\" (--prior-mean) or \"worst-case\" (the largest error, whatever the teachers do); \"counts\" asks for agreement")
+	fl.StringVar(&f.prior, "prior", "",
+		"votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has "+
+			"mean 0.75, the default), \"clear\" (0.85), \"custom\" (--prior-mean) or \"worst-case\" (the "+
+			"largest error, whatever the teachers do); \"counts\" asks for agreement")
 	oneOf(c, "prior", choose.Uniform, choose.Clear, choose.Custom, choose.Counts, choose.WorstCase)
-	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in (0.5,1)")
-	fl.StringVar(&f.priorCounts, "prior-counts", "", "how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of --prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count; many classes: the votes for each class, then the count). A file becomes part of the mechanism, so it must come from PUBLIC data")
-	offer(c, "prior-counts", cobra.FixedCompletions([]string{choose.BinomialCounts, choose.UniformCounts}, cobra.ShellCompDirectiveDefault)) // or a file
-	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with more agreement)")
+	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean,
+		"mean probability that a teacher votes for the likelier answer, in (0.5,1)")
+	fl.StringVar(&f.priorCounts, "prior-counts", "",
+		"how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of "+
+			"--prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count; many classes: "+
+			"the votes for each class, then the count). A file becomes part of the mechanism, so it must "+
+			"come from PUBLIC data")
+	// or a file
+	offer(c, "prior-counts", cobra.FixedCompletions([]string{choose.BinomialCounts,
+		choose.UniformCounts}, cobra.ShellCompDirectiveDefault))
+	fl.StringVar(&f.shape, "shape", string(gamma.Free),
+		"noise functions to choose from: \"free\", or \"monotone\" (never more noise with more "+
+			"agreement)")
 	oneOf(c, "shape", gamma.Shapes()...)
 }
 
@@ -47,7 +61,8 @@ func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 func (f *objectiveFlags) noise(c *cobra.Command) choose.Noise {
 	return choose.Noise{
 		Objective: f.name, Prior: f.prior, PriorCounts: f.priorCounts,
-		PriorMean: whenGiven(c, "prior-mean", &f.priorMean), Shape: value(whenGiven(c, "shape", &f.shape)),
+		PriorMean: whenGiven(c, "prior-mean", &f.priorMean),
+		Shape:     value(whenGiven(c, "shape", &f.shape)),
 	}
 }
 
@@ -67,7 +82,8 @@ func (a *app) histogram(ctx context.Context, file string, k int) ([]float64, err
 }
 
 // histograms reads a file of --prior-counts for many classes.
-func (a *app) histograms(ctx context.Context, file string, k, classes int) ([]plurality.HistogramCount, error) {
+func (a *app) histograms(ctx context.Context, file string, k,
+	classes int) ([]plurality.HistogramCount, error) {
 	r, err := a.open(ctx, file, votes.MaxHistogramsBytes)
 	if err != nil {
 		return nil, err

@@ -17,13 +17,21 @@ type pluralityFlags struct {
 
 func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
 	fl := c.Flags()
-	fl.Float64Var(&f.concentration, "concentration", plurality.DefaultConcentration, "many classes: presume that classes have uneven shares of a query's votes, the more so the smaller this is, in (0,1e6] (for two classes the default is --accuracy 0.75). What is presumed decides what is useful, never what is private")
-	fl.Float64Var(&f.accuracy, "accuracy", 0, "many classes, instead of --concentration: presume that each teacher is right with this probability, in (1/C,1), one by one, and otherwise votes for any other class")
-	fl.Float64Var(&f.abstain, "abstain", 0, "many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1")
+	fl.Float64Var(&f.concentration, "concentration", plurality.DefaultConcentration,
+		"many classes: presume that classes have uneven shares of a query's votes, the more so the "+
+			"smaller this is, in (0,1e6] (for two classes the default is --accuracy 0.75). What is "+
+			"presumed decides what is useful, never what is private")
+	fl.Float64Var(&f.accuracy, "accuracy", 0,
+		"many classes, instead of --concentration: presume that each teacher is right with this "+
+			"probability, in (1/C,1), one by one, and otherwise votes for any other class")
+	fl.Float64Var(&f.abstain, "abstain", 0,
+		"many classes: the mechanism may also answer no class, which is worth this in [0,1], where a "+
+			"plurality class is worth 1")
 }
 
 func (f *pluralityFlags) registerGap(c *cobra.Command, otherwise float64) {
-	c.Flags().Float64Var(&f.gap, "gap", otherwise, "many classes: stop once the value is proved to be within this of the optimum's")
+	c.Flags().Float64Var(&f.gap, "gap", otherwise,
+		"many classes: stop once the value is proved to be within this of the optimum's")
 }
 
 // pluralityFlagNames are the flags of registerPlurality, which go with many classes only.
@@ -32,7 +40,8 @@ var pluralityFlagNames = []string{"concentration", "accuracy", "abstain"}
 // check refuses flags of the other kind of problem: of two classes where --classes is given, of
 // many where it is not, more among them. infinite and noDelta say that --eps and --teacher-delta
 // say what holds for many classes anyway.
-func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noDelta bool, more ...string) error {
+func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noDelta bool,
+	more ...string) error {
 	if !c.Flags().Changed("classes") {
 		for _, name := range slices.Concat(pluralityFlagNames, more) {
 			if c.Flags().Changed(name) {
@@ -50,7 +59,8 @@ func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noD
 	case objective == choose.Source:
 		return usagef("objective = %q, but with --classes it is always %q", objective, choose.Agreement)
 	case c.Flags().Changed("eps") && !infinite, c.Flags().Changed("teacher-delta") && !noDelta:
-		return usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of the teachers")
+		return usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of " +
+			"the teachers")
 	}
 	return require(c, "K", "total-eps", "affected|data")
 }
@@ -58,7 +68,8 @@ func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noD
 // many returns the objective that the flags state for mechanisms of many classes.
 func (f *pluralityFlags) many(c *cobra.Command) choose.Many {
 	return choose.Many{
-		Accuracy: whenGiven(c, "accuracy", &f.accuracy), Concentration: whenGiven(c, "concentration", &f.concentration),
-		Abstain: whenGiven(c, "abstain", &f.abstain), Gap: whenGiven(c, "gap", &f.gap),
+		Accuracy:      whenGiven(c, "accuracy", &f.accuracy),
+		Concentration: whenGiven(c, "concentration", &f.concentration),
+		Abstain:       whenGiven(c, "abstain", &f.abstain), Gap: whenGiven(c, "gap", &f.gap),
 	}
 }

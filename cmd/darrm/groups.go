@@ -10,11 +10,16 @@ type commandGroup struct {
 }
 
 var commandGroups = []commandGroup{
-	{"label", "Label within a privacy budget", []func(*app) *cobra.Command{newPlan, newAggregate, newBudget, newServe, newCompare, newVotes}},
-	{"solve", "Find, price and check mechanisms", []func(*app) *cobra.Command{newSolve, newVerify, newAccount, newSweep}},
-	{"train", "Train private models", []func(*app) *cobra.Command{newTrain, newEvaluate, newPredict, newFederated}},
-	{"research", "Research, and repeat its figures", []func(*app) *cobra.Command{newExperiment, newReport, newMean, newBounds}},
-	{"program", "This program", []func(*app) *cobra.Command{newCache, newCompletion, newMan, newVersion}},
+	{"label", "Label within a privacy budget", []func(*app) *cobra.Command{newPlan, newAggregate,
+		newBudget, newServe, newCompare, newVotes}},
+	{"solve", "Find, price and check mechanisms",
+		[]func(*app) *cobra.Command{newSolve, newVerify, newAccount, newSweep}},
+	{"train", "Train private models", []func(*app) *cobra.Command{newTrain, newEvaluate, newPredict,
+		newFederated}},
+	{"research", "Research, and repeat its figures",
+		[]func(*app) *cobra.Command{newExperiment, newReport, newMean, newBounds}},
+	{"program", "This program", []func(*app) *cobra.Command{newCache, newCompletion, newMan,
+		newVersion}},
 }
 
 // addGroups adds all commands of the groups in their order.

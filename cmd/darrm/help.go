@@ -46,7 +46,8 @@ func writeCommands(w *terminal.Page, c *cobra.Command, title, group string) {
 	w.Printf("\n%s:\n", title)
 	for _, sub := range c.Commands() {
 		if sub.GroupID == group && sub.IsAvailableCommand() {
-			w.Hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), strings.Repeat(" ", 3+sub.NamePadding()), sub.Short)
+			w.Hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()),
+				strings.Repeat(" ", 3+sub.NamePadding()), sub.Short)
 		}
 	}
 }
@@ -129,7 +130,9 @@ func reflow(text string, width int) string {
 	var lines []string
 	for _, b := range blocksOf(text) {
 		first := strings.Repeat(" ", b.indent) + b.term
-		lines = append(lines, strings.TrimRight(terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)), b.text), " "))
+		lines = append(lines,
+			strings.TrimRight(terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)),
+				b.text), " "))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -144,7 +147,8 @@ func newHelp() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			of, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("no help on %q: it is neither a command nor a topic (see darrm --help)", strings.Join(args, " "))
+				return usagef("no help on %q: it is neither a command nor a topic (see darrm --help)",
+					strings.Join(args, " "))
 			}
 			of.InitDefaultHelpFlag()
 			return of.Help()

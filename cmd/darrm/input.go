@@ -32,7 +32,9 @@ func (in *input) Read(p []byte) (int, error) {
 	if err := in.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := interruptibly(in.ctx, func() (int, error) { return in.r.Read(in.buf[:min(len(p), len(in.buf))]) })
+	n, err := interruptibly(in.ctx, func() (int, error) {
+		return in.r.Read(in.buf[:min(len(p), len(in.buf))])
+	})
 	return copy(p, in.buf[:n]), err
 }
 

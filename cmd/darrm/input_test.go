@@ -16,7 +16,8 @@ import (
 // What is read is what is there, in whatever pieces.
 func TestInputPassesEverythingOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "bytes"), rapid.IntRange(0, 700).Draw(t, "times"))
+		want := bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "bytes"),
+			rapid.IntRange(0, 700).Draw(t, "times"))
 		a := &app{in: bytes.NewReader(want)}
 		r, err := a.open(context.Background(), "-", 1<<20)
 		if err != nil {

@@ -18,7 +18,8 @@ func TestOpenTakesRegularFilesOnly(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{pipe: pipe + " is a pipe, not a file", "/dev/zero": "/dev/zero is a device, not a file"} {
+	for path, want := range map[string]string{pipe: pipe + " is a pipe, not a file",
+		"/dev/zero": "/dev/zero is a device, not a file"} {
 		_, err := (&app{}).open(context.Background(), path, 1<<20)
 		if err == nil || err.Error() != want || exitCode(context.Background(), err) != exitInput {
 			t.Errorf("got %v, want %s", err, want)
@@ -32,7 +33,8 @@ func TestStdinIsLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := io.ReadAll(r); len(b) != 999 || err == nil || err.Error() != "stdin has more than 999 bytes, the most that are read of it" {
+	if b, err := io.ReadAll(r); len(b) != 999 || err == nil ||
+		err.Error() != "stdin has more than 999 bytes, the most that are read of it" {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }

@@ -32,14 +32,21 @@ const sharedFlag = "allow-shared-records"
 
 func (f *dataFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(datasets.Names(), ", "))
+	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+
+		strings.Join(datasets.Names(), ", "))
 	oneOf(c, "data-set", datasets.Names()...)
-	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
+	fl.StringVar(&f.dataDir, "data-dir", "",
+		"folder with the real files of --data-set (default: generated stand-ins)")
 	takesFolder(c, "data-dir")
-	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
-	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; a record that equals a private one, with columns in order or permuted, is refused")
+	fl.Uint64Var(&f.dataSeed, "data-seed", 0,
+		"seed of the stand-ins, and of what is drawn from real files")
+	fl.StringVar(&f.public, "public", "",
+		"file of public records of the same columns; a record that equals a private one, with columns "+
+			"in order or permuted, is refused")
 	takesFile(c, "public", recordFiles...)
-	fl.BoolVar(&f.sharedRecords, sharedFlag, false, "states that public records which equal private ones do so by chance; stderr says how many do. It is for your eyes only")
+	fl.BoolVar(&f.sharedRecords, sharedFlag, false,
+		"states that public records which equal private ones do so by chance; stderr says how many do. "+
+			"It is for your eyes only")
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
 	takesFile(c, "public-labels", idxFiles...)
 	f.registerPrivate(c, ", instead of --data-set")
@@ -56,12 +63,14 @@ func (f *dataFlags) sayShared(a *app, set datasets.Set) {
 	}
 }
 
-// registerPrivate adds the flags of private records only; more is what else the usage of their file says.
+// registerPrivate adds the flags of private records only; more is what else the usage of their file
+// says.
 func (f *dataFlags) registerPrivate(c *cobra.Command, more string) {
 	fl := c.Flags()
 	fl.StringVar(&f.private, "private", "", "file of private records"+more)
 	takesFile(c, "private", recordFiles...)
-	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	fl.StringVar(&f.labels, "labels", "",
+		"IDX file of the labels of --private, which are its responses")
 	takesFile(c, "labels", idxFiles...)
 	f.recordFlags.register(c)
 }
@@ -75,7 +84,8 @@ func (f *dataFlags) files() []release.File {
 }
 
 // lossNames are the values of --task.
-var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{}, "logistic": loss.Logistic{}}
+var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{},
+	"logistic": loss.Logistic{}}
 
 // privacyFlags say what the model may cost.
 type privacyFlags struct {
@@ -105,14 +115,20 @@ func (f *modelFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
 	takesFile(c, "out", tableFiles...)
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
+	fl.StringVar(&f.checkpoint, "checkpoint", "",
+		"keep the secret state here after each epoch, and go on from it if it is there")
 	takesFile(c, "checkpoint")
-	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
+	fl.StringVar(&f.ledger, "ledger", "",
+		"charge this ledger (darrm budget init) before the first step")
 	takesFile(c, "ledger", ledgerFiles...)
-	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
-	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not private")
+	fl.StringVar(&f.requestID, "request-id", "",
+		"name of this training in the ledger (default: a name of its own)")
+	fl.BoolVar(&f.force, "force", false,
+		"without --ledger: replace --out by a new model. Nobody accounts for the two")
+	fl.BoolVar(&f.dryRun, "dry-run", false,
+		"say what the model would cost, and train and charge nothing")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
+		"simulate with this seed, for experiments; the model is marked, it is not private")
 }
 
 // open reads the records, and sets the loss that is named or the data set's own.
@@ -121,13 +137,15 @@ func (f *dataFlags) open(c *cobra.Command, a *app, task string) (datasets.Set, e
 		return datasets.Set{}, err
 	}
 	if f.dataSet != "" {
-		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels", "public-labels", "positive", "intercept"} {
+		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels",
+			"public-labels", "positive", "intercept"} {
 			if c.Flags().Changed(name) {
 				return datasets.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
 			}
 		}
 		if !slices.Contains(datasets.Names(), f.dataSet) {
-			return datasets.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(datasets.Names(), ", "))
+			return datasets.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet,
+				strings.Join(datasets.Names(), ", "))
 		}
 		if f.dataDir != "" {
 			set, err := datasets.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
@@ -135,7 +153,8 @@ func (f *dataFlags) open(c *cobra.Command, a *app, task string) (datasets.Set, e
 		}
 		set, err := datasets.Standin(f.dataSet, f.dataSeed)
 		if err == nil {
-			a.say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)", f.dataSet, f.dataSeed)
+			a.say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)",
+				f.dataSet, f.dataSeed)
 		}
 		return set, err
 	}
@@ -154,7 +173,8 @@ func (f *dataFlags) open(c *cobra.Command, a *app, task string) (datasets.Set, e
 	if set.Task = lossNames[task]; set.Task == nil {
 		return set, usagef("--task must be given (see %s --help)", c.CommandPath())
 	}
-	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public,
+		PublicLabels: f.publicLabels}.CheckApart(c.Context())
 	if errors.Is(err, data.ErrSameFile) {
 		return set, usagef("--public, --public-labels: %w", err)
 	}

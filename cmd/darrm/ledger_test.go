@@ -29,7 +29,8 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	c := exec.Command(self)
 	c.Args = append([]string{"darrm"}, args...) // TestMain goes by the name
 	c.Dir = dir
-	c.Env = append(os.Environ(), "DARRM_CACHE="+filepath.Join(dir, "cache"), "GORACE=atexit_sleep_ms=0")
+	c.Env = append(os.Environ(), "DARRM_CACHE="+filepath.Join(dir, "cache"),
+		"GORACE=atexit_sleep_ms=0")
 	return c
 }
 
@@ -92,7 +93,8 @@ func killAt(t *testing.T, c *exec.Cmd, book string, n int) (entries []ledger.Ent
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); len(entries) < n && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(entries) < n &&
+		time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		entries = historyOf(t, book)
 	}
 	if err := c.Process.Kill(); err != nil {
@@ -117,7 +119,9 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(dir, "votes.csv"), []byte(rows), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				plain := []string{"aggregate", "votes.csv", "--m", "3", "--eps", "0.1", "--teacher-delta", "1e-9", "--teachers", "frozen", "--ensemble", "wards", "--ledger", "ledger", "--request-id", "march", "-q"}
+				plain := []string{"aggregate", "votes.csv", "--m", "3", "--eps", "0.1", "--teacher-delta",
+					"1e-9", "--teachers", "frozen", "--ensemble", "wards", "--ledger", "ledger", "--request-id",
+					"march", "-q"}
 				if asJSON {
 					plain = append(plain, "--json")
 				}
@@ -131,7 +135,8 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 					t.Fatal(err)
 				}
 				before := killAt(t, c, book, 3)
-				if len(before) != 3 || before[1].ID != "march" || before[2].ID != "march" || before[2].Kind != ledger.KindResult {
+				if len(before) != 3 || before[1].ID != "march" || before[2].ID != "march" ||
+					before[2].Kind != ledger.KindResult {
 					t.Fatalf("the answers were not noted before they were out: %v", before)
 				}
 
@@ -169,7 +174,8 @@ func finish(t *testing.T, dir, book string, before []ledger.Entry, out string, a
 	}
 	checkAbsent(t, filepath.Join(dir, "secret"))
 	after := historyOf(t, book)
-	if len(after) != 2 || after[0].Hash != before[0].Hash || after[1].Kind != ledger.KindResult || after[1].ID != before[0].ID {
+	if len(after) != 2 || after[0].Hash != before[0].Hash || after[1].Kind != ledger.KindResult ||
+		after[1].ID != before[0].ID {
 		t.Fatalf("entries %v, then %v", before, after)
 	}
 	if got := digestOf(t, filepath.Join(dir, out)); got != after[1].Result {
@@ -193,7 +199,9 @@ func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(rows.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plain := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger", "ledger", "--request-id", "model", "-q"}
+	plain := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip",
+		"1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger",
+		"ledger", "--request-id", "model", "-q"}
 	args := append(slices.Clone(plain), "--checkpoint", "secret")
 	c := program(t, dir, args...)
 	if _, err := c.StdoutPipe(); err != nil { // nobody reads it
@@ -203,7 +211,8 @@ func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
 	if len(before) != 2 || before[1].Kind != ledger.KindResult {
 		t.Fatalf("the model was not noted before it was out: %v", before)
 	}
-	if code, said := exitOf(t, dir, append(plain, "--out", "model.json")...); code != int(exitBudget) || !strings.Contains(said, before[1].Result.String()) {
+	if code, said := exitOf(t, dir, append(plain, "--out", "model.json")...); code !=
+		int(exitBudget) || !strings.Contains(said, before[1].Result.String()) {
 		t.Errorf("again, without the checkpoint: exit code %d, %s", code, said)
 	}
 	checkAbsent(t, filepath.Join(dir, "model.json"))
@@ -215,10 +224,13 @@ func TestTrainKilledBetweenChargeAndNote(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	book := makeLedger(t, dir)
-	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("u,y\n1,1\n-1,0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("u,y\n1,1\n-1,0\n"), 0o600); err !=
+		nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger", "ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
+	args := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip",
+		"1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger",
+		"ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
 	before := killAt(t, program(t, dir, args...), book, 1)
 	if len(before) != 1 {
 		t.Fatalf("entries %v", before)

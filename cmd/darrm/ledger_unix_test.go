@@ -18,12 +18,15 @@ func TestKilledBetweenChargeAndNote(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	book := makeLedger(t, dir)
-	rows := "t1,t2,t3\n" + strings.Repeat("1,1,0\n0,0,0\n", 50_000) // more than is read ahead of the charge
+	// more than is read ahead of the charge
+	rows := "t1,t2,t3\n" + strings.Repeat("1,1,0\n0,0,0\n", 50_000)
 	at := filepath.Join(dir, "votes.csv")
 	if err := syscall.Mkfifo(at, 0o600); err != nil {
 		t.Skip("no named pipes:", err)
 	}
-	args := []string{"aggregate", "votes.csv", "--m", "3", "--eps", "1e-8", "--teacher-delta", "0", "--teachers", "fresh", "--ledger", "ledger", "--request-id", "march", "--checkpoint", "secret", "--out", "labels.csv", "-q"}
+	args := []string{"aggregate", "votes.csv", "--m", "3", "--eps", "1e-8", "--teacher-delta", "0",
+		"--teachers", "fresh", "--ledger", "ledger", "--request-id", "march", "--checkpoint", "secret",
+		"--out", "labels.csv", "-q"}
 	// The votes that are counted are all there, those that are answered never end.
 	fed := make(chan error, 1)
 	killed := make(chan struct{})

@@ -125,7 +125,8 @@ func expand[T any](item string, convert func(*big.Rat) (T, error)) ([]T, error) 
 		step = numbers[2]
 	}
 	if step.Sign() <= 0 {
-		return nil, fmt.Errorf("step %s of range %q, but it must be > 0", strings.TrimSpace(parts[2]), item)
+		return nil, fmt.Errorf("step %s of range %q, but it must be > 0", strings.TrimSpace(parts[2]),
+			item)
 	}
 	if last.Cmp(first) < 0 {
 		return nil, fmt.Errorf("range %q ends before it begins, but first must be at most last", item)
@@ -186,7 +187,9 @@ func float(rule func(float64) error) func(*big.Rat) (float64, error) {
 	return func(x *big.Rat) (float64, error) {
 		f, _ := x.Float64()
 		if math.IsInf(f, 0) || num.Decimal(f).Cmp(x) != 0 {
-			return 0, fmt.Errorf("%s, but it must be a decimal that a float64 keeps, as it does up to 15 digits between 1e-300 and 1e300", show(x))
+			return 0, fmt.Errorf(
+				"%s, but it must be a decimal that a float64 keeps, as it does up to 15 digits between "+
+					"1e-300 and 1e300", show(x))
 		}
 		return f, rule(f)
 	}

@@ -38,7 +38,8 @@ func TestLists(t *testing.T) {
 		{"1e-5:3e-5:1e-5", []float64{1e-5, 2e-5, 3e-5}},
 		{"1E2,+4,.5,5.", []float64{100, 4, 0.5, 5}},
 		{"-1:1", []float64{-1, 0, 1}},
-		{"0.30000000000000004", []float64{0.1 + 0.2 + 4e-17}}, // the shortest decimal of its float64, though it has 17 digits
+		// the shortest decimal of its float64, though it has 17 digits
+		{"0.30000000000000004", []float64{0.1 + 0.2 + 4e-17}},
 		{"1e-300,1e300", []float64{1e-300, 1e300}},
 		{"1e0000001", []float64{10}},
 	}
@@ -64,7 +65,8 @@ func TestListErrors(t *testing.T) {
 		{float, "1_0", `"1_0", but`},
 		{float, ".", `".", but`},
 		{float, "1e", `"1e", but`},
-		{float, "1e9999", `"1e9999", but`},                            // no number with ten thousand digits is made
+		// no number with ten thousand digits is made
+		{float, "1e9999", `"1e9999", but`},
 		{float, strings.Repeat("1", 101), `but it must be a decimal`}, // nor one that is written out
 		{float, "1:2:3:4", `"1:2:3:4", but a range must be first:last or first:last:step`},
 		{float, "1:", `"", but`},
@@ -76,10 +78,12 @@ func TestListErrors(t *testing.T) {
 		{float, "0:1:1e-5", `range "0:1:1e-5" has more than 100000 values`},
 		{float, "1:1e300:1e-300", `has more than 100000 values`},
 		{float, "1:99999,1:99999", `the list has more than 100000 values`},
-		{float, "0.10000000000000000001", "0.10000000000000000001, but it must be a decimal that a float64 keeps"},
+		{float, "0.10000000000000000001",
+			"0.10000000000000000001, but it must be a decimal that a float64 keeps"},
 		{float, "1e-999", "but it must be a decimal that a float64 keeps"}, // not 0
 		{float, "1e999", "but it must be a decimal that a float64 keeps"},
-		{float, "0:1:0.123456789012345678", "0.123456789012345678, but it must be a decimal that a float64 keeps"},
+		{float, "0:1:0.123456789012345678",
+			"0.123456789012345678, but it must be a decimal that a float64 keeps"},
 		{integer, "1.5", "1.5, but it must be a whole number"},
 		{integer, "1:3:0.5", "1.5, but it must be a whole number"},
 		{integer, "1e30", "but it must be smaller"},
@@ -118,10 +122,12 @@ func TestListErrors(t *testing.T) {
 	if got, err := floatList(anyFloat)("1:100000"); len(got) != sweep.MaxPoints || err != nil {
 		t.Errorf("the longest list has %d values, %v", len(got), err)
 	}
-	if got, err := epsilonList(anyFloat)("0.1,inf"); !slices.Equal(got, []float64{0.1, math.Inf(1)}) || err != nil {
+	if got, err := epsilonList(anyFloat)("0.1,inf"); !slices.Equal(got, []float64{0.1, math.Inf(1)}) ||
+		err != nil {
 		t.Errorf("eps: %v, %v", got, err)
 	}
-	if got, err := affectedList(anyInt)("1,all,3:4"); !slices.Equal(got, []int{1, sweep.All, 3, 4}) || err != nil {
+	if got, err := affectedList(anyInt)("1,all,3:4"); !slices.Equal(got, []int{1, sweep.All, 3, 4}) ||
+		err != nil {
 		t.Errorf("affected: %v, %v", got, err)
 	}
 }
@@ -161,7 +167,8 @@ func TestRangesStepExactly(t *testing.T) {
 // Whatever parses is a list of finite numbers, keeps the rule, and says the same
 // when it is written out. A single number is never rounded.
 func FuzzLists(f *testing.F) {
-	for _, s := range []string{"1", "1:3", "1:3:0.5,7", "0.1:0.3:0.1", "all", "1e-5", "1:2:0", "1e400", "-0", "1:1e9", "0.1000000000000000055511151231257827", " 1 ,2"} {
+	for _, s := range []string{"1", "1:3", "1:3:0.5,7", "0.1:0.3:0.1", "all", "1e-5", "1:2:0", "1e400",
+		"-0", "1:1e9", "0.1000000000000000055511151231257827", " 1 ,2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -177,7 +184,8 @@ func FuzzLists(f *testing.F) {
 				}
 				again = append(again, shortest(x))
 			}
-			if back, err := floatList(notNegative)(strings.Join(again, ",")); err != nil || !slices.Equal(back, got) {
+			if back, err := floatList(notNegative)(strings.Join(again, ",")); err != nil ||
+				!slices.Equal(back, got) {
 				t.Fatalf("%q: %v, written out %v, %v", text, got, back, err)
 			}
 			if !strings.ContainsAny(text, ",:") {
@@ -187,7 +195,8 @@ func FuzzLists(f *testing.F) {
 				}
 			}
 		}
-		for kind, parse := range map[string]func(string) ([]int, error){"K": intList(check.Teachers), "affected": affectedList(anyInt)} {
+		for kind, parse := range map[string]func(string) ([]int, error){"K": intList(check.Teachers),
+			"affected": affectedList(anyInt)} {
 			got, err := parse(text)
 			if err != nil {
 				continue

@@ -42,7 +42,8 @@ func run(args []string) int {
 		limit := time.Duration(app.grace.Load())
 		time.AfterFunc(limit, func() {
 			if ended.CompareAndSwap(false, true) {
-				app.complain(args, fmt.Errorf("interrupted: what was being done did not end within %v", limit), exitInterrupted)
+				app.complain(args, fmt.Errorf("interrupted: what was being done did not end within %v", limit),
+					exitInterrupted)
 				os.Exit(int(exitInterrupted))
 			}
 		})

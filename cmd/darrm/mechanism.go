@@ -35,17 +35,26 @@ func isBaseline(d ensemble.Description) bool { _, ok := d.Baseline(); return ok 
 
 func (f *mechanismFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.name, "mechanism", "", "what answers: darrm (the optimal γ, the default for two classes), or with the same flags "+
-		strings.Join(mechanismNames(isBaseline), ", ")+"; or "+ensemble.OptimalPlurality+" (the best for the vote counts, the default for more classes), "+
-		strings.Join(mechanismNames(ensemble.Description.Calibrated), ", ")+", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
+	fl.StringVar(&f.name, "mechanism", "",
+		"what answers: darrm (the optimal γ, the default for two classes), or with the same flags "+
+			strings.Join(mechanismNames(isBaseline), ", ")+"; or "+ensemble.OptimalPlurality+
+			" (the best for the vote counts, the default for more classes), "+
+			strings.Join(mechanismNames(ensemble.Description.Calibrated), ", ")+
+			", which take any classes, need --total-eps, --affected (or --data) and no promise of "+
+			"the teachers")
 	oneOf(c, "mechanism", mechanismNames(anyMechanism)...)
-	fl.IntVar(&f.threshold, "threshold", 0, choose.CheckNames()+": votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be chosen by these votes")
-	fl.Float64Var(&f.checkRatio, "check-ratio", ensemble.CheckRatio, choose.CheckNames()+": noise of that check, in units of the noise of the counts")
+	fl.IntVar(&f.threshold, "threshold", 0, choose.CheckNames()+
+		": votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be "+
+		"chosen by these votes")
+	fl.Float64Var(&f.checkRatio, "check-ratio", ensemble.CheckRatio,
+		choose.CheckNames()+": noise of that check, in units of the noise of the counts")
 	f.registerRelation(c)
 }
 
 func (f *mechanismFlags) registerRelation(c *cobra.Command) {
-	c.Flags().StringVar(&f.neighbours, "neighbours", "replace", "which datasets differ by one person in the teachers' promise and in --affected: \"replace\" a record, or \"add-remove\" one")
+	c.Flags().StringVar(&f.neighbours, "neighbours", "replace",
+		"which datasets differ by one person in the teachers' promise and in --affected: \"replace\" a "+
+			"record, or \"add-remove\" one")
 	oneOf(c, "neighbours", release.RelationNames()...)
 }
 

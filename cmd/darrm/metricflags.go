@@ -13,7 +13,8 @@ import (
 )
 
 var metricFamily = family{
-	name: "metric", mechanism: pairwise.Mechanism, flags: func() familyFlags { return new(metricFlags) },
+	name: "metric", mechanism: pairwise.Mechanism,
+	flags: func() familyFlags { return new(metricFlags) },
 	trains: commandText{
 		use:   "--private FILE --radius R --ball B --eps ε --delta δ --task logistic",
 		short: "Learn a distance privately, by which records of one class are near each other",
@@ -35,10 +36,12 @@ private data is not covered.`,
   darrm predict model.json new.csv -o coordinates.csv`,
 	},
 	accounts: commandText{
-		use:     "--n records --dim features --task logistic --radius R --ball B --eps ε --delta δ",
-		short:   "Price a training by train metric, before there are data",
-		long:    "Price a training by darrm train metric, before there are data: Δ is the sensitivity of the\nfirst phase's matrix in Frobenius norm, σ the noise on its diagonal.",
-		example: "  darrm account train metric --n 100000 --dim 4 --task logistic --radius 1 --ball 10 --eps 2 --delta 1e-6",
+		use:   "--n records --dim features --task logistic --radius R --ball B --eps ε --delta δ",
+		short: "Price a training by train metric, before there are data",
+		long: "Price a training by darrm train metric, before there are data: Δ is the sensitivity " +
+			"of the\nfirst phase's matrix in Frobenius norm, σ the noise on its diagonal.",
+		example: "  darrm account train metric --n 100000 --dim 4 --task logistic --radius 1 --ball 10 " +
+			"--eps 2 --delta 1e-6",
 	},
 }
 
@@ -53,8 +56,10 @@ func (f *metricFlags) register(c *cobra.Command) {
 	oneOf(c, "task", "logistic")
 	fl := c.Flags()
 	fl.Float64Var(&f.ball, "ball", 0, "B, the largest Frobenius norm of the matrix")
-	fl.Float64Var(&f.threshold, "threshold", 0, "squared distance that is neither near nor far (default: the squared radius)")
-	fl.Float64Var(&f.stepSize, "step-size", 0, "η, a quarter of which the first phase takes (default: the theory's)")
+	fl.Float64Var(&f.threshold, "threshold", 0,
+		"squared distance that is neither near nor far (default: the squared radius)")
+	fl.Float64Var(&f.stepSize, "step-size", 0,
+		"η, a quarter of which the first phase takes (default: the theory's)")
 }
 
 func (f *metricFlags) check(c *cobra.Command) error {
@@ -67,14 +72,17 @@ func (f *metricFlags) check(c *cobra.Command) error {
 }
 
 func (f *metricFlags) about() modelKind {
-	return modelKind{task: "logistic", paidFor: "logistic pairs", set: fmt.Sprintf("psd:%g", f.ball), link: model.LinkMetric}
+	return modelKind{task: "logistic", paidFor: "logistic pairs", set: fmt.Sprintf("psd:%g", f.ball),
+		link: model.LinkMetric}
 }
 
 func (f *metricFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
-	return f.named(pairwise.Metric{Radius: f.radius, Bound: f.ball, Threshold: f.threshold, StepSize: f.stepSize, Target: f.target()}.Plan(n, d))
+	return f.named(pairwise.Metric{Radius: f.radius, Bound: f.ball, Threshold: f.threshold,
+		StepSize: f.stepSize, Target: f.target()}.Plan(n, d))
 }
 
-// measure looks for neighbours among some of the records, since all of them would take n² distances.
+// measure looks for neighbours among some of the records, since all of them would take n²
+// distances.
 func (f *metricFlags) measure(r *data.Records) func(w []float64) string {
 	const most = 2000
 	rows := make([]int, min(most, r.Len()))
@@ -91,6 +99,7 @@ func (f *metricFlags) measure(r *data.Records) func(w []float64) string {
 		if err != nil {
 			return err.Error()
 		}
-		return fmt.Sprintf("nearest neighbours of the same class: %s, by Euclid's distance %s, among %d", percent(*e.Nearest), percent(*e.NearestEuclid), e.Records)
+		return fmt.Sprintf("nearest neighbours of the same class: %s, by Euclid's distance %s, among %d",
+			percent(*e.Nearest), percent(*e.NearestEuclid), e.Records)
 	}
 }

@@ -15,7 +15,8 @@ func objective(value func(x []float64) float64) func(x []float64) string {
 
 // modelReport is a model with what it costs.
 type modelReport struct {
-	DryRun      bool             `json:"dry_run,omitempty"` // there is no model: this is what it would be
+	// there is no model: this is what it would be
+	DryRun      bool             `json:"dry_run,omitempty"`
 	Private     bool             `json:"private"`
 	Standin     bool             `json:"stand_in_data"`
 	DataSet     string           `json:"data_set"`

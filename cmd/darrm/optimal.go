@@ -24,13 +24,15 @@ func (f *optimalFlags) register(c *cobra.Command) {
 }
 
 func (f *optimalFlags) registerWithin(c *cobra.Command) {
-	c.Flags().DurationVar(&f.within, "solve-within", choose.DefaultWithin, "many classes: how long to look for the optimal table where another mechanism can take its place")
+	c.Flags().DurationVar(&f.within, "solve-within", choose.DefaultWithin,
+		"many classes: how long to look for the optimal table where another mechanism can take its place")
 }
 
 // solve returns the optimal table of the problem, from the cache if it is there. limit is how
 // long that may take, 0 for as long as --timeout allows. unsaved is the cache's error, to be
 // returned at the end.
-func (f *optimalFlags) solve(ctx context.Context, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (t *plurality.Table, unsaved, err error) {
+func (f *optimalFlags) solve(ctx context.Context, a *app, flags *problemFlags, p plurality.Problem,
+	o plurality.Objective, limit time.Duration) (t *plurality.Table, unsaved, err error) {
 	store, err := flags.store()
 	if err != nil {
 		return nil, nil, err
@@ -62,13 +64,15 @@ type optimalFields struct {
 	Concentration float64 `json:"concentration,omitempty"` // the prior is this, or the next, or counts
 	Accuracy      float64 `json:"accuracy,omitempty"`
 	AbstainValue  float64 `json:"abstain_value,omitempty"`
-	Value         float64 `json:"value"` // expected agreement under the prior, and AbstainValue for each abstention
-	Gap           float64 `json:"gap"`
+	// expected agreement under the prior, and AbstainValue for each abstention
+	Value float64 `json:"value"`
+	Gap   float64 `json:"gap"`
 }
 
 func optimalFieldsOf(t *plurality.Table) *optimalFields {
 	if t == nil {
 		return nil
 	}
-	return &optimalFields{t.Objective.Concentration, t.Objective.Accuracy, t.Objective.AbstainValue, t.Value, t.Gap}
+	return &optimalFields{t.Objective.Concentration, t.Objective.Accuracy, t.Objective.AbstainValue,
+		t.Value, t.Gap}
 }

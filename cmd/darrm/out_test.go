@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// outCommands are the commands with --out, and arguments that are right but for it. None of the files is
-// there.
+// outCommands are the commands with --out, and arguments that are right but for it. None of the
+// files is there.
 var outCommands = map[string]string{
 	"darrm aggregate":           "votes.csv --m 1 --eps 0.5 --teacher-delta 1e-5 --insecure-seed 1",
 	"darrm budget report":       "ledger",
@@ -45,8 +45,9 @@ type outRefused struct {
 
 // neverReplaced are the commands that replace no file without --force.
 var neverReplaced = map[string]outRefused{
-	"darrm aggregate":       {rule: "the file exists, and it may be a release that was paid for: give another --out, or --force", code: exitUsage},
-	"darrm federated init":  {rule: "the file exists: silos may have been told of it", code: exitOutput},
+	"darrm aggregate": {rule: "the file exists, and it may be a release that was paid for: give another --out, or --force", code: exitUsage},
+	"darrm federated init": {rule: "the file exists: silos may have been told of it",
+		code: exitOutput},
 	"darrm train":           newDraw,
 	"darrm train convex":    newDraw,
 	"darrm train federated": newDraw,
@@ -55,7 +56,8 @@ var neverReplaced = map[string]outRefused{
 	"darrm train shuffled":  newDraw,
 }
 
-var newDraw = outRefused{rule: "the file exists, and a new draw would be a second release", code: exitUsage}
+var newDraw = outRefused{rule: "the file exists, and a new draw would be a second release",
+	code: exitUsage}
 
 // What cannot be written is found before anything is read or charged: no file that the arguments
 // name is there. The error names the flag, the path and the rule.
@@ -97,7 +99,8 @@ func TestEveryOutIsChecked(t *testing.T) {
 			kept := 2
 			if why, never := neverReplaced[path]; never {
 				if why == newDraw { // found once the records are read
-					if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("a,b,y\n1,0,1\n0,1,0\n1,1,1\n0,0,0\n1,0,0\n0,1,1\n"), 0o666); err != nil {
+					if err := os.WriteFile(filepath.Join(dir, "a.csv"),
+						[]byte("a,b,y\n1,0,1\n0,1,0\n1,1,1\n0,0,0\n1,0,0\n0,1,1\n"), 0o666); err != nil {
 						t.Fatal(err)
 					}
 					kept++
@@ -107,12 +110,15 @@ func TestEveryOutIsChecked(t *testing.T) {
 			for _, x := range refused {
 				all := slices.Concat(strings.Fields(path)[1:], strings.Fields(args), []string{"--out", x.out})
 				code, said := exitOf(t, dir, all...)
-				if want := `--out = "` + x.out + `", but ` + x.rule; code != int(x.code) || !strings.Contains(said, want) {
+				if want := `--out = "` + x.out + `", but ` + x.rule; code != int(x.code) ||
+					!strings.Contains(said, want) {
 					t.Errorf("%s --out %s: exit code %d, %q, want %d, %q", path, x.out, code, said, x.code, want)
 				}
 			}
 			left, err := filepath.Glob(filepath.Join(dir, "*"))
-			if left = slices.DeleteFunc(left, func(p string) bool { return filepath.Base(p) == "cache" }); err != nil || len(left) != kept {
+			if left = slices.DeleteFunc(left, func(p string) bool {
+				return filepath.Base(p) == "cache"
+			}); err != nil || len(left) != kept {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 			if b, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(b) != "mine" {

@@ -86,7 +86,8 @@ func TestPagesShowRealCommands(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if name := e.Name(); e.IsDir() && (name == "dist" || name == "bin" || name == "results" || name != ".." && strings.HasPrefix(name, ".")) {
+		if name := e.Name(); e.IsDir() && (name == "dist" || name == "bin" || name == "results" ||
+			name != ".." && strings.HasPrefix(name, ".")) {
 			return filepath.SkipDir
 		}
 		// The changelog tells of commands that have gone.
@@ -116,12 +117,14 @@ func TestPagesShowRealCommands(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	root := newRoot(&app{})
-	page := "`darrm train`, `darrm mean predict|simulate`\n```sh\nX=1 darrm solve --K 11 \\\n  --epsilon 1 | darrm verify - && darrm budget shows x  # darrm no\n```\n"
+	page := "`darrm train`, `darrm mean predict|simulate`\n```sh\nX=1 darrm solve --K 11 \\\n  " +
+		"--epsilon 1 | darrm verify - && darrm budget shows x  # darrm no\n```\n"
 	var got []string
 	for _, c := range quotedCommands(page) {
 		got = append(got, strings.Join(strings.Fields(c), " ")+": "+unknown(root, c))
 	}
-	want := []string{"solve --K 11 --epsilon 1: darrm solve has no flag --epsilon", "verify -: ", "budget shows x: darrm budget has no command shows", "train: ", "mean predict|simulate: "}
+	want := []string{"solve --K 11 --epsilon 1: darrm solve has no flag --epsilon", "verify -: ",
+		"budget shows x: darrm budget has no command shows", "train: ", "mean predict|simulate: "}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", got)
 	}

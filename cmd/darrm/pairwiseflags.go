@@ -16,7 +16,8 @@ import (
 )
 
 var pairwiseFamily = family{
-	name: "pairwise", mechanism: pairwise.Mechanism, flags: func() familyFlags { return new(pairwiseFlags) },
+	name: "pairwise", mechanism: pairwise.Mechanism,
+	flags: func() familyFlags { return new(pairwiseFlags) },
 	trains: commandText{
 		use:   "--private FILE --task LOSS --radius R --ball D --eps ε --delta δ",
 		short: "Train a linear score privately that puts records of two classes in order (AUC)",
@@ -73,22 +74,41 @@ type pairwiseFlags struct {
 
 // pairwiseOptions are the flags of the options.
 var pairwiseOptions = map[string]string{
-	"StepSize": "step-size", "Decay": "decay", "Passes": "passes", "Rule": "rule", "Noise": "noise", "Output": "average", "Lambda": "l2", "Buffer": "buffer",
+	"StepSize": "step-size", "Decay": "decay", "Passes": "passes", "Rule": "rule", "Noise": "noise",
+	"Output": "average", "Lambda": "l2", "Buffer": "buffer",
 }
 
 func (f *pairwiseFlags) register(c *cobra.Command) {
-	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+", each also with :ordered, by which half of the pairs count", "")
+	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+
+		", each also with :ordered, by which half of the pairs count", "")
 	fl, o := c.Flags(), &f.options
-	fl.Float64Var(&o.Ball, "ball", 0, "radius of the ball around 0 that the model is kept in (default: none, and --step-size must be given)")
-	fl.Float64Var(&o.StepSize, "step-size", 0, "η, a quarter of which the first phase takes; ζ of minimised and localized-sgd, C of oam (default: the theory's for --ball)")
-	fl.Float64Var(&o.Passes, "passes", 0, "passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), full-batch and online 1, others 10)")
-	fl.StringVar(&f.rule, "rule", "", "localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", \"chernoff\" or \"paper\" (default averaged)")
-	fl.StringVar(&f.noise, "noise", "", "localized, minimised, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for minimised \"corrected\" (default calibrated)")
-	fl.StringVar(&f.decay, "decay", "", "not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of η/(t+1), \"inverse\" (default constant)")
-	fl.StringVar(&f.average, "average", "", "sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" or \"lagged-strong\", or the \"last\" iterate (default uniform)")
+	fl.Float64Var(&o.Ball, "ball", 0,
+		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+
+			"be given)")
+	fl.Float64Var(&o.StepSize, "step-size", 0,
+		"η, a quarter of which the first phase takes; ζ of minimised and localized-sgd, C of oam "+
+			"(default: the theory's for --ball)")
+	fl.Float64Var(&o.Passes, "passes", 0,
+		"passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), "+
+			"full-batch and online 1, others 10)")
+	fl.StringVar(&f.rule, "rule", "",
+		"localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", "+
+			"\"chernoff\" or \"paper\" (default averaged)")
+	fl.StringVar(&f.noise, "noise", "",
+		"localized, minimised, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", "+
+			"the source's, where that keeps its promise, or for minimised \"corrected\" (default "+
+			"calibrated)")
+	fl.StringVar(&f.decay, "decay", "",
+		"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of "+
+			"η/(t+1), \"inverse\" (default constant)")
+	fl.StringVar(&f.average, "average", "",
+		"sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" "+
+			"or \"lagged-strong\", or the \"last\" iterate (default uniform)")
 	fl.Float64Var(&f.l2, "l2", 0, "sgd, online, random-pairs: λ of the regulariser (λ/2)‖w‖²")
-	fl.IntVar(&o.Buffer, "buffer", 0, "olp, oam: records that are kept (default: 200, 100 of each class)")
-	oneOf(c, "rule", pairwise.Averaged, pairwise.Mixture, pairwise.Exact, pairwise.Chernoff, pairwise.Paper)
+	fl.IntVar(&o.Buffer, "buffer", 0,
+		"olp, oam: records that are kept (default: 200, 100 of each class)")
+	oneOf(c, "rule", pairwise.Averaged, pairwise.Mixture, pairwise.Exact, pairwise.Chernoff,
+		pairwise.Paper)
 	oneOf(c, "noise", train.Calibrated, pairwise.Corrected, train.Printed)
 	oneOf(c, "decay", pairwise.Constant, pairwise.Root, pairwise.Inverse)
 	oneOf(c, "average", pairwise.Uniform, pairwise.Lagged, pairwise.LaggedStrong, pairwise.Last)
@@ -114,18 +134,22 @@ func (f *pairwiseFlags) promiseless(c *cobra.Command) error {
 	}
 	for _, name := range []string{"eps", "delta", "grid"} {
 		if c.Flags().Changed(name) {
-			return usagef("--%s is not for --method %s, which promises no privacy (private: %s)", name, f.method, strings.Join(f.private(), ", "))
+			return usagef("--%s is not for --method %s, which promises no privacy (private: %s)", name,
+				f.method, strings.Join(f.private(), ", "))
 		}
 	}
 	if !seed.Changed {
-		return usagef("method = %q promises no privacy: it is for --insecure-seed only (private: %s)", f.method, strings.Join(f.private(), ", "))
+		return usagef("method = %q promises no privacy: it is for --insecure-seed only (private: %s)",
+			f.method, strings.Join(f.private(), ", "))
 	}
 	return nil
 }
 
 // private are the methods that promise something.
 func (f *pairwiseFlags) private() []string {
-	return slices.DeleteFunc(pairwise.Methods(), func(name string) bool { return !pairwise.Private(name) })
+	return slices.DeleteFunc(pairwise.Methods(), func(name string) bool {
+		return !pairwise.Private(name)
+	})
 }
 
 func (f *pairwiseFlags) about() modelKind {
@@ -140,7 +164,8 @@ func (f *pairwiseFlags) about() modelKind {
 func (f *pairwiseFlags) all() pairwise.Options {
 	o := f.options
 	o.Loss, o.Radius, o.Clip, o.Target = f.loss, f.radius, f.clip, f.target()
-	o.Rule, o.Noise, o.Decay, o.Output = pairwise.Rule(f.rule), train.Noise(f.noise), pairwise.Decay(f.decay), pairwise.Output(f.average)
+	o.Rule, o.Noise, o.Decay, o.Output = pairwise.Rule(f.rule), train.Noise(f.noise),
+		pairwise.Decay(f.decay), pairwise.Output(f.average)
 	o.Lambda = f.l2 / 2 // the library's regulariser is λ‖w‖²
 	return o
 }

@@ -20,8 +20,10 @@ func TestPairwiseFlagsAreOptions(t *testing.T) {
 	c := pairwiseFamily.trains.command("pairwise")
 	f.register(c)
 	args := []string{
-		"--task", "square:ordered", "--ball", "2", "--radius", "3", "--clip", "4", "--eps", "0.5", "--delta", "0.25", "--step-size", "5", "--passes", "6",
-		"--rule", "exact", "--noise", "printed", "--decay", "root", "--average", "last", "--l2", "7", "--buffer", "8",
+		"--task", "square:ordered", "--ball", "2", "--radius", "3", "--clip", "4", "--eps", "0.5",
+		"--delta", "0.25", "--step-size", "5", "--passes", "6",
+		"--rule", "exact", "--noise", "printed", "--decay", "root", "--average", "last", "--l2", "7",
+		"--buffer", "8",
 	}
 	if err := c.ParseFlags(args); err != nil {
 		t.Fatal(err)
@@ -34,13 +36,16 @@ func TestPairwiseFlagsAreOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := pairwise.Options{
-		Setting:  pairwise.Setting{Base: pairwise.Base{Loss: square, Radius: 3, Clip: 4, Target: accountant.Cost{Epsilon: .5, Delta: .25}}, Ball: 2},
-		StepSize: 5, Passes: 6, Rule: pairwise.Exact, Noise: train.Printed, Decay: pairwise.Root, Output: pairwise.Last, Lambda: 3.5, Buffer: 8,
+		Setting: pairwise.Setting{Base: pairwise.Base{Loss: square, Radius: 3, Clip: 4,
+			Target: accountant.Cost{Epsilon: .5, Delta: .25}}, Ball: 2},
+		StepSize: 5, Passes: 6, Rule: pairwise.Exact, Noise: train.Printed, Decay: pairwise.Root,
+		Output: pairwise.Last, Lambda: 3.5, Buffer: 8,
 	}
 	if got := f.all(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if k := f.about(); k != (modelKind{task: "square:ordered", paidFor: "square:ordered pairs", set: "l2:2", link: model.LinkRank}) {
+	if k := f.about(); k != (modelKind{task: "square:ordered", paidFor: "square:ordered pairs",
+		set: "l2:2", link: model.LinkRank}) {
 		t.Errorf("%+v", k)
 	}
 	// Whatever option a method refuses has a flag to name.
@@ -63,12 +68,14 @@ func TestOnlyPrivateMethodsAreReleased(t *testing.T) {
 			{nil, false},
 			{[]string{"--insecure-seed", "1"}, !pairwise.Private(name)},
 			{[]string{"--radius", "1", "--eps", "1", "--delta", "0.1"}, pairwise.Private(name)},
-			{[]string{"--radius", "1", "--eps", "1", "--delta", "0.1", "--insecure-seed", "1"}, pairwise.Private(name)},
+			{[]string{"--radius", "1", "--eps", "1", "--delta", "0.1", "--insecure-seed", "1"},
+				pairwise.Private(name)},
 			{[]string{"--radius", "1", "--eps", "1"}, false},
 			{[]string{"--eps", "1", "--delta", "0.1"}, false},
 		} {
 			command := newTrainFamily(&app{out: io.Discard, err: io.Discard}, pairwiseFamily)
-			if err := command.ParseFlags(slices.Concat([]string{"--private", "none", "--task", "logistic", "--method", name}, c.args)); err != nil {
+			if err := command.ParseFlags(slices.Concat([]string{"--private", "none", "--task", "logistic",
+				"--method", name}, c.args)); err != nil {
 				t.Fatal(err)
 			}
 			p := pairwiseFlags{methodFlags: methodFlags{method: name, task: "logistic"}}

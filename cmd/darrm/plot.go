@@ -25,7 +25,9 @@ func checkPicture(flag, file string) error {
 }
 
 // deliverPlot draws s into the file, in the format of its name.
-func (a *app) deliverPlot(file string, s figure.Sheet) error { return a.deliverPlotTo("plot", file, s) }
+func (a *app) deliverPlot(file string, s figure.Sheet) error {
+	return a.deliverPlotTo("plot", file, s)
+}
 
 // deliverPlotTo is deliverPlot for another flag.
 func (a *app) deliverPlotTo(flag, file string, s figure.Sheet) error {
@@ -46,7 +48,8 @@ func (c *chart) sheet() figure.Sheet {
 }
 
 // add draws a curve, with marks if the glyph has a shape; nothing if there are no points.
-func (c *chart) add(name string, points plotter.XYs, line draw.LineStyle, glyph draw.GlyphStyle) error {
+func (c *chart) add(name string, points plotter.XYs, line draw.LineStyle,
+	glyph draw.GlyphStyle) error {
 	if len(points) == 0 {
 		return nil
 	}

@@ -18,7 +18,8 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 	p := t.Problem()
 	margins := t.Margins(0)
 	baselines := t.Baselines()
-	c := newChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K, p.Classes, p.Epsilon, p.Delta),
+	c := newChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K, p.Classes,
+		p.Epsilon, p.Delta),
 		"lead of the first class, in votes", "Pr[a plurality class]")
 	add := func(i int, name string, of func(plurality.Margin) float64) error {
 		var points plotter.XYs
@@ -27,16 +28,19 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 		}
 		return c.curve(i, name, points)
 	}
-	if err := add(0, fmt.Sprintf("this table: value %.4f", t.Value), func(m plurality.Margin) float64 { return m.Right }); err != nil {
+	if err := add(0, fmt.Sprintf("this table: value %.4f", t.Value),
+		func(m plurality.Margin) float64 { return m.Right }); err != nil {
 		return figure.Sheet{}, err
 	}
 	if p.Abstain {
-		if err := add(1, "no answer", func(m plurality.Margin) float64 { return m.Abstained }); err != nil {
+		if err := add(1, "no answer", func(m plurality.Margin) float64 { return m.Abstained }); err !=
+			nil {
 			return figure.Sheet{}, err
 		}
 	}
 	for i, b := range baselines {
-		if err := add(2+i, fmt.Sprintf("%s: %.4f", b.Title, b.Value), func(m plurality.Margin) float64 { return m.Baselines[i] }); err != nil {
+		if err := add(2+i, fmt.Sprintf("%s: %.4f", b.Title, b.Value),
+			func(m plurality.Margin) float64 { return m.Baselines[i] }); err != nil {
 			return figure.Sheet{}, err
 		}
 	}
@@ -49,7 +53,8 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 // gapPicture draws the gap against the time that it took to prove it.
 func gapPicture(t *plurality.Table, gaps []solve.Progress) (figure.Sheet, error) {
 	p := t.Problem()
-	c := newChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K, p.Classes), "seconds", "gap between value and bound")
+	c := newChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K, p.Classes),
+		"seconds", "gap between value and bound")
 	var points plotter.XYs
 	low, high := math.Inf(1), 0.0
 	for _, at := range gaps {

@@ -50,7 +50,8 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	p := t.Func()
 	problem := t.Problem()
 	m := metrics(t)[0]
-	c := newChart(fmt.Sprintf("%d teachers, one answer (%s, %.3g)-DP", problem.K, problem.TotalDecimal(), problem.Delta), "l, votes for 1", "γ(l)")
+	c := newChart(fmt.Sprintf("%d teachers, one answer (%s, %.3g)-DP", problem.K,
+		problem.TotalDecimal(), problem.Delta), "l, votes for 1", "γ(l)")
 	add := func(i int, name string, f gamma.Func) error {
 		var points plotter.XYs
 		for l := range p.K() + 1 {
@@ -84,8 +85,11 @@ var sweepAxes = []sweepAxis[constraints.Problem]{
 	{"total-eps", "ε of one answer", func(p constraints.Problem) float64 { return p.TotalEpsilon }},
 	{"K", "K, teachers", func(p constraints.Problem) float64 { return float64(p.K) }},
 	{"eps", "ε of each teacher", func(p constraints.Problem) float64 { return p.Epsilon }},
-	{"teacher-delta", "Δ of each teacher", func(p constraints.Problem) float64 { return p.TeacherDelta }},
-	{"affected", "teachers that one record reaches", func(p constraints.Problem) float64 { return float64(p.Affected) }},
+	{"teacher-delta", "Δ of each teacher",
+		func(p constraints.Problem) float64 { return p.TeacherDelta }},
+	{"affected", "teachers that one record reaches", func(p constraints.Problem) float64 {
+		return float64(p.Affected)
+	}},
 }
 
 // sweepPlan assigns the rows of a sweep to the x axis and the curves of a picture.
@@ -126,7 +130,8 @@ func planSweepPicture[P any](points []P, axes []sweepAxis[P]) (sweepPlan[P], err
 		for _, a := range axes {
 			names = append(names, "--"+a.name)
 		}
-		return sweepPlan[P]{}, usagef("--plot needs a list with two finite values or more, of %s or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+		return sweepPlan[P]{}, usagef("--plot needs a list with two finite values or more, of %s or %s",
+			strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
 	plan := sweepPlan[P]{x: varying[i], rows: map[int]int{}}
 	varying = splitting(points, slices.Insert(slices.Delete(varying, i, i+1), 0, plan.x))[1:]
@@ -146,7 +151,9 @@ func planSweepPicture[P any](points []P, axes []sweepAxis[P]) (sweepPlan[P], err
 		plan.rows[row] = at
 	}
 	if len(plan.curves) > len(curveStyles) {
-		return plan, usagef("--plot would need %d curves, but can draw at most %d: sweep fewer values beside --%s", len(plan.curves), len(curveStyles), plan.x.name)
+		return plan, usagef(
+			"--plot would need %d curves, but can draw at most %d: sweep fewer values beside --%s",
+			len(plan.curves), len(curveStyles), plan.x.name)
 	}
 	return plan, nil
 }
@@ -175,7 +182,8 @@ const ownResult = -1
 
 // picture draws a result of the problems in rows: of the optimum and the baselines if there is
 // one curve, otherwise of the optimum of each.
-func (p sweepPlan[P]) picture(title, y string, problems []P, baselines []string, of func(row, result int) (float64, bool)) (figure.Sheet, error) {
+func (p sweepPlan[P]) picture(title, y string, problems []P, baselines []string,
+	of func(row, result int) (float64, bool)) (figure.Sheet, error) {
 	if len(p.curves) == 1 {
 		title += ", and the baselines"
 	}

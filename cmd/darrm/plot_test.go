@@ -21,13 +21,21 @@ func TestPlanSweepPicture(t *testing.T) {
 		curves   []string
 	}{
 		{[]int{11}, []float64{1, 2, 3}, []float64{0.1}, []int{sweep.All}, "m", []string{""}},
-		{[]int{5, 7, 9}, []float64{1, 2}, []float64{0.1}, []int{sweep.All}, "K", []string{"m = 1", "m = 2"}}, // t = K follows from K
-		{[]int{5, 11}, []float64{1, 2, 3}, []float64{0.1}, []int{1, sweep.All}, "m", []string{"K = 5, affected = 1", "K = 5, affected = 5", "K = 11, affected = 1", "K = 11, affected = 11"}},
-		{[]int{11}, []float64{1, 2}, []float64{0.1, 0.2, 0.3}, []int{sweep.All}, "eps", []string{"m = 1", "m = 2"}},
+		// t = K follows from K
+		{[]int{5, 7, 9}, []float64{1, 2}, []float64{0.1}, []int{sweep.All}, "K",
+			[]string{"m = 1", "m = 2"}},
+		{[]int{5, 11}, []float64{1, 2, 3}, []float64{0.1}, []int{1, sweep.All}, "m",
+			[]string{"K = 5, affected = 1", "K = 5, affected = 5", "K = 11, affected = 1",
+				"K = 11, affected = 11"}},
+		{[]int{11}, []float64{1, 2}, []float64{0.1, 0.2, 0.3}, []int{sweep.All}, "eps",
+			[]string{"m = 1", "m = 2"}},
 		{[]int{11}, []float64{1}, []float64{0.1}, []int{sweep.All}, "", nil},
-		{[]int{5, 6, 7, 8, 9, 10, 11, 12, 13}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []float64{0.1}, []int{sweep.All}, "", nil}, // nine curves
+		// nine curves
+		{[]int{5, 6, 7, 8, 9, 10, 11, 12, 13}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []float64{0.1},
+			[]int{sweep.All}, "", nil},
 	} {
-		points, invalid, err := sweep.Grid{K: c.k, M: c.m, Epsilon: c.eps, TeacherDelta: []float64{1e-5}, Affected: c.affected}.Points(context.Background())
+		points, invalid, err := sweep.Grid{K: c.k, M: c.m, Epsilon: c.eps, TeacherDelta: []float64{1e-5},
+			Affected: c.affected}.Points(context.Background())
 		if err != nil || len(invalid) > 0 {
 			t.Fatal(err, invalid)
 		}
@@ -36,7 +44,8 @@ func TestPlanSweepPicture(t *testing.T) {
 			t.Errorf("K %v, m %v, affected %v: %v", c.k, c.m, c.affected, err)
 		}
 		if err == nil && (plan.x.name != c.x || !slices.Equal(plan.curves, c.curves)) {
-			t.Errorf("K %v, m %v, affected %v: %s against %q, want %s against %q", c.k, c.m, c.affected, plan.x.name, plan.curves, c.x, c.curves)
+			t.Errorf("K %v, m %v, affected %v: %s against %q, want %s against %q", c.k, c.m, c.affected,
+				plan.x.name, plan.curves, c.x, c.curves)
 		}
 		if err != nil {
 			continue

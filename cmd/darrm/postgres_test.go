@@ -13,7 +13,8 @@ import (
 func TestPostgres(t *testing.T) {
 	s := pgtest.Start(t)
 	dir := t.TempDir()
-	book := strings.Replace(s.URL("ledger=patients&secret="+filepath.Join(dir, "secret")), "darrm@", "darrm:geheim@", 1)
+	book := strings.Replace(s.URL("ledger=patients&secret="+filepath.Join(dir, "secret")), "darrm@",
+		"darrm:geheim@", 1)
 	votes, err := filepath.Abs("../../testdata/mnist-5v8/votes.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +32,8 @@ func TestPostgres(t *testing.T) {
 		return string(out)
 	}
 	aggregate := func(id string) []string {
-		return []string{"aggregate", votes, "--eps", "inf", "--affected", "1", "--total-eps", "0.001", "--out", id + ".csv", "--ledger", book, "--request-id", id}
+		return []string{"aggregate", votes, "--eps", "inf", "--affected", "1", "--total-eps", "0.001",
+			"--out", id + ".csv", "--ledger", book, "--request-id", id}
 	}
 	run(3, "there is no ledger at postgres://darrm@", aggregate("march")...)
 	run(0, "granted", "budget", "init", book, "--eps", "4", "--delta", "1e-6")

@@ -75,14 +75,16 @@ const aroundBar = 12
 // show displays that done of total pieces of a stage are done; total is -1 where it is unknown.
 // text describes the stage in more detail. Workers may call show out of order: the bar does not
 // go back.
-func (p *progress) show(stage string, total, done int64, text string, options ...progressbar.Option) {
+func (p *progress) show(stage string, total, done int64, text string,
+	options ...progressbar.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.app.doing(stage)
 	if p.lines != nil {
 		if !p.off && time.Since(p.told) >= progressEvery {
 			p.told = time.Now()
-			_ = p.lines.Encode(progressLine{progressStep{text, done, total}}) // a reader that went away is no reason to fail
+			// a reader that went away is no reason to fail
+			_ = p.lines.Encode(progressLine{progressStep{text, done, total}})
 		}
 		return
 	}
@@ -91,7 +93,8 @@ func (p *progress) show(stage string, total, done int64, text string, options ..
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false),
 			progressbar.OptionSetWidth(barWidth(p.width)))...)
 	}
 	if left := timeLeft(time.Since(p.start), done, total); left != "" {
@@ -102,7 +105,8 @@ func (p *progress) show(stage string, total, done int64, text string, options ..
 		room = p.width - barWidth(p.width) - aroundBar
 	}
 	p.bar.Describe(terminal.Cut(text, room))
-	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum)) // a terminal that went away is no reason to fail
+	// a terminal that went away is no reason to fail
+	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum))
 }
 
 func (p *progress) stop() {
@@ -132,7 +136,9 @@ func timeLeft(since time.Duration, done, total int64) string {
 
 // round is solve.Options.Progress. How many rounds there will be, nobody knows.
 func (p *progress) round(r solve.Progress) {
-	p.show("solving", -1, int64(r.Round), fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows, r.Violation, r.Error),
+	p.show("solving", -1, int64(r.Round),
+		fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows,
+			r.Violation, r.Error),
 		progressbar.OptionSpinnerType(14))
 }
 
@@ -159,7 +165,8 @@ func (p *progress) gap(goal float64) func(pluralitysolve.Progress) {
 	return func(at pluralitysolve.Progress) {
 		mu.Lock()
 		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
-		text, done = fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value), max(done, int64(whole*share))
+		text, done = fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value),
+			max(done, int64(whole*share))
 		mu.Unlock()
 		again()
 	}
@@ -174,7 +181,8 @@ func (p *progress) stopped() bool {
 // count returns a function that shows how many of a known number of pieces are done.
 func (p *progress) count(stage, pieces string) func(done, total int) {
 	return func(done, total int) {
-		p.show(stage, int64(total), int64(done), fmt.Sprintf("%s: %d of %d %s", stage, done, total, pieces))
+		p.show(stage, int64(total), int64(done), fmt.Sprintf("%s: %d of %d %s", stage, done, total,
+			pieces))
 	}
 }
 
@@ -186,7 +194,8 @@ func (p *progress) rows(stage string) func(votes.Progress) {
 		if total <= 0 {
 			total = -1
 		}
-		p.show(stage, total, at.Bytes, fmt.Sprintf("%s: %d queries", stage, at.Rows), progressbar.OptionThrottle(100*time.Millisecond))
+		p.show(stage, total, at.Bytes, fmt.Sprintf("%s: %d queries", stage, at.Rows),
+			progressbar.OptionThrottle(100*time.Millisecond))
 	}
 }
 
@@ -210,7 +219,8 @@ func (p *progress) wait(stage string) {
 // steps returns a function that shows which step of which experiment is being done.
 func (p *progress) steps(experimentsDone, experiments int) func(experiment.Progress) {
 	return func(at experiment.Progress) {
-		p.show("running "+at.Experiment, int64(at.Of), int64(at.Done), fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step))
+		p.show("running "+at.Experiment, int64(at.Of), int64(at.Done),
+			fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step))
 	}
 }
 
@@ -242,7 +252,8 @@ func (a *app) interrupted() {
 // interruption returns the error of an interrupted command, which names the interrupted task.
 func (a *app) interruption(ctx context.Context, err error) error {
 	text := err.Error()
-	for _, told := range []error{context.Canceled, context.Cause(ctx)} { // which says no more than "interrupted"
+	// which says no more than "interrupted"
+	for _, told := range []error{context.Canceled, context.Cause(ctx)} {
 		if told != nil {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, told.Error()), ": ")
 		}

@@ -38,24 +38,29 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupt signal received"))
 	a := &app{err: &bytes.Buffer{}}
-	if got := a.interruption(ctx, fmt.Errorf("votes.csv: %w", context.Cause(ctx))).Error(); got != "interrupted: votes.csv" {
+	if got := a.interruption(ctx, fmt.Errorf("votes.csv: %w", context.Cause(ctx))).Error(); got !=
+		"interrupted: votes.csv" {
 		t.Error(got)
 	}
-	if got := a.interruption(ctx, context.Canceled).Error(); got != "interrupted: stopped before anything was done" {
+	if got := a.interruption(ctx, context.Canceled).Error(); got !=
+		"interrupted: stopped before anything was done" {
 		t.Error(got)
 	}
 	a.doing("planning")
 	if got := a.interruption(ctx, context.Canceled).Error(); got != "interrupted: stopped planning" {
 		t.Error(got)
 	}
-	if got := a.interruption(ctx, &lp.StatusError{Status: lp.Interrupted, Err: context.Canceled}).Error(); got != "interrupted: stopped planning" {
+	if got := a.interruption(ctx, &lp.StatusError{Status: lp.Interrupted,
+		Err: context.Canceled}).Error(); got != "interrupted: stopped planning" {
 		t.Error(got)
 	}
 	a.finishing("writing the entry in the ledger")
-	if got := a.interruption(ctx, fmt.Errorf("3 of 4 are kept: %w", context.Canceled)).Error(); got != "interrupted: 3 of 4 are kept" {
+	if got := a.interruption(ctx, fmt.Errorf("3 of 4 are kept: %w", context.Canceled)).Error(); got !=
+		"interrupted: 3 of 4 are kept" {
 		t.Error(got)
 	}
-	if got := a.interruption(ctx, errors.New("the disk is full")).Error(); got != "interrupted: the disk is full" {
+	if got := a.interruption(ctx, errors.New("the disk is full")).Error(); got !=
+		"interrupted: the disk is full" {
 		t.Error(got)
 	}
 }

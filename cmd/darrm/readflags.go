@@ -23,27 +23,44 @@ type readFlags struct {
 
 func (f *readFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.format, "format", "auto", anyOf(votes.FormatNames()[1:]...)+"; auto goes by the name")
+	fl.StringVar(&f.format, "format", "auto", anyOf(votes.FormatNames()[1:]...)+
+		"; auto goes by the name")
 	oneOf(c, "format", votes.FormatNames()...)
-	fl.StringVar(&f.compression, "compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)")
+	fl.StringVar(&f.compression, "compression", "auto",
+		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)")
 	oneOf(c, "compression", votes.CompressionNames()...)
-	fl.StringVar(&f.layout, "layout", "default", "\"wide\": a column of votes per teacher; \"counts\": a column of counts per class; \"teachers\": a row of votes per teacher. Arrays (.npy, .npz) have no default, the rest is wide")
+	fl.StringVar(&f.layout, "layout", "default",
+		"\"wide\": a column of votes per teacher; \"counts\": a column of counts per class; "+
+			"\"teachers\": a row of votes per teacher. Arrays (.npy, .npz) have no default, the "+
+			"rest is wide")
 	oneOf(c, "layout", votes.LayoutNames()...)
-	fl.StringVar(&f.header, "header", "auto", "whether the first row names the columns: \"auto\", \"yes\" or \"no\"")
+	fl.StringVar(&f.header, "header", "auto",
+		"whether the first row names the columns: \"auto\", \"yes\" or \"no\"")
 	oneOf(c, "header", votes.HeaderModeNames()...)
-	fl.StringVar(&f.options.IDColumn, "id-column", "", "name or position of the column of query ids, \"-\" for none")
-	fl.StringVar(&f.options.LabelColumn, "label-column", "", "name or position of the column of true labels, \"-\" for none")
-	fl.StringVar(&f.voteColumns, "vote-columns", "", "names or positions of the columns of votes in the teachers' order (counts: in the classes' order), separated by commas; others are not read. Needed where neither their names (t1,t2,…) nor --K say which they are")
-	fl.StringVar(&f.options.VotesColumn, "votes-column", "", "in JSON Lines the key of a list of all votes; in .npz the array of votes")
-	f.registerVotes(c, "number of teachers: as many columns, besides id and label, are votes (default: what the table or the file says)")
+	fl.StringVar(&f.options.IDColumn, "id-column", "",
+		"name or position of the column of query ids, \"-\" for none")
+	fl.StringVar(&f.options.LabelColumn, "label-column", "",
+		"name or position of the column of true labels, \"-\" for none")
+	fl.StringVar(&f.voteColumns, "vote-columns", "",
+		"names or positions of the columns of votes in the teachers' order (counts: in the classes' "+
+			"order), separated by commas; others are not read. Needed where neither their names (t1,t2,…) "+
+			"nor --K say which they are")
+	fl.StringVar(&f.options.VotesColumn, "votes-column", "",
+		"in JSON Lines the key of a list of all votes; in .npz the array of votes")
+	f.registerVotes(c, "number of teachers: as many columns, besides id and label, are votes "+
+		"(default: what the table or the file says)")
 }
 
 // registerVotes registers what votes are, wherever they stand.
 func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl := c.Flags()
-	fl.StringVar(&f.classes, "classes", "0,1", "what a vote can be, in order, separated by commas; from the task, never from the votes")
-	fl.IntVar(&f.numClasses, "num-classes", 2, "number of classes, instead of --classes, where their names are the numbers from 0")
-	fl.StringVar(&f.missing, "missing", "error", "a missing vote is an \"error\", or becomes a fair \"coin\" over the classes: private if silence is part of the teacher's (ε,Δ) or depends on no data")
+	fl.StringVar(&f.classes, "classes", "0,1",
+		"what a vote can be, in order, separated by commas; from the task, never from the votes")
+	fl.IntVar(&f.numClasses, "num-classes", 2,
+		"number of classes, instead of --classes, where their names are the numbers from 0")
+	fl.StringVar(&f.missing, "missing", "error",
+		"a missing vote is an \"error\", or becomes a fair \"coin\" over the classes: private if "+
+			"silence is part of the teacher's (ε,Δ) or depends on no data")
 	oneOf(c, "missing", votes.MissingPolicyNames()...)
 	fl.IntVar(&f.options.K, "K", 0, usageK)
 }
@@ -92,7 +109,8 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 }
 
 // open opens the files as one stream.
-func (f *readFlags) open(ctx context.Context, stdin io.Reader, paths []string) (*votes.Reader, error) {
+func (f *readFlags) open(ctx context.Context, stdin io.Reader,
+	paths []string) (*votes.Reader, error) {
 	o := f.options
 	o.Stdin = stdin
 	r, err := votes.Open(ctx, o, paths...)

@@ -25,12 +25,17 @@ type recordFlags struct {
 
 func (f *recordFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
+	fl.StringVar(&f.dataFormat, "data-format", "auto",
+		"\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx "+
+			"or -ubyte, with .gz too; else libsvm)")
 	oneOf(c, "data-format", "auto", formatCSV, formatLIBSVM, formatIDX)
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
-	fl.IntVar(&f.dim, "dim", 0, "number of features of LIBSVM records (default: the largest index, which tells of the records)")
-	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
+	fl.IntVar(&f.dim, "dim", 0,
+		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
+	fl.IntSliceVar(&f.positive, "positive", nil,
+		"labels whose response is 1; all other images are kept and have 0 (default: the label is the "+
+			"response)")
 }
 
 // The values of --data-format, besides "auto".
@@ -58,7 +63,8 @@ func (f *recordFlags) formatOf(path string) string {
 // stated refuses to take from private records what a released model would show of them.
 func (f *recordFlags) stated(path string) error {
 	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
-		return usagef("--dim must be given: the largest index in %s tells of its records, and the model would show it", path)
+		return usagef("--dim must be given: the largest index in %s tells of its records, and the "+
+			"model would show it", path)
 	}
 	return nil
 }
@@ -71,13 +77,15 @@ type reading struct {
 }
 
 // read reads a file of records, labels the file of their labels or "".
-func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o reading) (*data.Records, error) {
+func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string,
+	o reading) (*data.Records, error) {
 	format := f.formatOf(path)
 	if format != formatCSV && f.response != "" {
 		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
 	}
 	if format != formatIDX && (labels != "" || f.positive != nil) {
-		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
+		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path,
+			format)
 	}
 	if format != formatLIBSVM && f.dim != 0 {
 		return nil, usagef("--dim goes with LIBSVM: %s is read as %s", path, format)
@@ -89,13 +97,17 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 			return nil, usagef("--response must be given: %s needs a column of responses", path)
 		}
 		read = func(r io.Reader) (*data.Records, error) {
-			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader, Columns: o.columns})
+			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader,
+				Columns: o.columns})
 		}
 	case formatLIBSVM:
-		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim)) }
+		read = func(r io.Reader) (*data.Records, error) {
+			return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim))
+		}
 	case formatIDX:
 		if labels == "" && o.responses {
-			return nil, usagef("%s needs a file of labels (--labels, --public-labels), which are its responses", path)
+			return nil, usagef("%s needs a file of labels (--labels, --public-labels), which are its "+
+				"responses", path)
 		}
 		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
 	}
@@ -112,7 +124,8 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 	if err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
-	return records.From(cmp.Or(labels, path)), nil // a file of labels has what a task may not be able to use
+	// a file of labels has what a task may not be able to use
+	return records.From(cmp.Or(labels, path)), nil
 }
 
 // readSparse reads LIBSVM records without making them dense.
@@ -130,7 +143,8 @@ func (f *recordFlags) readSparse(c *cobra.Command, a *app, path string) (*data.S
 }
 
 // images reads IDX images with the file of their labels, "" for none.
-func (f *recordFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*data.Records, error) {
+func (f *recordFlags) images(c *cobra.Command, a *app, r io.Reader,
+	labels string) (*data.Records, error) {
 	if labels == "" {
 		return data.ReadIDX(r, nil, f.positive)
 	}

@@ -33,14 +33,20 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 	c := t.Certificate()
 	if c.Method == gamma.PostProcessing {
 		w.Text("  ", fmt.Sprintf("Certificate: all %s privacy constraints hold: no noise is needed. "+
-			"One record reaches t = %d of the teachers; their answers together are (tε, 1-(1-Δ)^t)-differentially private, "+
-			"within the guarantee, and the majority is computed from them.", num.Thousands(c.Constraints), p.Affected))
+			"One record reaches t = %d of the teachers; their answers together are (tε, "+
+			"1-(1-Δ)^t)-differentially private, "+
+			"within the guarantee, and the majority is computed from them.", num.Thousands(c.Constraints),
+			p.Affected))
 	} else {
-		w.Text("  ", fmt.Sprintf("Certificate: all %s privacy constraints hold, rounding errors included:", num.Thousands(c.Constraints)))
+		w.Text("  ", fmt.Sprintf(
+			"Certificate: all %s privacy constraints hold, rounding errors included:",
+			num.Thousands(c.Constraints)))
 		w.Printf("  f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.\n", c.Bound, c.RightHandSide)
 	}
-	w.Text("  ", fmt.Sprintf("Optimality: no private noise function (shape %s, %s) has %s below %s; this one is within %s of that.",
-		t.Shape, m[0].prior, m[0].title, num.Outward(t.LowerBound, 12, false), num.Outward(t.Gap, 2, true)))
+	w.Text("  ", fmt.Sprintf("Optimality: no private noise function (shape %s, %s) has %s below %s; "+
+		"this one is within %s of that.",
+		t.Shape, m[0].prior, m[0].title, num.Outward(t.LowerBound, 12, false),
+		num.Outward(t.Gap, 2, true)))
 	return nil
 }
 
@@ -76,15 +82,18 @@ func metrics(t *gamma.Table) []metric {
 	}
 	differs := metric{
 		name: "≠ majority", title: "a Pr[label ≠ majority]", prior: "given vote counts",
-		says: fmt.Sprintf("Pr[label ≠ majority of its votes], where %s; votes of mean %v either way", agrees, mean),
-		of:   func(f gamma.Func) float64 { return t.Disagreements(f).Binomial },
+		says: fmt.Sprintf("Pr[label ≠ majority of its votes], where %s; votes of mean %v either way",
+			agrees, mean),
+		of: func(f gamma.Func) float64 { return t.Disagreements(f).Binomial },
 	}
 	if t.Counts != nil {
-		differs.says, differs.of = "Pr[label ≠ majority of its votes], where "+agrees+"; over the given vote counts", t.Error
+		differs.says, differs.of = "Pr[label ≠ majority of its votes], where "+agrees+
+			"; over the given vote counts", t.Error
 		return []metric{differs, distance}
 	}
 	if t.WorstCase {
-		distance.title, distance.prior, distance.of = "a largest error", "whatever the teachers do", t.Error
+		distance.title, distance.prior, distance.of = "a largest error", "whatever the teachers do",
+			t.Error
 		distance.says = "largest |Pr[label = 1] - Pr[majority = 1]|, whatever the teachers do"
 	}
 	return []metric{distance, differs}

@@ -22,22 +22,28 @@ func renderPlurality(w *terminal.Page, t *plurality.Table) error {
 		return err
 	}
 	w.Printf("\n")
-	w.Text("  ", "lead: votes of the first class beyond those of the second. A number is the probability that the answer agrees with the plurality: "+agrees+".")
+	w.Text("  ", "lead: votes of the first class beyond those of the second. A number is the "+
+		"probability that the answer agrees with the plurality: "+agrees+".")
 	if p.Abstain {
-		w.Text("  ", fmt.Sprintf("value: that probability, plus %v times that of no answer.", t.Objective.AbstainValue))
+		w.Text("  ", fmt.Sprintf("value: that probability, plus %v times that of no answer.",
+			t.Objective.AbstainValue))
 	}
-	w.Text("  ", "Prior: "+priorText(t.Objective)+". It decides what is useful and never what is private.")
+	w.Text("  ", "Prior: "+priorText(t.Objective)+
+		". It decides what is useful and never what is private.")
 	w.Printf("Guarantee: one released answer is\n")
 	w.Printf("  (%v, %v)-differentially private,\n", p.Epsilon, p.Delta)
-	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes. Nothing is presumed of the teachers.", p.Affected))
+	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes. "+
+		"Nothing is presumed of the teachers.", p.Affected))
 	c := t.Certificate()
 	spent := ""
 	if p.Delta > 0 {
 		spent = fmt.Sprintf(" At most %s of δ is used.", num.Outward(c.Spent, 6, true))
 	}
-	w.Text("  ", fmt.Sprintf("Certificate: all %s privacy constraints hold, checked in integers: those of %s pairs of neighbouring histograms.%s",
+	w.Text("  ", fmt.Sprintf("Certificate: all %s privacy constraints hold, checked in integers: "+
+		"those of %s pairs of neighbouring histograms.%s",
 		num.Thousands(big.NewInt(c.Rows)), num.Thousands(big.NewInt(c.Pairs)), spent))
-	w.Text("  ", fmt.Sprintf("Optimality: under this prior no private mechanism has a value above %s; this one is within %s of that.",
+	w.Text("  ", fmt.Sprintf("Optimality: under this prior no private mechanism has a value above "+
+		"%s; this one is within %s of that.",
 		num.Outward(t.UpperBound, 12, true), num.Outward(t.Gap, 2, true)))
 	return nil
 }
@@ -89,7 +95,9 @@ func priorText(o plurality.Objective) string {
 	case o.Concentration != 0:
 		return fmt.Sprintf("classes have uneven shares of the votes (concentration %v)", o.Concentration)
 	case o.Counts != nil:
-		return fmt.Sprintf("%s histograms counted in public data", num.Thousands(big.NewInt(int64(len(o.Counts)))))
+		return fmt.Sprintf("%s histograms counted in public data",
+			num.Thousands(big.NewInt(int64(len(o.Counts)))))
 	}
-	return fmt.Sprintf("each teacher is right with probability %v, and otherwise votes for any other class", o.Accuracy)
+	return fmt.Sprintf("each teacher is right with probability %v, and otherwise votes for any "+
+		"other class", o.Accuracy)
 }

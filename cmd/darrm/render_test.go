@@ -22,11 +22,16 @@ func TestTablesFitATerminal(t *testing.T) {
 		p constraints.Problem
 		o gamma.Objective
 	}{
-		"flagship":          {constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4, Delta: 0.000299970001, Affected: 11}, gamma.Objective{PriorMean: 0.75}},
-		"counts":            {constraints.Problem{K: 11, M: 3, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 2.9999700001e-5, Affected: 11}, gamma.Objective{Counts: counts}},
-		"worst case":        {constraints.Problem{K: 10, M: 3, Epsilon: 0.123456789, TeacherDelta: 1e-5, Delta: 2.9999700001e-5, Affected: 10}, gamma.Objective{WorstCase: true}},
-		"large":             {constraints.Problem{K: 2000, M: 1.5, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1e-5, Affected: 1}, gamma.Objective{PriorMean: 0.612345678}},
-		"promising nothing": {constraints.Problem{K: 101, TotalEpsilon: 0.123456789, Epsilon: math.Inf(1), Affected: 1}, gamma.Objective{PriorMean: 0.85}},
+		"flagship": {constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4,
+			Delta: 0.000299970001, Affected: 11}, gamma.Objective{PriorMean: 0.75}},
+		"counts": {constraints.Problem{K: 11, M: 3, Epsilon: 0.1, TeacherDelta: 1e-5,
+			Delta: 2.9999700001e-5, Affected: 11}, gamma.Objective{Counts: counts}},
+		"worst case": {constraints.Problem{K: 10, M: 3, Epsilon: 0.123456789, TeacherDelta: 1e-5,
+			Delta: 2.9999700001e-5, Affected: 10}, gamma.Objective{WorstCase: true}},
+		"large": {constraints.Problem{K: 2000, M: 1.5, Epsilon: 0.1, TeacherDelta: 1e-5,
+			Delta: 1e-5, Affected: 1}, gamma.Objective{PriorMean: 0.612345678}},
+		"promising nothing": {constraints.Problem{K: 101, TotalEpsilon: 0.123456789, Epsilon: math.Inf(1),
+			Affected: 1}, gamma.Objective{PriorMean: 0.85}},
 	} {
 		c.o.Shape = gamma.Free
 		f, err := gamma.Constant(c.p.K, 1)

@@ -31,14 +31,16 @@ func report(a *app, s *release.Summary, g choose.Choice, simulated bool) {
 // reportOptimum prints the objective of the optimal plurality, or why another mechanism was used.
 func reportOptimum(a *app, g choose.Choice) {
 	if g.Instead != nil {
-		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback, g.Instead))
+		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback,
+			g.Instead))
 	}
 	if t := g.Optimum; t != nil {
 		worth := "agreement"
 		if t.Problem().Abstain {
 			worth = fmt.Sprintf("agreement, with %v for each abstention,", t.Objective.AbstainValue)
 		}
-		a.fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible", priorText(t.Objective), worth, percent(t.Value), num.Outward(t.Gap, 2, true)))
+		a.fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible",
+			priorText(t.Objective), worth, percent(t.Value), num.Outward(t.Gap, 2, true)))
 	}
 }
 
@@ -70,7 +72,8 @@ type releaseFields struct {
 
 func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
 	f := releaseFields{
-		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source, Columns: s.Columns.String(),
+		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
+		Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
 		PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: optimalFieldsOf(g.Optimum),
 	}
@@ -101,7 +104,8 @@ func quote(a *app, q *release.Quote, g choose.Choice) error {
 	reportOptimum(a, g)
 	reportPromise(a, &q.Summary)
 	return a.print(func(w *terminal.Page) error {
-		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"}, Rows: q.Rows()})
+		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"},
+			Rows: q.Rows()})
 	})
 }
 
@@ -112,7 +116,8 @@ type jsonAnswer struct {
 }
 
 // encodeAnswers writes the answers as one JSON document with their price.
-func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []jsonAnswer, simulated bool) error {
+func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []jsonAnswer,
+	simulated bool) error {
 	type label struct {
 		Query string          `json:"query"`
 		Label json.RawMessage `json:"label"`

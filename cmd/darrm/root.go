@@ -50,13 +50,15 @@ prints the "darrm aggregate" command that releases the labels.`,
 			return c.Help()
 		},
 	}
-	root.Flags().BoolVar(&showVersion, "version", false, "print the program's version and its LP solver's")
+	root.Flags().BoolVar(&showVersion, "version", false,
+		"print the program's version and its LP solver's")
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto, `"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
+	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto,
+		`"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
 	oneOf(root, "progress", progressAuto, progressJSON)
 	cobra.EnableCommandSorting = false // groups list the most used first
 	addGroups(root, a)
@@ -77,7 +79,8 @@ func wrapArgs(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
 				if !c.HasSubCommands() {
-					return usageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args), c.UseLine(), c.CommandPath())}
+					return usageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args),
+						c.UseLine(), c.CommandPath())}
 				}
 				meant := ""
 				if len(args) > 0 {

@@ -86,12 +86,15 @@ func (s *scores) report(a *app, g choose.Choice) error {
 		}
 		rows = append(rows, scoreRow(flip.Title(), score))
 	}
-	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels; to be like the majority, " + agrees)
-	if err := a.talk().Table(terminal.Table{Header: []string{"mechanism, over its noise", "like the majority", "right"}, Rows: rows}); err != nil {
+	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels; to be " +
+		"like the majority, " + agrees)
+	if err := a.talk().Table(terminal.Table{Header: []string{"mechanism, over its noise",
+		"like the majority", "right"}, Rows: rows}); err != nil {
 		return err
 	}
 	if s.truths > 0 {
-		a.say("the labels just drawn: %s right (%d of %d)", percent(float64(s.right)/float64(s.truths)), s.right, s.truths)
+		a.say("the labels just drawn: %s right (%d of %d)", percent(float64(s.right)/float64(s.truths)),
+			s.right, s.truths)
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ var programs = map[string]func(){"darrm": main}
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
-// Every file in testdata/script is one topic. The scripts run this very program
-// in a process of its own, with a cache and a home of its own. $VOTES is the real
-// file of votes, $TABLES tables of many classes, $FORMAT3 a ledger of format 3. The commands below are the scripts' own.
+// Every file in testdata/script is one topic. The scripts run this very program in a process of its
+// own, with a cache and a home of its own. $VOTES is the real file of votes, $TABLES tables of many
+// classes, $FORMAT3 a ledger of format 3. The commands below are the scripts' own.
 func TestScripts(t *testing.T) {
 	votes, err := filepath.Abs(filepath.Join("..", "..", "testdata", "mnist-5v8", "votes.csv"))
 	if err != nil {
@@ -78,8 +78,10 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdSignal(os.Interrupt), "terminate": cmdSignal(syscall.SIGTERM), "lines": cmdLines,
-			"normalise": cmdNormalise, "keys": cmdKeys, "replace": cmdReplace, "entry": cmdEntry, "forge": cmdForge, "vector": cmdVector, "near": cmdNear,
+			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdSignal(os.Interrupt),
+			"terminate": cmdSignal(syscall.SIGTERM), "lines": cmdLines,
+			"normalise": cmdNormalise, "keys": cmdKeys, "replace": cmdReplace, "entry": cmdEntry,
+			"forge": cmdForge, "vector": cmdVector, "near": cmdNear,
 		},
 	})
 }
@@ -111,7 +113,8 @@ func checkComplaint(stderr string, args []string) error {
 		if err := d.Decode(&e); err != nil {
 			return fmt.Errorf("stderr is not the JSON of an error: %w", err)
 		}
-		if len(lines) != 1 || e.Error == "" || strconv.Itoa(e.Code) != args[0] || exitcode.Kinds[exit(e.Code)] != e.Kind {
+		if len(lines) != 1 || e.Error == "" || strconv.Itoa(e.Code) != args[0] ||
+			exitcode.Kinds[exit(e.Code)] != e.Kind {
 			return fmt.Errorf("stderr is not one error with code %s: %q", args[0], stderr)
 		}
 		return nil
@@ -174,7 +177,8 @@ func cmdSignal(sig os.Signal) func(*testscript.TestScript, bool, []string) {
 // signalled returns what stderr said, and whether the program ended by itself and was not
 // killed by the signal, which it does not heed before its first line. The waits are patience
 // times as long as usual.
-func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal, patience time.Duration) (said string, ended bool) {
+func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal,
+	patience time.Duration) (said string, ended bool) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: interrupt READY [=MESSAGE] PROGRAM ARG…")
 	}
@@ -185,7 +189,8 @@ func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal
 	ts.Check(err)
 	c := exec.Command(path, args[2:]...)
 	c.Dir = ts.MkAbs(".")
-	c.Env = append(os.Environ(), "DARRM_CACHE="+ts.Getenv("DARRM_CACHE"), "GORACE="+ts.Getenv("GORACE"))
+	c.Env = append(os.Environ(), "DARRM_CACHE="+ts.Getenv("DARRM_CACHE"),
+		"GORACE="+ts.Getenv("GORACE"))
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	stdin, err := c.StdinPipe()
@@ -248,7 +253,8 @@ func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal
 		return stderr.String(), false
 	}
 	if code := c.ProcessState.ExitCode(); code != int(exitInterrupted) || stdout.Len() > 0 {
-		ts.Fatalf("exit code %d and %d bytes on stdout after %v; stderr %q", code, stdout.Len(), sig, stderr.String())
+		ts.Fatalf("exit code %d and %d bytes on stdout after %v; stderr %q", code, stdout.Len(), sig,
+			stderr.String())
 	}
 	if err := checkComplaint(stderr.String(), append([]string{"130"}, args[2:]...)); err != nil {
 		ts.Fatalf("%v", err)
@@ -262,7 +268,8 @@ func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: lines N FILE")
 	}
 	content := ts.ReadFile(args[1])
-	if n := strconv.Itoa(strings.Count(content, "\n")); n != args[0] || !strings.HasSuffix(content, "\n") {
+	if n := strconv.Itoa(strings.Count(content, "\n")); n != args[0] ||
+		!strings.HasSuffix(content, "\n") {
 		ts.Fatalf("%s has %s lines, want %s", args[1], n, args[0])
 	}
 }

@@ -37,18 +37,30 @@ func (p gridPoint) String() string {
 
 func (f *selectFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.grid, "grid", nil, "FLAG=VALUE,VALUE…: train a candidate for each value of a flag of the method, for each combination if given for several flags, and release the best; --eps and --delta pay for all of it. The values must be public, not chosen by the private data")
-	fl.StringVar(&f.stopping, "stopping", "", "train a random number of candidates, by the law "+strings.Join(accountant.StoppingNames(), ", ")+" (default: train each candidate of --grid once)")
-	fl.Float64Var(&f.runs, "runs", 0, "expected number of candidates trained with --stopping (default: as many as --grid has)")
-	fl.StringVar(&f.score, "score", "", "what candidates are compared by on the private records: right classes, \"accuracy\", \"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy for classes, pairs where the order counts)")
+	fl.StringArrayVar(&f.grid, "grid", nil,
+		"FLAG=VALUE,VALUE…: train a candidate for each value of a flag of the method, for each "+
+			"combination if given for several flags, and release the best; --eps and --delta pay for all "+
+			"of it. The values must be public, not chosen by the private data")
+	fl.StringVar(&f.stopping, "stopping", "", "train a random number of candidates, by the law "+
+		strings.Join(accountant.StoppingNames(), ", ")+" (default: train each candidate of --grid once)")
+	fl.Float64Var(&f.runs, "runs", 0,
+		"expected number of candidates trained with --stopping (default: as many as --grid has)")
+	fl.StringVar(&f.score, "score", "",
+		"what candidates are compared by on the private records: right classes, \"accuracy\", "+
+			"\"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy "+
+			"for classes, pairs where the order counts)")
 	oneOf(c, "score", selection.Kinds()...)
-	fl.Float64Var(&f.bound, "score-bound", 0, "public bound that the losses of --score loss are cut to")
-	fl.Float64Var(&f.share, "score-share", 0, fmt.Sprintf("share of the privacy that goes into the comparison (default %g)", selection.DefaultShare))
+	fl.Float64Var(&f.bound, "score-bound", 0,
+		"public bound that the losses of --score loss are cut to")
+	fl.Float64Var(&f.share, "score-share", 0,
+		fmt.Sprintf("share of the privacy that goes into the comparison (default %g)",
+			selection.DefaultShare))
 }
 
-// notInGrid are flags of a method that a candidate may not have of its own: what all of them are for
-// or are priced by.
-var notInGrid = []string{"task", "intercept", "eps", "delta", "neighbours", "noise", "grid", "stopping", "runs", "score", "score-bound", "score-share"}
+// notInGrid are flags of a method that a candidate may not have of its own: what all of them are
+// for or are priced by.
+var notInGrid = []string{"task", "intercept", "eps", "delta", "neighbours", "noise", "grid",
+	"stopping", "runs", "score", "score-bound", "score-share"}
 
 // prepare reads --grid, whose flags must be among those of the method, and sets the flags to its
 // first point.
@@ -73,7 +85,8 @@ func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) e
 	for _, g := range f.grid {
 		name, list, ok := strings.Cut(g, "=")
 		if name = strings.TrimPrefix(name, "--"); !ok || !slices.Contains(allowed, name) {
-			return usagef("grid = %q, but it must be FLAG=VALUE,VALUE… with one of the method's flags: %s (--grid)", g, strings.Join(allowed, ", "))
+			return usagef("grid = %q, but it must be FLAG=VALUE,VALUE… with one of the method's flags: "+
+				"%s (--grid)", g, strings.Join(allowed, ", "))
 		}
 		if slices.Contains(f.points[0].names, name) {
 			return usagef("--grid: %s is given twice", name)
@@ -88,7 +101,8 @@ func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) e
 				if slices.Contains(values[:i], v) {
 					return usagef("--grid: %s has %s twice", name, v)
 				}
-				next = append(next, gridPoint{append(slices.Clone(p.names), name), append(slices.Clone(p.values), v)})
+				next = append(next, gridPoint{append(slices.Clone(p.names), name),
+					append(slices.Clone(p.values), v)})
 			}
 		}
 		f.points = next
@@ -116,9 +130,10 @@ func (f *selectFlags) set(p gridPoint) error {
 	return nil
 }
 
-// plan prices what the flags say: one method, or a choice among candidates. one prices the method of
-// the flags as they are, for the target that privacy holds.
-func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link model.Link, one func() (train.Plan, error)) (train.Plan, error) {
+// plan prices what the flags say: one method, or a choice among candidates. one prices the method
+// of the flags as they are, for the target that privacy holds.
+func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link model.Link,
+	one func() (train.Plan, error)) (train.Plan, error) {
 	if len(f.points) == 0 {
 		return one()
 	}
@@ -142,17 +157,18 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 		s.Score.Kind = selection.MeanLoss
 	}
 	for _, p := range f.points {
-		s.Candidates = append(s.Candidates, selection.Candidate{Name: p.String(), Plan: func(t accountant.Cost) (train.Plan, error) {
-			if err := f.set(p); err != nil {
-				return nil, err
-			}
-			privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
-			plan, err := one()
-			if p, ok := plan.(interface{ Priced() (train.Plan, error) }); ok && err == nil {
-				return p.Priced() // a plan whose price has no event by itself
-			}
-			return plan, err
-		}})
+		s.Candidates = append(s.Candidates, selection.Candidate{Name: p.String(),
+			Plan: func(t accountant.Cost) (train.Plan, error) {
+				if err := f.set(p); err != nil {
+					return nil, err
+				}
+				privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
+				plan, err := one()
+				if p, ok := plan.(interface{ Priced() (train.Plan, error) }); ok && err == nil {
+					return p.Priced() // a plan whose price has no event by itself
+				}
+				return plan, err
+			}})
 	}
 	plan, err := s.Plan(f.command.Context(), n, d)
 	if err != nil {

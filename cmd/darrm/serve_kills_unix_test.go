@@ -23,7 +23,8 @@ import (
 
 // servers returns servers of one ledger with a budget of so many answers at ε = 1/8, as processes
 // of this binary, with the clients of a configuration.
-func servers(t *testing.T, location string, budget int, n int, clients string) (all []*servetest.Server, sockets []string) {
+func servers(t *testing.T, location string, budget int, n int,
+	clients string) (all []*servetest.Server, sockets []string) {
 	t.Helper()
 	granted, err := ledger.NewBudget(float64(budget)/8, 0)
 	if err != nil {
@@ -52,10 +53,13 @@ func servers(t *testing.T, location string, budget int, n int, clients string) (
 	}
 	for i := range n {
 		socket := filepath.Join(folder, fmt.Sprintf("%d.sock", i))
-		s := &servetest.Server{Program: darrm, Socket: socket, Env: []string{"GORACE=atexit_sleep_ms=0", "DARRM_CACHE=" + folder}, Args: []string{
-			"serve", "--config", config, "--ledger", location, "--key", filepath.Join(folder, "service.key"), "--listen", "unix:" + socket,
-			"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.125", "--affected", "1",
-		}}
+		s := &servetest.Server{Program: darrm, Socket: socket,
+			Env: []string{"GORACE=atexit_sleep_ms=0", "DARRM_CACHE=" + folder}, Args: []string{
+				"serve", "--config", config, "--ledger", location, "--key",
+				filepath.Join(folder, "service.key"),
+				"--listen", "unix:" + socket,
+				"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.125", "--affected", "1",
+			}}
 		start(t, s)
 		t.Cleanup(s.Kill)
 		all, sockets = append(all, s), append(sockets, socket)
@@ -113,14 +117,17 @@ func checkSpent(t *testing.T, location string, k *servetest.Killed) {
 		}
 	}
 	for id, a := range k.Answers {
-		if e, ok := charged[id]; !ok || e.Seq != a.Receipt.Seq || e.Hash.String() != a.Receipt.Hash || !noted[id] {
-			t.Errorf("%s was answered, and the ledger has another entry than its receipt says, or none, or no digest", id)
+		if e, ok := charged[id]; !ok || e.Seq != a.Receipt.Seq || e.Hash.String() != a.Receipt.Hash ||
+			!noted[id] {
+			t.Errorf("%s was answered, and the ledger has another entry than its receipt says, or none, "+
+				"or no digest", id)
 		}
 	}
 	if len(charged) > k.Asked {
 		t.Errorf("%d queries were charged, %d asked", len(charged), k.Asked)
 	}
-	t.Logf("%d queries asked, %d charged, %d answered; %d answers given again, %d retries, in %.0f s", k.Asked, len(charged), len(k.Answers), k.Replays, k.Retries, k.Elapsed.Seconds())
+	t.Logf("%d queries asked, %d charged, %d answered; %d answers given again, %d retries, in %.0f s",
+		k.Asked, len(charged), len(k.Answers), k.Replays, k.Retries, k.Elapsed.Seconds())
 }
 
 // Clients ask again while their server is killed again and again: no answer leaves that is not
@@ -129,7 +136,8 @@ func TestServeKilled(t *testing.T) {
 	location := filepath.Join(t.TempDir(), "l.ledger")
 	all, sockets := servers(t, location, 1_000_000, 1, "")
 	k, err := servetest.Kills{
-		Sockets: sockets, Clients: 4, Kills: some(12, 500), MaxPause: 60 * time.Millisecond, Counts: counts,
+		Sockets: sockets, Clients: 4, Kills: some(12, 500), MaxPause: 60 * time.Millisecond,
+		Counts: counts,
 		Kill: func(ctx context.Context, _ int) error {
 			all[0].Kill()
 			return all[0].Start(ctx)
@@ -142,13 +150,14 @@ func TestServeKilled(t *testing.T) {
 		t.Error(err)
 	}
 	if len(k.Answers) < 20 || k.Retries == 0 || k.Replays == 0 {
-		t.Errorf("%d answers, %d retries, %d answers again: nothing was interrupted", len(k.Answers), k.Retries, k.Replays)
+		t.Errorf("%d answers, %d retries, %d answers again: nothing was interrupted", len(k.Answers),
+			k.Retries, k.Replays)
 	}
 	checkSpent(t, location, k)
 }
 
-// Two servers of one file are killed again and again: each history of what clients asked and were told
-// has an order, in which one answer after the other was charged.
+// Two servers of one file are killed again and again: each history of what clients asked and were
+// told has an order, in which one answer after the other was charged.
 func TestServeLinearisable(t *testing.T) {
 	ledgertest.Judge(t, some(2, 50), 25, func(t *testing.T, _ int) ledgertest.Store {
 		all, sockets := servers(t, filepath.Join(t.TempDir(), "l.ledger"), ledgertest.Room, 2, "")
@@ -177,13 +186,15 @@ func TestServeLinearisable(t *testing.T) {
 	})
 }
 
-// TestServeKilled with three servers of one PostgreSQL, of which at times one, at times the database is killed.
+// TestServeKilled with three servers of one PostgreSQL, of which at times one, at times the
+// database is killed.
 func TestPostgresServeKilled(t *testing.T) {
 	db := pgtest.Start(t)
 	location := db.URL("ledger=l&secret=" + filepath.Join(t.TempDir(), "secret"))
 	all, sockets := servers(t, location, 1_000_000, 3, "")
 	k, err := servetest.Kills{
-		Sockets: sockets, Clients: 6, Kills: some(9, 500), MaxPause: 300 * time.Millisecond, Counts: counts,
+		Sockets: sockets, Clients: 6, Kills: some(9, 500), MaxPause: 300 * time.Millisecond,
+		Counts: counts,
 		Kill: func(ctx context.Context, i int) error {
 			if i%3 == 0 {
 				db.Kill()
@@ -220,15 +231,16 @@ func TestThreeServersOneFile(t *testing.T) {
 	threeServers(t, filepath.Join(t.TempDir(), "shared.ledger"), 130)
 }
 
-// threeServers demands that three servers answer 100 of 180 queries: since the budget is for so many,
-// or the client's share of it.
+// threeServers demands that three servers answer 100 of 180 queries: since the budget is for so
+// many, or the client's share of it.
 func threeServers(t *testing.T, location string, budget int) {
 	const share, asked = 100, 180
 	clients, token := "", ""
 	if budget > share {
 		var hash string
 		token, hash = serve.NewToken()
-		clients = fmt.Sprintf("[[client]]\nname = \"ward\"\ntoken_sha256 = [%q]\nepsilon = %v\ndelta = 0\n", hash, share/8.)
+		clients = fmt.Sprintf(
+			"[[client]]\nname = \"ward\"\ntoken_sha256 = [%q]\nepsilon = %v\ndelta = 0\n", hash, share/8.)
 	}
 	_, sockets := servers(t, location, budget, 3, clients)
 	type outcome struct {
@@ -245,7 +257,8 @@ func threeServers(t *testing.T, location string, budget int) {
 			for i := range next {
 				_, _, err := c.Ask(t.Context(), fmt.Sprintf("query-%d", i), counts(i))
 				var refused *servetest.Refusal
-				if r, ok := err.(*servetest.Refusal); ok && r.Kind == "budget" && r.Status == 429 && r.Remaining != nil {
+				if r, ok := err.(*servetest.Refusal); ok && r.Kind == "budget" && r.Status == 429 &&
+					r.Remaining != nil {
 					refused, err = r, nil
 				}
 				out <- outcome{err == nil && refused == nil, err}
@@ -278,7 +291,8 @@ func threeServers(t *testing.T, location string, budget int) {
 		t.Fatal(err)
 	}
 	var state struct{ Remaining struct{ Epsilon json.Number } }
-	if err := json.Unmarshal(shown.Bytes(), &state); err != nil || state.Remaining.Epsilon.String() != fmt.Sprint(float64(budget-share)/8) {
+	if err := json.Unmarshal(shown.Bytes(), &state); err != nil ||
+		state.Remaining.Epsilon.String() != fmt.Sprint(float64(budget-share)/8) {
 		t.Errorf("%v remains of %d answers, %v", state.Remaining.Epsilon, budget, err)
 	}
 }

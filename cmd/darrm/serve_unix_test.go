@@ -21,9 +21,9 @@ import (
 	"github.com/darrm/darrm/serve"
 )
 
-// The command serves what its configuration says, reads the clients anew at SIGHUP and keeps the old
-// ones where the file is wrong, finishes at SIGTERM with 0, and writes neither votes nor labels nor
-// tokens.
+// The command serves what its configuration says, reads the clients anew at SIGHUP and keeps the
+// old ones where the file is wrong, finishes at SIGTERM with 0, and writes neither votes nor labels
+// nor tokens.
 func TestServeCommand(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "serve") // the name of a socket has little room
@@ -37,7 +37,10 @@ func TestServeCommand(t *testing.T) {
 	next, nextHash := serve.NewToken()
 	write := func(hash string) {
 		t.Helper()
-		text := fmt.Sprintf("mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\ntotal-eps = 0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = \"ward\"\ntoken_sha256 = [%q]\n",
+		text := fmt.Sprintf(
+			"mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\ntotal-eps = "+
+				"0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = "+
+				"\"ward\"\ntoken_sha256 = [%q]\n",
 			book, filepath.Join(dir, "key"), "unix:"+socket, hash)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -56,15 +59,18 @@ func TestServeCommand(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = c.Process.Kill() })
 	var started struct{ Listen string }
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&started); err != nil || started.Listen != "unix:"+socket {
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&started); err != nil ||
+		started.Listen != "unix:"+socket {
 		t.Fatalf("%+v, %v: %s", started, err, &stderr)
 	}
-	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}}
+	client := http.Client{Timeout: time.Minute,
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		}}}
 	send := func(token, method, path, body string) (int, string) {
 		t.Helper()
-		r, _ := http.NewRequestWithContext(t.Context(), method, "http://darrm"+path, strings.NewReader(body))
+		r, _ := http.NewRequestWithContext(t.Context(), method, "http://darrm"+path,
+			strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+token)
 		w, err := client.Do(r)
@@ -85,7 +91,8 @@ func TestServeCommand(t *testing.T) {
 		return body
 	}
 	const replayKey = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
-	const query = `{"request_id":"a","replay_key":"` + replayKey + `","votes":["zebrafinch","zebrafinch",1,1,1]}`
+	const query = `{"request_id":"a","replay_key":"` + replayKey +
+		`","votes":["zebrafinch","zebrafinch",1,1,1]}`
 	status, first := post(old, query)
 	if status != 200 {
 		t.Fatal(status, first)
@@ -116,10 +123,12 @@ func TestServeCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(200 * time.Millisecond)
-	if status, body := post(next, query); status != 200 || !strings.Contains(body, `"replayed":true`) || !strings.Contains(body, first[:40]) {
+	if status, body := post(next, query); status != 200 ||
+		!strings.Contains(body, `"replayed":true`) || !strings.Contains(body, first[:40]) {
 		t.Errorf("%d %s, first %s", status, body, first)
 	}
-	for _, other := range []string{`{"request_id":"a","replay_key":"` + replayKey + `","votes":[0,0,0,0,0]}`, `{"request_id":"a","votes":["zebrafinch","zebrafinch",1,1,1]}`} {
+	for _, other := range []string{`{"request_id":"a","replay_key":"` + replayKey +
+		`","votes":[0,0,0,0,0]}`, `{"request_id":"a","votes":["zebrafinch","zebrafinch",1,1,1]}`} {
 		if status, body := post(next, other); status != 409 {
 			t.Errorf("%d %s", status, body)
 		}
@@ -131,7 +140,8 @@ func TestServeCommand(t *testing.T) {
 	}
 	// What was stated of the teachers is repeated.
 	const reach = "one record reaches at most 1 of the 5 teachers"
-	for path, stated := range map[string]string{"/": reach, "/v1/mechanism": `"stated":{"epsilon":null,"delta":0,"affected":1}`} {
+	for path, stated := range map[string]string{"/": reach,
+		"/v1/mechanism": `"stated":{"epsilon":null,"delta":0,"affected":1}`} {
 		if body := get(next, path); !strings.Contains(body, stated) {
 			t.Errorf("%s has no %s: %s", path, stated, body)
 		}
@@ -145,7 +155,9 @@ func TestServeCommand(t *testing.T) {
 	if _, err := os.Stat(socket); err == nil {
 		t.Error("the socket is still there")
 	}
-	for _, told := range []string{`"msg":"listening"`, reach, `"msg":"clients and certificates read anew"`, `"msg":"clients and certificates stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
+	for _, told := range []string{`"msg":"listening"`, reach,
+		`"msg":"clients and certificates read anew"`,
+		`"msg":"clients and certificates stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
 		if !strings.Contains(stderr.String(), told) {
 			t.Errorf("stderr has no %s: %s", told, &stderr)
 		}
@@ -161,7 +173,8 @@ func TestServeCommand(t *testing.T) {
 	// Another key is refused, and the error names the flag that accepts it.
 	write(nextHash)
 	another := program(t, dir, "serve", "--config", config, "--key", filepath.Join(dir, "other"))
-	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitInput) || !strings.Contains(string(said), "--new-key") {
+	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitInput) ||
+		!strings.Contains(string(said), "--new-key") {
 		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// explain says on what grounds a plan of shuffled gradients costs what; of another plan, a choice among
-// candidates, it says nothing.
+// explain says on what grounds a plan of shuffled gradients costs what; of another plan, a choice
+// among candidates, it says nothing.
 func (*shuffledFlags) explain(a *app, plan train.Plan) bool {
 	p, ok := plan.(*shuffled.Plan)
 	if ok {
@@ -25,7 +25,8 @@ func (*shuffledFlags) explain(a *app, plan train.Plan) bool {
 func (f *shuffledFlags) describe(r *modelReport, plan train.Plan) {
 	if p, ok := plan.(*shuffled.Plan); ok {
 		basis := newCostBasis(p.Report())
-		r.Regularizer, r.Account, r.Price, r.Epochs, r.Rounds = f.complete().Regularizer.Name(), &basis, nil, r.Rounds, 0
+		r.Regularizer, r.Account, r.Price, r.Epochs, r.Rounds = f.complete().Regularizer.Name(), &basis,
+			nil, r.Rounds, 0
 	}
 }
 
@@ -39,9 +40,11 @@ func sayAccount(a *app, r iteration.Report) {
 		a.fact("cost:", "none, no private record is used")
 		return
 	}
-	a.fact("cost:", fmt.Sprintf("%s-DP where neighbours %s, if %s is released", r.Cost.Short(), r.Relation, r.Released))
+	a.fact("cost:", fmt.Sprintf("%s-DP where neighbours %s, if %s is released", r.Cost.Short(),
+		r.Relation, r.Released))
 	a.fact("by:", fmt.Sprintf("%s; order of records %s", basis(r), orderName(r)))
-	a.fact("", fmt.Sprintf("noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification))
+	a.fact("", fmt.Sprintf("noise σ = %.6g on private and %.6g on public steps, at clip %g; "+
+		"amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification))
 	a.fact("", fmt.Sprintf("step size η = %g; %s", r.StepSize, contraction(r)))
 	if len(r.Fallback) > 0 {
 		a.fact("", "noise on public steps does not count: "+strings.Join(r.Fallback, "; "))
@@ -134,10 +137,12 @@ type tried struct {
 
 func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
-		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: orderName(r), Released: r.Released.String(),
+		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(),
+		Order: orderName(r), Released: r.Released.String(),
 		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,
 		Rho: finite(r.Rho), Alpha: r.Alpha, StepSize: r.StepSize,
-		Contractive: r.Contractive, Fallback: append([]string{}, r.Fallback...), Warnings: append([]string{}, r.Warnings...),
+		Contractive: r.Contractive, Fallback: append([]string{}, r.Fallback...),
+		Warnings: append([]string{}, r.Warnings...),
 	}
 	if r.Smoothness > 0 {
 		b.Smoothness = finite(r.Smoothness)

@@ -22,7 +22,8 @@ import (
 )
 
 var shuffledFamily = family{
-	name: "shuffled", mechanism: shuffled.Mechanism, unit: "epoch", flags: func() familyFlags { return new(shuffledFlags) },
+	name: "shuffled", mechanism: shuffled.Mechanism, unit: "epoch",
+	flags:   func() familyFlags { return new(shuffledFlags) },
 	account: newAccountShuffled,
 	trains: commandText{
 		short: "Train a model privately with shuffled gradients",
@@ -101,19 +102,26 @@ type shuffledFlags struct {
 }
 
 // orderNames are the values of --order.
-var orderNames = map[string]iteration.SampleOrder{"ig": iteration.FixedOrder, "so": iteration.ShuffledOnce, "rr": iteration.Reshuffled}
+var orderNames = map[string]iteration.SampleOrder{"ig": iteration.FixedOrder,
+	"so": iteration.ShuffledOnce, "rr": iteration.Reshuffled}
 
 func (f *shuffledFlags) register(c *cobra.Command) { f.registerBy(c, iteration.Best) }
 
 // registerBy adds the flags, with a standard for --mode.
 func (f *shuffledFlags) registerBy(c *cobra.Command, standard iteration.Mode) {
 	fl := c.Flags()
-	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
+	fl.StringVar(&f.task, "task", "",
+		"\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
 	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
-	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
-	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, which --radius does not count; its weight is the model's intercept")
+	fl.Float64Var(&f.radius, "radius", 0,
+		"public bound on the norm of a record's features; longer private ones are shortened. Without "+
+			"it the largest norm at hand counts, which no release may rest on")
+	fl.BoolVar(&f.intercept, "intercept", false,
+		"add a feature 1 to each record of --private and --public, which --radius does not count; its "+
+			"weight is the model's intercept")
 	fl.BoolVar(&f.unclippedPublic, "unclipped-public", false, "do not clip public gradients")
-	fl.BoolVar(&f.doubledNoise, "doubled-noise", false, "twice the noise that --eps needs, as the source's own scripts have it: they take 2G for G")
+	fl.BoolVar(&f.doubledNoise, "doubled-noise", false,
+		"twice the noise that --eps needs, as the source's own scripts have it: they take 2G for G")
 	f.registerGrid(c)
 	f.registerMode(c, standard)
 }
@@ -121,38 +129,48 @@ func (f *shuffledFlags) registerBy(c *cobra.Command, standard iteration.Mode) {
 // registerGrid adds the flags that a candidate of --grid may have of its own.
 func (f *shuffledFlags) registerGrid(c *cobra.Command) { f.registerSteps(c, "") }
 
-// registerSteps adds the flags that the steps depend on; more is what else the usage of the model's size
-// says.
+// registerSteps adds the flags that the steps depend on; more is what else the usage of the model's
+// size says.
 func (f *shuffledFlags) registerSteps(c *cobra.Command, more string) {
 	fl, o := c.Flags(), &f.options
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁"+more)
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²"+more)
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in"+more)
-	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(texts(shuffled.Methods()), ", "))
+	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG),
+		strings.Join(texts(shuffled.Methods()), ", "))
 	oneOf(c, "method", shuffled.Methods()...)
-	fl.Float64Var(&o.Fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
+	fl.Float64Var(&o.Fraction, "fraction", 0.5,
+		"p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
 	fl.IntVar(&o.Epochs, "epochs", 50, "K, passes over the data")
-	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
+	fl.StringVar(&f.order, "order", "rr",
+		"order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
 	oneOf(c, "order", slices.Sorted(maps.Keys(orderNames))...)
 	fl.Float64Var(&o.StepSize, "step-size", 0, "η of each step")
 	fl.Float64Var(&f.clip, "clip", 0, "G, norm bound of one gradient")
-	fl.Float64Var(&o.Noise, "noise", 0, "σ per coordinate on the gradient (default: the least that meets --eps)")
+	fl.Float64Var(&o.Noise, "noise", 0,
+		"σ per coordinate on the gradient (default: the least that meets --eps)")
 	f.privacyFlags.register(c)
 }
 
 // registerMode adds --mode and --conversion.
 func (f *shuffledFlags) registerMode(c *cobra.Command, standard iteration.Mode) {
 	fl := c.Flags()
-	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of "+strings.Join(texts(iteration.Modes()[1:]), ", ")+" whose conditions hold; \"paper\" is the source's")
+	fl.StringVar(&f.mode, "mode", string(standard),
+		"way of accounting: \"best\" is the one with the smallest figure of "+
+			strings.Join(texts(iteration.Modes()[1:]), ", ")+
+			" whose conditions hold; \"paper\" is the source's")
 	oneOf(c, "mode", iteration.Modes()...)
-	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences, \"exact\" from privacy losses (default: the best for --mode best, else classical)")
+	fl.StringVar(&f.conversion, "conversion", "",
+		"to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences, \"exact\" from "+
+			"privacy losses (default: the best for --mode best, else classical)")
 	oneOf(c, "conversion", iteration.Conversions()...)
 }
 
 // settings returns the configuration of the flags without the data's part.
 func (f *shuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 	o := f.options
-	o.Method, o.Order, o.Clip, o.Target = shuffled.Method(f.method), orderNames[f.order], f.clip, f.target()
+	o.Method, o.Order, o.Clip, o.Target = shuffled.Method(f.method), orderNames[f.order], f.clip,
+		f.target()
 	o.Mode, o.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
 	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
 	if !o.Method.UsesFraction() {
@@ -204,13 +222,14 @@ func (f *shuffledFlags) check(c *cobra.Command) (err error) {
 		}
 	}
 	if method == shuffled.ShuffleG && !seed.Changed {
-		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", method)
+		return usagef("method = %q has no noise, so its model is not private: it is for "+
+			"--insecure-seed only", method)
 	}
 	return nil
 }
 
-// regularizer checks the flags of the model's size, and returns the regulariser that they ask for, nil for
-// none.
+// regularizer checks the flags of the model's size, and returns the regulariser that they ask for,
+// nil for none.
 func (f *shuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regularizer, err error) {
 	changed := c.Flags().Changed
 	if changed("radius") && !(f.radius > 0) {
@@ -219,7 +238,8 @@ func (f *shuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regulariz
 	for _, r := range []struct {
 		flag string
 		reg  geometry.Regularizer
-	}{{"l1", geometry.L1{Lambda: f.l1}}, {"l2", geometry.L2{Lambda: f.l2}}, {"ball", geometry.Ball{Radius: f.ball}}} {
+	}{{"l1", geometry.L1{Lambda: f.l1}}, {"l2", geometry.L2{Lambda: f.l2}},
+		{"ball", geometry.Ball{Radius: f.ball}}} {
 		if !changed(r.flag) {
 			continue
 		}

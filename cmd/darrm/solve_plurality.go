@@ -30,26 +30,34 @@ type pluralitySolve struct {
 
 func (f *pluralitySolve) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.IntVar(&f.classes, "classes", 0, "number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
+	fl.IntVar(&f.classes, "classes", 0,
+		"number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
 	f.registerPlurality(c)
 	f.registerGap(c, solve.DefaultGap)
-	fl.StringVar(&f.plotGap, "plot-gap", "", "many classes: draw the gap between value and bound against time into this file ("+figure.Formats+")")
+	fl.StringVar(&f.plotGap, "plot-gap", "",
+		"many classes: draw the gap between value and bound against time into this file ("+figure.Formats+
+			")")
 	takesFile(c, "plot-gap", pictureFiles...)
 	alsoOneOf(c, "method", solve.Methods()...)
-	fl.Lookup("method").Usage += "; many classes: \"first-order\" (plain Go), or HiGHS's \"interior-point\", \"simplex\" or \"pdlp\" (default by size)"
-	fl.Lookup("affected").Usage = "how many teachers one person's record can reach (default all; many classes: it must be said)"
+	fl.Lookup("method").Usage += "; many classes: \"first-order\" (plain Go), or HiGHS's " +
+		"\"interior-point\", \"simplex\" or \"pdlp\" (default by size)"
+	fl.Lookup("affected").Usage =
+		"how many teachers one person's record can reach (default all; many classes: it must be said)"
 	fl.Lookup("delta").Usage = strings.TrimSuffix(usageDelta, ")") + "; many classes: 0)"
 	fl.Lookup("plot").Usage += "; many classes: how often the answer is right, against the lead"
-	fl.Lookup("on-interrupt").Usage += " (many classes: \"best\" after Ctrl-C unless you say otherwise)"
+	fl.Lookup("on-interrupt").Usage += " (many classes: \"best\" after Ctrl-C unless you say " +
+		"otherwise)"
 }
 
 // check refuses flags of the other kind of problem.
 func (f *pluralitySolve) check(c *cobra.Command) error {
-	return f.pluralityFlags.check(c, f.name, math.IsInf(f.epsilon, 1), f.teacherDelta == 0, "gap", "plot-gap")
+	return f.pluralityFlags.check(c, f.name, math.IsInf(f.epsilon, 1), f.teacherDelta == 0, "gap",
+		"plot-gap")
 }
 
 // problem returns the problem for k teachers that the flags describe.
-func (f *pluralitySolve) problem(c *cobra.Command, a *app, k int) (p plurality.Problem, o plurality.Objective, err error) {
+func (f *pluralitySolve) problem(c *cobra.Command, a *app,
+	k int) (p plurality.Problem, o plurality.Objective, err error) {
 	p = plurality.Problem{K: k, Classes: f.classes, Epsilon: f.totalEpsilon, Delta: f.delta}
 	if p.Affected, _, err = f.reach(c, k); err != nil {
 		return p, o, err
@@ -68,7 +76,8 @@ func (f *pluralitySolve) problem(c *cobra.Command, a *app, k int) (p plurality.P
 
 // options checks the flags that say how to solve.
 func (f *pluralitySolve) options(c *cobra.Command) (o solve.Options, err error) {
-	o = solve.Options{Gap: f.gap, Version: version, BestOnCancel: f.onInterrupt == "best" || !c.Flags().Changed("on-interrupt")}
+	o = solve.Options{Gap: f.gap, Version: version, BestOnCancel: f.onInterrupt == "best" ||
+		!c.Flags().Changed("on-interrupt")}
 	if c.Flags().Changed("method") {
 		if o.Method, err = solve.ParseMethod(f.method); err != nil {
 			return o, err
@@ -89,7 +98,8 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(checkPicture("plot-gap", f.plotGap), (release.FileOutput{Path: f.plotGap, Flag: "plot-gap"}).CheckPlace()); err != nil {
+	if err := cmp.Or(checkPicture("plot-gap", f.plotGap),
+		(release.FileOutput{Path: f.plotGap, Flag: "plot-gap"}).CheckPlace()); err != nil {
 		return err
 	}
 	to := pluralityFiles{out: out, plot: plotFile, plotGap: f.plotGap}
@@ -107,7 +117,8 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 		if to.table() {
 			where = "in " + out
 		}
-		return fmt.Errorf("the best certified table so far is %s, within %s of the optimum: %w", where, num.Outward(s.table.Gap, 2, true), context.Canceled)
+		return fmt.Errorf("the best certified table so far is %s, within %s of the optimum: %w", where,
+			num.Outward(s.table.Gap, 2, true), context.Canceled)
 	}
 	return s.unsaved
 }
@@ -134,11 +145,13 @@ func (f *pluralitySolve) grace(late, checkpoint bool) time.Duration {
 }
 
 func sayEarly(a *app, t *plurality.Table) {
-	a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", t.Gap)
+	a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum",
+		t.Gap)
 }
 
 // solve returns what is to be delivered.
-func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, objective plurality.Objective, o solve.Options, to pluralityFiles) (*pluralityOutput, error) {
+func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem,
+	objective plurality.Objective, o solve.Options, to pluralityFiles) (*pluralityOutput, error) {
 	store, err := f.store()
 	if err != nil {
 		return nil, err
@@ -190,7 +203,8 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, ob
 		}
 		sayEarly(a, t)
 	case t.Gap > o.Gap && c.Context().Err() == nil:
-		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the optimum, not within %v", t.Gap, o.Gap)
+		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the "+
+			"optimum, not within %v", t.Gap, o.Gap)
 	}
 	made, err := to.prepare(a, t, originOf(r, unsaved, took))
 	if err != nil {

@@ -28,7 +28,8 @@ type pluralityOutput struct {
 }
 
 // prepare encodes the table and its picture. origin describes how the table was obtained.
-func (f pluralityFiles) prepare(a *app, t *plurality.Table, origin string) (*pluralityOutput, error) {
+func (f pluralityFiles) prepare(a *app, t *plurality.Table,
+	origin string) (*pluralityOutput, error) {
 	o := &pluralityOutput{table: t}
 	toStdout := a.json || f.out == "-"
 	if toStdout || f.table() {
@@ -85,7 +86,8 @@ func (o *pluralityOutput) deliver(a *app, to pluralityFiles, interrupted bool) e
 	}
 	switch {
 	case to.plotGap != "" && len(o.gaps) == 0:
-		a.say("darrm: --plot-gap: nothing was drawn, since nothing was searched for (--no-cache solves again)")
+		a.say("darrm: --plot-gap: nothing was drawn, since nothing was searched for (--no-cache " +
+			"solves again)")
 	case to.plotGap != "":
 		picture, err := gapPicture(o.table, o.gaps)
 		if err != nil {

@@ -26,11 +26,13 @@ func (f *pairwiseFlags) streams() bool { return f.method == "online" }
 // online returns Algorithm 2 for records of dimension d.
 func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
 	o := f.all()
-	return pairwise.NewOnline(o.Setting, d, pairwise.Schedule{StepSize: o.StepSize, Decay: o.Decay}, o.Output)
+	return pairwise.NewOnline(o.Setting, d, pairwise.Schedule{StepSize: o.StepSize, Decay: o.Decay},
+		o.Output)
 }
 
 // notOfStreams are the flags that need the records more than once, or all of them.
-var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive", "checkpoint", "dry-run"}
+var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive",
+	"checkpoint", "dry-run"}
 
 // stream trains on stdin, of which it keeps one record. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *app, s streamed, m release.Model) error {
@@ -57,19 +59,21 @@ func (f *trainFamily) stream(c *cobra.Command, a *app, s streamed, m release.Mod
 	}
 	t := &trainedStream{app: a, streamed: s}
 	m.Begin = func([]byte) (release.Training, error) {
-		return release.Training{State: func() []byte { return nil }, Run: func(ctx context.Context, _ func() error) (func(io.Writer) error, error) {
-			read, err := t.learn(ctx, &f.recordFlags, format)
-			if err != nil {
-				return nil, err
-			}
-			r := f.report(read)
-			r.Method, r.Rounds, r.Dim = "online", 1, t.dim
-			if r.Simulated, err = t.o.Model(); err != nil {
-				return nil, err
-			}
-			a.say("NOT PRIVATE: online promises nothing; it learned from %d records, %d of class 1", t.o.Seen(), t.positive)
-			return r.encode, nil
-		}}, nil
+		return release.Training{State: func() []byte { return nil },
+			Run: func(ctx context.Context, _ func() error) (func(io.Writer) error, error) {
+				read, err := t.learn(ctx, &f.recordFlags, format)
+				if err != nil {
+					return nil, err
+				}
+				r := f.report(read)
+				r.Method, r.Rounds, r.Dim = "online", 1, t.dim
+				if r.Simulated, err = t.o.Model(); err != nil {
+					return nil, err
+				}
+				a.say("NOT PRIVATE: online promises nothing; it learned from %d records, %d of class 1",
+					t.o.Seen(), t.positive)
+				return r.encode, nil
+			}}, nil
 	}
 	_, err := m.Run(c.Context())
 	return err
@@ -85,7 +89,8 @@ type trainedStream struct {
 }
 
 // learn learns from the records of stdin to its end.
-func (t *trainedStream) learn(ctx context.Context, f *recordFlags, format string) (read recordsRead, err error) {
+func (t *trainedStream) learn(ctx context.Context, f *recordFlags,
+	format string) (read recordsRead, err error) {
 	read.name = "stdin"
 	bar := newProgress(t.app)
 	defer bar.stop()
@@ -106,13 +111,15 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags, format string
 		}
 		if time.Since(shown) >= progressEvery {
 			shown = time.Now()
-			bar.show("training", -1, int64(t.o.Seen()), fmt.Sprintf("training: %d records", t.o.Seen()), progressbar.OptionSpinnerType(14))
+			bar.show("training", -1, int64(t.o.Seen()), fmt.Sprintf("training: %d records", t.o.Seen()),
+				progressbar.OptionSpinnerType(14))
 		}
 		return nil
 	}
 	in := &input{ctx: ctx, r: t.app.in}
 	if format == formatCSV {
-		read.columns, read.response, err = data.ScanCSV(in, data.CSVOptions{Response: f.response, Header: !f.noHeader}, visit)
+		read.columns, read.response, err = data.ScanCSV(in,
+			data.CSVOptions{Response: f.response, Header: !f.noHeader}, visit)
 	} else {
 		err = data.ScanLIBSVM(in, f.dim, visit)
 	}

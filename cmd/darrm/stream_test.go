@@ -49,7 +49,8 @@ func weights(t *testing.T, in io.Reader, args ...string) []float64 {
 	t.Helper()
 	var out bytes.Buffer
 	root := newRoot(&app{in: in, out: &out, err: io.Discard})
-	root.SetArgs(append([]string{"train", "pairwise", "--method", "online", "--task", "logistic", "--step-size", "0.1", "--insecure-seed", "1"}, args...))
+	root.SetArgs(append([]string{"train", "pairwise", "--method", "online", "--task", "logistic",
+		"--step-size", "0.1", "--insecure-seed", "1"}, args...))
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatalf("%v: %v", args, err)
 	}
@@ -96,7 +97,8 @@ func TestStreamIsTheFile(t *testing.T) {
 		if name == "a.csv" {
 			format = []string{"--data-format", "csv", "--response", "y"}
 		}
-		for _, more := range [][]string{nil, {"--ball", "0.5", "--radius", "1"}, {"--decay", "root", "--average", "lagged"}, {"--clip", "0.1", "--average", "last"}} {
+		for _, more := range [][]string{nil, {"--ball", "0.5", "--radius", "1"},
+			{"--decay", "root", "--average", "lagged"}, {"--clip", "0.1", "--average", "last"}} {
 			more = append(more, format...)
 			streamed := weights(t, strings.NewReader(text), append(more, "--private", "-")...)
 			read := weights(t, nil, append(more, "--private", file)...)

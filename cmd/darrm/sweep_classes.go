@@ -19,14 +19,16 @@ import (
 
 // runClasses is run for many classes.
 func (f *sweepFlags) runClasses(c *cobra.Command, a *app) error {
-	if err := cmp.Or(f.checkFormat(c, a), check.Delta("delta", f.delta), check.Within("gap", f.gap)); err != nil {
+	if err := cmp.Or(f.checkFormat(c, a), check.Delta("delta", f.delta),
+		check.Within("gap", f.gap)); err != nil {
 		return err
 	}
 	o := sweep.ClassOptions{Jobs: f.jobs, Solve: solve.Options{Gap: f.gap, Version: version}}
 	if err := o.CheckJobs(); err != nil {
 		return err
 	}
-	g := sweep.ClassGrid{Classes: f.classes.values, K: f.k.values, TotalEpsilon: f.totalEps.values, Delta: f.delta, Abstain: c.Flags().Changed("abstain")}
+	g := sweep.ClassGrid{Classes: f.classes.values, K: f.k.values, TotalEpsilon: f.totalEps.values,
+		Delta: f.delta, Abstain: c.Flags().Changed("abstain")}
 	var err error
 	if g.Affected, err = f.affectedValues(c); err != nil {
 		return err
@@ -68,11 +70,13 @@ func (f *sweepFlags) runClasses(c *cobra.Command, a *app) error {
 
 // objectives returns the objective for each number of classes. A file of counts is for one, and
 // for one K.
-func (f *sweepFlags) objectives(c *cobra.Command, a *app, problems []plurality.Problem) (map[int]plurality.Objective, error) {
+func (f *sweepFlags) objectives(c *cobra.Command, a *app,
+	problems []plurality.Problem) (map[int]plurality.Objective, error) {
 	first := problems[0]
 	for _, p := range problems {
 		if f.priorCounts != "" && (p.K != first.K || p.Classes != first.Classes) {
-			return nil, usagef("a file of --prior-counts goes with one K and one number of classes, but there are K = %d with %d classes and K = %d with %d", first.K, first.Classes, p.K, p.Classes)
+			return nil, usagef("a file of --prior-counts goes with one K and one number of classes, but "+
+				"there are K = %d with %d classes and K = %d with %d", first.K, first.Classes, p.K, p.Classes)
 		}
 	}
 	out := map[int]plurality.Objective{}
@@ -96,7 +100,9 @@ var classAxes = []sweepAxis[plurality.Problem]{
 	{"total-eps", "ε of one answer", func(p plurality.Problem) float64 { return p.Epsilon }},
 	{"K", "K, teachers", func(p plurality.Problem) float64 { return float64(p.K) }},
 	{"classes", "C, classes", func(p plurality.Problem) float64 { return float64(p.Classes) }},
-	{"affected", "votes that one record changes", func(p plurality.Problem) float64 { return float64(p.Affected) }},
+	{"affected", "votes that one record changes", func(p plurality.Problem) float64 {
+		return float64(p.Affected)
+	}},
 }
 
 // classRows are the rows that a sweep of many classes prints, in the order of its problems.
@@ -146,7 +152,9 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 			return shortest(r.objective.AbstainValue)
 		}),
 		{
-			name: "constraints", cell: func(r classRow) string { return strconv.FormatInt(r.certificate.Rows, 10) },
+			name: "constraints", cell: func(r classRow) string {
+				return strconv.FormatInt(r.certificate.Rows, 10)
+			},
 			human: func(r classRow) string { return num.Thousands(big.NewInt(r.certificate.Rows)) },
 		},
 		number("value", func(r classRow) float64 { return r.value }, "%.6f"),
@@ -154,7 +162,8 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 		number("gap", func(r classRow) float64 { return r.gap }, "%.1e"),
 	}
 	for i, b := range s.rows[0].baselines {
-		columns = append(columns, number("baseline_"+strings.ReplaceAll(b.Name, "-", "_"), func(r classRow) float64 { return r.baselines[i].Value }, "%.6f"))
+		columns = append(columns, number("baseline_"+strings.ReplaceAll(b.Name, "-", "_"),
+			func(r classRow) float64 { return r.baselines[i].Value }, "%.6f"))
 	}
 	return columns
 }
@@ -169,11 +178,13 @@ func unlessZero(x float64) string {
 
 // write writes all rows.
 func (s *classRows) write(w *terminal.Page, format string) error {
-	return writeSweep(w, format, s.rows, s.columns(), func(r classRow) []byte { return r.json }, []string{"classes", "K", "total_eps"})
+	return writeSweep(w, format, s.rows, s.columns(), func(r classRow) []byte { return r.json },
+		[]string{"classes", "K", "total_eps"})
 }
 
 // picture draws the values of the rows.
-func (s *classRows) picture(plan sweepPlan[plurality.Problem], problems []plurality.Problem) (figure.Sheet, error) {
+func (s *classRows) picture(plan sweepPlan[plurality.Problem],
+	problems []plurality.Problem) (figure.Sheet, error) {
 	var titles []string
 	for _, b := range s.rows[0].baselines {
 		titles = append(titles, b.Title)
@@ -182,10 +193,11 @@ func (s *classRows) picture(plan sweepPlan[plurality.Problem], problems []plural
 	if s.rows[0].problem.Abstain {
 		y = "value"
 	}
-	return plan.picture("What the optimal mechanism reaches", y, problems, titles, func(row, result int) (float64, bool) {
-		if result == ownResult {
-			return s.rows[row].value, true
-		}
-		return s.rows[row].baselines[result].Value, true
-	})
+	return plan.picture("What the optimal mechanism reaches", y, problems, titles,
+		func(row, result int) (float64, bool) {
+			if result == ownResult {
+				return s.rows[row].value, true
+			}
+			return s.rows[row].baselines[result].Value, true
+		})
 }

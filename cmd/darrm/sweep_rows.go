@@ -53,7 +53,8 @@ type sweepRow struct {
 // set makes the i-th row. Several goroutines may set rows of their own.
 func (s *sweepRows) set(i int, t *gamma.Table) (err error) {
 	r := sweepRow{
-		problem: t.Problem(), shape: t.Shape, prior: choose.PriorName(t.Objective), priorMean: t.PriorMean,
+		problem: t.Problem(), shape: t.Shape, prior: choose.PriorName(t.Objective),
+		priorMean:     t.PriorMean,
 		constraints:   t.Certificate().Constraints,
 		expectedError: t.ExpectedError, lowerBound: t.LowerBound, gap: t.Gap,
 		baselines: map[string]float64{},
@@ -74,12 +75,14 @@ func (s *sweepRows) write(w *terminal.Page, format string) error {
 	if s.rows[0].problem.M == 0 {
 		always[1] = "total_eps"
 	}
-	return writeSweep(w, format, s.rows, s.columns(), func(r sweepRow) []byte { return r.json }, always)
+	return writeSweep(w, format, s.rows, s.columns(), func(r sweepRow) []byte { return r.json },
+		always)
 }
 
 // writeSweep writes the rows of a sweep. The columns always are in the table even where their
 // values are the same in all rows.
-func writeSweep[R any](w *terminal.Page, format string, rows []R, columns []sweepColumn[R], jsonOf func(R) []byte, always []string) error {
+func writeSweep[R any](w *terminal.Page, format string, rows []R, columns []sweepColumn[R],
+	jsonOf func(R) []byte, always []string) error {
 	switch format {
 	case "json":
 		out := []json.RawMessage{}
@@ -135,7 +138,8 @@ func (s *sweepRows) columns() []sweepColumn[sweepRow] {
 		given("prior", func(r sweepRow) string { return r.prior }),
 		given("prior_mean", func(r sweepRow) string { return ifGiven(cmp.Or(r.priorMean, s.priorMean)) }),
 		given("total_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
-		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() }, human: func(r sweepRow) string { return num.Thousands(r.constraints) }},
+		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() },
+			human: func(r sweepRow) string { return num.Thousands(r.constraints) }},
 		number("expected_error", func(r sweepRow) float64 { return r.expectedError }, "%.9f"),
 		number("lower_bound", func(r sweepRow) float64 { return r.lowerBound }, "%.9f"),
 		number("gap", func(r sweepRow) float64 { return r.gap }, "%.1e"),
@@ -194,7 +198,8 @@ func writeSweepCSV[R any](w io.Writer, rows []R, columns []sweepColumn[R]) error
 
 // writeSweepTable writes the rows for people: parameters that are the same in all rows
 // stand above the table, so that it fits a screen.
-func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn[R], always []string) error {
+func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn[R],
+	always []string) error {
 	var header, same []string
 	var shown []sweepColumn[R]
 	keys := 0 // columns of parameters, which come first
@@ -255,11 +260,12 @@ func (s *sweepRows) picture(plan sweepPlan[constraints.Problem]) (figure.Sheet, 
 	for _, kind := range kinds {
 		titles = append(titles, kind.Title)
 	}
-	return plan.picture("What the optimal noise function costs", y, problems, titles, func(row, result int) (float64, bool) {
-		if result == ownResult {
-			return s.rows[row].expectedError, true
-		}
-		e, ok := s.rows[row].baselines[kinds[result].Name]
-		return e, ok
-	})
+	return plan.picture("What the optimal noise function costs", y, problems, titles,
+		func(row, result int) (float64, bool) {
+			if result == ownResult {
+				return s.rows[row].expectedError, true
+			}
+			e, ok := s.rows[row].baselines[kinds[result].Name]
+			return e, ok
+		})
 }

@@ -17,13 +17,14 @@ import (
 	"github.com/darrm/darrm/serve/servetest"
 )
 
-// A new mechanism is two files, its law and its row in the table: flags, completion, help, comparison,
-// plan, release, ledger and service follow from the row.
+// A new mechanism is two files, its law and its row in the table: flags, completion, help,
+// comparison, plan, release, ledger and service follow from the row.
 func TestToyMechanism(t *testing.T) {
 	t.Parallel()
 	const last = "\t{Name: Fallback, Title: \"permute-and-flip\", calibrate: pure(PermuteAndFlip)},\n"
 	program, files := toyProgram(t, map[string]string{"ensemble/toyflip.go": "mechanism.go.txt"},
-		"ensemble/mechanisms.go", last, "\t{Name: \"toy-flip\", Title: \"toy flip\", calibrate: pure(toyFlip)},\n")
+		"ensemble/mechanisms.go", last,
+		"\t{Name: \"toy-flip\", Title: \"toy flip\", calibrate: pure(toyFlip)},\n")
 	if files != 2 {
 		t.Errorf("a mechanism is %d files", files)
 	}
@@ -33,7 +34,8 @@ func TestToyMechanism(t *testing.T) {
 	if err := os.WriteFile(votes, []byte("t1,t2,t3\n1,1,1\n0,1,0\n1,0,1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	planned := []string{"plan", "--K", "3", "--eps", "inf", "--affected", "1", "--budget-eps", "6", "--budget-delta", "0", "--queries", "3"}
+	planned := []string{"plan", "--K", "3", "--eps", "inf", "--affected", "1", "--budget-eps", "6",
+		"--budget-delta", "0", "--queries", "3"}
 	for _, tt := range []struct {
 		want string
 		args []string
@@ -44,13 +46,16 @@ func TestToyMechanism(t *testing.T) {
 		{"toy-flip", []string{"compare", "--help"}},
 		{"toy-flip\n", []string{"__complete", "aggregate", "--mechanism", ""}},
 		{"toy-flip\n", []string{"__complete", "serve", "--mechanism", ""}},
-		{"\n toy flip ", []string{"compare", votes, "--eps", "inf", "--total-eps", "1", "--affected", "1"}},
+		{"\n toy flip ", []string{"compare", votes, "--eps", "inf", "--total-eps", "1", "--affected",
+			"1"}},
 		{"\n toy flip ", planned},
 		{"--mechanism toy-flip --total-eps 2", append(planned, "--json")},
-		{" 3 0 0.6 ", strings.Fields("account --mechanism toy-flip --K 3 --total-eps 0.2 --affected 1 --queries 3")},
+		{" 3 0 0.6 ", strings.Fields("account --mechanism toy-flip --K 3 --total-eps 0.2 --affected 1 " +
+			"--queries 3")},
 	} {
 		got := toyRun(t, program, tt.args...)
-		if words := strings.Join(strings.Fields(got), " "); !strings.Contains(got, tt.want) && !strings.Contains(words, tt.want) {
+		if words := strings.Join(strings.Fields(got), " "); !strings.Contains(got, tt.want) &&
+			!strings.Contains(words, tt.want) {
 			t.Errorf("darrm %s has no %q:\n%s", strings.Join(tt.args, " "), tt.want, got)
 		}
 	}
@@ -62,7 +67,8 @@ func TestToyMechanism(t *testing.T) {
 			Score struct{ Agreement float64 }
 		}
 	}
-	out := toyRun(t, program, "compare", votes, "--eps", "inf", "--total-eps", "1", "--affected", "1", "--json")
+	out := toyRun(t, program, "compare", votes, "--eps", "inf", "--total-eps", "1", "--affected", "1",
+		"--json")
 	if err := json.Unmarshal([]byte(out), &compared); err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +84,15 @@ func TestToyMechanism(t *testing.T) {
 
 	// It releases, is charged by its name, and answers on line. At ε = 50 a label is wrong with e⁻⁵⁰.
 	book := filepath.Join(dir, "patients.ledger")
-	if _, err := ledger.Create(t.Context(), book, must.Get(ledger.NewBudget(200, 0))(t), ledger.ReplaceOne); err != nil {
+	if _, err := ledger.Create(t.Context(), book, must.Get(ledger.NewBudget(200, 0))(t),
+		ledger.ReplaceOne); err != nil {
 		t.Fatal(err)
 	}
 	labels := filepath.Join(dir, "labels.csv")
-	mechanism := []string{"--mechanism", "toy-flip", "--total-eps", "50", "--affected", "1", "--ledger", book}
-	toyRun(t, program, append([]string{"aggregate", votes, "--request-id", "march", "--slack", "0", "--out", labels}, mechanism...)...)
+	mechanism := []string{"--mechanism", "toy-flip", "--total-eps", "50", "--affected", "1",
+		"--ledger", book}
+	toyRun(t, program, append([]string{"aggregate", votes, "--request-id", "march", "--slack", "0",
+		"--out", labels}, mechanism...)...)
 	if got := string(must.Get(os.ReadFile(labels))(t)); got != "query,label\n0,1\n1,0\n2,1\n" {
 		t.Errorf("labels %q", got)
 	}
@@ -107,7 +116,8 @@ func TestToyMechanism(t *testing.T) {
 			charged = append(charged, fmt.Sprintf("%v for %s", e.Total(), what))
 		}
 	}
-	if want := []string{"(150, 0) for 3 labels by toy-flip, each (50, 0)-DP", "(50, 0) for 1 label by toy-flip, (50, 0)-DP"}; !slices.Equal(charged, want) {
+	if want := []string{"(150, 0) for 3 labels by toy-flip, each (50, 0)-DP",
+		"(50, 0) for 1 label by toy-flip, (50, 0)-DP"}; !slices.Equal(charged, want) {
 		t.Errorf("charged %q, want %q", charged, want)
 	}
 }
@@ -123,7 +133,8 @@ func TestMechanismsPage(t *testing.T) {
 		case d.Delta:
 			needs += ", `--delta`"
 		}
-		if row := "| `" + d.Name + "` | " + d.Title + " | " + needs + " |\n"; !strings.Contains(page, row) {
+		if row := "| `" + d.Name + "` | " + d.Title + " | " + needs +
+			" |\n"; !strings.Contains(page, row) {
 			t.Errorf("docs/concepts.md does not have the row\n%s", row)
 		}
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// toyProgram builds the program with files of testdata/toy compiled in: added are those files, by the
-// paths in the module that they get, and edited is a file of the module in which line stands once and
-// is followed by more. The tree is not touched.
-func toyProgram(t *testing.T, added map[string]string, edited, line, more string) (program string, files int) {
+// toyProgram builds the program with files of testdata/toy compiled in: added are those files, by
+// the paths in the module that they get, and edited is a file of the module in which line stands
+// once and is followed by more. The tree is not touched.
+func toyProgram(t *testing.T, added map[string]string, edited, line,
+	more string) (program string, files int) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -32,16 +33,19 @@ func toyProgram(t *testing.T, added map[string]string, edited, line, more string
 		t.Fatalf("%s does not have %q once", edited, line)
 	}
 	changed := filepath.Join(dir, filepath.Base(edited))
-	if err := os.WriteFile(changed, []byte(strings.Replace(source, line, line+more, 1)), 0o600); err != nil {
+	if err := os.WriteFile(changed, []byte(strings.Replace(source, line, line+more, 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	replace[filepath.Join(root, edited)] = changed
 	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, must.Get(json.Marshal(map[string]any{"Replace": replace}))(t), 0o600); err != nil {
+	if err := os.WriteFile(overlay, must.Get(json.Marshal(map[string]any{"Replace": replace}))(t),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	program = filepath.Join(dir, "darrm")
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", program,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program, len(replace)
@@ -68,7 +72,8 @@ func TestToyFormat(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "votes.bars")
-	if err := os.WriteFile(file, []byte("BARS|query|t1|t2|t3\nq1|1|1|1\nq2|0|1|0\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("BARS|query|t1|t2|t3\nq1|1|1|1\nq2|0|1|0\n"), 0o600); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -87,8 +92,10 @@ func TestToyFormat(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "labels.bars")
-	toyRun(t, program, "aggregate", file, "--m", "3", "--eps", "0.1", "--teacher-delta", "0", "--affected", "1", "--out", out)
-	if got := string(must.Get(os.ReadFile(out))(t)); strings.Count(got, "|") != 2 || !strings.HasPrefix(got, "q1|") {
+	toyRun(t, program, "aggregate", file, "--m", "3", "--eps", "0.1", "--teacher-delta", "0",
+		"--affected", "1", "--out", out)
+	if got := string(must.Get(os.ReadFile(out))(t)); strings.Count(got, "|") != 2 ||
+		!strings.HasPrefix(got, "q1|") {
 		t.Errorf("labels %q", got)
 	}
 }
@@ -98,7 +105,8 @@ func TestFormatsPage(t *testing.T) {
 	page := string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "formats.md")))(t))
 	yes := map[bool]string{true: "yes", false: "no"}
 	for _, f := range votes.Formats() {
-		row := fmt.Sprintf("| `%s` | %s | `.%s` | %s | %s |", f.Name, f.Title, strings.Join(f.Endings, "`, `."), yes[f.Wrapped], yes[f.Labels])
+		row := fmt.Sprintf("| `%s` | %s | `.%s` | %s | %s |", f.Name, f.Title,
+			strings.Join(f.Endings, "`, `."), yes[f.Wrapped], yes[f.Labels])
 		if !strings.Contains(page, row+"\n") {
 			t.Errorf("docs/formats.md does not have the row\n%s", row)
 		}

@@ -15,8 +15,9 @@ import (
 // model returns the release of a model that the flags describe, without its training.
 func (f *modelFlags) model(c *cobra.Command, a *app) release.Model {
 	return release.Model{
-		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.out}, Checkpoint: f.checkpoint,
-		Force: f.force, Simulated: c.Flags().Changed("insecure-seed"),
+		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.out},
+		Checkpoint: f.checkpoint,
+		Force:      f.force, Simulated: c.Flags().Changed("insecure-seed"),
 	}
 }
 
@@ -48,7 +49,8 @@ func (t *training) run(ctx context.Context, m release.Model) error {
 	}
 	out, err := m.Run(ctx)
 	if out.Before {
-		t.app.say("request %q was released before: its model is in %s, unchanged", t.flags.requestID, t.flags.out)
+		t.app.say("request %q was released before: its model is in %s, unchanged", t.flags.requestID,
+			t.flags.out)
 	}
 	return err
 }
@@ -73,7 +75,8 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		x, err := model.Run(ctx, func(epoch int) error { show(epoch); return save() })
 		stop()
 		if err != nil && ctx.Err() != nil && t.flags.checkpoint != "" {
-			t.app.say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(), t.algorithm.Rounds(), t.flags.checkpoint)
+			t.app.say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(),
+				t.algorithm.Rounds(), t.flags.checkpoint)
 		}
 		r := t.document()
 		r.Private, r.Model, r.Chosen = true, x, newChosen(model.Choice())

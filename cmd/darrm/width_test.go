@@ -26,7 +26,8 @@ func checkWidth(t *testing.T, name, text string, width int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if twwidth.Width(line) > width && len(unbreakable.ReplaceAllString(strings.TrimSpace(line), "")) > len("3 entries, head ") {
+		if twwidth.Width(line) > width && len(unbreakable.ReplaceAllString(strings.TrimSpace(line), "")) >
+			len("3 entries, head ") {
 			t.Errorf("%s: %d columns of %d: %s", name, twwidth.Width(line), width, line)
 		}
 		if strings.HasSuffix(line, " ") {
@@ -68,7 +69,8 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 		fmt.Fprintf(&private, "%v,%v,%d\n", x, 1-x*x, i%2)
 		fmt.Fprintf(&public, "%v,%v,%d\n", -x, x*x, (i+1)%2)
 	}
-	for name, text := range map[string]string{"private.csv": private.String(), "public.csv": public.String()} {
+	for name, text := range map[string]string{"private.csv": private.String(),
+		"public.csv": public.String()} {
 		if err := os.WriteFile(name, []byte("a,b,y\n"+text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -76,25 +78,33 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 	runDarrm(t, strings.Fields("solve --K 11 --m 3 --out t.json")...)
 	runDarrm(t, strings.Fields("budget init book.ledger --eps 100 --delta 0.9")...)
 	release := []string{"aggregate", votes}
-	release = append(release, strings.Fields("--m 3 --eps 0.13577 --teacher-delta 1e-4 --teachers frozen --ensemble digits-of-march --ledger book.ledger --request-id first --out paid.csv")...)
+	release = append(release,
+		strings.Fields("--m 3 --eps 0.13577 --teacher-delta 1e-4 --teachers frozen --ensemble "+
+			"digits-of-march --ledger book.ledger --request-id first --out paid.csv")...)
 	runDarrm(t, release...)
 
-	training := "--private private.csv --public public.csv --allow-shared-records --response y --task logistic --radius 1 --clip 1 --step-size 0.1 --method priv-pub --epochs 4 --eps 2 --delta 1e-5"
+	training := "--private private.csv --public public.csv --allow-shared-records --response y " +
+		"--task logistic --radius 1 --clip 1 --step-size 0.1 --method priv-pub --epochs 4 --eps 2 --delta 1e-5"
 	for _, command := range []string{
 		"solve --K 11 --m 3",
 		"solve --K 10 --m 3 --eps 0.123456789 --prior worst-case",
 		"solve --K 21 --total-eps 0.25 --eps inf --affected 1",
 		"verify t.json",
 		"sweep --K 11,15 --m 1:3 --eps 0.1 --teacher-delta 1e-5,1e-4",
-		"plan --K 11 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 3 --agreement 0",
-		"plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000",
+		"plan --K 11 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 3 " +
+			"--agreement 0",
+		"plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 " +
+			"--queries 1000",
 		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --dry-run",
-		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --insecure-seed 1 --force --out sim.csv",
-		"aggregate VOTES --mechanism gnmax --total-eps 0.4 --delta 1e-5 --affected 1 --dry-run --records 10",
+		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --insecure-seed 1 --force " +
+			"--out sim.csv",
+		"aggregate VOTES --mechanism gnmax --total-eps 0.4 --delta 1e-5 --affected 1 --dry-run " +
+			"--records 10",
 		"compare VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4",
 		"compare VOTES --eps inf --total-eps 0.4 --delta 1e-5 --affected 1",
 		"account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20 --slack 1e-4",
-		"account --K 250 --mechanism gnmax --total-eps 2 --delta 1e-4 --data disjoint --queries 1,1000000 --records 100",
+		"account --K 250 --mechanism gnmax --total-eps 2 --delta 1e-4 --data disjoint --queries " +
+			"1,1000000 --records 100",
 		"account train --n 100 --epochs 5 --step-size 0.1 --clip 1 --noise 2 --delta 1e-5",
 		"bounds " + training,
 		"train shuffled " + training + " --dry-run",
@@ -124,7 +134,9 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 // So does the help of every command.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	var commands [][]string
-	walk(newRoot(&app{}), func(c *cobra.Command) { commands = append(commands, strings.Fields(c.CommandPath())[1:]) })
+	walk(newRoot(&app{}), func(c *cobra.Command) {
+		commands = append(commands, strings.Fields(c.CommandPath())[1:])
+	})
 	for _, width := range widths {
 		t.Setenv("COLUMNS", fmt.Sprint(width))
 		for _, args := range commands {

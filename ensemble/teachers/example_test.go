@@ -58,7 +58,8 @@ func ExampleTrain() {
 	}
 	total, err := trained.Plan().Answers(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
 	check(err)
-	fmt.Printf("%d teachers, one record reaches %d of them\n", trained.Plan().K(), trained.Plan().Affected())
+	fmt.Printf("%d teachers, one record reaches %d of them\n", trained.Plan().K(),
+		trained.Plan().Affected())
 	fmt.Printf("γ of a majority of 6 of 11: %g\n", math.Round(1e6*optimal.Func().Values()[6])/1e6)
 	fmt.Printf("%d labels cost %v: %s\n", len(labels), total.Cost, total.Rule)
 	// Output:

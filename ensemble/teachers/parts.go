@@ -39,7 +39,8 @@ func OverlappingParts(records, k, size int, seed uint64) (Parts, error) {
 		return Parts{}, err
 	}
 	if size < 1 || size > records {
-		return Parts{}, &check.Error{Name: "size of a part", Value: size, Rule: fmt.Sprintf("between 1 and the %d records", records)}
+		return Parts{}, &check.Error{Name: "size of a part", Value: size,
+			Rule: fmt.Sprintf("between 1 and the %d records", records)}
 	}
 	of := make([][]int, k)
 	for j := range of {
@@ -74,16 +75,19 @@ func NewParts(records int, of [][]int) (Parts, error) {
 	seenBy := make([]int, records)
 	for j, part := range of {
 		if len(part) == 0 {
-			return Parts{}, &check.Error{Name: fmt.Sprintf("part of teacher %d", j+1), Value: "empty", Rule: "at least one record"}
+			return Parts{}, &check.Error{Name: fmt.Sprintf("part of teacher %d", j+1), Value: "empty",
+				Rule: "at least one record"}
 		}
 		p.of[j] = slices.Clone(part)
 		slices.Sort(p.of[j])
 		for i, r := range p.of[j] {
 			if r < 0 || r >= records {
-				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1), Value: r, Rule: fmt.Sprintf("between 0 and %d", records-1)}
+				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1), Value: r,
+					Rule: fmt.Sprintf("between 0 and %d", records-1)}
 			}
 			if i > 0 && p.of[j][i-1] == r {
-				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1), Value: fmt.Sprintf("%d twice", r), Rule: "in a part once"}
+				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1),
+					Value: fmt.Sprintf("%d twice", r), Rule: "in a part once"}
 			}
 			seenBy[r]++
 		}

@@ -52,7 +52,8 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 		return nil, errors.New("no private records")
 	}
 	if private.Len() != c.Parts.records {
-		return nil, &check.Error{Name: "number of private records", Value: private.Len(), Rule: fmt.Sprintf("that of the parts, %d", c.Parts.records)}
+		return nil, &check.Error{Name: "number of private records", Value: private.Len(),
+			Rule: fmt.Sprintf("that of the parts, %d", c.Parts.records)}
 	}
 	if c.Workers < 0 {
 		return nil, &check.Error{Name: "workers", Value: c.Workers, Rule: "≥ 0"}
@@ -114,7 +115,8 @@ func (p *Plan) Report(j int) iteration.Report { return p.plans[j].Report() }
 // Problem returns the constraints of a DaRRM release that may cost mε, for these teachers.
 // Those without privacy need constraints.NewTotalProblem.
 func (p *Plan) Problem(m float64) (constraints.Problem, error) {
-	q := constraints.Problem{K: p.K(), M: m, Epsilon: p.each.Epsilon, TeacherDelta: p.each.Delta, Delta: p.each.Delta, Affected: p.Affected()}
+	q := constraints.Problem{K: p.K(), M: m, Epsilon: p.each.Epsilon, TeacherDelta: p.each.Delta,
+		Delta: p.each.Delta, Affected: p.Affected()}
 	if q.Validate() == nil {
 		q.Delta = q.DefaultDelta()
 	}
@@ -123,13 +125,14 @@ func (p *Plan) Problem(m float64) (constraints.Problem, error) {
 
 // Setting returns what a mechanism over two classes' counts must know of these teachers.
 func (p *Plan) Setting() ensemble.Setting {
-	return ensemble.Setting{K: p.K(), Classes: 2, Affected: p.Affected(), Neighbours: accountant.ReplaceOne}
+	return ensemble.Setting{K: p.K(), Classes: 2, Affected: p.Affected(),
+		Neighbours: accountant.ReplaceOne}
 }
 
-// Answers returns so many answers of these teachers, each of such a cost; its Total is what
-// they cost together. The teachers are trained once and vote ever after: they are frozen, so
-// answers that rest on their randomness do not add up as fresh ones would. The caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
-// PerAnswer.
+// Answers returns so many answers of these teachers, each of such a cost; its Total is what they
+// cost together. The teachers are trained once and vote ever after: they are frozen, so answers
+// that rest on their randomness do not add up as fresh ones would. The caller may add a Slack or a
+// total Delta, or put a Mechanism's Noise in place of PerAnswer.
 func (p *Plan) Answers(queries int, perAnswer accountant.Cost) ensemble.Answers {
 	return ensemble.Answers{
 		Queries: queries, PerAnswer: perAnswer,
@@ -143,7 +146,8 @@ func (p *Plan) Answers(queries int, perAnswer accountant.Cost) ensemble.Answers 
 // may spend besides the δ. Teachers without privacy have no such total.
 func (p *Plan) Total(slack float64) (accountant.Cost, error) {
 	if math.IsInf(p.each.Epsilon, 1) {
-		return accountant.Cost{}, &check.Error{Name: "teacher epsilon", Value: p.each.Epsilon, Rule: "finite: without privacy of their own only noisy answers can be released"}
+		return accountant.Cost{}, &check.Error{Name: "teacher epsilon", Value: p.each.Epsilon,
+			Rule: "finite: without privacy of their own only noisy answers can be released"}
 	}
 	// Of two frozen answers neither's own cost is a bound, so what is left is that of all
 	// teachers, whatever the answers are.

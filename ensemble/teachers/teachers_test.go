@@ -60,8 +60,10 @@ func replaced(t testing.TB, r *data.Records, i int) *data.Records {
 
 func teacherConfig(eps float64) shuffled.Config {
 	return shuffled.Config{
-		Task: loss.Logistic{}, Regularizer: geometry.L2{Lambda: 0.01}, Method: shuffled.DPShuffleG, Epochs: 3,
-		Order: iteration.Reshuffled, StepSize: 0.05, Clip: 1, Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
+		Task: loss.Logistic{}, Regularizer: geometry.L2{Lambda: 0.01}, Method: shuffled.DPShuffleG,
+		Epochs: 3,
+		Order:  iteration.Reshuffled, StepSize: 0.05, Clip: 1,
+		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 	}
 }
 
@@ -87,8 +89,10 @@ func TestDisjointParts(t *testing.T) {
 				seen[i]++
 			}
 		}
-		if slices.Min(seen) != 1 || slices.Max(seen) != 1 || large-small > 1 || p.Affected() != 1 || p.K() != k || p.Records() != n {
-			t.Fatalf("parts of %d records for %d teachers: each in %d to %d, sizes %d to %d, affected %d", n, k, slices.Min(seen), slices.Max(seen), small, large, p.Affected())
+		if slices.Min(seen) != 1 || slices.Max(seen) != 1 || large-small > 1 || p.Affected() != 1 ||
+			p.K() != k || p.Records() != n {
+			t.Fatalf("parts of %d records for %d teachers: each in %d to %d, sizes %d to %d, affected %d", n,
+				k, slices.Min(seen), slices.Max(seen), small, large, p.Affected())
 		}
 	})
 }
@@ -137,7 +141,8 @@ func TestPartsRefuse(t *testing.T) {
 		"number of records":  func() (Parts, error) { return DisjointParts(0, 4) },
 		"size of a part":     func() (Parts, error) { return OverlappingParts(10, 3, 11, 1) },
 		"record of teacher":  func() (Parts, error) { return NewParts(3, [][]int{{0, 3}}) },
-		"1 twice":            func() (Parts, error) { return NewParts(3, [][]int{{0}, {1, 2, 1}}) }, // half the promise, if taken
+		// half the promise, if taken
+		"1 twice": func() (Parts, error) { return NewParts(3, [][]int{{0}, {1, 2, 1}}) },
 	} {
 		if _, err := f(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v; want an error with %q", err, name)
@@ -207,11 +212,14 @@ func TestTotalCoversTheModels(t *testing.T) {
 		for _, k := range []int{1, 3, 11} {
 			parts := must.Get(OverlappingParts(1, k, 1, 0))(t)
 			c := shuffled.Config{
-				Task: loss.MeanEstimation{}, Method: shuffled.DPShuffleG, Epochs: 1, Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
+				Task: loss.MeanEstimation{}, Method: shuffled.DPShuffleG, Epochs: 1,
+				Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
 				Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 			}
-			p := mustPlan(t, Config{Teacher: c, Parts: parts, Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
-			sigma := p.Report(0).Noise / (2 * c.Clip) / math.Sqrt(float64(k)) // per unit of sensitivity, all together
+			p := mustPlan(t, Config{Teacher: c, Parts: parts,
+				Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
+			// per unit of sensitivity, all together
+			sigma := p.Report(0).Noise / (2 * c.Clip) / math.Sqrt(float64(k))
 			exact := func(cost accountant.Cost) float64 {
 				return must.Get(accountant.GaussianDelta(sigma, cost.Epsilon))(t)
 			}
@@ -220,7 +228,8 @@ func TestTotalCoversTheModels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if total.Epsilon < p.Teacher().Epsilon || total.Epsilon > float64(k)*p.Teacher().Epsilon*(1+1e-12) {
+				if total.Epsilon < p.Teacher().Epsilon || total.Epsilon > float64(k)*p.Teacher().Epsilon*
+					(1+1e-12) {
 					t.Errorf("K = %d: total %v of teachers %v", k, total, p.Teacher())
 				}
 				if d := exact(total); d > total.Delta {
@@ -237,7 +246,8 @@ func TestTotalCoversTheModels(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := exact(total.Cost); d <= total.Cost.Delta {
-				t.Errorf("K = %d, ε = %g: affected = 1 gives %v, which the exact δ = %g does not refute: the oracle is blunt", k, eps, total.Cost, d)
+				t.Errorf("K = %d, ε = %g: affected = 1 gives %v, which the exact δ = %g does not refute: the "+
+					"oracle is blunt", k, eps, total.Cost, d)
 			}
 		}
 	}
@@ -322,7 +332,8 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 // coin, so an answer costs next to nothing; together they are y. The planted mistake,
 // answers that are charged as if teachers were fresh, promises what is not so.
 func TestFreshTotalsAreRefuted(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(1), Parts: must.Get(DisjointParts(9, 1))(t)}, clients(t, 9, 2, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(1), Parts: must.Get(DisjointParts(9, 1))(t)},
+		clients(t, 9, 2, 1), nil)
 	truth := 1 / (1 + math.Exp(-p.Teacher().Epsilon)) // Pr[y is the record's bit]
 	exact := func(eps float64) float64 {
 		d := 0.0
@@ -351,14 +362,16 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := exact(mutant.Cost.Epsilon); d <= mutant.Cost.Delta {
-		t.Errorf("charged as fresh %v, which the exact δ = %g does not refute: the oracle is blunt", mutant.Cost, d)
+		t.Errorf("charged as fresh %v, which the exact δ = %g does not refute: the oracle is blunt",
+			mutant.Cost, d)
 	}
 }
 
 // Disjoint parts: everything that can be made of the teachers costs what one of them does,
 // and the majority needs no noise.
 func TestDisjointTeachersCostOne(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(DisjointParts(55, 5))(t)}, clients(t, 55, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(DisjointParts(55, 5))(t)},
+		clients(t, 55, 3, 1), nil)
 	want := accountant.Cost{Epsilon: 2, Delta: 1e-6}
 	if p.Teacher() != want {
 		t.Errorf("a teacher costs %v, want the target %v", p.Teacher(), want)
@@ -373,14 +386,18 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 	if problem.Affected != 1 || !problem.PostProcessing() {
 		t.Errorf("%+v: the plain majority is post-processing", problem)
 	}
-	if s := p.Setting(); s.Validate() != nil || s.Affected != 1 || s.Neighbours != accountant.ReplaceOne {
+	if s := p.Setting(); s.Validate() != nil || s.Affected != 1 ||
+		s.Neighbours != accountant.ReplaceOne {
 		t.Errorf("setting %+v", s)
 	}
 	// Uneven parts: the promise is the weakest teacher's.
-	c := Config{Teacher: teacherConfig(2), Parts: must.Get(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))(t)}
-	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffled.Interleaved, 0.5, 3, 2
+	c := Config{Teacher: teacherConfig(2),
+		Parts: must.Get(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))(t)}
+	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffled.Interleaved,
+		0.5, 3, 2
 	q := mustPlan(t, c, clients(t, 55, 3, 1), clients(t, 55, 3, 2))
-	if a, b := q.Report(0).Cost.Epsilon, q.Report(1).Cost.Epsilon; a == b || q.Teacher().Epsilon != max(a, b) {
+	if a, b := q.Report(0).Cost.Epsilon, q.Report(1).Cost.Epsilon; a == b ||
+		q.Teacher().Epsilon != max(a, b) {
 		t.Errorf("teachers cost ε = %g and %g, the plan says %v", a, b, q.Teacher())
 	}
 }
@@ -390,7 +407,8 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 	records, public := clients(t, 60, 2, 9), clients(t, 60, 2, 10)
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
-		c.Method = rapid.SampledFrom([]shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved}).Draw(t, "method")
+		c.Method = rapid.SampledFrom([]shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub,
+			shuffled.PubPriv, shuffled.Interleaved}).Draw(t, "method")
 		c.Fraction, c.Radius, c.Mode = 0.5, 3, iteration.Paper // quick to calibrate
 		k := rapid.IntRange(1, 7).Draw(t, "K")
 		parts, err := DisjointParts(60, k)
@@ -498,24 +516,30 @@ func TestTrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, counts := range rows {
-		if class, err := m.Answer(ensemble.SystemCoins(), "", counts); err != nil || class != 0 && class != 1 {
+		if class, err := m.Answer(ensemble.SystemCoins(), "", counts); err != nil || class != 0 &&
+			class != 1 {
 			t.Errorf("query %d: %d, %v", i, class, err)
 		}
 	}
 
 	full := errors.New("the budget is spent")
-	if _, err := Train(t.Context(), c, private, nil, func(string, accountant.Cost) error { return full }); !errors.Is(err, full) {
+	if _, err := Train(t.Context(), c, private, nil,
+		func(string, accountant.Cost) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a refused charge: %v", err)
 	}
 	c.Teacher.Method = shuffled.ShuffleG
-	if _, err := Train(t.Context(), c, private, nil, func(string, accountant.Cost) error { t.Error("charged"); return nil }); err == nil {
+	if _, err := Train(t.Context(), c, private, nil, func(string, accountant.Cost) error {
+		t.Error("charged")
+		return nil
+	}); err == nil {
 		t.Error("teachers without privacy are released")
 	}
 }
 
 // A training is one, however often it is run or interrupted; two are two.
 func TestTrainingIsOne(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(DisjointParts(30, 3))(t)}, clients(t, 30, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(DisjointParts(30, 3))(t)},
+		clients(t, 30, 3, 1), nil)
 	begin := func() *Training {
 		return must.Get(p.NewTraining())(t)
 	}
@@ -554,7 +578,8 @@ func TestTrainingIsOne(t *testing.T) {
 
 // Teachers with the same records must not share noise either.
 func TestTeachersAreIndependent(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(OverlappingParts(10, 4, 10, 0))(t)}, clients(t, 10, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2),
+		Parts: must.Get(OverlappingParts(10, 4, 10, 0))(t)}, clients(t, 10, 3, 1), nil)
 	n, err := p.NewTraining()
 	if err != nil {
 		t.Fatal(err)
@@ -567,7 +592,8 @@ func TestTeachersAreIndependent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, models := range map[string][][]float64{"released": released.Models(), "simulated": simulated.Models()} {
+	for what, models := range map[string][][]float64{"released": released.Models(),
+		"simulated": simulated.Models()} {
 		for i := range models {
 			for j := range i {
 				if slices.Equal(models[i], models[j]) {
@@ -608,7 +634,8 @@ func TestSimulated(t *testing.T) {
 				right++
 			}
 		}
-		if score := b.Plain(); b.Len() != 25 || score.Labels != 25 || math.Abs(score.Accuracy-right/25) > 1e-12 {
+		if score := b.Plain(); b.Len() != 25 || score.Labels != 25 ||
+			math.Abs(score.Accuracy-right/25) > 1e-12 {
 			t.Errorf("ballots of %d, score %+v, %v right", b.Len(), score, right)
 		}
 	}
@@ -622,13 +649,23 @@ func TestNewPlanRefuses(t *testing.T) {
 		"no private records":        func(*Config) *data.Records { return nil },
 		"number of private records": func(c *Config) *data.Records { return clients(t, 21, 3, 1) },
 		"workers":                   func(c *Config) *data.Records { c.Workers = -1; return private },
-		"vote":                      func(c *Config) *data.Records { c.Teacher.Task = loss.LeastSquares{}; return private },
-		"teacher 1: step size":      func(c *Config) *data.Records { c.Teacher.StepSize = -1; return private },
-		"teacher 1: target epsilon": func(c *Config) *data.Records { c.Teacher.Target.Epsilon = 0; return private },
+		"vote": func(c *Config) *data.Records {
+			c.Teacher.Task = loss.LeastSquares{}
+			return private
+		},
+		"teacher 1: step size": func(c *Config) *data.Records {
+			c.Teacher.StepSize = -1
+			return private
+		},
+		"teacher 1: target epsilon": func(c *Config) *data.Records {
+			c.Teacher.Target.Epsilon = 0
+			return private
+		},
 	} {
 		c := good
 		records := change(&c)
-		if _, err := NewPlan(t.Context(), c, records, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewPlan(t.Context(), c, records, nil); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want an error with %q", err, want)
 		}
 	}
@@ -637,7 +674,8 @@ func TestNewPlanRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Ones(clients(t, 2, 4, 1)); err == nil || !strings.Contains(err.Error(), "dimension") {
+	if _, err := s.Ones(clients(t, 2, 4, 1)); err == nil ||
+		!strings.Contains(err.Error(), "dimension") {
 		t.Errorf("queries of another dimension: %v", err)
 	}
 	if _, err := s.Ones(nil); err == nil {
@@ -660,13 +698,16 @@ func TestNewPlanRefuses(t *testing.T) {
 		t.Error("teachers without noise are trained for release")
 	}
 	// Their noisy answers still add up, by the answers' own noise.
-	if total, err := p.Answers(10, accountant.Cost{Epsilon: 0.1, Delta: 0}).Total(); err != nil || math.Abs(total.Cost.Epsilon-1) > 1e-9 {
+	if total, err := p.Answers(10, accountant.Cost{Epsilon: 0.1, Delta: 0}).Total(); err != nil ||
+		math.Abs(total.Cost.Epsilon-1) > 1e-9 {
 		t.Errorf("ten noisy answers: %v, %v", total, err)
 	}
 	// A step so large that every teacher diverges.
-	good.Teacher.Regularizer, good.Teacher.Task, good.Teacher.StepSize, good.Teacher.Clip = nil, loss.MeanEstimation{}, 1e40, math.Inf(1)
+	good.Teacher.Regularizer, good.Teacher.Task, good.Teacher.StepSize, good.Teacher.Clip = nil,
+		loss.MeanEstimation{}, 1e40, math.Inf(1)
 	good.Vote = func(m, _ []float64) bool { return m[0] > 0 }
-	if _, err := mustPlan(t, good, private, nil).Simulate(t.Context(), 1); !errors.Is(err, train.ErrDiverged) || !strings.Contains(err.Error(), "teacher 1") {
+	if _, err := mustPlan(t, good, private, nil).Simulate(t.Context(), 1); !errors.Is(err,
+		train.ErrDiverged) || !strings.Contains(err.Error(), "teacher 1") {
 		t.Errorf("diverging teachers: %v", err)
 	}
 }

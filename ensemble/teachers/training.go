@@ -22,7 +22,8 @@ import (
 // trained, with a name that is this training's alone and what everything costs that can be
 // made of the teachers (Plan.Total at no slack); its error ends the training. It is
 // where a ledger belongs; nil charges nothing. For other totals use NewPlan.
-func Train(ctx context.Context, c Config, private, public *data.Records, charge func(id string, total accountant.Cost) error) (*Trained, error) {
+func Train(ctx context.Context, c Config, private, public *data.Records,
+	charge func(id string, total accountant.Cost) error) (*Trained, error) {
 	p, err := NewPlan(ctx, c, private, public)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,9 @@ func (t *Training) ID() string {
 // one that diverged names the teacher; that it did is a function of its noisy iterates, and
 // the training has been paid for.
 func (t *Training) Run(ctx context.Context) (*Trained, error) {
-	models, err := t.p.trainAll(ctx, func(ctx context.Context, j int) ([]float64, error) { return t.releases[j].Run(ctx, nil) })
+	models, err := t.p.trainAll(ctx, func(ctx context.Context, j int) ([]float64, error) {
+		return t.releases[j].Run(ctx, nil)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +113,8 @@ func (p *Plan) Simulate(ctx context.Context, seed uint64) (*Simulated, error) {
 
 // trainAll trains all teachers, some at a time. The error is that of the first teacher that
 // has one, or the context's.
-func (p *Plan) trainAll(ctx context.Context, one func(context.Context, int) ([]float64, error)) ([][]float64, error) {
+func (p *Plan) trainAll(ctx context.Context, one func(context.Context, int) ([]float64, error)) (
+	[][]float64, error) {
 	workers := p.c.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -246,7 +250,8 @@ func (p *Plan) onesOf(models [][]float64, features []float64) int {
 }
 
 func (p *Plan) dimension(d int) error {
-	return &check.Error{Name: "dimension of the queries", Value: d, Rule: fmt.Sprintf("that of the records, %d", p.dim)}
+	return &check.Error{Name: "dimension of the queries", Value: d,
+		Rule: fmt.Sprintf("that of the records, %d", p.dim)}
 }
 
 func cloneAll(models [][]float64) [][]float64 {

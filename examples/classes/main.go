@@ -46,12 +46,14 @@ func main() {
 	check(err)
 	request := plan.Request{
 		K: teachers, Classes: len(classes), Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 3}, Queries: letters, Votes: prior,
+		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 3}, Queries: letters,
+		Votes: prior,
 	}
 	p, err := plan.New(ctx, request)
 	check(err)
 	for _, c := range p.Choices {
-		fmt.Printf("%-18s one label costs ε = %-6.4g %5.1f %% are expected to agree\n", c.Name+":", c.Problem.TotalEpsilon, 100*c.Agreement.Expected)
+		fmt.Printf("%-18s one label costs ε = %-6.4g %5.1f %% are expected to agree\n", c.Name+":",
+			c.Problem.TotalEpsilon, 100*c.Agreement.Expected)
 	}
 
 	best := p.Choices[0]
@@ -60,7 +62,8 @@ func main() {
 		Votes: []string{file},
 		Read:  votes.Options{Layout: votes.LayoutCounts, Classes: classes},
 		Plan: func(context.Context, int, int) (release.Plan, error) {
-			return release.Plan{Mechanism: best.Mechanism, Problem: best.Problem, Certified: best.Certified, Plurality: best.Plurality}, nil
+			return release.Plan{Mechanism: best.Mechanism, Problem: best.Problem, Certified: best.Certified,
+				Plurality: best.Plurality}, nil
 		},
 		Charge: release.Charge{Slack: &best.Slack},
 		Output: release.FileOutput{Path: filepath.Join(folder, "labels.csv")},
@@ -75,7 +78,8 @@ func main() {
 	}
 	summary, err := labels.Run(ctx)
 	check(err)
-	fmt.Printf("\n%d labels by %s, together %v-DP; %d of them are what most prompts named\n", summary.Queries, summary.Mechanism, summary.Totals.Fresh.Cost, agree)
+	fmt.Printf("\n%d labels by %s, together %v-DP; %d of them are what most prompts named\n",
+		summary.Queries, summary.Mechanism, summary.Totals.Fresh.Cost, agree)
 	out, err := os.ReadFile(filepath.Join(folder, "labels.csv"))
 	check(err)
 	fmt.Print(strings.Join(strings.SplitAfterN(string(out), "\n", 4)[:3], ""), "…\n")

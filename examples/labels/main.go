@@ -5,8 +5,8 @@
 // Eleven teachers, each trained once and (0.13577, 1e-4)-differentially private, vote on 1,866
 // images. The program finds the best noise function for them, opens a ledger, and releases one
 // private label for each image. The ledger is charged before the first label is drawn. Then it asks
-// for more: the same request gives the same file and costs nothing, other labels of the same
-// frozen teachers are covered by their training, and other teachers are refused when the budget is spent.
+// for more: the same request gives the same file and costs nothing, other labels of the same frozen
+// teachers are covered by their training, and other teachers are refused when the budget is spent.
 //
 // Privacy rests on what is stated here: the teachers' (ε, Δ), and that they are frozen.
 package main
@@ -74,8 +74,10 @@ func main() {
 	check(err)
 	left, err := account.Remaining(ctx)
 	check(err)
-	fmt.Printf("released: %d labels, %.1f %% of them right\n", summary.Queries, 100*float64(right)/float64(summary.Queries))
-	fmt.Printf("charged:  %v for the teachers' training, whatever they are asked; %v is left\n", summary.Totals.Frozen.Cost, left)
+	fmt.Printf("released: %d labels, %.1f %% of them right\n", summary.Queries,
+		100*float64(right)/float64(summary.Queries))
+	fmt.Printf("charged:  %v for the teachers' training, whatever they are asked; %v is left\n",
+		summary.Totals.Frozen.Cost, left)
 
 	again, err := labels.Run(ctx)
 	check(err)
@@ -86,7 +88,8 @@ func main() {
 	check(err)
 	fmt.Printf("april:    paid for by %q\n", april.PaidBy)
 
-	labels.Output.Path, labels.Charge.RequestID, labels.Charge.Ensemble = filepath.Join(folder, "may.csv"), "may", "other clinics"
+	labels.Output.Path, labels.Charge.RequestID, labels.Charge.Ensemble = filepath.Join(folder,
+		"may.csv"), "may", "other clinics"
 	if _, err = labels.Run(ctx); !errors.Is(err, ledger.ErrRefused) {
 		log.Fatalf("the ledger paid twice: %v", err)
 	}

@@ -3,12 +3,12 @@
 //	darrm serve --ledger patients.ledger … --listen unix:/run/darrm/serve.sock
 //	go run ./examples/serve /run/darrm/serve.sock replay.secret
 //
-// It asks about three images, in which eleven teachers voted 0 or 1. A request that got no response,
-// and one that the server puts off, is sent again under the same request id: the server charges an id
-// once, and gives the answer again to who shows the replay key that came first. The keys come from a
-// secret in a file, made where there is none, so that the program can be started again. Then it asks
-// once more about the first image, which costs nothing, and with other votes under the same id, which
-// is refused.
+// It asks about three images, in which eleven teachers voted 0 or 1. A request that got no
+// response, and one that the server puts off, is sent again under the same request id: the server
+// charges an id once, and gives the answer again to who shows the replay key that came first. The
+// keys come from a secret in a file, made where there is none, so that the program can be started
+// again. Then it asks once more about the first image, which costs nothing, and with other votes
+// under the same id, which is refused.
 package main
 
 import (
@@ -38,8 +38,8 @@ type question struct {
 	Counts    []int  `json:"counts"`
 }
 
-// readSecret reads 32 random bytes from the file at path, and makes it where there is none. It is on
-// disk before anything is asked: without it nothing is answered twice.
+// readSecret reads 32 random bytes from the file at path, and makes it where there is none. It is
+// on disk before anything is asked: without it nothing is answered twice.
 func readSecret(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -104,8 +104,10 @@ func ask(ctx context.Context, c *http.Client, q question) (*answer, error) {
 }
 
 // once sends it once. wait is how long the server asks to wait before it is sent again.
-func once(ctx context.Context, c *http.Client, body []byte) (a *answer, wait time.Duration, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://darrm/v1/answers", bytes.NewReader(body))
+func once(ctx context.Context, c *http.Client,
+	body []byte) (a *answer, wait time.Duration, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://darrm/v1/answers",
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -149,7 +151,8 @@ func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, q := range []question{
-		{ID: "image-1", Counts: []int{0, 11}}, {ID: "image-2", Counts: []int{10, 1}}, {ID: "image-3", Counts: []int{5, 6}},
+		{ID: "image-1", Counts: []int{0, 11}}, {ID: "image-2", Counts: []int{10, 1}},
+		{ID: "image-3", Counts: []int{5, 6}},
 		{ID: "image-1", Counts: []int{0, 11}}, {ID: "image-1", Counts: []int{11, 0}},
 	} {
 		q.ReplayKey = replayKey(secret, q.ID)
@@ -163,7 +166,8 @@ func main() {
 		case a.Label == nil:
 			fmt.Printf("%s: no label\n", q.ID)
 		default:
-			fmt.Printf("%s: %s, charged before: %v, (%s, %s) is left\n", q.ID, *a.Label, a.Replayed, a.Remaining.Epsilon, a.Remaining.Delta)
+			fmt.Printf("%s: %s, charged before: %v, (%s, %s) is left\n", q.ID, *a.Label, a.Replayed,
+				a.Remaining.Epsilon, a.Remaining.Delta)
 		}
 	}
 }

@@ -21,7 +21,8 @@ func TestExample(t *testing.T) {
 	}
 	defer os.RemoveAll(folder)
 	for name, from := range map[string]string{"darrm": "../../cmd/darrm", "example": "."} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(folder, name), from).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(folder, name),
+			from).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -44,7 +45,8 @@ func TestExample(t *testing.T) {
 	run := func(secret string) []byte {
 		t.Helper()
 		var said bytes.Buffer
-		c := exec.CommandContext(t.Context(), filepath.Join(folder, "example"), socket, filepath.Join(folder, secret))
+		c := exec.CommandContext(t.Context(), filepath.Join(folder, "example"), socket,
+			filepath.Join(folder, secret))
 		c.Stderr = &said
 		out, err := c.Output()
 		if err != nil {
@@ -63,7 +65,8 @@ $`).FindSubmatch(out)
 		t.Errorf("it prints\n%s", out)
 	}
 	// Started again it has the same answers for nothing, and with another secret none.
-	again := regexp.MustCompile(`charged before: [a-z]+, \([0-9.]+,`).ReplaceAll(out, []byte("charged before: true, (6.5,"))
+	again := regexp.MustCompile(`charged before: [a-z]+, \([0-9.]+,`).ReplaceAll(out,
+		[]byte("charged before: true, (6.5,"))
 	if got := run("replay.secret"); !bytes.Equal(got, again) {
 		t.Errorf("started again it prints\n%s", got)
 	}

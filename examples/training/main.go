@@ -42,7 +42,8 @@ func main() {
 
 	// Nothing here may depend on the private records. A record's features have norm 1 at most:
 	// longer ones are shortened.
-	setting := convex.Setting{Loss: loss.Logistic{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
+	setting := convex.Setting{Loss: loss.Logistic{}, Radius: 1,
+		Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
 	var plans []train.Plan
 	for _, method := range []convex.Method{
 		convex.ObjectivePerturbation{Setting: setting, Ball: 10},
@@ -52,7 +53,8 @@ func main() {
 		p, err := method.Plan(records, features)
 		check(err)
 		price := p.Price()
-		fmt.Printf("%-24s %v-DP, neighbours %v; noise %.3g times the sensitivity\n", price.Method+":", price.Cost, price.Relation, price.Blocks[0].Multiplier())
+		fmt.Printf("%-24s %v-DP, neighbours %v; noise %.3g times the sensitivity\n", price.Method+":",
+			price.Cost, price.Relation, price.Blocks[0].Multiplier())
 		plans = append(plans, p)
 	}
 	plan := plans[0]
@@ -70,7 +72,9 @@ func main() {
 	price := plan.Price()
 	out := filepath.Join(folder, "model.json")
 	_, err = release.Model{
-		Event:    release.ModelEvent{Mechanism: convex.Mechanism, Method: price.Method, Task: setting.Loss.Name(), Epochs: algorithm.Rounds(), Unit: "rounds", Mode: string(price.Bound)},
+		Event: release.ModelEvent{Mechanism: convex.Mechanism, Method: price.Method,
+			Task: setting.Loss.Name(), Epochs: algorithm.Rounds(), Unit: "rounds",
+			Mode: string(price.Bound)},
 		Relation: price.Relation, Ledger: book, RequestID: "readmission, March",
 		Output: release.FileOutput{Path: out},
 		// The ledger is charged between Begin and Run.
@@ -99,7 +103,8 @@ func main() {
 	m, err := model.Read(file)
 	check(err)
 	fmt.Printf("private model:     %.1f %% of public records right\n", accuracy(m, public))
-	fmt.Printf("without privacy:   %.1f %%\n", accuracy(&model.Model{Task: setting.Loss, Link: m.Link, Weights: direction()}, public))
+	fmt.Printf("without privacy:   %.1f %%\n", accuracy(&model.Model{Task: setting.Loss, Link: m.Link,
+		Weights: direction()}, public))
 }
 
 func accuracy(m *model.Model, r *data.Records) float64 {

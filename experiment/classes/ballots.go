@@ -27,7 +27,8 @@ func open(ctx context.Context, name string, classes, queries int) (*ballots, err
 		return nil, err
 	}
 	r, err := votes.NewReader(ctx, bytes.NewReader(file), votes.Options{
-		Name: name, Compression: votes.CompressionGzip, Layout: votes.LayoutCounts, Classes: votes.IntegerClasses(classes),
+		Name: name, Compression: votes.CompressionGzip, Layout: votes.LayoutCounts,
+		Classes: votes.IntegerClasses(classes),
 	})
 	if err != nil {
 		return nil, err
@@ -53,7 +54,8 @@ func open(ctx context.Context, name string, classes, queries int) (*ballots, err
 				kind = len(b.histograms)
 				seen[key], b.histograms = kind, append(b.histograms, sorted)
 			}
-			b.counts, b.truth, b.kinds = append(b.counts, row), append(b.truth, batch.Labels[i]), append(b.kinds, kind)
+			b.counts, b.truth, b.kinds = append(b.counts, row), append(b.truth, batch.Labels[i]),
+				append(b.kinds, kind)
 		}
 	}
 	return b, nil
@@ -70,13 +72,13 @@ func (b *ballots) prior() plurality.Objective {
 	return plurality.Objective{Counts: plurality.CountHistograms(b.counts, ones)}
 }
 
-// scores are, for each query, the probabilities of an answer with the most votes, of the true one and
-// of none, over the mechanism's randomness.
+// scores are, for each query, the probabilities of an answer with the most votes, of the true one
+// and of none, over the mechanism's randomness.
 type scores struct{ agrees, right, abstains []float64 }
 
-// score works the probabilities out; those without noise where m is nil, any class of a tie being as
-// likely. No mechanism here minds the names of classes, so a class's probability is that of its place among
-// the sorted counts.
+// score works the probabilities out; those without noise where m is nil, any class of a tie being
+// as likely. No mechanism here minds the names of classes, so a class's probability is that of its
+// place among the sorted counts.
 func (b *ballots) score(ctx context.Context, m *ensemble.Mechanism) (scores, error) {
 	laws := make([][]float64, len(b.histograms))
 	for i, counts := range b.histograms {

@@ -10,16 +10,17 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// claim is about the optimum under one prior, on one set, at each of its ε or at some. What it states is
-// what is not nil: of how often its answer has the most votes,
+// claim is about the optimum under one prior, on one set, at each of its ε or at some. What it
+// states is what is not nil: of how often its answer has the most votes,
 type claim struct {
 	Votes string    `json:"votes"`
 	Prior string    `json:"prior"`
-	At    []float64 `json:"eps,omitempty"`   // defaults to all of the set
-	More  *float64  `json:"more,omitempty"`  // by so much it exceeds permute-and-flip's, as the whole 95 % interval says
-	Less  *float64  `json:"less,omitempty"`  // by so much it falls below permute-and-flip's, likewise
-	Near  *float64  `json:"near,omitempty"`  // it is within so much of what no mechanism is above
-	Saves *float64  `json:"saves,omitempty"` // permute-and-flip needs so many times the ε for it
+	At    []float64 `json:"eps,omitempty"` // defaults to all of the set
+	// by so much it exceeds permute-and-flip's, as the whole 95 % interval says
+	More  *float64 `json:"more,omitempty"`
+	Less  *float64 `json:"less,omitempty"`  // by so much it falls below permute-and-flip's, likewise
+	Near  *float64 `json:"near,omitempty"`  // it is within so much of what no mechanism is above
+	Saves *float64 `json:"saves,omitempty"` // permute-and-flip needs so many times the ε for it
 }
 
 func (c claim) validate(sets []set) error {
@@ -36,7 +37,8 @@ func (c claim) validate(sets []set) error {
 	return cmp.Or(
 		check.Each("eps of a claim", c.At, check.Among(sets[i].Epsilons)),
 		check.Among(sets[i].priors())("prior of a claim", c.Prior),
-		positive("more", c.More), positive("less", c.Less), positive("near", c.Near), positive("saves", c.Saves),
+		positive("more", c.More), positive("less", c.Less), positive("near", c.Near),
+		positive("saves", c.Saves),
 	)
 }
 
@@ -54,8 +56,8 @@ func (p *parameters) judge(r *experiment.Run, found [][]outcome) {
 // rounding bounds the rounding errors of float64 sums over queries.
 const rounding = 1e-9
 
-// judgeBounds: the mechanisms with δ = 0 obey the bound that is proved for these very votes, and it is
-// nearly reached.
+// judgeBounds: the mechanisms with δ = 0 obey the bound that is proved for these very votes, and it
+// is nearly reached.
 func (p *parameters) judgeBounds(r *experiment.Run, found [][]outcome) {
 	over, gap, tables := math.Inf(-1), 0.0, 0
 	for _, outcomes := range found {
@@ -77,8 +79,12 @@ func (p *parameters) judgeBounds(r *experiment.Run, found [][]outcome) {
 		}
 	}
 	if tables > 0 {
-		r.Claim(over <= rounding, "no mechanism with δ = 0 has an answer with the most votes more often than is proved to be possible on these votes", "at most %+.5f above", over)
-		r.Claim(gap <= p.Gap+rounding, fmt.Sprintf("each of %d tables is proved to be within %g of its optimum", tables, p.Gap), "at most %.1e", gap)
+		r.Claim(over <= rounding,
+			"no mechanism with δ = 0 has an answer with the most votes more often than is proved to be "+
+				"possible on these votes", "at most %+.5f above", over)
+		r.Claim(gap <= p.Gap+rounding,
+			fmt.Sprintf("each of %d tables is proved to be within %g of its optimum", tables, p.Gap),
+			"at most %.1e", gap)
 	}
 }
 
@@ -87,10 +93,12 @@ func (p *parameters) judgeOrder(r *experiment.Run, found [][]outcome) {
 	least := math.Inf(1)
 	for _, outcomes := range found {
 		for _, o := range outcomes {
-			least = min(least, o.of(flip, "").Agrees.Mean-o.of("lnmax", "").Agrees.Mean, o.of("lnmax", "").Agrees.Mean-o.of("gnmax", "").Agrees.Mean)
+			least = min(least, o.of(flip, "").Agrees.Mean-o.of("lnmax", "").Agrees.Mean,
+				o.of("lnmax", "").Agrees.Mean-o.of("gnmax", "").Agrees.Mean)
 		}
 	}
-	r.Claim(least > 0, "permute-and-flip has an answer with the most votes more often than LNMax, and LNMax than GNMax, at every ε", "by at least %.4f", least)
+	r.Claim(least > 0, "permute-and-flip has an answer with the most votes more often than LNMax, "+
+		"and LNMax than GNMax, at every ε", "by at least %.4f", least)
 }
 
 // judgeGroups: a table that exists for groups only is no gain.
@@ -110,9 +118,12 @@ func (p *parameters) judgeGroups(r *experiment.Run, found [][]outcome) {
 				}
 			}
 		}
-		r.Claim(least > 0, fmt.Sprintf("permute-and-flip of all %d teachers is right more often than the optimum of %d groups of them, at every ε", found[i][0].K, found[g][0].K), "their 95 %% intervals are at least %.4f apart", least)
+		r.Claim(least > 0, fmt.Sprintf("permute-and-flip of all %d teachers is right more often than "+
+			"the optimum of %d groups of them, at every ε", found[i][0].K, found[g][0].K),
+			"their 95 %% intervals are at least %.4f apart", least)
 		if refused {
-			r.Note("For %s there is no table: %s. Permute-and-flip answers.", s.title(found[i][0]), found[i][0].Refused)
+			r.Note("For %s there is no table: %s. Permute-and-flip answers.", s.title(found[i][0]),
+				found[i][0].Refused)
 		}
 	}
 }
@@ -135,15 +146,24 @@ func (c claim) judge(r *experiment.Run, s set, found []outcome) {
 		when = fmt.Sprintf("at ε of %v", c.At)
 	}
 	if c.More != nil {
-		r.Claim(more >= *c.More, fmt.Sprintf("%s: an answer has the most votes more often than permute-and-flip's by at least %g, %s", where, *c.More, when), "95 %% intervals of the differences begin at %+.4f", more)
+		r.Claim(more >= *c.More,
+			fmt.Sprintf("%s: an answer has the most votes more often than permute-and-flip's by at "+
+				"least %g, %s", where, *c.More, when), "95 %% intervals of the differences begin at %+.4f",
+			more)
 	}
 	if c.Less != nil {
-		r.Claim(less >= *c.Less, fmt.Sprintf("%s: an answer has the most votes less often than permute-and-flip's by at least %g, %s", where, *c.Less, when), "95 %% intervals of the differences end at %+.4f", -less)
+		r.Claim(less >= *c.Less,
+			fmt.Sprintf("%s: an answer has the most votes less often than permute-and-flip's by at "+
+				"least %g, %s", where, *c.Less, when), "95 %% intervals of the differences end at %+.4f", -less)
 	}
 	if c.Near != nil {
-		r.Claim(near <= *c.Near, fmt.Sprintf("%s: no private mechanism has an answer with the most votes more often by more than %g, %s", where, *c.Near, when), "at most %.4f", near)
+		r.Claim(near <= *c.Near,
+			fmt.Sprintf("%s: no private mechanism has an answer with the most votes more often by more "+
+				"than %g, %s", where, *c.Near, when), "at most %.4f", near)
 	}
 	if c.Saves != nil {
-		r.Claim(saves >= *c.Saves, fmt.Sprintf("%s: permute-and-flip needs %g times the ε to have the most votes as often, %s", where, *c.Saves, when), "at least %.3f times", saves)
+		r.Claim(saves >= *c.Saves,
+			fmt.Sprintf("%s: permute-and-flip needs %g times the ε to have the most votes as often, %s",
+				where, *c.Saves, when), "at least %.3f times", saves)
 	}
 }

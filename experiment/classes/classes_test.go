@@ -35,11 +35,12 @@ func prompts(t *testing.T, queries int) (*ballots, ensemble.Setting) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, ensemble.Setting{K: b.k, Classes: b.classes, Affected: affected, Neighbours: accountant.ReplaceOne}
+	return b, ensemble.Setting{K: b.k, Classes: b.classes, Affected: affected,
+		Neighbours: accountant.ReplaceOne}
 }
 
-// Scores by places among sorted counts are those by classes that package ensemble works out: how often
-// an answer is right, and how often it abstains.
+// Scores by places among sorted counts are those by classes that package ensemble works out: how
+// often an answer is right, and how often it abstains.
 func TestScoresAreThoseOfTheClasses(t *testing.T) {
 	b, s := prompts(t, 60)
 	target := accountant.Cost{Epsilon: 0.3, Delta: 1e-6}
@@ -65,18 +66,22 @@ func TestScoresAreThoseOfTheClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if right, abstains := stat.Mean(got.right, nil), stat.Mean(got.abstains, nil); math.Abs(right-want.Accuracy) > 1e-9 || math.Abs(abstains-want.Abstained) > 1e-9 {
-			t.Errorf("%s: right on %v, abstains on %v; want %v and %v", name, right, abstains, want.Accuracy, want.Abstained)
+		if right, abstains := stat.Mean(got.right, nil),
+			stat.Mean(got.abstains, nil); math.Abs(right-want.Accuracy) > 1e-9 ||
+			math.Abs(abstains-want.Abstained) > 1e-9 {
+			t.Errorf("%s: right on %v, abstains on %v; want %v and %v", name, right, abstains, want.Accuracy,
+				want.Abstained)
 		}
 	}
 }
 
-// Under the prior that the votes are themselves, how often an answer has the most votes is the value that
-// package plurality works out for the program's objective, and so for permute-and-flip.
+// Under the prior that the votes are themselves, how often an answer has the most votes is the
+// value that package plurality works out for the program's objective, and so for permute-and-flip.
 func TestAgreementIsTheObjective(t *testing.T) {
 	b, s := prompts(t, 200)
 	problem := plurality.Problem{K: b.k, Classes: b.classes, Epsilon: 0.2, Affected: affected}
-	table, err := solve.Optimal(t.Context(), problem, b.prior(), solve.Options{Method: solve.FirstOrder, Gap: 0.1})
+	table, err := solve.Optimal(t.Context(), problem, b.prior(),
+		solve.Options{Method: solve.FirstOrder, Gap: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +94,9 @@ func TestAgreementIsTheObjective(t *testing.T) {
 		t.Fatal(err)
 	}
 	baselines := table.Baselines()
-	i := slices.IndexFunc(baselines, func(x plurality.Baseline) bool { return x.Name == "permute-and-flip" })
+	i := slices.IndexFunc(baselines, func(x plurality.Baseline) bool {
+		return x.Name == "permute-and-flip"
+	})
 	if i < 0 {
 		t.Fatalf("no permute-and-flip among %+v", baselines)
 	}
@@ -116,9 +123,11 @@ func TestAgreementIsTheObjective(t *testing.T) {
 	}
 }
 
-// Ties: without noise each class with the most votes is as likely, and any of them has the most votes.
+// Ties: without noise each class with the most votes is as likely, and any of them has the most
+// votes.
 func TestTies(t *testing.T) {
-	b := &ballots{k: 5, classes: 3, counts: [][]int{{1, 2, 2}, {5, 0, 0}}, truth: []int{2, 1}, kinds: []int{0, 1}, histograms: [][]int{{2, 2, 1}, {5, 0, 0}}}
+	b := &ballots{k: 5, classes: 3, counts: [][]int{{1, 2, 2}, {5, 0, 0}}, truth: []int{2, 1},
+		kinds: []int{0, 1}, histograms: [][]int{{2, 2, 1}, {5, 0, 0}}}
 	s, err := b.score(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -141,14 +150,17 @@ func TestRefusals(t *testing.T) {
 		{`"accuracies": [0.5, 0.3, 0.8]`, `"accuracies": []`, "accuracies"},
 		{`"grouped": "mnist-10-groups"`, `"grouped": "none"`, "grouped"},
 		{`"votes": "fashion-10-25"`, `"votes": "mnist-10-25"`, "twice"},
-		{`"eps": [0.1], "accuracies": [0.5], "grouped"`, `"eps": [0.3], "accuracies": [0.5], "grouped"`, "eps of grouped"},
+		{`"eps": [0.1], "accuracies": [0.5], "grouped"`, `"eps": [0.3], "accuracies": [0.5], "grouped"`,
+			"eps of grouped"},
 		{`{"votes": "mnist-10-25", "prior"`, `{"votes": "none", "prior"`, "votes of a claim"},
-		{`"prior": "uneven shares", "eps": [0.1, 0.2]`, `"prior": "uneven shares", "eps": [0.3]`, "eps of a claim"},
+		{`"prior": "uneven shares", "eps": [0.1, 0.2]`, `"prior": "uneven shares", "eps": [0.3]`,
+			"eps of a claim"},
 		{`"prior": "μ = 0.8"`, `"prior": "μ = 0.9"`, "prior of a claim"},
 		{`"more": 0.003`, `"more": -1`, "more"},
 	} {
 		changed := strings.Replace(string(text), c[0], c[1], 1)
-		if _, err := catalog.Parse([]byte(changed)); changed == string(text) || err == nil || !strings.Contains(err.Error(), c[2]) {
+		if _, err := catalog.Parse([]byte(changed)); changed == string(text) || err == nil ||
+			!strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%s: %v", c[1], err)
 		}
 	}
@@ -172,7 +184,8 @@ func golden(t *testing.T) (*parameters, [][]outcome) {
 	if err := json.Unmarshal(file.Parameters, p); err != nil {
 		t.Fatal(err)
 	}
-	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "many-classes", "scores.csv"))
+	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "many-classes",
+		"scores.csv"))
 	found := make([][]outcome, len(p.Sets))
 	for i, s := range p.Sets {
 		for _, eps := range s.Epsilons {
@@ -192,7 +205,9 @@ func golden(t *testing.T) (*parameters, [][]outcome) {
 					return measured{number(name), number(name + "_low"), number(name + "_high")}
 				}
 				o.K, o.Queries, o.Refused = int(number("teachers")), int(number("queries")), x["refused"]
-				o.Rows = append(o.Rows, row{x["mechanism"], x["prior"], interval("agrees"), interval("right"), number("abstains"), number("bound"), number("gap"), interval("agrees_over"), interval("right_over"), number("flip_eps")})
+				o.Rows = append(o.Rows, row{x["mechanism"], x["prior"], interval("agrees"), interval("right"),
+					number("abstains"), number("bound"), number("gap"), interval("agrees_over"),
+					interval("right_over"), number("flip_eps")})
 			}
 			if len(o.Rows) == 0 {
 				t.Fatalf("no golden figures of %s at ε = %g", s.Votes, eps)
@@ -226,7 +241,8 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 		for j := range found[i] {
 			for k := range found[i][j].Rows {
 				x := &found[i][j].Rows[k]
-				for _, v := range []*float64{&x.Agrees.Mean, &x.Right.Low, &x.Right.High, &x.Bound, &x.Gap, &x.OverAgrees.Low, &x.OverAgrees.High, &x.FlipEpsilon} {
+				for _, v := range []*float64{&x.Agrees.Mean, &x.Right.Low, &x.Right.High, &x.Bound, &x.Gap,
+					&x.OverAgrees.Low, &x.OverAgrees.High, &x.FlipEpsilon} {
 					old := *v
 					for _, other := range []float64{old + 1, old - 1} {
 						*v = other
@@ -246,7 +262,8 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	}
 }
 
-// The figures of votes/README.md are those of the files, and the programs that made them still work.
+// The figures of votes/README.md are those of the files, and the programs that made them still
+// work.
 func TestVotes(t *testing.T) {
 	page, err := os.ReadFile("votes/README.md")
 	if err != nil {
@@ -276,7 +293,8 @@ func TestVotes(t *testing.T) {
 		}
 		n := float64(b.len())
 		thousands := fmt.Sprintf("%d,%03d", b.len()/1000, b.len()%1000)
-		line := fmt.Sprintf("| `%s` | %d | %d | %s | %.2f %% | %.2f %% |", name, b.k, classes, thousands, 100*right/n, 100*has/n/float64(b.k))
+		line := fmt.Sprintf("| `%s` | %d | %d | %s | %.2f %% | %.2f %% |", name, b.k, classes, thousands,
+			100*right/n, 100*has/n/float64(b.k))
 		if !strings.Contains(string(page), line) {
 			t.Errorf("votes/README.md does not say %s", line)
 		}
@@ -284,7 +302,8 @@ func TestVotes(t *testing.T) {
 	if n := strings.Count(string(page), "\n| `"); len(files) != n {
 		t.Errorf("%d files, %d lines", len(files), n)
 	}
-	if out, err := exec.Command("go", "build", "-o", os.DevNull, "votes/make.go").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", os.DevNull,
+		"votes/make.go").CombinedOutput(); err != nil {
 		t.Errorf("make.go: %v\n%s", err, out)
 	}
 	python, err := exec.LookPath("python3")
@@ -296,7 +315,8 @@ func TestVotes(t *testing.T) {
 		t.Fatalf("make.py: %v\n%s", err, out)
 	}
 	for _, name := range []string{"prompts-4-50", "prompts-public-4-50"} {
-		if got, want := unpacked(t, filepath.Join(dir, name+".csv.gz")), unpacked(t, "votes/"+name+".csv.gz"); !bytes.Equal(got, want) {
+		if got, want := unpacked(t, filepath.Join(dir, name+".csv.gz")),
+			unpacked(t, "votes/"+name+".csv.gz"); !bytes.Equal(got, want) {
 			t.Errorf("make.py makes other votes of %s", name)
 		}
 	}

@@ -1,8 +1,8 @@
-// Package classes measures private pluralities of many classes on votes: of teachers that were trained
-// without privacy on disjoint parts of images, and of simulated prompts of a language model. At
-// each ε it puts the optimum under several priors beside permute-and-flip, noisy maxima and the best that
-// any mechanism could do on these votes. The votes come with the package; votes/README.md describes
-// their making.
+// Package classes measures private pluralities of many classes on votes: of teachers that were
+// trained without privacy on disjoint parts of images, and of simulated prompts of a language
+// model. At each ε it puts the optimum under several priors beside permute-and-flip, noisy maxima
+// and the best that any mechanism could do on these votes. The votes come with the package;
+// votes/README.md describes their making.
 //
 // # Notation
 //
@@ -29,7 +29,8 @@ var voteFiles embed.FS
 // Field returns the field.
 func Field() experiment.Field {
 	return experiment.Field{
-		Kinds: []experiment.Kind{{Name: "classes", New: func() experiment.Parameters { return &parameters{} }}},
+		Kinds: []experiment.Kind{{Name: "classes",
+			New: func() experiment.Parameters { return &parameters{} }}},
 		Looks: looks,
 		Files: definitions,
 		Names: []string{"many-classes"},
@@ -53,9 +54,11 @@ const lookPrefix = "classes-"
 var looks = map[experiment.Method]experiment.Look{
 	lookPrefix + plain:   {Title: "plurality, not private", Color: 0x999999, Dashes: []float64{1, 2}},
 	lookPrefix + ceiling: {Title: "no mechanism is above", Color: 0x333333, Dashes: []float64{2, 2}},
-	lookPrefix + optimum: {Title: "optimum, μ named", Color: 0x56B4E9, Dashes: []float64{4, 2}, Glyph: 5},
-	lookPrefix + uneven:  {Title: "optimum, uneven shares", Color: 0xD55E00},
-	lookPrefix + public:  {Title: "optimum, public counts", Color: 0xE69F00, Dashes: []float64{6, 2}, Glyph: 1},
+	lookPrefix + optimum: {Title: "optimum, μ named", Color: 0x56B4E9, Dashes: []float64{4, 2},
+		Glyph: 5},
+	lookPrefix + uneven: {Title: "optimum, uneven shares", Color: 0xD55E00},
+	lookPrefix + public: {Title: "optimum, public counts", Color: 0xE69F00, Dashes: []float64{6, 2},
+		Glyph: 1},
 	lookPrefix + flip:    {Title: "permute-and-flip", Color: 0x0072B2, Glyph: 2},
 	lookPrefix + "lnmax": {Title: "LNMax", Color: 0x009E73, Glyph: 3},
 	lookPrefix + "gnmax": {Title: "GNMax", Color: 0xCC79A7, Glyph: 4},

@@ -22,7 +22,8 @@ type parameters struct {
 	Delta   float64 `json:"delta"`             // of the mechanisms that need one; the others have 0
 	Gap     float64 `json:"gap"`               // when a solve ends
 	Queries int     `json:"queries,omitempty"` // the first so many of each set; 0 is all
-	// Concentration of the shares that classes have of a query's votes (plurality.Objective): a prior too.
+	// Concentration of the shares that classes have of a query's votes (plurality.Objective): a prior
+	// too.
 	Concentration float64 `json:"concentration"`
 	Claims        []claim `json:"claims,omitempty"`
 }
@@ -33,9 +34,11 @@ type set struct {
 	Title      string    `json:"title"`
 	Classes    int       `json:"classes"`
 	Epsilons   []float64 `json:"eps"`
-	Accuracies []float64 `json:"accuracies"`        // priors μ; the picture shows the first
-	Public     string    `json:"public,omitempty"`  // votes of other data that may be public: a prior too
-	Grouped    string    `json:"grouped,omitempty"` // votes on the same queries of groups of these teachers, a set at the same ε
+	Accuracies []float64 `json:"accuracies"` // priors μ; the picture shows the first
+	// votes of other data that may be public: a prior too
+	Public string `json:"public,omitempty"`
+	// votes on the same queries of groups of these teachers, a set at the same ε
+	Grouped string `json:"grouped,omitempty"`
 }
 
 const (
@@ -62,12 +65,17 @@ func (p *parameters) Validate() error {
 		err = cmp.Or(err,
 			check.Whole("classes", s.Classes, 3, check.MaxClasses),
 			check.Some("eps and accuracies", len(s.Epsilons), len(s.Accuracies)),
-			check.Each("eps", s.Epsilons, func(name string, eps float64) error { return check.UpTo(name, eps, check.MaxTotalEpsilon) }),
-			check.Each("accuracies", s.Accuracies, func(name string, mu float64) error { return check.Open(name, mu, 1/float64(s.Classes), 1) }),
+			check.Each("eps", s.Epsilons, func(name string, eps float64) error {
+				return check.UpTo(name, eps, check.MaxTotalEpsilon)
+			}),
+			check.Each("accuracies", s.Accuracies, func(name string, mu float64) error {
+				return check.Open(name, mu, 1/float64(s.Classes), 1)
+			}),
 		)
 		if s.Grouped != "" && err == nil {
 			if err = check.Among(names)("grouped", s.Grouped); err == nil {
-				err = check.Each("eps of grouped teachers", s.Epsilons, check.Among(p.Sets[slices.Index(names, s.Grouped)].Epsilons))
+				err = check.Each("eps of grouped teachers", s.Epsilons,
+					check.Among(p.Sets[slices.Index(names, s.Grouped)].Epsilons))
 			}
 		}
 	}
@@ -139,9 +147,10 @@ func (p *parameters) Run(r *experiment.Run) error {
 	found := make([][]outcome, len(p.Sets))
 	for i, s := range p.Sets {
 		for _, eps := range s.Epsilons {
-			o, err := experiment.Step(r, fmt.Sprintf("%s-eps-%g", s.Votes, eps), []any{s, eps, p.Delta, p.Gap, p.Queries, p.Concentration}, func() (outcome, error) {
-				return p.measure(r, s, eps)
-			})
+			o, err := experiment.Step(r, fmt.Sprintf("%s-eps-%g", s.Votes, eps),
+				[]any{s, eps, p.Delta, p.Gap, p.Queries, p.Concentration}, func() (outcome, error) {
+					return p.measure(r, s, eps)
+				})
 			if err != nil {
 				return err
 			}
@@ -157,10 +166,13 @@ func (p *parameters) measure(r *experiment.Run, s set, eps float64) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
-	m := &measurement{parameters: p, run: r, set: s, votes: b, outcome: outcome{K: b.k, Queries: b.len()}}
-	m.setting = ensemble.Setting{K: b.k, Classes: b.classes, Affected: affected, Neighbours: accountant.ReplaceOne}
+	m := &measurement{parameters: p, run: r, set: s, votes: b,
+		outcome: outcome{K: b.k, Queries: b.len()}}
+	m.setting = ensemble.Setting{K: b.k, Classes: b.classes, Affected: affected,
+		Neighbours: accountant.ReplaceOne}
 	for _, name := range calibrated {
-		mechanism, err := ensemble.Calibrated(name, m.setting, accountant.Cost{Epsilon: eps, Delta: p.Delta}, ensemble.Check{Ratio: 4})
+		mechanism, err := ensemble.Calibrated(name, m.setting,
+			accountant.Cost{Epsilon: eps, Delta: p.Delta}, ensemble.Check{Ratio: 4})
 		if err != nil {
 			return outcome{}, fmt.Errorf("%s: %w", name, err)
 		}
@@ -178,11 +190,13 @@ func (p *parameters) measure(r *experiment.Run, s set, eps float64) (outcome, er
 		return m.outcome, nil
 	}
 	for _, mu := range s.Accuracies {
-		if err := m.solve(row{Mechanism: optimum, Prior: prior(mu)}, problem, plurality.Objective{Accuracy: mu}); err != nil {
+		if err := m.solve(row{Mechanism: optimum, Prior: prior(mu)}, problem,
+			plurality.Objective{Accuracy: mu}); err != nil {
 			return outcome{}, err
 		}
 	}
-	if err := m.solve(row{Mechanism: optimum, Prior: uneven}, problem, plurality.Objective{Concentration: p.Concentration}); err != nil {
+	if err := m.solve(row{Mechanism: optimum, Prior: uneven}, problem,
+		plurality.Objective{Concentration: p.Concentration}); err != nil {
 		return outcome{}, err
 	}
 	if s.Public != "" {
@@ -213,7 +227,8 @@ type measurement struct {
 
 // solve adds the optimum for an objective.
 func (m *measurement) solve(x row, problem plurality.Problem, o plurality.Objective) error {
-	table, err := solve.Optimal(m.run, problem, o, solve.Options{Method: solve.FirstOrder, Gap: m.Gap, Version: m.run.Version})
+	table, err := solve.Optimal(m.run, problem, o,
+		solve.Options{Method: solve.FirstOrder, Gap: m.Gap, Version: m.run.Version})
 	if err != nil {
 		return fmt.Errorf("%s, %s: %w", m.set.Votes, x.Prior, err)
 	}
@@ -235,7 +250,8 @@ func (m *measurement) add(x row, mechanism *ensemble.Mechanism) error {
 		m.flip = s
 	}
 	x.Agrees, x.Right, x.Abstains = level(s.agrees), level(s.right), stat.Mean(s.abstains, nil)
-	x.OverAgrees, x.OverRight = measured(experiment.Paired(s.agrees, m.flip.agrees)), measured(experiment.Paired(s.right, m.flip.right))
+	x.OverAgrees, x.OverRight = measured(experiment.Paired(s.agrees, m.flip.agrees)),
+		measured(experiment.Paired(s.right, m.flip.right))
 	if x.Mechanism == optimum || x.Mechanism == ceiling {
 		if x.FlipEpsilon, err = m.flipFor(x.Agrees.Mean, mechanism.PerAnswer().Epsilon); err != nil {
 			return err
@@ -252,8 +268,8 @@ func level(v []float64) measured {
 	return measured{mean, i.Low, i.High}
 }
 
-// flipFor returns an ε at which permute-and-flip agrees just less often than that, to 1/1000 of it: its
-// agreement grows with ε. It looks between a quarter and four times near.
+// flipFor returns an ε at which permute-and-flip agrees just less often than that, to 1/1000 of it:
+// its agreement grows with ε. It looks between a quarter and four times near.
 func (m *measurement) flipFor(agrees, near float64) (float64, error) {
 	low, high := near/4, 4*near
 	for high/low > 1.001 {

@@ -41,7 +41,8 @@ const small = `{
   }
 }`
 
-func found(t testing.TB, p *parameters, at float64, workers int, o experiment.Options) []sweep.Scores {
+func found(t testing.TB, p *parameters, at float64, workers int,
+	o experiment.Options) []sweep.Scores {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	return must.Get(p.measure(&experiment.Run{Context: context.Background(), Options: o}, at))(t)
@@ -68,7 +69,8 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	if reflect.DeepEqual(one[1], found(t, p, 512, 4, experiment.Options{Seed: 1})[1]) {
 		t.Error("another seed gives the same numbers")
 	}
-	if one[0].By[""][0] == one[0].By[""][1] || one[1].By[""][0] == one[1].By[""][1] || len(one[1].By["auc"]) != 3 {
+	if one[0].By[""][0] == one[0].By[""][1] || one[1].By[""][0] == one[1].By[""][1] ||
+		len(one[1].By["auc"]) != 3 {
 		t.Errorf("repeats are not drawn: %+v", one[1])
 	}
 }
@@ -83,7 +85,9 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := convex.PhasedSGD{Setting: convex.Setting{Loss: loss.Logistic{}, Radius: math.Sqrt(5) * (1 + 1e-12), Target: accountant.Cost{Epsilon: 2, Delta: 1e-6}}, Ball: 2.7}.Plan(512, 5)
+		plan, err := convex.PhasedSGD{Setting: convex.Setting{Loss: loss.Logistic{},
+			Radius: math.Sqrt(5) * (1 + 1e-12), Target: accountant.Cost{Epsilon: 2, Delta: 1e-6}},
+			Ball: 2.7}.Plan(512, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +99,10 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean := train.Problem{Loss: loss.Logistic{}, Regularizer: geometry.NoRegularizer{}, Records: s.fresh}
-		if want := mean.Objective(w) - mean.Objective([]float64{2, -1.5, 1, 0, 0}); math.Abs(want-got[2].By[""][repeat]) > 1e-9 {
+		mean := train.Problem{Loss: loss.Logistic{}, Regularizer: geometry.NoRegularizer{},
+			Records: s.fresh}
+		if want := mean.Objective(w) - mean.Objective([]float64{2, -1.5, 1, 0, 0}); math.Abs(want-
+			got[2].By[""][repeat]) > 1e-9 {
 			t.Errorf("repeat %d: %g, want %g", repeat, got[2].By[""][repeat], want)
 		}
 		if got[2].Epsilon != plan.Price().Cost.Epsilon || got[0].Epsilon != 0 {
@@ -139,7 +145,8 @@ func TestClientsAreSplit(t *testing.T) {
 	}
 	p := decoded(t, string(text))
 	p.Records, p.Fresh = 50, 20
-	s, err := p.sample(&experiment.Run{Context: context.Background(), Options: experiment.Options{Data: t.TempDir()}}, p.task(), 1, 0)
+	s, err := p.sample(&experiment.Run{Context: context.Background(),
+		Options: experiment.Options{Data: t.TempDir()}}, p.task(), 1, 0)
 	if err != nil || s.private.Len() != 30 || s.fresh.Len() != 20 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -165,12 +172,15 @@ type countingRun struct{ w []float64 }
 func (c counting) Rounds() int                          { return c.rounds }
 func (c counting) Start(train.Coins) train.Run          { return &countingRun{[]float64{0}} }
 func (r *countingRun) Round(context.Context, int) error { r.w[0]++; return nil }
-func (r *countingRun) State() []train.Vector            { return []train.Vector{{Name: "w", Values: r.w}} }
-func (r *countingRun) Output() []float64                { return nil }
+func (r *countingRun) State() []train.Vector {
+	return []train.Vector{{Name: "w", Values: r.w}}
+}
+func (r *countingRun) Output() []float64 { return nil }
 
 func TestMeanOverIterates(t *testing.T) {
 	for rounds, want := range map[int]float64{1: 0, 5: 2, 32: 15.5, 96: 47.5, 127: 64} {
-		got, err := overIterates(context.Background(), counting{rounds: rounds}, 1, func(w []float64) float64 { return w[0] })
+		got, err := overIterates(context.Background(), counting{rounds: rounds}, 1,
+			func(w []float64) float64 { return w[0] })
 		if err != nil || got != want {
 			t.Errorf("%d rounds: %g, want %g, %v", rounds, got, want, err)
 		}
@@ -179,8 +189,10 @@ func TestMeanOverIterates(t *testing.T) {
 
 // Each of two claims that exclude each other is judged, and the one that does not hold says so.
 func TestClaimsAreJudged(t *testing.T) {
-	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, small), t.TempDir(), experiment.Options{})
-	if failed := out.Result.Failed(); len(failed) != 2 || !strings.Contains(failed[0].Text, "at most 1e-09 times that of none") {
+	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, small), t.TempDir(),
+		experiment.Options{})
+	if failed := out.Result.Failed(); len(failed) != 2 ||
+		!strings.Contains(failed[0].Text, "at most 1e-09 times that of none") {
 		t.Errorf("failed: %+v", failed)
 	}
 }
@@ -189,7 +201,8 @@ func TestClaimsAreJudged(t *testing.T) {
 // them, whatever place the claim had that stood there.
 func TestQuickFormsReplaceLists(t *testing.T) {
 	text := strings.Replace(small, `[{"line": "fw", "below"`, `[{"line": "fw", "at": 256, "below"`, 1)
-	text = strings.TrimSuffix(strings.TrimSpace(text), "}") + `, "quick": {"repeats": 1, "claims": [{"line": "fw", "below": "none", "factor": 1e9}]}}`
+	text = strings.TrimSuffix(strings.TrimSpace(text), "}") +
+		`, "quick": {"repeats": 1, "claims": [{"line": "fw", "below": "none", "factor": 1e9}]}}`
 	d := experimenttest.Parse(t, catalog, text)
 	for quick, want := range map[bool]int{false: 1 + 1 + 2, true: 1 + 2} {
 		out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{Quick: quick})
@@ -221,10 +234,13 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 				}
 				return []float64{v}
 			}
-			if l := p.Lines[i%len(p.Lines)]; row["line"] != l.Name || row[p.Sweep] != fmt.Sprint(p.At[i/len(p.Lines)]) && number(p.Sweep)[0] != p.At[i/len(p.Lines)] {
+			if l := p.Lines[i%len(p.Lines)]; row["line"] != l.Name ||
+				row[p.Sweep] != fmt.Sprint(p.At[i/len(p.Lines)]) && number(p.Sweep)[0] != p.At[i/len(p.Lines)] {
 				t.Fatalf("%s: row %d is %v", d.Name, i, row)
 			}
-			all[i/len(p.Lines)] = append(all[i/len(p.Lines)], sweep.Scores{By: map[string][]float64{"": number("value"), "accuracy": number("accuracy"), "auc": number("auc")}, Epsilon: number("eps_accounted")[0]})
+			all[i/len(p.Lines)] = append(all[i/len(p.Lines)],
+				sweep.Scores{By: map[string][]float64{"": number("value"), "accuracy": number("accuracy"),
+					"auc": number("auc")}, Epsilon: number("eps_accounted")[0]})
 		}
 		r := d.NewRun(context.Background(), experiment.Options{})
 		p.judge(r, all)
@@ -258,7 +274,8 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		`"repeats": 3,`:                  {`"repeats": 3, "again": 1,`, "again"},
 	})
 	d := experimenttest.Load(t, catalog, "convex-credit-real")
-	if _, err := d.Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
+	if _, err := d.Run(context.Background(), t.TempDir(),
+		experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
 		t.Errorf("without the real file: %v", err)
 	}
 }

@@ -24,18 +24,20 @@ type parameters struct {
 	Sweep string    `json:"sweep"` // "n", "d" or "eps"
 	At    []float64 `json:"at"`
 
-	Records int     `json:"records,omitempty"` // n where it is not swept; of a data set, training and test together
+	// n where it is not swept; of a data set, training and test together
+	Records int     `json:"records,omitempty"`
 	Dim     int     `json:"dim,omitempty"`
 	Epsilon float64 `json:"eps,omitempty"`
 	Delta   float64 `json:"delta"`
 
-	Fresh    int     `json:"fresh"` // records that models are scored on; of a data set the last ones
-	Repeats  int     `json:"repeats"`
-	DataSeed uint64  `json:"data_seed,omitempty"`
-	Real     bool    `json:"real,omitempty"`     // the stand-in will not do
-	Iterates bool    `json:"iterates,omitempty"` // score the mean over iterates, of which the model is one
-	Linear   bool    `json:"linear,omitempty"`   // axes that are not logarithmic in the score
-	Lines    []line  `json:"lines"`              // at most 12
+	Fresh    int    `json:"fresh"` // records that models are scored on; of a data set the last ones
+	Repeats  int    `json:"repeats"`
+	DataSeed uint64 `json:"data_seed,omitempty"`
+	Real     bool   `json:"real,omitempty"` // the stand-in will not do
+	// score the mean over iterates, of which the model is one
+	Iterates bool    `json:"iterates,omitempty"`
+	Linear   bool    `json:"linear,omitempty"` // axes that are not logarithmic in the score
+	Lines    []line  `json:"lines"`            // at most 12
 	Claims   []claim `json:"claims"`
 }
 
@@ -92,15 +94,19 @@ func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options,
 	if l.Epsilon > 0 {
 		target.Epsilon = l.Epsilon
 	}
-	o.Setting = convex.Setting{Loss: t.loss, Radius: t.radius(convex.DualNorm(o.Set), d), Target: target}
-	o.Noise, o.Steps, o.Rate, o.StepSize, o.StepFactor, o.Lambda, o.Smoothing, o.WeakConvexity = convex.Noise(l.Noise), l.Steps, l.Rate, l.StepSize, l.StepFactor, l.Lambda, l.Smoothing, l.WeakConvexity
+	o.Setting = convex.Setting{Loss: t.loss, Radius: t.radius(convex.DualNorm(o.Set), d),
+		Target: target}
+	o.Noise, o.Steps, o.Rate, o.StepSize, o.StepFactor, o.Lambda, o.Smoothing, o.WeakConvexity =
+		convex.Noise(l.Noise), l.Steps, l.Rate, l.StepSize, l.StepFactor, l.Lambda, l.Smoothing,
+		l.WeakConvexity
 	o.Batches = convex.Batches{Size: l.Batch, FullBudget: l.FullBudget}
 	o.Rounds = l.Rounds
 	return o, nil
 }
 
 // method returns the line's method.
-func (l line) method(t *task, d int, target accountant.Cost) (convex.Method, convex.Options, error) {
+func (l line) method(t *task, d int, target accountant.Cost) (
+	convex.Method, convex.Options, error) {
 	o, err := l.options(t, d, target)
 	if err != nil || l.Method == zero || l.Method == optimum {
 		return nil, o, err
@@ -172,7 +178,8 @@ func (p *parameters) Validate() error {
 			d = datasets.ClientFeatures
 			n -= p.Fresh
 		}
-		if err := cmp.Or(check.Whole("records", n, 2, 2_000_000), check.Whole("dim", d, 3, 100_000)); err != nil && p.Task != "phase-retrieval" {
+		if err := cmp.Or(check.Whole("records", n, 2, 2_000_000),
+			check.Whole("dim", d, 3, 100_000)); err != nil && p.Task != "phase-retrieval" {
 			return err
 		}
 		for _, l := range p.Lines {

@@ -24,18 +24,24 @@ func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {
 			label = "real data"
 			r.Note("%d clients of the real file, %d of them to score on.", p.Records, p.Fresh)
 		} else {
-			r.Note("%d clients of a generated stand-in (seed %d), %d of them to score on. It keeps what the comparison depends on; its figures are not those of the real data.", p.Records, p.DataSeed, p.Fresh)
+			r.Note("%d clients of a generated stand-in (seed %d), %d of them to score on. It keeps what "+
+				"the comparison depends on; its figures are not those of the real data.", p.Records, p.DataSeed,
+				p.Fresh)
 		}
 		r.Result.Title += " (" + label + ")"
 	}
-	r.Note("Means over %d repeats; a repeat draws records and noise anew%s.", p.Repeats, map[bool]string{true: ", of a data set the noise alone"}[t.draw == nil])
+	r.Note("Means over %d repeats; a repeat draws records and noise anew%s.", p.Repeats,
+		map[bool]string{true: ", of a data set the noise alone"}[t.draw == nil])
 	measures := []string{""}
 	if found[0][0].By["accuracy"] != nil {
 		measures = append(measures, "accuracy", "auc")
 	}
-	columns := []experiment.Column{{Name: p.Sweep, Title: axis[p.Sweep]}, {Name: "line", Title: "line"}, {Name: "method", Title: "method"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.4g"}}
+	columns := []experiment.Column{{Name: p.Sweep, Title: axis[p.Sweep]},
+		{Name: "line", Title: "line"}, {Name: "method", Title: "method"},
+		{Name: "eps_accounted", Title: "ε accounted", Format: "%.4g"}}
 	for _, m := range measures {
-		columns = append(columns, experiment.Column{Name: p.column(m), Title: p.title(m), Format: "%.4f"}, experiment.Column{Name: p.column(m) + "_sd", Title: "± standard deviation", Format: "%.1g"})
+		columns = append(columns, experiment.Column{Name: p.column(m), Title: p.title(m), Format: "%.4f"},
+			experiment.Column{Name: p.column(m) + "_sd", Title: "± standard deviation", Format: "%.1g"})
 	}
 	table := experiment.Table{Name: "scores", Caption: "Scores on fresh records.", Columns: columns}
 	for i, at := range p.At {
@@ -55,7 +61,8 @@ func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {
 	r.Table(table)
 	p.judge(r, found)
 	if slices.ContainsFunc(p.Lines, func(l line) bool { return l.Method == "dp-sgd" }) {
-		r.Note("DP-SGD's ε is for adding or removing a record, which its accountant knows; that of the others for replacing one, which is the stronger promise.")
+		r.Note("DP-SGD's ε is for adding or removing a record, which its accountant knows; that of the " +
+			"others for replacing one, which is the stronger promise.")
 	}
 	return p.figure(r, found, measures)
 }
@@ -82,12 +89,14 @@ func (p *parameters) title(measure string) string {
 func (p *parameters) figure(r *experiment.Run, found [][]sweep.Scores, measures []string) error {
 	panels := make([]experiment.Panel, len(measures))
 	for k, m := range measures {
-		panels[k] = experiment.Panel{Title: p.title(m), X: axis[p.Sweep], Y: p.title(m), LogX: true, LogY: m == "" && !p.Linear, XTicks: p.At}
+		panels[k] = experiment.Panel{Title: p.title(m), X: axis[p.Sweep], Y: p.title(m), LogX: true,
+			LogY: m == "" && !p.Linear, XTicks: p.At}
 		if len(p.At) == 1 {
 			panels[k] = experiment.Panel{Title: p.title(m), X: p.title(m), Bars: true}
 		}
 		for j, l := range p.Lines {
-			s := experiment.Series{Method: l.As(methodPrefix), Name: l.Name, Dashed: looks[l.As(methodPrefix)].Dashes != nil, Plain: l.Method == zero}
+			s := experiment.Series{Method: l.As(methodPrefix), Name: l.Name,
+				Dashed: looks[l.As(methodPrefix)].Dashes != nil, Plain: l.Method == zero}
 			for i, at := range p.At {
 				v, sd := mean(found[i][j].By[m])
 				s.Add(at, v)
@@ -96,12 +105,16 @@ func (p *parameters) figure(r *experiment.Run, found [][]sweep.Scores, measures 
 			panels[k].Series = append(panels[k].Series, s)
 		}
 	}
-	return r.Figure("scores", fmt.Sprintf("%s on fresh records; error bars are one standard error over repeats.", strings.ToUpper(p.title("")[:1])+p.title("")[1:]), len(panels), panels)
+	return r.Figure("scores",
+		fmt.Sprintf("%s on fresh records; error bars are one standard error over repeats.",
+			strings.ToUpper(p.title("")[:1])+p.title("")[1:]), len(panels), panels)
 }
 
 // judge states the claims.
 func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
-	line := func(name string) int { return slices.IndexFunc(p.Lines, func(l line) bool { return l.Name == name }) }
+	line := func(name string) int {
+		return slices.IndexFunc(p.Lines, func(l line) bool { return l.Name == name })
+	}
 	at := func(name, measure string, i int) float64 {
 		v, _ := mean(found[i][line(name)].By[measure])
 		return v
@@ -110,7 +123,8 @@ func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
 	for i, x := range p.At {
 		_, _, target := p.place(x)
 		for j, l := range p.Lines {
-			budgets.Add(found[i][j].Epsilon, cmp.Or(l.Epsilon, target.Epsilon), fmt.Sprintf("%s at %s = %g", l.Name, axis[p.Sweep], x))
+			budgets.Add(found[i][j].Epsilon, cmp.Or(l.Epsilon, target.Epsilon),
+				fmt.Sprintf("%s at %s = %g", l.Name, axis[p.Sweep], x))
 		}
 	}
 	budgets.Claim(r)
@@ -118,7 +132,9 @@ func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
 		what := p.title(c.Measure)
 		if len(c.Slope) == 2 && c.Slope != [2]float64{} {
 			slope := p.slope(func(i int) float64 { return at(c.Line, c.Measure, i) })
-			r.Claim(slope >= c.Slope[0] && slope <= c.Slope[1], fmt.Sprintf("%s: %s goes with a power of %s between %g and %g", c.Line, what, axis[p.Sweep], c.Slope[0], c.Slope[1]), "%.3f", slope)
+			r.Claim(slope >= c.Slope[0] && slope <= c.Slope[1],
+				fmt.Sprintf("%s: %s goes with a power of %s between %g and %g", c.Line, what, axis[p.Sweep],
+					c.Slope[0], c.Slope[1]), "%.3f", slope)
 			continue
 		}
 		for i, x := range p.At {
@@ -136,10 +152,12 @@ func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
 					values = append(values, fmt.Sprintf("%.4g", next))
 					v = next
 				}
-				r.Claim(holds, fmt.Sprintf("%s: in the order of %s: %s, %s", here, what, c.Line, strings.Join(c.Order, ", ")), "%s", strings.Join(values, ", "))
+				r.Claim(holds, fmt.Sprintf("%s: in the order of %s: %s, %s", here, what, c.Line,
+					strings.Join(c.Order, ", ")), "%s", strings.Join(values, ", "))
 			case c.Below != "":
 				other := at(c.Below, c.Measure, i)
-				r.Claim(v <= c.Factor*other, fmt.Sprintf("%s: %s of %s is at most %g times that of %s", here, what, c.Line, c.Factor, c.Below), "%.4g and %.4g", v, other)
+				r.Claim(v <= c.Factor*other, fmt.Sprintf("%s: %s of %s is at most %g times that of %s", here,
+					what, c.Line, c.Factor, c.Below), "%.4g and %.4g", v, other)
 			default:
 				sweep.ClaimRange(r, here, what, c.Line, c.Range, c.Published, v)
 			}

@@ -21,8 +21,11 @@ func (p *parameters) Run(r *experiment.Run) error {
 	for i, at := range p.At {
 		places[i] = sweep.Place{Name: fmt.Sprintf("%s-%g", p.Sweep, at), Key: at}
 	}
-	key := []any{p.Task, p.Sweep, p.Records, p.Dim, p.Epsilon, p.Delta, p.Fresh, p.Repeats, p.DataSeed, p.Iterates, p.Lines}
-	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) { return p.measure(r, p.At[i]) })
+	key := []any{p.Task, p.Sweep, p.Records, p.Dim, p.Epsilon, p.Delta, p.Fresh, p.Repeats, p.DataSeed,
+		p.Iterates, p.Lines}
+	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) {
+		return p.measure(r, p.At[i])
+	})
 	if err != nil {
 		return err
 	}
@@ -36,7 +39,8 @@ type samples struct {
 }
 
 // sample draws a repeat, or splits the data set in public: its last records are for scores.
-func (p *parameters) sample(r *experiment.Run, t *task, at float64, repeat int) (s samples, err error) {
+func (p *parameters) sample(r *experiment.Run, t *task, at float64,
+	repeat int) (s samples, err error) {
 	n, d, _ := p.place(at)
 	if t.draw == nil {
 		all, err := datasets.OpenPoints(r, datasets.CreditClients, r.Data, n, p.DataSeed)
@@ -87,7 +91,8 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, err
 			return plan, plan.Price().Cost.Epsilon, nil
 		},
 		Sample: func(repeat int) (samples, error) { return p.sample(r, t, at, repeat) },
-		Score: func(ctx context.Context, i int, plan train.Plan, s samples, repeat int) (map[string]float64, error) {
+		Score: func(ctx context.Context, i int, plan train.Plan, s samples,
+			repeat int) (map[string]float64, error) {
 			return p.score(ctx, t, p.Lines[i], plan, sets[i], s, sweep.Seed(r, repeat))
 		},
 		Once: func(i int) bool { return p.once(p.Lines[i]) },
@@ -98,9 +103,10 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, err
 // data set.
 func (p *parameters) once(l line) bool { return p.task().draw == nil && l.Method == optimum }
 
-// score trains one model and scores it: by the task's value "", and where there are classes by accuracy
-// and AUC.
-func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan, set geometry.Set, s samples, seed uint64) (map[string]float64, error) {
+// score trains one model and scores it: by the task's value "", and where there are classes by
+// accuracy and AUC.
+func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan, set geometry.Set,
+	s samples, seed uint64) (map[string]float64, error) {
 	var w []float64
 	switch l.Method {
 	case zero:
@@ -109,7 +115,8 @@ func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan
 			w = l.Start
 		}
 	case optimum:
-		o, err := train.Problem{Loss: t.loss, Regularizer: geometry.L2{Lambda: l.Lambda}, Records: s.private}.Optimum()
+		o, err := train.Problem{Loss: t.loss, Regularizer: geometry.L2{Lambda: l.Lambda},
+			Records: s.private}.Optimum()
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +127,9 @@ func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan
 			return nil, err
 		}
 		if p.Iterates {
-			v, err := overIterates(ctx, a, seed, func(w []float64) float64 { return t.value(t, s.fresh, w, s.truth, set) })
+			v, err := overIterates(ctx, a, seed, func(w []float64) float64 {
+				return t.value(t, s.fresh, w, s.truth, set)
+			})
 			return map[string]float64{"": v}, err
 		}
 		if w, err = train.Simulate(a, seed).Run(ctx, nil); err != nil {
@@ -148,7 +157,8 @@ const mostIterates = 32
 
 // overIterates returns the mean score over the iterates before each round, one of which, drawn
 // uniformly, is the model. It rests on the first vector of a state being the iterate.
-func overIterates(ctx context.Context, a train.Algorithm, seed uint64, value func(w []float64) float64) (float64, error) {
+func overIterates(ctx context.Context, a train.Algorithm, seed uint64,
+	value func(w []float64) float64) (float64, error) {
 	run := a.Start(stream.Seeded(seed))
 	every := (a.Rounds() + mostIterates - 1) / mostIterates
 	sum, scored := 0.0, 0.0

@@ -41,7 +41,8 @@ var tasks = []task{
 			}
 		}},
 	// Sparse classification: x uniform in the cube, three features matter.
-	{name: "sparse-classification", measure: "risk", loss: loss.GLM[loss.Hinge]{}, radius: inCube, value: risk,
+	{name: "sparse-classification", measure: "risk", loss: loss.GLM[loss.Hinge]{}, radius: inCube,
+		value: risk,
 		draw: func(rng *rand.Rand, d int) ([]float64, func([]float64) float64) {
 			return nil, func(x []float64) float64 {
 				uniform(rng, x)
@@ -49,7 +50,8 @@ var tasks = []task{
 			}
 		}},
 	// Logistic regression with three features that matter and a truth that is known.
-	{name: "sparse-logistic", measure: "excess risk", loss: loss.Logistic{}, radius: inCube, value: excess,
+	{name: "sparse-logistic", measure: "excess risk", loss: loss.Logistic{}, radius: inCube,
+		value: excess,
 		draw: func(rng *rand.Rand, d int) ([]float64, func([]float64) float64) {
 			truth := make([]float64, d)
 			copy(truth, []float64{2, -1.5, 1})
@@ -61,7 +63,8 @@ var tasks = []task{
 			}
 		}},
 	// The squared error of a sigmoid, which is smooth and not convex.
-	{name: "squared-sigmoid", measure: "gap", loss: loss.GLM[loss.SquaredSigmoid]{}, radius: inCube, value: gap,
+	{name: "squared-sigmoid", measure: "gap", loss: loss.GLM[loss.SquaredSigmoid]{}, radius: inCube,
+		value: gap,
 		draw: func(rng *rand.Rand, d int) ([]float64, func([]float64) float64) {
 			return nil, func(x []float64) float64 {
 				uniform(rng, x)
@@ -69,7 +72,8 @@ var tasks = []task{
 			}
 		}},
 	// Phase retrieval, which is weakly convex and not smooth: x uniform in the unit disc.
-	{name: "phase-retrieval", measure: "distance to the proximal point", loss: loss.GLM[loss.PhaseRetrieval]{}, value: nearness,
+	{name: "phase-retrieval", measure: "distance to the proximal point",
+		loss: loss.GLM[loss.PhaseRetrieval]{}, value: nearness,
 		radius: func(float64, int) float64 { return 1 },
 		draw: func(rng *rand.Rand, d int) ([]float64, func([]float64) float64) {
 			return nil, func(x []float64) float64 {

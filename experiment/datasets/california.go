@@ -29,13 +29,15 @@ const (
 	splitSeed   = 7
 )
 
-// housingColumns are the features, and the response last, as they are called in files with a header.
-var housingColumns = []string{"MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude", "MedHouseVal"}
+// housingColumns are the features, and the response last, as they are called in files with a
+// header.
+var housingColumns = []string{"MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population",
+	"AveOccup", "Latitude", "Longitude", "MedHouseVal"}
 
 // Housing is a regression whose training records lie in silos: median house values of districts.
 // Features are standardised by the mean and the deviation of the training records, and the response
-// is divided by its largest size among them, as in the experiments that are repeated; a release would
-// need public numbers instead, or pay for these.
+// is divided by its largest size among them, as in the experiments that are repeated; a release
+// would need public numbers instead, or pay for these.
 type Housing struct {
 	Standin bool   // generated, not the real data
 	Source  string // for people
@@ -121,7 +123,8 @@ func (h *Housing) split(x, y []float64, split HousingSplit) error {
 		taken = append(taken, train[i])
 	}
 	if len(taken) < split.Silos {
-		return &check.Error{Name: "silos", Value: split.Silos, Rule: fmt.Sprintf("at most the %d training records", len(taken))}
+		return &check.Error{Name: "silos", Value: split.Silos,
+			Rule: fmt.Sprintf("at most the %d training records", len(taken))}
 	}
 	if split.ByLatitude {
 		slices.SortStableFunc(taken, func(a, b int) int {
@@ -211,7 +214,8 @@ func standinHousing() (x, y []float64) {
 		population := clip(math.Exp(7.0+0.70*z[6]), 3, 35682)
 		occupants := clip(math.Exp(1.04+0.25*z[7]), 0.69, 1243)
 		x = append(x, income, age, rooms, bedrooms, population, occupants, lat, lon)
-		y[i] = clip(math.Exp(0.53+0.85*(math.Log(income)-1.24)+0.005*(age-28.6)-0.40*(math.Log(occupants)-1.04)+place+0.28*z[8]), 0.14999, 5.00001)
+		y[i] = clip(math.Exp(0.53+0.85*(math.Log(income)-1.24)+0.005*(age-28.6)-0.40*
+			(math.Log(occupants)-1.04)+place+0.28*z[8]), 0.14999, 5.00001)
 	}
 	return x, y
 }
@@ -219,7 +223,8 @@ func standinHousing() (x, y []float64) {
 func realHousing(ctx context.Context, root string) (x, y []float64, path string, err error) {
 	for _, dir := range []string{filepath.Join(root, California), root} {
 		var f io.ReadCloser
-		if f, path, err = (folder{ctx, dir}).open("california.csv", "cal_housing.data"); errors.Is(err, fs.ErrNotExist) {
+		if f, path, err = (folder{ctx, dir}).open("california.csv", "cal_housing.data"); errors.Is(err,
+			fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
@@ -285,5 +290,6 @@ func statlib(row []string) ([]float64, error) {
 	if !(v[6] > 0) {
 		return nil, &check.Error{Name: "households", Value: v[6], Rule: "above 0"}
 	}
-	return []float64{v[7], v[2], v[3] / v[6], v[4] / v[6], v[5], v[5] / v[6], v[1], v[0], v[8] / 1e5}, nil
+	return []float64{v[7], v[2], v[3] / v[6], v[4] / v[6], v[5], v[5] / v[6], v[1], v[0], v[8] / 1e5},
+		nil
 }

@@ -22,7 +22,8 @@ func TestStandinHousing(t *testing.T) {
 		}
 	}
 	x, y := standinHousing()
-	for j, want := range []float64{5.436288, 7.556481, 5.479270, 1.351271, 1852.542588, 3.204719, 39.108177, -122.714915} {
+	for j, want := range []float64{5.436288, 7.556481, 5.479270, 1.351271, 1852.542588, 3.204719,
+		39.108177, -122.714915} {
 		if math.Abs(x[j]-want) > 1e-6*math.Abs(want) {
 			t.Errorf("row 0, %s = %.8g, want %.8g", housingColumns[j], x[j], want)
 		}
@@ -31,7 +32,8 @@ func TestStandinHousing(t *testing.T) {
 	for _, v := range y {
 		mean += v / float64(len(y))
 	}
-	if len(y) != 20640 || math.Abs(y[0]-1.751239) > 1e-6 || math.Abs(y[20639]-2.421371) > 1e-6 || math.Abs(mean-2.051411) > 1e-5 {
+	if len(y) != 20640 || math.Abs(y[0]-1.751239) > 1e-6 || math.Abs(y[20639]-2.421371) > 1e-6 ||
+		math.Abs(mean-2.051411) > 1e-5 {
 		t.Errorf("%d rows, first %.7g, last %.7g, mean %.7g", len(y), y[0], y[20639], mean)
 	}
 	if order := splitOrder(20640); !slices.Equal(order[:5], []int{11889, 14794, 9524, 9903, 1307}) {
@@ -45,7 +47,8 @@ func TestOpenHousing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{1652, 1652, 1651, 1651, 1651, 1651, 1651, 1651, 1651, 1651}; !h.Standin || !slices.Equal(h.Sizes, want) || h.Test.Len() != 4128 {
+	if want := []int{1652, 1652, 1651, 1651, 1651, 1651, 1651, 1651, 1651, 1651}; !h.Standin ||
+		!slices.Equal(h.Sizes, want) || h.Test.Len() != 4128 {
 		t.Errorf("silos of %v, %d to test", h.Sizes, h.Test.Len())
 	}
 	variance, mean := 0.0, 0.0
@@ -83,15 +86,19 @@ func TestOpenHousing(t *testing.T) {
 	}
 }
 
-// Both forms of the real file give the same records; a damaged one is refused, and not stood in for.
+// Both forms of the real file give the same records; a damaged one is refused, and not stood in
+// for.
 func TestRealHousing(t *testing.T) {
 	ctx := context.Background()
 	var named, old strings.Builder
-	fmt.Fprintln(&named, "MedHouseVal,Longitude,Latitude,MedInc,HouseAge,AveRooms,AveBedrms,Population,AveOccup")
+	fmt.Fprintln(&named,
+		"MedHouseVal,Longitude,Latitude,MedInc,HouseAge,AveRooms,AveBedrms,Population,AveOccup")
 	for i := range 20 {
 		rooms, bedrooms, people, homes := float64(1000+40*i), float64(200+i*i), float64(900+7*i), 250.0
-		fmt.Fprintf(&named, "%g,%g,%g,%g,%d,%g,%g,%g,%g\n", 1.5+float64(i)/8, -120-float64(i), 33+float64(i), 2+float64(i), 10+i, rooms/homes, bedrooms/homes, people, people/homes)
-		fmt.Fprintf(&old, "%g,%g,%d,%g,%g,%g,%g,%g,%g\n", -120-float64(i), 33+float64(i), 10+i, rooms, bedrooms, people, homes, 2+float64(i), (1.5+float64(i)/8)*1e5)
+		fmt.Fprintf(&named, "%g,%g,%g,%g,%d,%g,%g,%g,%g\n", 1.5+float64(i)/8, -120-float64(i),
+			33+float64(i), 2+float64(i), 10+i, rooms/homes, bedrooms/homes, people, people/homes)
+		fmt.Fprintf(&old, "%g,%g,%d,%g,%g,%g,%g,%g,%g\n", -120-float64(i), 33+float64(i), 10+i, rooms,
+			bedrooms, people, homes, 2+float64(i), (1.5+float64(i)/8)*1e5)
 	}
 	open := func(name, text string) (Housing, error) {
 		dir := t.TempDir()
@@ -108,10 +115,13 @@ func TestRealHousing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Standin || a.Train.Len() != 16 || a.Train.Digest() != b.Train.Digest() || a.Test.Digest() != b.Test.Digest() {
+	if a.Standin || a.Train.Len() != 16 || a.Train.Digest() != b.Train.Digest() ||
+		a.Test.Digest() != b.Test.Digest() {
 		t.Errorf("the two forms differ: %+v", a)
 	}
-	for _, damaged := range []string{"", "MedInc,HouseAge\n1,2\n", named.String() + "1,2,3\n", old.String() + "1,2,3,4,5,6,0,8,9\n", old.String() + "1,2,3,4,5,6,7,8\n", old.String() + "1,2,3,4,5,6,7,x,9\n"} {
+	for _, damaged := range []string{"", "MedInc,HouseAge\n1,2\n", named.String() + "1,2,3\n",
+		old.String() + "1,2,3,4,5,6,0,8,9\n", old.String() + "1,2,3,4,5,6,7,8\n",
+		old.String() + "1,2,3,4,5,6,7,x,9\n"} {
 		if h, err := open("california.csv", damaged); err == nil {
 			t.Errorf("a damaged file gives %v", h.Sizes)
 		}

@@ -8,14 +8,14 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// The sets of two classes that ranking is tried on, the response being 0 or 1. Features are scaled to
-// [-1,1] by each column's least and largest value, as the literature does: that is no public
+// The sets of two classes that ranking is tried on, the response being 0 or 1. Features are scaled
+// to [-1,1] by each column's least and largest value, as the literature does: that is no public
 // scale, so that what is trained on them is a repetition and no release.
 const (
 	// Diabetes is the 768 records of PimaIndiansDiabetes, with 8 features.
 	Diabetes = "diabetes"
-	// German is the 1000 records of GermanCredit as package caret encodes them: 59 columns that are not
-	// constant. The class 1 is Good.
+	// German is the 1000 records of GermanCredit as package caret encodes them: 59 columns that are
+	// not constant. The class 1 is Good.
 	German = "german"
 	// Letter is the first 15000 records of LetterRecognition, with 16 features. The class 1 is A to M.
 	Letter = "letter"
@@ -32,9 +32,12 @@ var classes = map[string]struct {
 	// literature finds.
 	share, distance float64
 }{
-	Diabetes: {"PimaIndiansDiabetes.csv", "diabetes", 768, 8, func(l string) bool { return l == "pos" }, .349, 1.354993},
-	German:   {"GermanCredit.csv", "Class", 1000, 59, func(l string) bool { return l == "Good" }, .7, 1.155235},
-	Letter:   {"LetterRecognition.csv", "lettr", 15000, 16, func(l string) bool { return l <= "M" }, 7446. / 15000, 1.241533},
+	Diabetes: {"PimaIndiansDiabetes.csv", "diabetes", 768, 8,
+		func(l string) bool { return l == "pos" }, .349, 1.354993},
+	German: {"GermanCredit.csv", "Class", 1000, 59, func(l string) bool { return l == "Good" }, .7,
+		1.155235},
+	Letter: {"LetterRecognition.csv", "lettr", 15000, 16, func(l string) bool { return l <= "M" },
+		7446. / 15000, 1.241533},
 }
 
 // isClasses reports whether a name is that of a set of two classes.
@@ -53,14 +56,16 @@ func (p *Points) loadClasses(from folder, n int) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if p.Dim() != c.features || p.Len() != n {
-		return fmt.Errorf("%s: %d records of %d features, but it must be %d of %d", path, p.Len(), p.Dim(), n, c.features)
+		return fmt.Errorf("%s: %d records of %d features, but it must be %d of %d", path, p.Len(),
+			p.Dim(), n, c.features)
 	}
 	return nil
 }
 
 // classRecords makes records of the first n rows of a table with a column of classes. Columns
 // that are constant in the whole table are left out.
-func classRecords(r io.Reader, class string, positive func(level string) bool, n int) (*data.Records, error) {
+func classRecords(r io.Reader, class string, positive func(level string) bool,
+	n int) (*data.Records, error) {
 	var columns [][]float64
 	var y []float64
 	at := -1
@@ -89,7 +94,9 @@ func classRecords(r io.Reader, class string, positive func(level string) bool, n
 	if n = min(n, len(y)); n < 2 {
 		return nil, fmt.Errorf("has %d rows", n)
 	}
-	columns = slices.DeleteFunc(columns, func(c []float64) bool { return slices.Min(c) == slices.Max(c) })
+	columns = slices.DeleteFunc(columns, func(c []float64) bool {
+		return slices.Min(c) == slices.Max(c)
+	})
 	for j, c := range columns {
 		columns[j] = c[:n]
 	}

@@ -34,9 +34,11 @@ func TestClassRecords(t *testing.T) {
 		t.Errorf("responses %g %g %g", r.Response(0), r.Response(1), r.Response(2))
 	}
 	for name, text := range map[string]string{
-		"no such column": strings.Replace(table, "class", "kind", 1), "a number": strings.Replace(table, "5", "NA", 1),
-		"the class": strings.Replace(table, "yes", "NA", 1), "a field": strings.Replace(table, ",7", "", 1),
-		"rows": table[:20], "all": "",
+		"no such column": strings.Replace(table, "class", "kind", 1),
+		"a number":       strings.Replace(table, "5", "NA", 1),
+		"the class":      strings.Replace(table, "yes", "NA", 1),
+		"a field":        strings.Replace(table, ",7", "", 1),
+		"rows":           table[:20], "all": "",
 	} {
 		if _, err := read(text, "class", 4); err == nil {
 			t.Errorf("%s is missing and passes", name)
@@ -68,7 +70,8 @@ func TestStandinClasses(t *testing.T) {
 		if _, err := OpenPoints(context.Background(), name, dir, c.rows, 1); err == nil {
 			t.Errorf("%s: a damaged file passes", name)
 		}
-		if _, err := PointInputs(context.Background(), name, t.TempDir(), c.rows, 1, true); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := PointInputs(context.Background(), name, t.TempDir(), c.rows, 1,
+			true); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: without a file: %v", name, err)
 		}
 	}

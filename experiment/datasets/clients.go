@@ -62,7 +62,9 @@ func readClients(r io.Reader, n int, seed uint64) (*data.Records, error) {
 func clientRow(v []float64) []float64 {
 	const limit, sex, education, marriage, age, late, bills, paid = 1, 2, 3, 4, 5, 6, 12, 18
 	unit := func(x float64) float64 { return max(-1, min(1, x)) }
-	amount := func(x float64) float64 { return unit(math.Copysign(math.Log1p(math.Abs(x))/math.Log1p(1e6), x)) }
+	amount := func(x float64) float64 {
+		return unit(math.Copysign(math.Log1p(math.Abs(x))/math.Log1p(1e6), x))
+	}
 	row := make([]float64, 0, ClientFeatures)
 	for _, least := range []float64{1, 2} {
 		for i := range months {
@@ -75,6 +77,7 @@ func clientRow(v []float64) []float64 {
 	for i := range months {
 		row = append(row, amount(v[paid+i]))
 	}
-	return append(row, unit(v[limit]/1e6), indicator(v[sex] == 2), indicator(v[education] == 1), indicator(v[education] == 2), indicator(v[education] == 3),
+	return append(row, unit(v[limit]/1e6), indicator(v[sex] == 2), indicator(v[education] == 1),
+		indicator(v[education] == 2), indicator(v[education] == 3),
 		indicator(v[marriage] == 1), unit((v[age]-50)/50), 1)
 }

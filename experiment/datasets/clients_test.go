@@ -13,7 +13,8 @@ import (
 
 // One client by hand, at the ends of the ranges and beyond.
 func TestClientRow(t *testing.T) {
-	v := []float64{7, 20_000, 2, 3, 1, 24, 2, 1, 0, -1, -2, 8, 1e6, -1e9, 0, 999, -999, 1e12, 0, 5, 0, 0, 0, 1e6}
+	v := []float64{7, 20_000, 2, 3, 1, 24, 2, 1, 0, -1, -2, 8, 1e6, -1e9, 0, 999, -999, 1e12, 0, 5, 0,
+		0, 0, 1e6}
 	got := clientRow(v)
 	half := math.Log(1000) / math.Log(1_000_001)
 	want := []float64{
@@ -31,8 +32,8 @@ func TestClientRow(t *testing.T) {
 	}
 }
 
-// Clients are those of the file, each at most once, in an order that the seed draws; the file may lie
-// in the folder of the other experiment on it.
+// Clients are those of the file, each at most once, in an order that the seed draws; the file may
+// lie in the folder of the other experiment on it.
 func TestClientsOfAFile(t *testing.T) {
 	text := "ID,X1,X2,X3,X4,X5,X6,X7,X8,X9,X10,X11,X12,X13,X14,X15,X16,X17,X18,X19,X20,X21,X22,X23,Y\n"
 	for i := range 40 {
@@ -71,7 +72,8 @@ func TestClientsOfAFile(t *testing.T) {
 			same = same && other[i] == v
 		}
 		if len(seen) != 40 || ascending || same {
-			t.Errorf("%d different clients, ascending %t, the same for another seed %t", len(seen), ascending, same)
+			t.Errorf("%d different clients, ascending %t, the same for another seed %t", len(seen),
+				ascending, same)
 		}
 		if slices.Max(take(root, 10, 1)) <= 10 {
 			t.Error("a part is the first clients")
@@ -88,7 +90,8 @@ func TestClientsOfAFile(t *testing.T) {
 	}
 }
 
-// The stand-in keeps the rate of defaults, the ranges, and that marks of late payment come together.
+// The stand-in keeps the rate of defaults, the ranges, and that marks of late payment come
+// together.
 func TestStandinClients(t *testing.T) {
 	p, err := OpenPoints(context.Background(), CreditClients, t.TempDir(), 8000, 1)
 	if err != nil || !p.Standin || p.Dim() != ClientFeatures {

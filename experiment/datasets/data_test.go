@@ -56,7 +56,8 @@ func TestLoadMNIST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Standin || s.Private.Len() != 1 || !slices.Equal(s.Private.Row(0), []float64{0, 0.2, 1}) || !slices.Equal(s.Public.Row(0), []float64{3. / 255, 2. / 255, 1. / 255}) {
+	if s.Standin || s.Private.Len() != 1 || !slices.Equal(s.Private.Row(0), []float64{0, 0.2, 1}) ||
+		!slices.Equal(s.Public.Row(0), []float64{3. / 255, 2. / 255, 1. / 255}) {
 		t.Errorf("%v, %v", s.Private.Row(0), s.Public.Row(0))
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{3}, []byte{6, 1, 9}))
@@ -68,7 +69,8 @@ func TestLoadMNIST(t *testing.T) {
 		t.Error("no 9 accepted")
 	}
 	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes()[:20])
-	if _, err := Load(context.Background(), MNIST69, dir, 1); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(context.Background(), MNIST69, dir, 1); err == nil ||
+		errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("truncated gzip: %v", err)
 	}
 }
@@ -78,7 +80,9 @@ func TestLoadCIFAR(t *testing.T) {
 	if _, err := Load(context.Background(), CIFAR10, dir, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}
-	image := func(label, pixel byte) []byte { return append([]byte{label}, bytes.Repeat([]byte{pixel}, 3072)...) }
+	image := func(label, pixel byte) []byte {
+		return append([]byte{label}, bytes.Repeat([]byte{pixel}, 3072)...)
+	}
 	var b []byte
 	for i := range 3600 {
 		b = append(b, image(byte(i%10), byte(i/10%256))...)
@@ -93,7 +97,8 @@ func TestLoadCIFAR(t *testing.T) {
 		count[0][int(s.Private.Response(i))]++
 		count[1][int(s.Public.Response(i))]++
 	}
-	if count != [2][10]int{{100, 100, 100, 100, 100, 100, 100, 100, 100, 100}, {250, 250, 250, 250}} || s.Public.Row(0)[5] != 100./255 {
+	if count != [2][10]int{{100, 100, 100, 100, 100, 100, 100, 100, 100, 100}, {250, 250, 250, 250}} ||
+		s.Public.Row(0)[5] != 100./255 {
 		t.Errorf("%v", count)
 	}
 	write(t, dir, "data_batch_2.bin", b[:len(b)-1])
@@ -117,7 +122,8 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Load(context.Background(), "iris", ".", 1); err == nil || !strings.HasPrefix(err.Error(), "data set = iris") {
+	if _, err := Load(context.Background(), "iris", ".", 1); err == nil ||
+		!strings.HasPrefix(err.Error(), "data set = iris") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Standin("iris", 1); err == nil {
@@ -132,7 +138,8 @@ func TestLoadErrors(t *testing.T) {
 		write(t, dir, file, []byte(content))
 	}
 	for _, name := range []string{Crime, COMPAS, CreditCard} {
-		if _, err := Load(context.Background(), name, dir, 1); err == nil || !strings.Contains(err.Error(), dir) {
+		if _, err := Load(context.Background(), name, dir, 1); err == nil ||
+			!strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -173,7 +180,8 @@ func TestRealFiles(t *testing.T) {
 			}
 		}
 		// R makes squared norms 1 + d times as long on average.
-		if ratio := norm[1] / norm[0]; d.N != 159 || d.Dim != 124 || ratio < 60 || ratio > 250 || d.PublicSmoothness < 6e3 || d.PublicSmoothness > 2.5e4 {
+		if ratio := norm[1] / norm[0]; d.N != 159 || d.Dim != 124 || ratio < 60 || ratio > 250 ||
+			d.PublicSmoothness < 6e3 || d.PublicSmoothness > 2.5e4 {
 			t.Errorf("%+v, squared norms grow by %g", d, ratio)
 		}
 	})
@@ -205,7 +213,8 @@ func TestRealFiles(t *testing.T) {
 			t.Error("labels")
 		}
 		for j := range six {
-			if s.Private.Row(999)[j] != float64(six[j])/255 || s.Public.Row(999)[j] != float64(nine[783-j])/255 {
+			if s.Private.Row(999)[j] != float64(six[j])/255 ||
+				s.Public.Row(999)[j] != float64(nine[783-j])/255 {
 				t.Fatalf("pixel %d differs", j)
 			}
 		}
@@ -217,24 +226,28 @@ func TestStandins(t *testing.T) {
 		name      string
 		n, d      int
 		rate, pub float64
-	}{{MNIST69, 1000, 784, math.NaN(), math.NaN()}, {Crime, 159, 124, math.NaN(), math.NaN()}, {COMPAS, 2103, 11, 822. / 2103, 1100. / 2103}, {CreditCard, 200, 21, 0.5, 0.05}} {
+	}{{MNIST69, 1000, 784, math.NaN(), math.NaN()}, {Crime, 159, 124, math.NaN(), math.NaN()},
+		{COMPAS, 2103, 11, 822. / 2103, 1100. / 2103}, {CreditCard, 200, 21, 0.5, 0.05}} {
 		s, err := Standin(v.name, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := describe(t, s)
-		if !s.Standin || !strings.Contains(s.Source, "stand-in") || d.N != v.n || d.PublicN != v.n || d.Dim != v.d || d.Degenerate {
+		if !s.Standin || !strings.Contains(s.Source, "stand-in") || d.N != v.n || d.PublicN != v.n ||
+			d.Dim != v.d || d.Degenerate {
 			t.Errorf("%s: %+v", v.name, d)
 		}
 		if !math.IsNaN(v.rate) && (d.PrivateRate != v.rate || d.PublicRate != v.pub) {
 			t.Errorf("%s: rates %g and %g", v.name, d.PrivateRate, d.PublicRate)
 		}
 		again, err := Standin(v.name, 1)
-		if err != nil || s.Private.Digest() != again.Private.Digest() || s.Public.Digest() != again.Public.Digest() || !slices.Equal(s.Start, again.Start) {
+		if err != nil || s.Private.Digest() != again.Private.Digest() ||
+			s.Public.Digest() != again.Public.Digest() || !slices.Equal(s.Start, again.Start) {
 			t.Errorf("%s: not repeatable, %v", v.name, err)
 		}
 		other, err := Standin(v.name, 2)
-		if err != nil || s.Private.Digest() == other.Private.Digest() || slices.Equal(s.Start, other.Start) != (s.Start[0] == 0) {
+		if err != nil || s.Private.Digest() == other.Private.Digest() ||
+			slices.Equal(s.Start, other.Start) != (s.Start[0] == 0) {
 			t.Errorf("%s: the seed does nothing, %v", v.name, err)
 		}
 	}
@@ -254,7 +267,8 @@ func TestStandins(t *testing.T) {
 			scatter += v * v / 2 / float64(s.Private.Len())
 		}
 	}
-	if math.Abs(mm-26.61) > 1e-9 || math.Abs(gap-5.249) > 1e-9 || math.Abs(turn) > 1e-9 || math.Abs(scatter-22.02) > 0.2 {
+	if math.Abs(mm-26.61) > 1e-9 || math.Abs(gap-5.249) > 1e-9 || math.Abs(turn) > 1e-9 ||
+		math.Abs(scatter-22.02) > 0.2 {
 		t.Errorf("½‖m_D‖² = %g, ½‖m_D-m_P‖² = %g, ⟨m_P-m_D,m_P⟩ = %g, scatter %g", mm, gap, turn, scatter)
 	}
 	if raceEnabled {
@@ -310,13 +324,15 @@ func TestReadTables(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("ID" + strings.Repeat(",X", 23) + ",Y\n")
 	for i := range 1000 { // EDUCATION is 1, 2, 3, …; every fifth defaults
-		fmt.Fprintf(&b, "%d,7,1,%d,%d%s,%d\n", i, 1+i%3, i%3, strings.Repeat(fmt.Sprintf(",%d", i), 19), int(indicator(i%5 < 2)))
+		fmt.Fprintf(&b, "%d,7,1,%d,%d%s,%d\n", i, 1+i%3, i%3, strings.Repeat(fmt.Sprintf(",%d", i), 19),
+			int(indicator(i%5 < 2)))
 	}
 	private, public, err := readCreditCard(strings.NewReader(b.String()), generator(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if private.Len() != 200 || private.Dim() != 21 || rate(private) != 0.5 || rate(public) != 0.05 || private.Row(3)[0] != 7 {
+	if private.Len() != 200 || private.Dim() != 21 || rate(private) != 0.5 || rate(public) != 0.05 ||
+		private.Row(3)[0] != 7 {
 		t.Errorf("%d × %d, rates %g and %g", private.Len(), private.Dim(), rate(private), rate(public))
 	}
 	mean := public.Mean()[5]
@@ -328,13 +344,16 @@ func TestReadTables(t *testing.T) {
 			t.Fatalf("client %d is drawn twice or out of order", i)
 		}
 	}
-	if again, _, err := readCreditCard(strings.NewReader(b.String()), generator(1)); err != nil || private.Digest() != again.Digest() {
+	if again, _, err := readCreditCard(strings.NewReader(b.String()), generator(1)); err != nil ||
+		private.Digest() != again.Digest() {
 		t.Errorf("not repeatable: %v", err)
 	}
-	if other, _, err := readCreditCard(strings.NewReader(b.String()), generator(2)); err != nil || private.Digest() == other.Digest() {
+	if other, _, err := readCreditCard(strings.NewReader(b.String()), generator(2)); err != nil ||
+		private.Digest() == other.Digest() {
 		t.Errorf("every seed draws the same clients: %v", err)
 	}
-	if _, _, err := readCreditCard(strings.NewReader(strings.Replace(b.String(), ",1\n", ",2\n", 1)), generator(1)); err == nil || !strings.Contains(err.Error(), "response = 2") {
+	if _, _, err := readCreditCard(strings.NewReader(strings.Replace(b.String(), ",1\n", ",2\n", 1)),
+		generator(1)); err == nil || !strings.Contains(err.Error(), "response = 2") {
 		t.Errorf("label 2: %v", err)
 	}
 
@@ -349,7 +368,8 @@ func TestReadTables(t *testing.T) {
 		"30,1,0,0,0,5,Male,Caucasian,0,F,-1,Low,1\n" +
 		"30,1,0,0,0,5,Male,Caucasian,0,F,0,N/A,1\n"
 	private, public, err = readCOMPAS(strings.NewReader(header+rows), generator(1))
-	if err != nil || private.Len() != 1 || !slices.Equal(private.Row(0), []float64{30, 1, 0, 0, 0, 5, 1, 1, 0, 0, 1}) || private.Response(0) != 1 ||
+	if err != nil || private.Len() != 1 || !slices.Equal(private.Row(0),
+		[]float64{30, 1, 0, 0, 0, 5, 1, 1, 0, 0, 1}) || private.Response(0) != 1 ||
 		!slices.Equal(public.Row(0), []float64{20, 2, 0, 0, 0, 4, 0, 0, 1, 0, 1}) {
 		t.Errorf("%+v, %+v, %v", private, public, err)
 	}
@@ -373,7 +393,8 @@ func TestReadTables(t *testing.T) {
 	}
 	// Complete but for county and community: rows 1, 2, 3, 6 and 7, so n = 2.
 	private, public, err = readCrime(strings.NewReader(crime), generator(1))
-	if err != nil || private.Len() != 2 || private.Row(1)[0] != 2./56 || private.Row(1)[1] != 0.2 || private.Row(1)[2] != 2 || public.Response(1) != 6 {
+	if err != nil || private.Len() != 2 || private.Row(1)[0] != 2./56 || private.Row(1)[1] != 0.2 ||
+		private.Row(1)[2] != 2 || public.Response(1) != 6 {
 		t.Errorf("%v, %v", private, err)
 	}
 }
@@ -383,7 +404,8 @@ func FuzzTables(f *testing.F) {
 	f.Add(strings.Repeat("1,", 127) + "0\n" + strings.Repeat("2,", 127) + "1\n")
 	f.Add("ID" + strings.Repeat(",X", 23) + ",Y\n" + strings.Repeat("1,", 24) + "1\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		for _, read := range []func(io.Reader, *rand.Rand) (*data.Records, *data.Records, error){readCrime, readCOMPAS, readCreditCard} {
+		for _, read := range []func(io.Reader, *rand.Rand) (*data.Records, *data.Records,
+			error){readCrime, readCOMPAS, readCreditCard} {
 			private, public, err := read(strings.NewReader(in), generator(1))
 			if err == nil && (private.Dim() != public.Dim() || private.Len() != public.Len()) {
 				t.Error("shapes differ")
@@ -393,10 +415,12 @@ func FuzzTables(f *testing.F) {
 }
 
 func TestLongLines(t *testing.T) {
-	for name, read := range map[string]func(io.Reader, *rand.Rand) (private, public *data.Records, err error){
+	for name, read := range map[string]func(io.Reader, *rand.Rand) (private, public *data.Records,
+		err error){
 		"crime": readCrime, "compas": readCOMPAS, "credit card": readCreditCard,
 	} {
-		if _, _, err := read(strings.NewReader(strings.Repeat("1", data.MaxLine+1)), generator(1)); err == nil || !strings.Contains(err.Error(), "line 1 is longer than") {
+		if _, _, err := read(strings.NewReader(strings.Repeat("1", data.MaxLine+1)), generator(1)); err ==
+			nil || !strings.Contains(err.Error(), "line 1 is longer than") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

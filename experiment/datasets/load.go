@@ -47,7 +47,8 @@ func Load(ctx context.Context, name, dir string, seed uint64) (Set, error) {
 	case COMPAS:
 		err = s.loadFile(from, rng, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
 	case CreditCard:
-		err = s.loadFile(from, rng, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
+		err = s.loadFile(from, rng, readCreditCard, "uci-credit-card.csv",
+			"default-of-credit-card-clients.csv")
 	default:
 		err = unknown(name)
 	}
@@ -84,7 +85,8 @@ func (in folder) open(names ...string) (io.ReadCloser, string, error) {
 			return unpacked{readfile.Limit(in.ctx, z, path+", unpacked,", data.MaxBytes), f}, path, nil
 		}
 	}
-	return nil, "", fmt.Errorf("none of %s in %s: %w", strings.Join(names, ", "), in.dir, fs.ErrNotExist)
+	return nil, "", fmt.Errorf("none of %s in %s: %w", strings.Join(names, ", "), in.dir,
+		fs.ErrNotExist)
 }
 
 type unpacked struct {
@@ -94,7 +96,9 @@ type unpacked struct {
 
 func (u unpacked) Close() error { return u.file.Close() }
 
-func (s *Set) loadFile(from folder, rng *rand.Rand, read func(io.Reader, *rand.Rand) (private, public *data.Records, err error), names ...string) error {
+func (s *Set) loadFile(from folder, rng *rand.Rand,
+	read func(io.Reader, *rand.Rand) (private, public *data.Records, err error),
+	names ...string) error {
 	f, path, err := from.open(names...)
 	if err != nil {
 		return err
@@ -113,7 +117,8 @@ func (s *Set) loadMNIST(from folder) error {
 	var images data.LabelledImages
 	var err error
 	for _, s.Source = range []string{"train", "t10k"} {
-		if images, err = data.ReadLabelledImages(from.ctx, from.dir, s.Source); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		if images, err = data.ReadLabelledImages(from.ctx, from.dir, s.Source); err == nil ||
+			!errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
@@ -192,7 +197,8 @@ func (s *Set) loadCIFAR(from folder) error {
 		for i := 0; i < len(b); i += size {
 			label := b[i]
 			if label > 9 {
-				return fmt.Errorf("%s: image %d: %w", path, i/size+1, &check.Error{Name: "label", Value: label, Rule: "between 0 and 9"})
+				return fmt.Errorf("%s: image %d: %w", path, i/size+1,
+					&check.Error{Name: "label", Value: label, Rule: "between 0 and 9"})
 			}
 			which := 0
 			if count[label][0] == 100 {
@@ -209,7 +215,8 @@ func (s *Set) loadCIFAR(from folder) error {
 		}
 	}
 	if len(y[0]) < 1000 || len(y[1]) < 1000 {
-		return fmt.Errorf("%s: %d and %d images, but 1000 are needed of each; add the other batches", first, len(y[0]), len(y[1]))
+		return fmt.Errorf("%s: %d and %d images, but 1000 are needed of each; add the other batches",
+			first, len(y[0]), len(y[1]))
 	}
 	var err error
 	if s.Private, err = data.NewRecords(1000, d, x[0], y[0]); err != nil {
@@ -316,17 +323,20 @@ func (h header) number(row []string, name string) (float64, error) {
 // African-American ones, the first, P. Eleven features, standardised by P's statistics.
 func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err error) {
 	const d = 11
-	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "decile_score"}
+	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count",
+		"decile_score"}
 	var h header
 	var x, y [2][]float64
 	err = eachRow(r, 0, func(row []string) (err error) {
 		if h == nil {
-			h, err = newHeader(row, append(counts, "sex", "race", "days_b_screening_arrest", "c_charge_degree", "is_recid", "score_text", "two_year_recid")...)
+			h, err = newHeader(row, append(counts, "sex", "race", "days_b_screening_arrest",
+				"c_charge_degree", "is_recid", "score_text", "two_year_recid")...)
 			return err
 		}
 		text := func(name string) string { return row[h[name]] }
 		which := slices.Index([]string{"Caucasian", "African-American"}, text("race"))
-		if which < 0 || text("days_b_screening_arrest") == "" || text("is_recid") == "-1" || text("c_charge_degree") == "O" || text("score_text") == "N/A" {
+		if which < 0 || text("days_b_screening_arrest") == "" || text("is_recid") == "-1" ||
+			text("c_charge_degree") == "O" || text("score_text") == "N/A" {
 			return nil
 		}
 		days, err := h.number(row, "days_b_screening_arrest")
@@ -345,7 +355,8 @@ func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err e
 			return err
 		}
 		age := x[which][len(x[which])-len(counts)]
-		x[which] = append(x[which], indicator(text("sex") == "Male"), indicator(text("c_charge_degree") == "F"), indicator(age < 25), indicator(age > 45), 1)
+		x[which] = append(x[which], indicator(text("sex") == "Male"),
+			indicator(text("c_charge_degree") == "F"), indicator(age < 25), indicator(age > 45), 1)
 		y[which] = append(y[which], label)
 		return nil
 	})
@@ -354,7 +365,9 @@ func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err e
 	}
 	n := len(y[0])
 	if n == 0 || len(y[1]) < n {
-		return nil, nil, fmt.Errorf("%d Caucasian and %d African-American rows, but there must be some, and no fewer of the latter", n, len(y[1]))
+		return nil, nil, fmt.Errorf(
+			"%d Caucasian and %d African-American rows, but there must be some, and no fewer of the latter",
+			n, len(y[1]))
 	}
 	return standardised(n, d, x[0], y[0], x[1][:n*d], y[1][:n])
 }
@@ -424,7 +437,8 @@ func eachClient(r io.Reader, f func(row int, v []float64, label float64) error) 
 // taken by place: an id, the attributes, the response.
 func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
 	const education, marriage, d = 3, 4, 21
-	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}} // of D and P, without and with default
+	// of D and P, without and with default
+	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}}
 	err = eachClient(r, func(row int, v []float64, label float64) error {
 		if which := slices.Index([]float64{3, 2}, v[education]); which >= 0 {
 			x := slices.Delete(v[1:], education-1, marriage)
@@ -440,7 +454,8 @@ func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records,
 		var taken []client
 		for label, s := range group {
 			if len(s.clients) < s.size {
-				return nil, nil, fmt.Errorf("%d clients with EDUCATION %d and response %d, but %d are needed", len(s.clients), 3-which, label, s.size)
+				return nil, nil, fmt.Errorf("%d clients with EDUCATION %d and response %d, but %d are needed",
+					len(s.clients), 3-which, label, s.size)
 			}
 			taken = append(taken, s.clients...)
 		}

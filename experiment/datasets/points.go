@@ -77,7 +77,8 @@ func OpenPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 
 // PointInputs returns the hash of the points that are taken from real files, nil for a stand-in.
 // With need, files that are not there are the error fs.ErrNotExist.
-func PointInputs(ctx context.Context, name, root string, n int, seed uint64, need bool) (map[string]string, error) {
+func PointInputs(ctx context.Context, name, root string, n int, seed uint64,
+	need bool) (map[string]string, error) {
 	if err := checkPoints(name, n); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,8 @@ func PointInputs(ctx context.Context, name, root string, n int, seed uint64, nee
 		}
 		h.Write(binary.LittleEndian.AppendUint64(b, math.Float64bits(p.Response(i))))
 	}
-	return map[string]string{filepath.Base(p.Source) + ", the points taken": hex.EncodeToString(h.Sum(nil))}, nil
+	return map[string]string{filepath.Base(p.Source) +
+		", the points taken": hex.EncodeToString(h.Sum(nil))}, nil
 }
 
 // checkPoints checks the name and the number of points.
@@ -166,13 +168,15 @@ func resized(image []byte, rows, columns int) []float64 {
 			left, fx := neighbours(c, columns)
 			right := min(left+1, columns-1)
 			at := func(r, c int) float64 { return float64(image[r*columns+c]) / 255 }
-			out = append(out, (1-fy)*((1-fx)*at(top, left)+fx*at(top, right))+fy*((1-fx)*at(bottom, left)+fx*at(bottom, right)))
+			out = append(out, (1-fy)*((1-fx)*at(top, left)+fx*at(top, right))+
+				fy*((1-fx)*at(bottom, left)+fx*at(bottom, right)))
 		}
 	}
 	return out
 }
 
-// neighbours returns the pixel of a line of n before pixel i of 32, and how far behind it that lies.
+// neighbours returns the pixel of a line of n before pixel i of 32, and how far behind it that
+// lies.
 func neighbours(i, n int) (before int, fraction float64) {
 	place := min(max((float64(i)+0.5)*float64(n)/side-0.5, 0), float64(n-1))
 	before = int(place)

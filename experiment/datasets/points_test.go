@@ -36,7 +36,8 @@ func TestStandinPoints(t *testing.T) {
 			t.Fatalf("image %d is of class %g", i, p.Response(i))
 		}
 	}
-	if sd := math.Sqrt(square - mean*mean); !p.Standin || p.Dim() != 1024 || math.Abs(mean-0.3255) > 1e-3 || math.Abs(sd-0.3380) > 1e-3 {
+	if sd := math.Sqrt(square - mean*mean); !p.Standin || p.Dim() != 1024 ||
+		math.Abs(mean-0.3255) > 1e-3 || math.Abs(sd-0.3380) > 1e-3 {
 		t.Errorf("%d pixels, mean %g, standard deviation %g", p.Dim(), mean, sd)
 	}
 	x, y := rawReadings(2000, 2024)
@@ -50,7 +51,8 @@ func TestStandinPoints(t *testing.T) {
 		}
 	}
 	if math.Abs(heard-22.7) > 0.3 || slices.Min(y) < -7691 || slices.Max(y) > -7291 {
-		t.Errorf("%g stations heard per reading, longitudes %g to %g", heard, slices.Min(y), slices.Max(y))
+		t.Errorf("%g stations heard per reading, longitudes %g to %g", heard, slices.Min(y),
+			slices.Max(y))
 	}
 	indoor, err := OpenPoints(context.Background(), Indoor, t.TempDir(), 2000, 2024)
 	if err != nil {
@@ -65,7 +67,8 @@ func TestStandinPoints(t *testing.T) {
 	if inputs != nil || err != nil {
 		t.Errorf("inputs of a stand-in: %v, %v", inputs, err)
 	}
-	if _, err := PointInputs(context.Background(), Indoor, t.TempDir(), 2000, 2024, true); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := PointInputs(context.Background(), Indoor, t.TempDir(), 2000, 2024,
+		true); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("real files that are needed and not there: %v", err)
 	}
 }
@@ -172,11 +175,14 @@ func TestRealPoints(t *testing.T) {
 	if err != nil || len(a) != 1 {
 		t.Errorf("%v, %v", a, err)
 	}
-	if _, err := OpenPoints(ctx, Indoor, dir, 31, 1); err == nil || !strings.Contains(err.Error(), "30 rows, but 31") {
+	if _, err := OpenPoints(ctx, Indoor, dir, 31, 1); err == nil ||
+		!strings.Contains(err.Error(), "30 rows, but 31") {
 		t.Errorf("too few rows: %v", err)
 	}
-	write(t, dir, indoorFile, bytes.Replace([]byte(indoorCSV(30)), []byte("WAP512"), []byte("WAP999"), 1))
-	if _, err := OpenPoints(ctx, Indoor, dir, 20, 1); err == nil || !strings.Contains(err.Error(), "WAP512") {
+	write(t, dir, indoorFile, bytes.Replace([]byte(indoorCSV(30)), []byte("WAP512"), []byte("WAP999"),
+		1))
+	if _, err := OpenPoints(ctx, Indoor, dir, 20, 1); err == nil ||
+		!strings.Contains(err.Error(), "WAP512") {
 		t.Errorf("a column is missing: %v", err)
 	}
 	write(t, dir, "t10k-images-idx3-ubyte", idxFile([]int{3, 1, 1}, []byte{0, 51, 255}))
@@ -185,7 +191,8 @@ func TestRealPoints(t *testing.T) {
 	if err != nil || images.Dim() != 1024 || images.Row(1)[5] != 0.2 || images.Response(1) != 2 {
 		t.Errorf("%v", err)
 	}
-	if _, err := OpenPoints(ctx, FashionMNIST, dir, 4, 1); err == nil || !strings.Contains(err.Error(), "3 images, but 4") {
+	if _, err := OpenPoints(ctx, FashionMNIST, dir, 4, 1); err == nil ||
+		!strings.Contains(err.Error(), "3 images, but 4") {
 		t.Errorf("too few images: %v", err)
 	}
 	for _, bad := range []struct {

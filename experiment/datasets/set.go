@@ -93,8 +93,9 @@ func (s Set) Problem() train.Problem {
 func (s Set) DescribeAt(o train.Optimum) Summary {
 	d := Summary{
 		N: s.Private.Len(), PublicN: s.Public.Len(), Dim: s.Private.Dim(),
-		PrivateSmoothness: s.Task.Smoothness(s.Private.MaxNorm()), PublicSmoothness: s.Task.Smoothness(s.Public.MaxNorm()),
-		PrivateRate: rate(s.Private), PublicRate: rate(s.Public),
+		PrivateSmoothness: s.Task.Smoothness(s.Private.MaxNorm()),
+		PublicSmoothness:  s.Task.Smoothness(s.Public.MaxNorm()),
+		PrivateRate:       rate(s.Private), PublicRate: rate(s.Public),
 		StartExcess: s.Problem().Objective(s.Start) - o.Value,
 	}
 	p := s.Public.Mean()

@@ -201,7 +201,8 @@ func rotate(rng *rand.Rand, x []float64, d int) []float64 {
 	return out
 }
 
-func standinLabels(rng *rand.Rand, d, n, ones, publicOnes int) (private, public *data.Records, err error) {
+func standinLabels(rng *rand.Rand, d, n, ones,
+	publicOnes int) (private, public *data.Records, err error) {
 	w, shift := make([]float64, d), make([]float64, d)
 	for j := range d {
 		w[j], shift[j] = 0.6*rng.NormFloat64(), 0.3*rng.NormFloat64()

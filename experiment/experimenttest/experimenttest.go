@@ -60,7 +60,8 @@ func Parse(t testing.TB, c *experiment.Catalog, text string) experiment.Definiti
 }
 
 // Run runs the experiment below the folder dir.
-func Run(t testing.TB, d experiment.Definition, dir string, o experiment.Options) experiment.Outcome {
+func Run(t testing.TB, d experiment.Definition, dir string,
+	o experiment.Options) experiment.Outcome {
 	t.Helper()
 	return must.Get(d.Run(context.Background(), dir, o))(t)
 }
@@ -96,7 +97,8 @@ func Value(t testing.TB, table experiment.Table, name string, where map[string]a
 }
 
 // Judge judges a finished run of d again, after change was applied to what its steps found.
-type Judge func(d experiment.Definition, change func(step string, value any)) (experiment.Result, error)
+type Judge func(d experiment.Definition, change func(step string, value any)) (experiment.Result,
+	error)
 
 // Replay is the judge that tells all of the run again.
 func Replay(out experiment.Outcome, o experiment.Options) Judge {
@@ -108,7 +110,8 @@ func Replay(out experiment.Outcome, o experiment.Options) Judge {
 // EveryClaimCanFail breaks the numbers of a finished run, one kind at a time, and wants each
 // of its claims to fail at least once: a claim that holds whatever the figure shows tells
 // nothing about it. text is the definition that was run.
-func EveryClaimCanFail(t testing.TB, c *experiment.Catalog, text []byte, out experiment.Outcome, again Judge) {
+func EveryClaimCanFail(t testing.TB, c *experiment.Catalog, text []byte, out experiment.Outcome,
+	again Judge) {
 	t.Helper()
 	left := map[string]bool{}
 	for _, c := range out.Result.Claims {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// WriteImages makes a folder of IDX files, some to train on and some to test: squares of 8 × 8 pixels that are brighter on
-// the left (label 0) or on the right (label 1), with so much noise that one image in ten or
-// so looks like the other kind. The third label is there to be left out.
+// WriteImages makes a folder of IDX files, some to train on and some to test: squares of 8 × 8
+// pixels that are brighter on the left (label 0) or on the right (label 1), with so much noise that
+// one image in ten or so looks like the other kind. The third label is there to be left out.
 func WriteImages(t testing.TB, dir string, train, test int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -28,7 +28,8 @@ func WriteImages(t testing.TB, dir string, train, test int) {
 				images = append(images, byte(max(0, min(255, v))))
 			}
 		}
-		for name, data := range map[string][]byte{part + "-images-idx3-ubyte": images, part + "-labels-idx1-ubyte": labels} {
+		for name, data := range map[string][]byte{part + "-images-idx3-ubyte": images,
+			part + "-labels-idx1-ubyte": labels} {
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				t.Fatal(err)
 			}

@@ -41,13 +41,15 @@ func (c claim) check(lines []string) error {
 		}
 	}
 	forms := 0
-	for _, is := range []bool{c.AtMost > 0, c.AtLeast > 0, c.Below != "", c.Near != "", c.Fails, c.Falls > 0} {
+	for _, is := range []bool{c.AtMost > 0, c.AtLeast > 0, c.Below != "", c.Near != "", c.Fails,
+		c.Falls > 0} {
 		if is {
 			forms++
 		}
 	}
 	if err == nil && forms != 1 {
-		err = &check.Error{Name: "claim about " + c.Line, Value: forms, Rule: "one of at_most, at_least, below, near, fails and falls"}
+		err = &check.Error{Name: "claim about " + c.Line, Value: forms,
+			Rule: "one of at_most, at_least, below, near, fails and falls"}
 	}
 	return err
 }
@@ -80,7 +82,8 @@ func (f found) mean(measure string) (mean, sd float64) {
 	return stat.MeanStdDev(v, nil)
 }
 
-var measureTitles = map[string]string{"": "training error", "test": "test error", "gradient": "squared gradient norm", "kept": "training error of the uniformly chosen iterate"}
+var measureTitles = map[string]string{"": "training error", "test": "test error",
+	"gradient": "squared gradient norm", "kept": "training error of the uniformly chosen iterate"}
 
 // judge states the claims.
 func (p *training) judge(r *experiment.Run, all []found) {
@@ -89,7 +92,8 @@ func (p *training) judge(r *experiment.Run, all []found) {
 	}
 	for i, l := range p.Lines {
 		if l.Epsilon > 0 {
-			r.Claim(all[i].Epsilon > 0 && all[i].Epsilon <= l.Epsilon, fmt.Sprintf("%s: costs at most ε = %g", l.Name, l.Epsilon), "%.6g", all[i].Epsilon)
+			r.Claim(all[i].Epsilon > 0 && all[i].Epsilon <= l.Epsilon,
+				fmt.Sprintf("%s: costs at most ε = %g", l.Name, l.Epsilon), "%.6g", all[i].Epsilon)
 		}
 	}
 	for _, c := range p.Claims {
@@ -101,15 +105,19 @@ func (p *training) judge(r *experiment.Run, all []found) {
 			if c.Published != "" {
 				published = " (published: " + c.Published + ")"
 			}
-			r.Claim(v <= c.AtMost, fmt.Sprintf("%s: %s at most %g%s", c.Line, what, c.AtMost, published), "%.5f", v)
+			r.Claim(v <= c.AtMost, fmt.Sprintf("%s: %s at most %g%s", c.Line, what, c.AtMost, published),
+				"%.5f", v)
 		case c.AtLeast > 0:
-			r.Claim(!(v < c.AtLeast), fmt.Sprintf("%s: %s at least %g, or no step size passes", c.Line, what, c.AtLeast), "%.5f", v)
+			r.Claim(!(v < c.AtLeast), fmt.Sprintf("%s: %s at least %g, or no step size passes", c.Line, what,
+				c.AtLeast), "%.5f", v)
 		case c.Below != "":
 			other, _ := at(c.Below).mean(c.Measure)
-			r.Claim(v <= other+c.Slack, fmt.Sprintf("%s: %s at most that of %s and %g", c.Line, what, c.Below, c.Slack), "%.5f and %.5f", v, other)
+			r.Claim(v <= other+c.Slack, fmt.Sprintf("%s: %s at most that of %s and %g", c.Line, what,
+				c.Below, c.Slack), "%.5f and %.5f", v, other)
 		case c.Near != "":
 			other, _ := at(c.Near).mean(c.Measure)
-			r.Claim(math.Abs(v-other) <= c.Slack, fmt.Sprintf("%s: %s within %g of that of %s", c.Line, what, c.Slack, c.Near), "%.5f and %.5f", v, other)
+			r.Claim(math.Abs(v-other) <= c.Slack, fmt.Sprintf("%s: %s within %g of that of %s", c.Line, what,
+				c.Slack, c.Near), "%.5f and %.5f", v, other)
 		case c.Fails:
 			failed := 0
 			for _, o := range f.Runs {
@@ -117,7 +125,8 @@ func (p *training) judge(r *experiment.Run, all []found) {
 					failed++
 				}
 			}
-			r.Claim(failed == len(f.Runs), fmt.Sprintf("%s: fails the rule at every step size down to %.3g", c.Line, p.Step.First/float64(uint64(1)<<p.Step.Halvings)), "%d of %d runs", failed, len(f.Runs))
+			r.Claim(failed == len(f.Runs), fmt.Sprintf("%s: fails the rule at every step size down to %.3g",
+				c.Line, p.Step.First/float64(uint64(1)<<p.Step.Halvings)), "%d of %d runs", failed, len(f.Runs))
 		default:
 			worst := 0.0
 			for _, o := range f.Runs {
@@ -126,7 +135,8 @@ func (p *training) judge(r *experiment.Run, all []found) {
 					worst = math.Inf(1)
 				}
 			}
-			r.Claim(worst <= c.Falls, fmt.Sprintf("%s: the training error falls below %g times the first", c.Line, c.Falls), "%.4f", worst)
+			r.Claim(worst <= c.Falls, fmt.Sprintf("%s: the training error falls below %g times the first",
+				c.Line, c.Falls), "%.4f", worst)
 		}
 	}
 }

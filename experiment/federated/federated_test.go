@@ -45,17 +45,21 @@ func TestClaimsAreJudged(t *testing.T) {
 	d := experimenttest.Parse(t, catalog, small)
 	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{})
 	failed := out.Result.Failed()
-	if len(failed) != 2 || !strings.Contains(failed[0].Text, "at most 1e-09") || !strings.Contains(failed[1].Text, "fails the rule") {
+	if len(failed) != 2 || !strings.Contains(failed[0].Text, "at most 1e-09") ||
+		!strings.Contains(failed[1].Text, "fails the rule") {
 		t.Errorf("failed: %+v", failed)
 	}
 	models := experimenttest.Table(t, out.Result, "models")
-	if eps := experimenttest.Value(t, models, "eps", map[string]any{"line": "central"}); eps.(float64) > 8 || eps.(float64) < 7.9 {
+	if eps := experimenttest.Value(t, models, "eps",
+		map[string]any{"line": "central"}); eps.(float64) > 8 || eps.(float64) < 7.9 {
 		t.Errorf("the trusted server costs %v", eps)
 	}
-	if mb := experimenttest.Value(t, models, "megabytes", map[string]any{"line": "real"}); math.Abs(mb.(float64)-258*23*9/1e6) > 1e-9 {
+	if mb := experimenttest.Value(t, models, "megabytes",
+		map[string]any{"line": "real"}); math.Abs(mb.(float64)-258*23*9/1e6) > 1e-9 {
 		t.Errorf("%v MB", mb) // 258 records, one stream in round 0 and two in eleven
 	}
-	experimenttest.EveryClaimCanFail(t, catalog, []byte(small), out, experimenttest.Replay(out, experiment.Options{}))
+	experimenttest.EveryClaimCanFail(t, catalog, []byte(small), out,
+		experimenttest.Replay(out, experiment.Options{}))
 }
 
 // The rule for the step size: a loss above the limit is a strike, a new least loss clears them.
@@ -96,12 +100,13 @@ func TestStepRule(t *testing.T) {
 	}
 }
 
-// Losses by this package are those of the model: a wide step is halved until it passes, and the trace
-// ends at the last round.
+// Losses by this package are those of the model: a wide step is halved until it passes, and the
+// trace ends at the last round.
 func TestStepIsHalved(t *testing.T) {
 	text := strings.Replace(small, `"first": 0.5, "halvings": 2`, `"first": 4096, "halvings": 20`, 1)
 	p := decoded(t, text)
-	h, err := datasets.OpenHousing(context.Background(), t.TempDir(), datasets.HousingSplit{Silos: p.Silos, Every: p.Every})
+	h, err := datasets.OpenHousing(context.Background(), t.TempDir(),
+		datasets.HousingSplit{Silos: p.Silos, Every: p.Every})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +116,8 @@ func TestStepIsHalved(t *testing.T) {
 	}
 	for _, o := range f.Runs {
 		last := o.Trace[len(o.Trace)-1]
-		if o.failed() || o.Step >= 4096 || last.Round != p.Rounds || len(o.Trace) != 5 || o.Kept.Train <= 0 {
+		if o.failed() || o.Step >= 4096 || last.Round != p.Rounds || len(o.Trace) != 5 ||
+			o.Kept.Train <= 0 {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -141,8 +147,8 @@ func TestDefinitionsAreRefused(t *testing.T) {
 	})
 }
 
-// Acceptance test 17 at the size of continuous integration: without a shuffler ε = 0.8 leaves ε₀ = 0.006
-// of a report, and no step size of ten passes the rule.
+// Acceptance test 17 at the size of continuous integration: without a shuffler ε = 0.8 leaves ε₀ =
+// 0.006 of a report, and no step size of ten passes the rule.
 func TestNoShufflerFails(t *testing.T) {
 	text, err := catalog.Source("federated-california")
 	if err != nil {
@@ -150,8 +156,10 @@ func TestNoShufflerFails(t *testing.T) {
 	}
 	p := decoded(t, string(text))
 	p.Every, p.Repeats = 32, 1
-	l := line{Name: "no shuffler", Look: "ldp", Method: psgm, Reports: rehearsedReports, Epsilon: 0.8, Unshuffled: true, Momentum: 0.1, GradientClip: 0.3, DifferenceClip: 1}
-	h, err := datasets.OpenHousing(context.Background(), t.TempDir(), datasets.HousingSplit{Silos: p.Silos, Every: p.Every})
+	l := line{Name: "no shuffler", Look: "ldp", Method: psgm, Reports: rehearsedReports, Epsilon: 0.8,
+		Unshuffled: true, Momentum: 0.1, GradientClip: 0.3, DifferenceClip: 1}
+	h, err := datasets.OpenHousing(context.Background(), t.TempDir(),
+		datasets.HousingSplit{Silos: p.Silos, Every: p.Every})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,9 +172,10 @@ func TestNoShufflerFails(t *testing.T) {
 	}
 }
 
-// Acceptance test 15 with real reports, at full size and at all ε. At DARRM_LONG=1 all three starts; it takes minutes
-// for each. The limits are the specification's; all are below 0.6 of the target's variance, 0.04888. One start is about
-// 0.0005 from the mean, so that a method that loses 15 % of the fit is found.
+// Acceptance test 15 with real reports, at full size and at all ε. At DARRM_LONG=1 all three
+// starts; it takes minutes for each. The limits are the specification's; all are below 0.6 of the
+// target's variance, 0.04888. One start is about 0.0005 from the mean, so that a method that loses
+// 15 % of the fit is found.
 func TestRealReportsAtFullSize(t *testing.T) {
 	if !experimenttest.Long() {
 		t.Skip("minutes: DARRM_LONG=1")
@@ -176,7 +185,8 @@ func TestRealReportsAtFullSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := decoded(t, string(text))
-	h, err := datasets.OpenHousing(context.Background(), t.TempDir(), datasets.HousingSplit{Silos: p.Silos})
+	h, err := datasets.OpenHousing(context.Background(), t.TempDir(),
+		datasets.HousingSplit{Silos: p.Silos})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +204,8 @@ func TestRealReportsAtFullSize(t *testing.T) {
 		means[epsilon] = mean
 		t.Logf("ε = %g, ε₀ = %.6g: training error %.5f ± %.5f", f.Epsilon, f.LocalEpsilon, mean, sd)
 		if !(mean <= limit) || !(f.Epsilon <= epsilon) {
-			t.Errorf("ε = %g costs %g, and its training error is %.5f, want at most %g", epsilon, f.Epsilon, mean, limit)
+			t.Errorf("ε = %g costs %g, and its training error is %.5f, want at most %g", epsilon, f.Epsilon,
+				mean, limit)
 		}
 	}
 	if !(means[1.6] <= means[0.4]+0.0005) {

@@ -40,7 +40,9 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 			if row["line"] != p.Lines[i].Name {
 				t.Fatalf("%s: row %d is %v", name, i, row)
 			}
-			o := outcome{Step: number("step"), Done: 1, Trace: []measures{{Train: number("train"), Test: number("test"), Gradient: number("gradient")}}, Kept: measures{Train: number("kept")}}
+			o := outcome{Step: number("step"), Done: 1,
+				Trace: []measures{{Train: number("train"), Test: number("test"), Gradient: number("gradient")}},
+				Kept:  measures{Train: number("kept")}}
 			if number("failed") > 0 {
 				o.Done = 0
 			}

@@ -28,30 +28,36 @@ type localSteps struct {
 	Locals []int     `json:"local_steps"`
 	// Published has ‖∇F‖² at the end, a row for each τ.
 	Published [][]float64 `json:"published,omitempty"`
-	// Gains are bounds on how many times less ‖∇F‖² is with the most local steps than with the fewest, a
-	// pair for each τ.
+	// Gains are bounds on how many times less ‖∇F‖² is with the most local steps than with the fewest,
+	// a pair for each τ.
 	Gains [][2]float64 `json:"gains"`
 }
 
 func (p *localSteps) Validate() error {
 	if err := cmp.Or(
-		check.Whole("dim", p.Dim, 2, 1000), check.Whole("silos", p.Silos, 1, 1000), check.Whole("rounds", p.Rounds, 1, 10_000),
+		check.Whole("dim", p.Dim, 2, 1000), check.Whole("silos", p.Silos, 1, 1000),
+		check.Whole("rounds", p.Rounds, 1, 10_000),
 		check.Some("taus and local_steps", len(p.Taus), len(p.Locals)),
 		check.Each("taus", p.Taus, func(name string, v float64) error { return check.Epsilon(name, v) }),
-		check.Each("local_steps", p.Locals, func(name string, v int) error { return check.Whole(name, v, 1, 1000) }),
+		check.Each("local_steps", p.Locals, func(name string, v int) error {
+			return check.Whole(name, v, 1, 1000)
+		}),
 	); err != nil {
 		return err
 	}
 	if len(p.Gains) != len(p.Taus) || p.Published != nil && len(p.Published) != len(p.Taus) {
-		return &check.Error{Name: "gains and published", Value: len(p.Gains), Rule: fmt.Sprintf("a row for each of the %d taus", len(p.Taus))}
+		return &check.Error{Name: "gains and published", Value: len(p.Gains),
+			Rule: fmt.Sprintf("a row for each of the %d taus", len(p.Taus))}
 	}
 	for _, row := range p.Published {
 		if len(row) != len(p.Locals) {
-			return &check.Error{Name: "published figures of a tau", Value: len(row), Rule: fmt.Sprintf("one for each of the %d local_steps", len(p.Locals))}
+			return &check.Error{Name: "published figures of a tau", Value: len(row),
+				Rule: fmt.Sprintf("one for each of the %d local_steps", len(p.Locals))}
 		}
 	}
 	if len(p.Locals) > len(stepLooks) {
-		return &check.Error{Name: "local_steps", Value: len(p.Locals), Rule: fmt.Sprintf("at most %d", len(stepLooks))}
+		return &check.Error{Name: "local_steps", Value: len(p.Locals),
+			Rule: fmt.Sprintf("at most %d", len(stepLooks))}
 	}
 	return nil
 }
@@ -76,8 +82,8 @@ func (q quadratics) Gradient(g, x, a []float64, _ float64) {
 	}
 }
 
-// records returns one record for each silo: A = diag(0.01^{j/(d-1)}) ± τ, the sign by bit j mod 3 of
-// the silo's number m, and b_j = sin(1+10m+j).
+// records returns one record for each silo: A = diag(0.01^{j/(d-1)}) ± τ, the sign by bit j mod 3
+// of the silo's number m, and b_j = sin(1+10m+j).
 func (p *localSteps) records(tau float64) (*data.Records, error) {
 	var rows []float64
 	for m := range p.Silos {
@@ -106,11 +112,13 @@ func (p *localSteps) trace(r *experiment.Run, tau float64, steps int) ([]float64
 		eta = min(eta, 1/(float64(steps)*tau))
 	}
 	q := quadratics{dim: p.Dim}
-	s := federated.Setting{Loss: q, Silos: slices.Repeat([]int{1}, p.Silos), Rounds: p.Rounds, StepSize: eta, GradientClip: unclipped, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
+	s := federated.Setting{Loss: q, Silos: slices.Repeat([]int{1}, p.Silos), Rounds: p.Rounds,
+		StepSize: eta, GradientClip: unclipped, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
 	if steps > 1 {
 		s.Local = federated.Local{Steps: steps, Batch: 1, Clip: unclipped, NoNoise: true}
 	}
-	plan, err := federated.PSGM{Setting: s, Momentum: 1, Epsilon: 1, Account: federated.Unshuffled}.New(p.Silos, 2*p.Dim)
+	plan, err := federated.PSGM{Setting: s, Momentum: 1, Epsilon: 1,
+		Account: federated.Unshuffled}.New(p.Silos, 2*p.Dim)
 	if err != nil {
 		return nil, err
 	}
@@ -140,16 +148,17 @@ func (p *localSteps) Run(r *experiment.Run) error {
 	all := make([][][]float64, len(p.Taus)) // by τ and H
 	for i, tau := range p.Taus {
 		var err error
-		all[i], err = experiment.Step(r, fmt.Sprintf("tau-%d", i+1), []any{p.Dim, p.Silos, p.Rounds, tau, p.Locals, r.Seed}, func() ([][]float64, error) {
-			traces := make([][]float64, len(p.Locals))
-			for j, h := range p.Locals {
-				var err error
-				if traces[j], err = p.trace(r, tau, h); err != nil {
-					return nil, err
+		all[i], err = experiment.Step(r, fmt.Sprintf("tau-%d", i+1),
+			[]any{p.Dim, p.Silos, p.Rounds, tau, p.Locals, r.Seed}, func() ([][]float64, error) {
+				traces := make([][]float64, len(p.Locals))
+				for j, h := range p.Locals {
+					var err error
+					if traces[j], err = p.trace(r, tau, h); err != nil {
+						return nil, err
+					}
 				}
-			}
-			return traces, nil
-		})
+				return traces, nil
+			})
 		if err != nil {
 			return err
 		}
@@ -158,11 +167,17 @@ func (p *localSteps) Run(r *experiment.Run) error {
 }
 
 func (p *localSteps) report(r *experiment.Run, all [][][]float64) error {
-	r.Note("%d silos of one quadratic each in %d dimensions, no noise and no clipping; the step size is min(1/2, 1/(Hτ)).", p.Silos, p.Dim)
-	table := experiment.Table{Name: "gradients", Caption: "Squared gradient norm after the last round.", Columns: []experiment.Column{{Name: "tau", Title: "τ"}, {Name: "local_steps", Title: "H"}, {Name: "gradient", Title: "squared gradient norm", Format: "%.6g"}, {Name: "published", Title: "published", Format: "%.6g"}}}
+	r.Note("%d silos of one quadratic each in %d dimensions, no noise and no clipping; the step "+
+		"size is min(1/2, 1/(Hτ)).", p.Silos, p.Dim)
+	table := experiment.Table{Name: "gradients",
+		Caption: "Squared gradient norm after the last round.",
+		Columns: []experiment.Column{{Name: "tau", Title: "τ"}, {Name: "local_steps", Title: "H"},
+			{Name: "gradient", Title: "squared gradient norm", Format: "%.6g"},
+			{Name: "published", Title: "published", Format: "%.6g"}}}
 	panels := make([]experiment.Panel, len(p.Taus))
 	for i, tau := range p.Taus {
-		panels[i] = experiment.Panel{Title: fmt.Sprintf("τ = %g", tau), X: "round", Y: "squared norm", LogY: true}
+		panels[i] = experiment.Panel{Title: fmt.Sprintf("τ = %g", tau), X: "round", Y: "squared norm",
+			LogY: true}
 		end := make([]float64, len(p.Locals))
 		for j, h := range p.Locals {
 			s := experiment.Series{Method: stepLooks[j], Name: fmt.Sprintf("H = %d", h), Plain: true}
@@ -174,13 +189,17 @@ func (p *localSteps) report(r *experiment.Run, all [][][]float64) error {
 			row := []any{tau, float64(h), end[j], nil}
 			if p.Published != nil {
 				row[3] = p.Published[i][j]
-				r.Claim(math.Abs(end[j]-p.Published[i][j]) <= 1e-4*p.Published[i][j], fmt.Sprintf("τ = %g, H = %d: the published %g", tau, h, p.Published[i][j]), "%.6g", end[j])
+				r.Claim(math.Abs(end[j]-p.Published[i][j]) <= 1e-4*p.Published[i][j],
+					fmt.Sprintf("τ = %g, H = %d: the published %g", tau, h, p.Published[i][j]), "%.6g", end[j])
 			}
 			table.Add(row...)
 		}
 		gain := end[0] / end[len(end)-1]
-		r.Claim(gain >= p.Gains[i][0] && gain <= p.Gains[i][1], fmt.Sprintf("τ = %g: %d local steps end %g to %g times lower than %d", tau, p.Locals[len(p.Locals)-1], p.Gains[i][0], p.Gains[i][1], p.Locals[0]), "%.4g", gain)
+		r.Claim(gain >= p.Gains[i][0] && gain <= p.Gains[i][1],
+			fmt.Sprintf("τ = %g: %d local steps end %g to %g times lower than %d", tau,
+				p.Locals[len(p.Locals)-1], p.Gains[i][0], p.Gains[i][1], p.Locals[0]), "%.4g", gain)
 	}
 	r.Table(table)
-	return r.Figure("gradients", "Squared gradient norm of the mean of all silos after each round.", len(panels), panels)
+	return r.Figure("gradients", "Squared gradient norm of the mean of all silos after each round.",
+		len(panels), panels)
 }

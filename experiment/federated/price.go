@@ -31,10 +31,15 @@ type price struct {
 
 func (p *price) Validate() error {
 	return cmp.Or(
-		check.Whole("dim", p.Dim, 1, 100_000), check.Whole("reports", p.Reports, 1, 10_000_000), check.Whole("repeats", p.Repeats, 2, 10_000),
+		check.Whole("dim", p.Dim, 1, 100_000), check.Whole("reports", p.Reports, 1, 10_000_000),
+		check.Whole("repeats", p.Repeats, 2, 10_000),
 		check.Some("local_eps and dims", len(p.LocalEpsilons), len(p.Dims)),
-		check.Each("local_eps", p.LocalEpsilons, func(name string, v float64) error { return check.UpTo(name, v, report.MaxEpsilon) }),
-		check.Each("dims", p.Dims, func(name string, v int) error { return check.Whole(name, v, 1, report.MaxDim) }),
+		check.Each("local_eps", p.LocalEpsilons, func(name string, v float64) error {
+			return check.UpTo(name, v, report.MaxEpsilon)
+		}),
+		check.Each("dims", p.Dims, func(name string, v int) error {
+			return check.Whole(name, v, 1, report.MaxDim)
+		}),
 		check.Positive("within", p.Within), p.Rates.check(),
 	)
 }
@@ -81,13 +86,15 @@ func (p *price) measure(r *experiment.Run, epsilon float64) (noise, error) {
 	if err != nil {
 		return noise{}, err
 	}
-	rho, err := amplification.Round{Streams: 1, Reports: p.Reports, Epsilon: epsilon, OneBit: true}.RDP(2)
+	rho, err := amplification.Round{Streams: 1, Reports: p.Reports, Epsilon: epsilon,
+		OneBit: true}.RDP(2)
 	if err != nil {
 		return noise{}, err
 	}
 	n := float64(p.Reports)
 	// A mean changes by at most 2/N; normal noise of deviation s has divergence α(2/N)²/(2s²).
-	out := noise{Stated: randomizer.Scale(1) / math.Sqrt(n), Central: 2 / n / math.Sqrt(rho) * math.Sqrt(float64(p.Dim))}
+	out := noise{Stated: randomizer.Scale(1) / math.Sqrt(n),
+		Central: 2 / n / math.Sqrt(rho) * math.Sqrt(float64(p.Dim))}
 	squares := make([]float64, p.Repeats)
 	g, ctx := errgroup.WithContext(r)
 	g.SetLimit(runtime.GOMAXPROCS(0)) // each repeat writes into a place of its own
@@ -122,12 +129,14 @@ func (p *price) Run(r *experiment.Run) error {
 	all := make([]noise, len(p.LocalEpsilons))
 	for i, e := range p.LocalEpsilons {
 		var err error
-		all[i], err = experiment.Step(r, fmt.Sprintf("eps-%g", e), []any{p.Dim, p.Reports, p.Repeats, e, r.Seed}, func() (noise, error) { return p.measure(r, e) })
+		all[i], err = experiment.Step(r, fmt.Sprintf("eps-%g", e),
+			[]any{p.Dim, p.Reports, p.Repeats, e, r.Seed}, func() (noise, error) { return p.measure(r, e) })
 		if err != nil {
 			return err
 		}
 	}
-	sizes, err := experiment.Step(r, "sizes", []any{p.Dims, r.Seed}, func() ([]size, error) { return p.sizes(r) })
+	sizes, err := experiment.Step(r, "sizes", []any{p.Dims, r.Seed},
+		func() ([]size, error) { return p.sizes(r) })
 	if err != nil {
 		return err
 	}
@@ -136,25 +145,43 @@ func (p *price) Run(r *experiment.Run) error {
 		return err
 	}
 	p.Rates.report(r, bounds)
-	r.Note("%d reports of zero vectors in %d dimensions, clipping norm 1; means of %d rounds. The trusted server's noise is normal, at the same Rényi divergence of order 2.", p.Reports, p.Dim, p.Repeats)
-	table := experiment.Table{Name: "noise", Caption: "Root mean square error of one mean, over the clipping norm.", Columns: []experiment.Column{
-		{Name: "eps0", Title: "ε₀", Format: "%g"}, {Name: "measured", Title: "reports, measured", Format: "%.5f"}, {Name: "stated", Title: "reports, stated", Format: "%.5f"},
-		{Name: "central", Title: "trusted server", Format: "%.5f"}, {Name: "ratio", Title: "price", Format: "%.4f"}, {Name: "formula", Title: "√(π(1+e^ε₀)/4)", Format: "%.4f"}}}
+	r.Note("%d reports of zero vectors in %d dimensions, clipping norm 1; means of %d rounds. The "+
+		"trusted server's noise is normal, at the same Rényi divergence of order 2.", p.Reports, p.Dim,
+		p.Repeats)
+	table := experiment.Table{Name: "noise",
+		Caption: "Root mean square error of one mean, over the clipping norm.",
+		Columns: []experiment.Column{
+			{Name: "eps0", Title: "ε₀", Format: "%g"}, {Name: "measured", Title: "reports, measured",
+				Format: "%.5f"}, {Name: "stated", Title: "reports, stated", Format: "%.5f"},
+			{Name: "central", Title: "trusted server", Format: "%.5f"},
+			{Name: "ratio", Title: "price", Format: "%.4f"},
+			{Name: "formula", Title: "√(π(1+e^ε₀)/4)", Format: "%.4f"}}}
 	measured := experiment.Series{Method: prefix + "middle", Name: "measured", Marks: true}
-	formula := experiment.Series{Method: prefix + "formula", Name: "√(π(1+e^ε₀)/4)", Dashed: true, Plain: true}
+	formula := experiment.Series{Method: prefix + "formula", Name: "√(π(1+e^ε₀)/4)", Dashed: true,
+		Plain: true}
 	for i, e := range p.LocalEpsilons {
 		ratio, limit := all[i].Measured/all[i].Central, math.Sqrt(math.Pi*(1+math.Exp(e))/4)
 		table.Add(e, all[i].Measured, all[i].Stated, all[i].Central, ratio, limit)
 		measured.Add(e, ratio)
 		formula.Add(e, limit)
-		r.Claim(math.Abs(all[i].Measured-all[i].Stated) <= p.Within*all[i].Stated, fmt.Sprintf("ε₀ = %g: the noise is what the randomiser states, within %g", e, p.Within), "%.5f and %.5f", all[i].Measured, all[i].Stated)
-		r.Claim(math.Abs(ratio-limit) <= p.Within*limit, fmt.Sprintf("ε₀ = %g: the price of an untrusted server is √(π(1+e^ε₀)/4), within %g", e, p.Within), "%.4f and %.4f", ratio, limit)
+		r.Claim(math.Abs(all[i].Measured-all[i].Stated) <= p.Within*all[i].Stated,
+			fmt.Sprintf("ε₀ = %g: the noise is what the randomiser states, within %g", e, p.Within),
+			"%.5f and %.5f", all[i].Measured, all[i].Stated)
+		r.Claim(math.Abs(ratio-limit) <= p.Within*limit,
+			fmt.Sprintf("ε₀ = %g: the price of an untrusted server is √(π(1+e^ε₀)/4), within %g", e,
+				p.Within), "%.4f and %.4f", ratio, limit)
 	}
 	r.Table(table)
-	bytes := experiment.Table{Name: "bytes", Caption: fmt.Sprintf("A round of two streams of %d reports, from the silos to the shuffler and as much from there to the server.", p.Reports), Columns: []experiment.Column{
-		{Name: "dim", Title: "d"}, {Name: "bits", Title: "bits a report: seed and bit", Format: "%.0f"}, {Name: "float_bits", Title: "numbers", Format: "%.0f"},
-		{Name: "megabytes", Title: "MB a round: seed and bit", Format: "%.4g"}, {Name: "padded_megabytes", Title: "as sent", Format: "%.4g"}, {Name: "float_megabytes", Title: "numbers", Format: "%.4g"},
-		{Name: "many_messages_bits", Title: "bits a record: many messages", Format: "%.3g"}}}
+	bytes := experiment.Table{Name: "bytes",
+		Caption: fmt.Sprintf(
+			"A round of two streams of %d reports, from the silos to the shuffler and as much from there "+
+				"to the server.", p.Reports), Columns: []experiment.Column{
+			{Name: "dim", Title: "d"}, {Name: "bits", Title: "bits a report: seed and bit", Format: "%.0f"},
+			{Name: "float_bits", Title: "numbers", Format: "%.0f"},
+			{Name: "megabytes", Title: "MB a round: seed and bit", Format: "%.4g"},
+			{Name: "padded_megabytes", Title: "as sent", Format: "%.4g"},
+			{Name: "float_megabytes", Title: "numbers", Format: "%.4g"},
+			{Name: "many_messages_bits", Title: "bits a record: many messages", Format: "%.3g"}}}
 	const bits = 65
 	for i, d := range p.Dims {
 		mb := func(bits float64) float64 { return 2 * float64(p.Reports) * bits / 8e6 }
@@ -163,10 +190,19 @@ func (p *price) Run(r *experiment.Run) error {
 		if err != nil {
 			return err
 		}
-		bytes.Add(float64(d), float64(bits), s.Floats, mb(bits), mb(s.Sent), mb(s.Floats), float64(d)*(2*levels+noiseBits))
-		r.Claim(s.Sent >= bits && s.Sent < bits+8 && s.Floats == float64(32*d), fmt.Sprintf("d = %d: a report is 65 bits in whole bytes, whatever d, or 32·d", d), "%.0f and %.0f bits", s.Sent, s.Floats)
+		bytes.Add(float64(d), float64(bits), s.Floats, mb(bits), mb(s.Sent), mb(s.Floats),
+			float64(d)*(2*levels+noiseBits))
+		r.Claim(s.Sent >= bits && s.Sent < bits+8 && s.Floats == float64(32*d),
+			fmt.Sprintf("d = %d: a report is 65 bits in whole bytes, whatever d, or 32·d", d),
+			"%.0f and %.0f bits", s.Sent, s.Floats)
 	}
 	r.Table(bytes)
-	r.Note("SDP FedProx-SPIDER, the other method that trusts no server, sends its gradients by a protocol of many messages. At the setting that is published for it one record would send the bits in the table's last column each round, so it is not run; the constant in them could not be confirmed.")
-	return r.Figure("price", "Noise of a mean over that of a trusted server at the same Rényi divergence.", 1, []experiment.Panel{{Title: "price of an untrusted server", X: "ε₀", Y: "ratio of deviations", Series: []experiment.Series{formula, measured}}})
+	r.Note("SDP FedProx-SPIDER, the other method that trusts no server, sends its gradients by a " +
+		"protocol of many messages. At the setting that is published for it one record would send the " +
+		"bits in the table's last column each round, so it is not run; the constant in them could not " +
+		"be confirmed.")
+	return r.Figure("price",
+		"Noise of a mean over that of a trusted server at the same Rényi divergence.", 1,
+		[]experiment.Panel{{Title: "price of an untrusted server", X: "ε₀", Y: "ratio of deviations",
+			Series: []experiment.Series{formula, measured}}})
 }

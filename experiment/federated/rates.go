@@ -31,7 +31,8 @@ type bounds struct {
 func (b bounds) setting(asPrinted bool) rates.Setting {
 	return rates.Setting{
 		Silos: b.Silos, Records: b.Records, Dim: b.Dim, Rounds: b.Rounds, Steps: b.Steps, Batch: b.Batch,
-		Gap: b.Gap, Smoothness: b.Smoothness, Gradient: b.Gradient, Heterogeneity: b.Heterogeneity, Epsilon: b.Epsilon, AsPrinted: asPrinted,
+		Gap: b.Gap, Smoothness: b.Smoothness, Gradient: b.Gradient, Heterogeneity: b.Heterogeneity,
+		Epsilon: b.Epsilon, AsPrinted: asPrinted,
 	}
 }
 
@@ -63,7 +64,8 @@ func (b bounds) rates() ([]rate, error) {
 		}
 		for i, r := range append(all, spider) {
 			if asPrinted {
-				out = append(out, rate{Method: r.Method, Trusted: r.TrustedServer, Full: r.FullGradients, Printed: r.Bound})
+				out = append(out, rate{Method: r.Method, Trusted: r.TrustedServer, Full: r.FullGradients,
+					Printed: r.Bound})
 			} else {
 				out[i].Corrected = r.Bound
 			}
@@ -73,16 +75,26 @@ func (b bounds) rates() ([]rate, error) {
 }
 
 func (b bounds) report(r *experiment.Run, all []rate) {
-	table := experiment.Table{Name: "rates", Caption: fmt.Sprintf("Published bounds on E‖∇F‖² without constants and logarithms: %d silos of %d records, d = %d, R = %d, K = %d, b = %d, τ = %g, ε = %g.", b.Silos, b.Records, b.Dim, b.Rounds, b.Steps, b.Batch, b.Heterogeneity, b.Epsilon), Columns: []experiment.Column{
-		{Name: "method", Title: "method"}, {Name: "server", Title: "server"}, {Name: "gradients", Title: "gradients of a round"}, {Name: "printed", Title: "as printed", Format: "%.5g"}, {Name: "corrected", Title: "by its proof", Format: "%.5g"}}}
+	table := experiment.Table{Name: "rates",
+		Caption: fmt.Sprintf(
+			"Published bounds on E‖∇F‖² without constants and logarithms: %d silos of %d records, d = %d, "+
+				"R = %d, K = %d, b = %d, τ = %g, ε = %g.", b.Silos, b.Records, b.Dim, b.Rounds, b.Steps,
+			b.Batch, b.Heterogeneity, b.Epsilon), Columns: []experiment.Column{
+			{Name: "method", Title: "method"}, {Name: "server", Title: "server"},
+			{Name: "gradients", Title: "gradients of a round"},
+			{Name: "printed", Title: "as printed", Format: "%.5g"},
+			{Name: "corrected", Title: "by its proof", Format: "%.5g"}}}
 	for _, m := range all {
-		table.Add(m.Method, map[bool]string{true: "trusted", false: "not trusted"}[m.Trusted], map[bool]string{true: "all", false: "a batch"}[m.Full], m.Printed, m.Corrected)
+		table.Add(m.Method, map[bool]string{true: "trusted", false: "not trusted"}[m.Trusted],
+			map[bool]string{true: "all", false: "a batch"}[m.Full], m.Printed, m.Corrected)
 		if i := slices.IndexFunc(b.Published, func(p rate) bool { return p.Method == m.Method }); i >= 0 {
 			want := b.Published[i]
 			off := max(math.Abs(m.Printed/want.Printed-1), math.Abs(m.Corrected/want.Corrected-1))
-			r.Claim(off <= 1e-6, fmt.Sprintf("%s: the bounds are %g as printed and %g by the proof", m.Method, want.Printed, want.Corrected), "%.8g and %.8g", m.Printed, m.Corrected)
+			r.Claim(off <= 1e-6, fmt.Sprintf("%s: the bounds are %g as printed and %g by the proof",
+				m.Method, want.Printed, want.Corrected), "%.8g and %.8g", m.Printed, m.Corrected)
 		}
 	}
 	r.Table(table)
-	r.Note("A round on all gradients takes as many rounds of computing as a silo's records need; the bounds do not count them.")
+	r.Note("A round on all gradients takes as many rounds of computing as a silo's records need; " +
+		"the bounds do not count them.")
 }

@@ -18,17 +18,26 @@ func (p *training) report(r *experiment.Run, h datasets.Housing, all []found) er
 	if p.ByLatitude {
 		how = "a belt of latitude each"
 	}
-	r.Note("%d training records in %d silos, %s; %d to test on. Features and response are scaled by the training records, as in the experiment that is repeated; the account does not pay for that.", h.Train.Len(), len(h.Sizes), how, h.Test.Len())
-	r.Note("The step size is chosen by the training loss, which is outside the account as well: in earnest it is fixed beforehand, or paid for.")
-	r.Note("Means over %d starts. Rehearsed lines have normal noise of the reports' deviation in place of reports; ε is that of the run they stand for, and nothing was released.", p.Repeats)
-	table := experiment.Table{Name: "models", Caption: "Errors at the end, of the scaled response.", Columns: []experiment.Column{
-		{Name: "line", Title: "line"}, {Name: "reports", Title: "reports"}, {Name: "eps", Title: "ε", Format: "%.4g"}, {Name: "eps0", Title: "ε₀", Format: "%.4g"},
-		{Name: "step", Title: "step chosen", Format: "%.3g"}, {Name: "failed", Title: "failed"},
-		{Name: "train", Title: "training error", Format: "%.4f"}, {Name: "train_sd", Title: "±", Format: "%.1g"},
-		{Name: "test", Title: "test error", Format: "%.4f"}, {Name: "test_sd", Title: "±", Format: "%.1g"},
-		{Name: "gradient", Title: "squared gradient norm", Format: "%.2g"}, {Name: "kept", Title: "of a uniform iterate", Format: "%.4f"},
-		{Name: "megabytes", Title: "reports, MB", Format: "%.4g"},
-	}}
+	r.Note("%d training records in %d silos, %s; %d to test on. Features and response are scaled by "+
+		"the training records, as in the experiment that is repeated; the account does not pay for that.",
+		h.Train.Len(), len(h.Sizes), how, h.Test.Len())
+	r.Note("The step size is chosen by the training loss, which is outside the account as well: in " +
+		"earnest it is fixed beforehand, or paid for.")
+	r.Note("Means over %d starts. Rehearsed lines have normal noise of the reports' deviation in "+
+		"place of reports; ε is that of the run they stand for, and nothing was released.", p.Repeats)
+	table := experiment.Table{Name: "models", Caption: "Errors at the end, of the scaled response.",
+		Columns: []experiment.Column{
+			{Name: "line", Title: "line"}, {Name: "reports", Title: "reports"},
+			{Name: "eps", Title: "ε", Format: "%.4g"}, {Name: "eps0", Title: "ε₀", Format: "%.4g"},
+			{Name: "step", Title: "step chosen", Format: "%.3g"}, {Name: "failed", Title: "failed"},
+			{Name: "train", Title: "training error", Format: "%.4f"},
+			{Name: "train_sd", Title: "±", Format: "%.1g"},
+			{Name: "test", Title: "test error", Format: "%.4f"},
+			{Name: "test_sd", Title: "±", Format: "%.1g"},
+			{Name: "gradient", Title: "squared gradient norm", Format: "%.2g"},
+			{Name: "kept", Title: "of a uniform iterate", Format: "%.4f"},
+			{Name: "megabytes", Title: "reports, MB", Format: "%.4g"},
+		}}
 	for i, l := range p.Lines {
 		f := all[i]
 		steps, failed := 0.0, 0
@@ -38,7 +47,8 @@ func (p *training) report(r *experiment.Run, h datasets.Housing, all []found) er
 				failed++
 			}
 		}
-		row := []any{l.Name, l.Reports, positive(f.Epsilon), positive(f.LocalEpsilon), math.Exp2(steps), failed}
+		row := []any{l.Name, l.Reports, positive(f.Epsilon), positive(f.LocalEpsilon), math.Exp2(steps),
+			failed}
 		for _, m := range []string{"", "test"} {
 			v, sd := f.mean(m)
 			row = append(row, finite(v), finite(sd))
@@ -75,7 +85,8 @@ func (p *training) figure(r *experiment.Run, all []found) error {
 	}
 	for k := range panels {
 		for i, l := range p.Lines {
-			s := experiment.Series{Method: prefix + l.Look, Name: l.Name, Plain: true, Dashed: looks[prefix+l.Look].Dashes != nil}
+			s := experiment.Series{Method: prefix + l.Look, Name: l.Name, Plain: true,
+				Dashed: looks[prefix+l.Look].Dashes != nil}
 			for j := range all[i].Runs[0].Trace {
 				sum, n := 0.0, 0.0
 				for _, o := range all[i].Runs {
@@ -93,5 +104,7 @@ func (p *training) figure(r *experiment.Run, all []found) error {
 			}
 		}
 	}
-	return r.Figure("curves", fmt.Sprintf("The last iterate after each round, means over %d starts; lines whose every run failed are left out.", p.Repeats), len(panels), panels)
+	return r.Figure("curves",
+		fmt.Sprintf("The last iterate after each round, means over %d starts; lines whose every run "+
+			"failed are left out.", p.Repeats), len(panels), panels)
 }

@@ -24,8 +24,9 @@ type measures struct {
 
 // outcome is one run of one line.
 type outcome struct {
-	Step  float64    `json:"step"`
-	Done  float64    `json:"done"`  // share of the rounds; below 1 the rule failed at all step sizes, and the rest is of the smallest
+	Step float64 `json:"step"`
+	// share of the rounds; below 1 the rule failed at all step sizes, and the rest is of the smallest
+	Done  float64    `json:"done"`
 	Trace []measures `json:"trace"` // of the last iterate
 	Kept  measures   `json:"kept"`  // of one of all iterates, each as likely
 }
@@ -43,14 +44,18 @@ type found struct {
 }
 
 func (p *training) Run(r *experiment.Run) error {
-	housing, err := datasets.OpenHousing(r, r.Data, datasets.HousingSplit{Silos: p.Silos, ByLatitude: p.ByLatitude, Every: p.Every})
+	housing, err := datasets.OpenHousing(r, r.Data,
+		datasets.HousingSplit{Silos: p.Silos, ByLatitude: p.ByLatitude, Every: p.Every})
 	if err != nil {
 		return err
 	}
 	all := make([]found, len(p.Lines))
 	for i, l := range p.Lines {
-		key := []any{p.Silos, p.ByLatitude, p.Every, p.Hidden, p.Rounds, p.Delta, p.Step, p.Repeats, l, r.Seed, r.Inputs}
-		all[i], err = experiment.Step(r, fmt.Sprintf("line-%d", i+1), key, func() (found, error) { return p.train(r, l, housing) })
+		key := []any{p.Silos, p.ByLatitude, p.Every, p.Hidden, p.Rounds, p.Delta, p.Step, p.Repeats, l,
+			r.Seed, r.Inputs}
+		all[i], err = experiment.Step(r, fmt.Sprintf("line-%d", i+1), key, func() (found, error) {
+			return p.train(r, l, housing)
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.Name, err)
 		}
@@ -93,14 +98,16 @@ func (f *found) describe(plan *federated.Plan, l line) {
 	if f.Epsilon > 0 || l.Reports == noReports {
 		return
 	}
-	f.Epsilon, f.LocalEpsilon, f.Reports = plan.Price().Cost.Epsilon, plan.LocalEpsilon(), plan.Reports()
+	f.Epsilon, f.LocalEpsilon, f.Reports = plan.Price().Cost.Epsilon, plan.LocalEpsilon(),
+		plan.Reports()
 	if q := plan.Randomizer(); q != nil {
 		f.ReportBytes = q.Size()
 	}
 }
 
 // once is one run at one step size. If that is too large the outcome covers the rounds before.
-func (p *training) once(r *experiment.Run, plan *federated.Plan, h datasets.Housing, eta float64, seed uint64) (outcome, error) {
+func (p *training) once(r *experiment.Run, plan *federated.Plan, h datasets.Housing, eta float64,
+	seed uint64) (outcome, error) {
 	o := outcome{Step: eta}
 	algorithm, err := plan.Train(h.Train)
 	if err != nil {

@@ -65,17 +65,20 @@ const (
 )
 
 // plan prices the line at a step size, from the start of a seed. A known ε₀ saves its calibration.
-func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64, seed uint64) (*federated.Plan, error) {
+func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64,
+	seed uint64) (*federated.Plan, error) {
 	network, err := loss.NewNetwork(p.Hidden)
 	if err != nil {
 		return nil, err
 	}
 	s := federated.Setting{
-		Loss: network, Silos: sizes, StartSeed: seed, Rounds: p.Rounds, StepSize: stepSize, GradientClip: l.GradientClip, DifferenceClip: l.DifferenceClip,
+		Loss: network, Silos: sizes, StartSeed: seed, Rounds: p.Rounds, StepSize: stepSize,
+		GradientClip: l.GradientClip, DifferenceClip: l.DifferenceClip,
 		Target: accountant.Cost{Epsilon: l.Epsilon, Delta: p.Delta},
 	}
 	if l.LocalSteps > 1 {
-		s.Local = federated.Local{Steps: l.LocalSteps, Batch: l.LocalBatch, Clip: l.LocalClip, NoNoise: l.Reports == noReports}
+		s.Local = federated.Local{Steps: l.LocalSteps, Batch: l.LocalBatch, Clip: l.LocalClip,
+			NoNoise: l.Reports == noReports}
 	}
 	n := 0
 	for _, size := range sizes {
@@ -84,13 +87,15 @@ func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64, see
 	if l.Method == central {
 		return federated.Central{Setting: s, Period: l.Period}.New(n, datasets.HousingFeatures)
 	}
-	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: l.FirstBatch, Batch: l.Batch, Epsilon: cmp.Or(l.LocalEpsilon, localEpsilon)}
+	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: l.FirstBatch, Batch: l.Batch,
+		Epsilon: cmp.Or(l.LocalEpsilon, localEpsilon)}
 	if l.Unshuffled {
 		c.Account = federated.Unshuffled
 	}
 	if l.Reports == noReports {
 		// Any account will do where there is nothing to account for.
-		c.Account, c.Epsilon, c.Target = federated.Unshuffled, 1, accountant.Cost{Epsilon: 1, Delta: p.Delta}
+		c.Account, c.Epsilon, c.Target = federated.Unshuffled, 1,
+			accountant.Cost{Epsilon: 1, Delta: p.Delta}
 	}
 	return c.New(n, datasets.HousingFeatures)
 }
@@ -169,8 +174,8 @@ func (p *training) Inputs(ctx context.Context, root string) (map[string]string, 
 }
 
 // step is the rule for the step size: it begins with First, and is halved and the run begun anew
-// where the training loss, looked at every Check rounds, was Strikes times above Limit times the least
-// so far. A new least loss clears the strikes.
+// where the training loss, looked at every Check rounds, was Strikes times above Limit times the
+// least so far. A new least loss clears the strikes.
 type step struct {
 	First    float64 `json:"first"`
 	Halvings int     `json:"halvings"` // at most; 0 is a fixed step
@@ -180,7 +185,8 @@ type step struct {
 }
 
 func (s step) check(rounds int) error {
-	err := cmp.Or(check.Positive("first step", s.First), check.Whole("halvings", s.Halvings, 0, 50), check.Whole("check", s.Check, 1, rounds))
+	err := cmp.Or(check.Positive("first step", s.First), check.Whole("halvings", s.Halvings, 0, 50),
+		check.Whole("check", s.Check, 1, rounds))
 	if err != nil || s.Halvings == 0 {
 		return err
 	}
@@ -208,4 +214,6 @@ func (s step) watch() func(loss float64) error {
 }
 
 // tooLarge reports whether an error comes from too large a step size.
-func tooLarge(err error) bool { return errors.Is(err, errStruck) || errors.Is(err, train.ErrDiverged) }
+func tooLarge(err error) bool {
+	return errors.Is(err, errStruck) || errors.Is(err, train.ErrDiverged)
+}

@@ -31,7 +31,8 @@ func (p *accountingParameters) Validate() error {
 		return err
 	}
 	for _, row := range p.Rows {
-		if err := cmp.Or(check.Epsilon("epsilon", row.Epsilon), check.Delta("delta", row.Delta), check.Some("queries", len(row.Queries))); err != nil {
+		if err := cmp.Or(check.Epsilon("epsilon", row.Epsilon), check.Delta("delta", row.Delta),
+			check.Some("queries", len(row.Queries))); err != nil {
 			return err
 		}
 		for _, q := range row.Queries {
@@ -40,7 +41,8 @@ func (p *accountingParameters) Validate() error {
 			}
 		}
 		if len(row.Printed) != 0 && len(row.Printed) != len(row.Queries) {
-			return &check.Error{Name: "printed", Value: fmt.Sprintf("%d entries", len(row.Printed)), Rule: fmt.Sprintf("one per number of queries, %d", len(row.Queries))}
+			return &check.Error{Name: "printed", Value: fmt.Sprintf("%d entries", len(row.Printed)),
+				Rule: fmt.Sprintf("one per number of queries, %d", len(row.Queries))}
 		}
 	}
 	return nil
@@ -49,7 +51,8 @@ func (p *accountingParameters) Validate() error {
 func (p *accountingParameters) Steps() int { return len(p.Rows) }
 
 // cycle is the order of colours for lines that stand for parameters, not for methods.
-var cycle = []experiment.Method{methodOpt, methodOpt, methodSub, methodSub, methodGNMax, methodGNMax, methodOptClear, methodOptClear}
+var cycle = []experiment.Method{methodOpt, methodOpt, methodSub, methodSub, methodGNMax,
+	methodGNMax, methodOptClear, methodOptClear}
 
 // composition is a total by the source's theorem and by the best one.
 type composition struct {
@@ -58,22 +61,33 @@ type composition struct {
 }
 
 func (p *accountingParameters) Run(r *experiment.Run) error {
-	t := experiment.Table{Name: "totals", Caption: "Total privacy loss of Q queries: the source's general composition with slack δ', and the optimal composition at the same δ.", Columns: []experiment.Column{
-		{Name: "table", Title: "table"}, {Name: "data", Title: "data"}, {Name: "epsilon_query", Title: "ε per query"}, {Name: "delta_query", Title: "δ per query"}, {Name: "queries", Title: "Q"},
-		{Name: "epsilon_total", Title: "total ε", Format: "%.3f"}, {Name: "delta_total", Title: "total δ", Format: "%.3f"}, {Name: "printed", Title: "source prints"},
-		{Name: "epsilon_optimal", Title: "optimal composition", Format: "%.3f"}, {Name: "saved", Title: "saves", Format: "%.1f %%"}}}
-	chart := experiment.Panel{Title: fmt.Sprintf("Total ε of Q queries, δ' = %g", p.Slack), X: "Q, queries", Y: "total ε", LogY: true}
+	t := experiment.Table{Name: "totals",
+		Caption: "Total privacy loss of Q queries: the source's general composition with slack δ', and " +
+			"the optimal composition at the same δ.", Columns: []experiment.Column{
+			{Name: "table", Title: "table"}, {Name: "data", Title: "data"},
+			{Name: "epsilon_query", Title: "ε per query"}, {Name: "delta_query", Title: "δ per query"},
+			{Name: "queries", Title: "Q"},
+			{Name: "epsilon_total", Title: "total ε", Format: "%.3f"},
+			{Name: "delta_total", Title: "total δ", Format: "%.3f"},
+			{Name: "printed", Title: "source prints"},
+			{Name: "epsilon_optimal", Title: "optimal composition", Format: "%.3f"},
+			{Name: "saved", Title: "saves", Format: "%.1f %%"}}}
+	chart := experiment.Panel{Title: fmt.Sprintf("Total ε of Q queries, δ' = %g", p.Slack),
+		X: "Q, queries", Y: "total ε", LogY: true}
 	same, numbers := 0, 0
 	saves := true
 	for i, row := range p.Rows {
-		totals, err := experiment.Step(r, fmt.Sprintf("row-%02d", i+1), []any{p.Slack, row.Epsilon, row.Delta, row.Queries}, func() ([]composition, error) {
-			return compositions(row, p.Slack)
-		})
+		totals, err := experiment.Step(r, fmt.Sprintf("row-%02d", i+1),
+			[]any{p.Slack, row.Epsilon, row.Delta, row.Queries}, func() ([]composition, error) {
+				return compositions(row, p.Slack)
+			})
 		if err != nil {
 			return err
 		}
-		general := experiment.Series{Name: fmt.Sprintf("ε = %g, general", row.Epsilon), Method: cycle[i%len(cycle)]}
-		optimal := experiment.Series{Name: fmt.Sprintf("ε = %g, optimal", row.Epsilon), Method: general.Method, Dashed: true}
+		general := experiment.Series{Name: fmt.Sprintf("ε = %g, general", row.Epsilon),
+			Method: cycle[i%len(cycle)]}
+		optimal := experiment.Series{Name: fmt.Sprintf("ε = %g, optimal", row.Epsilon),
+			Method: general.Method, Dashed: true}
 		for j, c := range totals {
 			var printed any
 			if len(row.Printed) > 0 {
@@ -87,7 +101,8 @@ func (p *accountingParameters) Run(r *experiment.Run) error {
 				}
 			}
 			saves = saves && c.Optimal <= c.General.Epsilon
-			t.Add(row.Table, row.Data, row.Epsilon, row.Delta, row.Queries[j], c.General.Epsilon, c.General.Delta, printed, c.Optimal, 100*(1-c.Optimal/c.General.Epsilon))
+			t.Add(row.Table, row.Data, row.Epsilon, row.Delta, row.Queries[j], c.General.Epsilon,
+				c.General.Delta, printed, c.Optimal, 100*(1-c.Optimal/c.General.Epsilon))
 			general.Add(float64(row.Queries[j]), c.General.Epsilon)
 			optimal.Add(float64(row.Queries[j]), c.Optimal)
 		}
@@ -97,11 +112,16 @@ func (p *accountingParameters) Run(r *experiment.Run) error {
 	}
 	r.Table(t)
 	if numbers > 0 {
-		r.Claim(same == numbers, "every printed digit of the source's tables is met", "%d of %d numbers", same, numbers)
+		r.Claim(same == numbers, "every printed digit of the source's tables is met", "%d of %d numbers",
+			same, numbers)
 	}
 	r.Claim(saves, "the optimal composition never costs more", "%d totals compared", len(t.Rows))
-	r.Note("Composition theorems need fresh randomness in every query. The source's teachers are trained once: for them these totals are no guarantee. See the experiments with images for what holds.")
-	return r.Figure("totals", "Total ε by the source's composition (full lines) and by the optimal one (dashed).", 1, []experiment.Panel{chart})
+	r.Note("Composition theorems need fresh randomness in every query. The source's teachers are " +
+		"trained once: for them these totals are no guarantee. See the experiments with images for " +
+		"what holds.")
+	return r.Figure("totals",
+		"Total ε by the source's composition (full lines) and by the optimal one (dashed).", 1,
+		[]experiment.Panel{chart})
 }
 
 func compositions(row accountingRow, slack float64) ([]composition, error) {

@@ -53,7 +53,8 @@ func Field(s Solver) experiment.Field {
 		},
 		Looks: looks,
 		Files: definitions,
-		Names: []string{"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting", "mnist", "fashion-mnist"},
+		Names: []string{"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7",
+			"figure-b.8", "accounting", "mnist", "fashion-mnist"},
 	}
 }
 
@@ -61,16 +62,19 @@ func Field(s Solver) experiment.Field {
 const (
 	methodOpt      experiment.Method = "opt"       // γ_opt, the optimum
 	methodOptClear experiment.Method = "opt_clear" // γ_opt for teachers with a clear opinion
-	methodAgree    experiment.Method = "opt_agree" // the least Pr[label ≠ majority of the votes], uniform teachers
-	methodSub      experiment.Method = "sub"       // γ_Sub, subsampling m of K
-	methodDouble   experiment.Method = "dsub"      // γ_DSub, subsampling 2m-1 of K
-	methodConst    experiment.Method = "const"     // γ_const, randomised response
-	methodTight    experiment.Method = "tight"     // the largest private constant
-	methodGNMax    experiment.Method = "gnmax"     // vote counts with normal noise, the source's σ
-	methodGNExact  experiment.Method = "gnmax_exact"
-	methodVoteOpt  experiment.Method = "vote_opt" // the best mechanism on the votes of non-private teachers
-	methodDisjoint experiment.Method = "opt_t1"   // γ_opt where one record reaches one teacher
-	methodMajority experiment.Method = "majority" // the plain majority of the non-private teachers: no privacy
+	// the least Pr[label ≠ majority of the votes], uniform teachers
+	methodAgree   experiment.Method = "opt_agree"
+	methodSub     experiment.Method = "sub"   // γ_Sub, subsampling m of K
+	methodDouble  experiment.Method = "dsub"  // γ_DSub, subsampling 2m-1 of K
+	methodConst   experiment.Method = "const" // γ_const, randomised response
+	methodTight   experiment.Method = "tight" // the largest private constant
+	methodGNMax   experiment.Method = "gnmax" // vote counts with normal noise, the source's σ
+	methodGNExact experiment.Method = "gnmax_exact"
+	// the best mechanism on the votes of non-private teachers
+	methodVoteOpt  experiment.Method = "vote_opt"
+	methodDisjoint experiment.Method = "opt_t1" // γ_opt where one record reaches one teacher
+	// the plain majority of the non-private teachers: no privacy
+	methodMajority experiment.Method = "majority"
 )
 
 // looks have the colours of Okabe and Ito, told apart by every kind of colour vision, and
@@ -85,7 +89,8 @@ var looks = map[experiment.Method]experiment.Look{
 	methodTight:    {Title: "RR, tight", Color: 0x777777, Dashes: []float64{1, 2}, Glyph: 5},
 	methodGNMax:    {Title: "GNMax", Color: 0x009E73, Glyph: 4},
 	methodGNExact:  {Title: "GNMax, exact σ", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
-	methodVoteOpt:  {Title: "best vote count, t = 1", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
+	methodVoteOpt: {Title: "best vote count, t = 1", Color: 0xCC79A7, Dashes: []float64{6, 2},
+		Glyph: 1},
 	methodDisjoint: {Title: "γ_opt, t = 1", Color: 0xE69F00, Glyph: 5},
 	methodMajority: {Title: "majority, not private", Color: 0x999999, Dashes: []float64{1, 2}},
 }

@@ -47,19 +47,24 @@ type printedPromise struct {
 
 func (p *gammaParameters) Validate() error {
 	if (len(p.Allowances) == 0) == (len(p.Subsamples) == 0) {
-		return &check.Error{Name: "allowances and subsamples", Value: fmt.Sprintf("%d and %d values", len(p.Allowances), len(p.Subsamples)), Rule: "exactly one of them given"}
+		return &check.Error{Name: "allowances and subsamples",
+			Value: fmt.Sprintf("%d and %d values", len(p.Allowances), len(p.Subsamples)),
+			Rule:  "exactly one of them given"}
 	}
-	if err := check.Each("methods", p.Methods, check.Among([]experiment.Method{methodOpt, methodSub, methodDouble, methodConst, methodTight})); err != nil {
+	if err := check.Each("methods", p.Methods, check.Among([]experiment.Method{methodOpt, methodSub,
+		methodDouble, methodConst, methodTight})); err != nil {
 		return err
 	}
 	if !slices.Contains(p.Methods, methodOpt) {
-		return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods), Rule: `with "opt", which the others are compared with`}
+		return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods),
+			Rule: `with "opt", which the others are compared with`}
 	}
 	if len(p.Subsamples) == 0 && p.Slack != 0 {
 		return &check.Error{Name: "slack", Value: p.Slack, Rule: "left out without subsamples"}
 	}
 	if len(p.Printed) != 0 && len(p.Printed) != len(p.Subsamples) {
-		return &check.Error{Name: "printed", Value: fmt.Sprintf("%d entries", len(p.Printed)), Rule: fmt.Sprintf("one per subsample, %d", len(p.Subsamples))}
+		return &check.Error{Name: "printed", Value: fmt.Sprintf("%d entries", len(p.Printed)),
+			Rule: fmt.Sprintf("one per subsample, %d", len(p.Subsamples))}
 	}
 	if err := check.PriorMean(p.PriorMean); err != nil {
 		return err
@@ -86,14 +91,16 @@ func (p *gammaParameters) promises() ([]promise, error) {
 	teacher := accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}
 	var out []promise
 	for _, m := range p.Allowances {
-		problem := constraints.Problem{K: p.Teachers, M: m, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta, Delta: p.TeacherDelta, Affected: affected}
+		problem := constraints.Problem{K: p.Teachers, M: m, Epsilon: p.Epsilon,
+			TeacherDelta: p.TeacherDelta, Delta: p.TeacherDelta, Affected: affected}
 		if err := problem.Validate(); err != nil {
 			return nil, err
 		}
 		problem.Delta = problem.DefaultDelta()
 		out = append(out, promise{
-			label: fmt.Sprintf("m = %v", m), problem: problem, subsample: min(int(math.Floor(m)), p.Teachers),
-			tau: float64(affected), lambda: min(1, float64(affected)*p.TeacherDelta),
+			label: fmt.Sprintf("m = %v", m), problem: problem,
+			subsample: min(int(math.Floor(m)), p.Teachers),
+			tau:       float64(affected), lambda: min(1, float64(affected)*p.TeacherDelta),
 		})
 	}
 	for _, m := range p.Subsamples {
@@ -108,13 +115,15 @@ func (p *gammaParameters) promises() ([]promise, error) {
 		if err != nil {
 			return nil, err
 		}
-		problem := constraints.Problem{K: p.Teachers, TotalEpsilon: total.Epsilon, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta, Delta: total.Delta, Affected: affected}
+		problem := constraints.Problem{K: p.Teachers, TotalEpsilon: total.Epsilon, Epsilon: p.Epsilon,
+			TeacherDelta: p.TeacherDelta, Delta: total.Delta, Affected: affected}
 		if err := problem.Validate(); err != nil {
 			return nil, err
 		}
 		out = append(out, promise{
-			label: fmt.Sprintf("M = %d, m = %.4f", m, total.Epsilon/p.Epsilon), problem: problem, subsample: m,
-			tau: all.Epsilon / p.Epsilon, lambda: all.Delta,
+			label: fmt.Sprintf("M = %d, m = %.4f", m, total.Epsilon/p.Epsilon), problem: problem,
+			subsample: m,
+			tau:       all.Epsilon / p.Epsilon, lambda: all.Delta,
 		})
 	}
 	if len(p.Allowances) > 0 {
@@ -179,7 +188,8 @@ func (p promise) candidate(m experiment.Method) (gamma.Func, error) {
 }
 
 // optimise solves the promise and certifies the methods that it is compared with.
-func (s Solver) optimise(r *experiment.Run, p promise, methods []experiment.Method, prior solve.Options) (optimum, error) {
+func (s Solver) optimise(r *experiment.Run, p promise, methods []experiment.Method,
+	prior solve.Options) (optimum, error) {
 	prior.Version = r.Version
 	table, err := s(r, p.problem, prior)
 	if err != nil {
@@ -197,7 +207,8 @@ func (s Solver) optimise(r *experiment.Run, p promise, methods []experiment.Meth
 	o := optimum{Gap: table.Gap, Constraints: table.Certificate().Constraints.String()}
 	for _, m := range methods {
 		if m == methodOpt {
-			o.Functions = append(o.Functions, function{Method: m, Gamma: best.Func().Values(), Error: least, Scaled: 1})
+			o.Functions = append(o.Functions, function{Method: m, Gamma: best.Func().Values(), Error: least,
+				Scaled: 1})
 			continue
 		}
 		if (m == methodSub || m == methodDouble) && p.subsample < 1 {
@@ -215,7 +226,8 @@ func (s Solver) optimise(r *experiment.Run, p promise, methods []experiment.Meth
 		if f.At(0) > 0 {
 			scaled = certified.Func().At(0) / f.At(0)
 		}
-		o.Functions = append(o.Functions, function{Method: m, Gamma: certified.Func().Values(), Error: table.Error(certified.Func()), Scaled: scaled})
+		o.Functions = append(o.Functions, function{Method: m, Gamma: certified.Func().Values(),
+			Error: table.Error(certified.Func()), Scaled: scaled})
 	}
 	return o, nil
 }
@@ -225,30 +237,41 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	curves := experiment.Table{Name: "gamma", Caption: "The noise functions: with probability γ(l) the majority is released, otherwise a fair coin.", Long: true, Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"}, {Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
-	errors := experiment.Table{Name: "errors", Caption: "Expected error of each method: by how much Pr[label = 1] differs from Pr[majority = 1].", Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "subsample", Title: "M"}, {Name: "epsilon", Title: "mε"}, {Name: "delta", Title: "δ", Format: "%.4g"},
-		{Name: "method", Title: "method"}, {Name: "expected_error", Title: "expected error", Format: "%.6g"}, {Name: "scaled", Title: "scaled by", Format: "%.4f"}}}
+	curves := experiment.Table{Name: "gamma",
+		Caption: "The noise functions: with probability γ(l) the majority is released, otherwise a " +
+			"fair coin.", Long: true, Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"},
+			{Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
+	errors := experiment.Table{Name: "errors",
+		Caption: "Expected error of each method: by how much Pr[label = 1] differs from Pr[majority = 1].", Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "subsample", Title: "M"}, {Name: "epsilon", Title: "mε"},
+			{Name: "delta", Title: "δ", Format: "%.4g"},
+			{Name: "method", Title: "method"}, {Name: "expected_error", Title: "expected error",
+				Format: "%.6g"}, {Name: "scaled", Title: "scaled by", Format: "%.4f"}}}
 	if p.Written {
-		errors.Caption += " Beside it the source's metric as it is written, with every p uniform on [0, 1] and the absolute value inside the mean."
-		errors.Columns = append(errors.Columns, experiment.Column{Name: "written_error", Title: "metric as written", Format: "%.4g"})
+		errors.Caption += " Beside it the source's metric as it is written, with every p uniform on " +
+			"[0, 1] and the absolute value inside the mean."
+		errors.Columns = append(errors.Columns, experiment.Column{Name: "written_error",
+			Title: "metric as written", Format: "%.4g"})
 	}
 	var shapes, bars []experiment.Panel
 	for i, pr := range promises {
-		o, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1), []any{pr.problem, pr.subsample, pr.tau, pr.lambda, p.Methods, p.PriorMean, p.Written}, func() (optimum, error) {
-			o, err := p.solve.optimise(r, pr, p.Methods, solve.Options{PriorMean: p.PriorMean})
-			if err == nil && p.Written {
-				err = o.evaluateAsWritten()
-			}
-			return o, err
-		})
+		o, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1),
+			[]any{pr.problem, pr.subsample, pr.tau, pr.lambda, p.Methods, p.PriorMean, p.Written},
+			func() (optimum, error) {
+				o, err := p.solve.optimise(r, pr, p.Methods, solve.Options{PriorMean: p.PriorMean})
+				if err == nil && p.Written {
+					err = o.evaluateAsWritten()
+				}
+				return o, err
+			})
 		if err != nil {
 			return err
 		}
 		m := pr.problem.Allowance()
 		total, delta := pr.problem.Total()
-		shape := experiment.Panel{Title: pr.label, X: "l, votes for 1", Y: "γ(l)", YRange: [2]float64{0, 1.04}}
+		shape := experiment.Panel{Title: pr.label, X: "l, votes for 1", Y: "γ(l)",
+			YRange: [2]float64{0, 1.04}}
 		bar := experiment.Panel{Title: "expected error, " + pr.label, Bars: true}
 		for _, f := range o.Functions {
 			line := experiment.Series{Method: f.Method, Plain: len(f.Gamma) > 40}
@@ -287,7 +310,8 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 			panels = append(panels, row...)
 		}
 	}
-	return r.Figure("gamma", "The noise functions γ, and below each its expected error.", columns, panels)
+	return r.Figure("gamma", "The noise functions γ, and below each its expected error.", columns,
+		panels)
 }
 
 // judge tests the claims of the source, or of theory, about the functions of one promise.
@@ -301,28 +325,38 @@ func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o opti
 			far = max(far, math.Abs(v-opt.Gamma[l]))
 		}
 		// γ at m = 1 is 1-2l/K up to what δ buys, which is of the order of Δ.
-		r.Claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: γ_opt = γ_Sub", pr.label), "largest difference %.2g", far)
+		r.Claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: γ_opt = γ_Sub", pr.label),
+			"largest difference %.2g", far)
 	}
 	if exact && pure && 2*m >= float64(p.Teachers+1) {
-		r.Claim(opt.Error <= experiment.Negligible, fmt.Sprintf("%s ≥ (K+1)/2 without δ: no noise is needed, the error is 0", pr.label), "error %.2g", opt.Error)
+		r.Claim(opt.Error <= experiment.Negligible,
+			fmt.Sprintf("%s ≥ (K+1)/2 without δ: no noise is needed, the error is 0", pr.label),
+			"error %.2g", opt.Error)
 	}
 	if m > 1 {
 		for _, f := range o.Functions {
 			if f.Method == methodOpt {
 				continue
 			}
-			r.Claim(experiment.Below(opt.Error, f.Error), fmt.Sprintf("%s: the error of γ_opt is below that of %s, or both are 0", pr.label, r.Title(f.Method)), "%.6g against %.6g", opt.Error, f.Error)
+			r.Claim(experiment.Below(opt.Error, f.Error),
+				fmt.Sprintf("%s: the error of γ_opt is below that of %s, or both are 0", pr.label,
+					r.Title(f.Method)), "%.6g against %.6g", opt.Error, f.Error)
 		}
 	}
-	r.Claim(o.Gap <= experiment.Negligible, fmt.Sprintf("%s: γ_opt is private by certificate and optimal by proof", pr.label), "all %s constraints hold; the error is at most %.2g above the least possible", o.Constraints, o.Gap)
+	r.Claim(o.Gap <= experiment.Negligible,
+		fmt.Sprintf("%s: γ_opt is private by certificate and optimal by proof", pr.label),
+		"all %s constraints hold; the error is at most %.2g above the least possible", o.Constraints,
+		o.Gap)
 	if p.Written && m > 1 {
 		p.judgeAsWritten(r, pr, o)
 	}
 	if slices.Contains(p.Methods, methodDouble) && pr.subsample >= 1 {
 		if s := o.of(methodDouble).Scaled; s < 1-1e-9 {
-			r.Note("%s: γ_DSub is private only for teachers that answer alike; for any teachers it had to be scaled by %.4f, and that is what is shown.", pr.label, s)
+			r.Note("%s: γ_DSub is private only for teachers that answer alike; for any teachers it had to "+
+				"be scaled by %.4f, and that is what is shown.", pr.label, s)
 		} else {
-			r.Note("%s: γ_DSub, which the source proves private for teachers that answer alike, is certified here for any teachers.", pr.label)
+			r.Note("%s: γ_DSub, which the source proves private for teachers that answer alike, is "+
+				"certified here for any teachers.", pr.label)
 		}
 	}
 }
@@ -335,10 +369,14 @@ func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimu
 	for _, f := range o.Functions {
 		switch f.Method {
 		case methodSub, methodConst:
-			r.Claim(experiment.Below(opt.Written, f.Written), fmt.Sprintf("%s: by the metric as written too, γ_opt is better than %s, or both are 0", pr.label, r.Title(f.Method)), "%.4g against %.4g", opt.Written, f.Written)
+			r.Claim(experiment.Below(opt.Written, f.Written),
+				fmt.Sprintf("%s: by the metric as written too, γ_opt is better than %s, or both are 0",
+					pr.label, r.Title(f.Method)), "%.4g against %.4g", opt.Written, f.Written)
 		case methodTight, methodDouble:
 			if f.Written < opt.Written {
-				r.Note("%s: by the metric as written, %s (%.4g) is better than γ_opt (%.4g). γ_opt is optimal for teachers whose p lies above ½.", pr.label, r.Title(f.Method), f.Written, opt.Written)
+				r.Note("%s: by the metric as written, %s (%.4g) is better than γ_opt (%.4g). γ_opt is "+
+					"optimal for teachers whose p lies above ½.", pr.label, r.Title(f.Method), f.Written,
+					opt.Written)
 			}
 		}
 	}
@@ -346,10 +384,14 @@ func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimu
 
 // parameterTable is the source's Table B.1.
 func (p *gammaParameters) parameterTable(r *experiment.Run, promises []promise) error {
-	t := experiment.Table{Name: "parameters", Caption: "What M subsampled teachers promise by general composition (the source's Table B.1), as computed and as printed.", Columns: []experiment.Column{
-		{Name: "subsample", Title: "M"},
-		{Name: "m", Title: "m", Format: "%.4f"}, {Name: "tau", Title: "τ", Format: "%.4f"}, {Name: "lambda", Title: "λ", Format: "%.4f"},
-		{Name: "epsilon", Title: "mε", Format: "%.4f"}, {Name: "delta", Title: "δ", Format: "%.4f"}, {Name: "printed", Title: "source prints"}}}
+	t := experiment.Table{Name: "parameters",
+		Caption: "What M subsampled teachers promise by general composition (the source's Table B.1), " +
+			"as computed and as printed.", Columns: []experiment.Column{
+			{Name: "subsample", Title: "M"},
+			{Name: "m", Title: "m", Format: "%.4f"}, {Name: "tau", Title: "τ", Format: "%.4f"},
+			{Name: "lambda", Title: "λ", Format: "%.4f"},
+			{Name: "epsilon", Title: "mε", Format: "%.4f"}, {Name: "delta", Title: "δ", Format: "%.4f"},
+			{Name: "printed", Title: "source prints"}}}
 	same, digits := 0, 0
 	for i, pr := range promises {
 		total, delta := pr.problem.Total()
@@ -370,7 +412,8 @@ func (p *gammaParameters) parameterTable(r *experiment.Run, promises []promise) 
 	}
 	r.Table(t)
 	if digits > 0 {
-		r.Claim(same == digits, "every printed digit of the source's table is met", "%d of %d numbers", same, digits)
+		r.Claim(same == digits, "every printed digit of the source's table is met", "%d of %d numbers",
+			same, digits)
 	}
 	return nil
 }

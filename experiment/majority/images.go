@@ -23,8 +23,10 @@ import (
 type imageParameters struct {
 	solve Solver
 
-	Data          string   `json:"data"`                      // folder of IDX files, below Options.Data
-	Classes       [2]int   `json:"classes"`                   // labels of the images for the answers 0 and 1
+	// folder of IDX files, below Options.Data
+	Data string `json:"data"`
+	// labels of the images for the answers 0 and 1
+	Classes       [2]int   `json:"classes"`
 	TrainPerClass int      `json:"train_per_class,omitempty"` // use so many of each; 0 is all
 	Teachers      int      `json:"teachers"`
 	Pool          int      `json:"pool"` // pixels are averaged in squares of this side
@@ -82,10 +84,12 @@ const (
 
 func (p *imageParameters) Validate() error {
 	if !filepath.IsLocal(p.Data) {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: "a folder below the data folder"}
+		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data),
+			Rule: "a folder below the data folder"}
 	}
 	class := func(name string, c int) error { return check.Whole(name, c, 0, 255) }
-	allowance := func(name string, m int) error { return check.Whole(name, m, 1, p.Teachers) } // whole numbers: γ_Sub asks so many
+	// whole numbers: γ_Sub asks so many
+	allowance := func(name string, m int) error { return check.Whole(name, m, 1, p.Teachers) }
 	err := cmp.Or(
 		check.Each("classes", p.Classes[:], class),
 		check.OddTeachers(p.Teachers),
@@ -96,7 +100,9 @@ func (p *imageParameters) Validate() error {
 		p.Plain.validate("plain"),
 		check.Some("allowances and queries", len(p.Allowances), len(p.Queries)),
 		check.Each("allowances", p.Allowances, allowance),
-		check.Each("queries", p.Queries, func(name string, q int) error { return check.Whole(name, q, 1, 0) }),
+		check.Each("queries", p.Queries, func(name string, q int) error {
+			return check.Whole(name, q, 1, 0)
+		}),
 		check.Whole("draws", p.Draws, 2, 1000),
 		check.Open("slack", p.Slack, 0, 1),
 	)
@@ -106,14 +112,17 @@ func (p *imageParameters) Validate() error {
 	case p.Private.NoiseMultiplier == 0 || p.Private.Clip == 0:
 		return &check.Error{Name: "private", Value: "no noise or no clip", Rule: "both above 0"}
 	case p.Plain.NoiseMultiplier != 0 || p.Plain.Clip != 0:
-		return &check.Error{Name: "plain", Value: "noise or clip", Rule: "without: these teachers are not private"}
+		return &check.Error{Name: "plain", Value: "noise or clip",
+			Rule: "without: these teachers are not private"}
 	}
 	var printed []int
 	for _, c := range p.Printed {
 		printed = append(printed, c.Allowance)
 	}
 	for _, w := range p.Within {
-		if err := cmp.Or(check.Among(p.Allowances)("m of within", w.Allowance), check.Among(printed)("m of within", w.Allowance), check.Open("accuracy of within", w.Accuracy, 0, 1)); err != nil {
+		if err := cmp.Or(check.Among(p.Allowances)("m of within", w.Allowance),
+			check.Among(printed)("m of within", w.Allowance),
+			check.Open("accuracy of within", w.Accuracy, 0, 1)); err != nil {
 			return err
 		}
 	}
@@ -133,7 +142,9 @@ func (p *imageParameters) Inputs(ctx context.Context, root string) (map[string]s
 		for _, name := range []string{part + "-images-idx3-ubyte", part + "-labels-idx1-ubyte"} {
 			path, err := data.FindIDX(dir, name)
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves", experiment.ErrNoData, err, root)
+				return nil, fmt.Errorf(
+					"%w: %w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves",
+					experiment.ErrNoData, err, root)
 			}
 			if err != nil {
 				return nil, err
@@ -148,10 +159,12 @@ func (p *imageParameters) Inputs(ctx context.Context, root string) (map[string]s
 
 // training is stochastic gradient descent over Poisson samples, private if there is noise.
 type training struct {
-	SamplingRate    float64 `json:"sampling_rate"` // each record comes into each step with this probability
-	Steps           int     `json:"steps"`
-	LearningRate    float64 `json:"learning_rate"`
-	Clip            float64 `json:"clip,omitempty"`             // C, largest norm of one record's gradient; 0 is none
+	// each record comes into each step with this probability
+	SamplingRate float64 `json:"sampling_rate"`
+	Steps        int     `json:"steps"`
+	LearningRate float64 `json:"learning_rate"`
+	// C, largest norm of one record's gradient; 0 is none
+	Clip            float64 `json:"clip,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // σ: noise of σC in every coordinate
 }
 
@@ -178,7 +191,8 @@ func (t training) cost(delta float64) (accountant.Cost, error) {
 	if err != nil {
 		return accountant.Cost{}, err
 	}
-	a, err = a.Charge(accountant.SubsampledGaussian{NoiseMultiplier: t.NoiseMultiplier, SamplingRate: t.SamplingRate, Neighbours: accountant.AddOrRemoveOne}, t.Steps)
+	a, err = a.Charge(accountant.SubsampledGaussian{NoiseMultiplier: t.NoiseMultiplier,
+		SamplingRate: t.SamplingRate, Neighbours: accountant.AddOrRemoveOne}, t.Steps)
 	if err != nil {
 		return accountant.Cost{}, err
 	}
@@ -195,7 +209,8 @@ type records struct {
 // pick keeps the images of the two classes, at most limit of each if that is not 0.
 func (p *imageParameters) pick(s data.LabelledImages, limit int) (records, error) {
 	if p.Pool > s.Rows || p.Pool > s.Columns {
-		return records{}, &check.Error{Name: "pool", Value: p.Pool, Rule: fmt.Sprintf("at most the images' side, %d", min(s.Rows, s.Columns))}
+		return records{}, &check.Error{Name: "pool", Value: p.Pool,
+			Rule: fmt.Sprintf("at most the images' side, %d", min(s.Rows, s.Columns))}
 	}
 	var out records
 	count := [2]int{}
@@ -340,7 +355,8 @@ func (v ensembleVotes) ones() []int {
 }
 
 // trainTeachers trains the teachers and lets them vote.
-func (p *imageParameters) trainTeachers(r *experiment.Run, t training, stream uint64) (ensembleVotes, error) {
+func (p *imageParameters) trainTeachers(r *experiment.Run, t training,
+	stream uint64) (ensembleVotes, error) {
 	dir := filepath.Join(r.Data, p.Data)
 	trainSet, err := data.ReadLabelledImages(r, dir, trainPart)
 	if err != nil {
@@ -359,12 +375,15 @@ func (p *imageParameters) trainTeachers(r *experiment.Run, t training, stream ui
 		return ensembleVotes{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	if a, b := len(training.features[0]), len(test.features[0]); a != b {
-		return ensembleVotes{}, fmt.Errorf("%s: training images have %d features, test images %d", dir, a, b)
+		return ensembleVotes{}, fmt.Errorf("%s: training images have %d features, test images %d", dir, a,
+			b)
 	}
-	parts := training.partition(p.Teachers, rand.New(words{randsrc.NewSeededStream(r.Seed, streamPartition)}))
+	parts := training.partition(p.Teachers,
+		rand.New(words{randsrc.NewSeededStream(r.Seed, streamPartition)}))
 	v := ensembleVotes{Size: len(parts[0].labels), Truth: bits(test.labels)}
 	if v.Size == 0 {
-		return v, fmt.Errorf("%d training images are too few for %d teachers", len(training.labels), p.Teachers)
+		return v, fmt.Errorf("%d training images are too few for %d teachers", len(training.labels),
+			p.Teachers)
 	}
 	for i, part := range parts {
 		if err := r.Err(); err != nil {

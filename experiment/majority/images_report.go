@@ -14,7 +14,8 @@ import (
 )
 
 // report turns what was found into tables, claims and pictures.
-func (p *imageParameters) report(r *experiment.Run, teacher accountant.Cost, private, plain ensembleVotes, found []evaluation, totals [][][]total) error {
+func (p *imageParameters) report(r *experiment.Run, teacher accountant.Cost, private,
+	plain ensembleVotes, found []evaluation, totals [][][]total) error {
 	p.reportTeachers(r, teacher, private, plain)
 	p.reportSetup(r, found)
 	if err := p.reportAccuracy(r, found); err != nil {
@@ -24,18 +25,30 @@ func (p *imageParameters) report(r *experiment.Run, teacher accountant.Cost, pri
 	return p.reportTotals(r, totals)
 }
 
-func (p *imageParameters) reportTeachers(r *experiment.Run, teacher accountant.Cost, private, plain ensembleVotes) {
-	t := experiment.Table{Name: "teachers", Caption: fmt.Sprintf("The teachers, each trained on its own %d images: how often they are right on the %d test images.", private.Size, len(private.Truth)), Columns: []experiment.Column{
-		{Name: "teacher", Title: "teacher"}, {Name: "private", Title: "private", Format: "%.4f"}, {Name: "plain", Title: "not private", Format: "%.4f"}}}
+func (p *imageParameters) reportTeachers(r *experiment.Run, teacher accountant.Cost, private,
+	plain ensembleVotes) {
+	t := experiment.Table{Name: "teachers",
+		Caption: fmt.Sprintf(
+			"The teachers, each trained on its own %d images: how often they are right on the %d "+
+				"test images.", private.Size, len(private.Truth)), Columns: []experiment.Column{
+			{Name: "teacher", Title: "teacher"}, {Name: "private", Title: "private", Format: "%.4f"},
+			{Name: "plain", Title: "not private", Format: "%.4f"}}}
 	for i := range private.Right {
 		t.Add(i+1, private.Right[i], plain.Right[i])
 	}
 	t.Add("all together", majorityRight(private), majorityRight(plain))
 	r.Table(t)
-	r.Note("Each private teacher is (%.6g, %g)-differentially private for the addition or removal of one image of its part: DP-SGD with noise multiplier %g, clipping norm %g, %d steps over Poisson samples at rate %g, by the shared accountant.",
-		teacher.Epsilon, teacher.Delta, p.Private.NoiseMultiplier, p.Private.Clip, p.Private.Steps, p.Private.SamplingRate)
-	r.Note("Model: logistic regression over the image averaged in squares of %d × %d pixels, scaled to length 1; the source trains convolutional networks.", p.Pool, p.Pool)
-	r.Note("Two neighbouring relations stand side by side. GNMax and the methods marked t = 1 promise privacy where one image reaches one teacher, which is so here: the parts are disjoint. γ_opt and γ_Sub, as in the source, promise it even where one image reaches all teachers.")
+	r.Note("Each private teacher is (%.6g, %g)-differentially private for the addition or removal "+
+		"of one image of its part: DP-SGD with noise multiplier %g, clipping norm %g, %d steps over "+
+		"Poisson samples at rate %g, by the shared accountant.",
+		teacher.Epsilon, teacher.Delta, p.Private.NoiseMultiplier, p.Private.Clip, p.Private.Steps,
+		p.Private.SamplingRate)
+	r.Note("Model: logistic regression over the image averaged in squares of %d × %d pixels, scaled "+
+		"to length 1; the source trains convolutional networks.", p.Pool, p.Pool)
+	r.Note("Two neighbouring relations stand side by side. GNMax and the methods marked t = 1 " +
+		"promise privacy where one image reaches one teacher, which is so here: the parts are " +
+		"disjoint. γ_opt and γ_Sub, as in the source, promise it even where one image reaches all " +
+		"teachers.")
 }
 
 func majorityRight(v ensembleVotes) float64 {
@@ -49,18 +62,26 @@ func majorityRight(v ensembleVotes) float64 {
 }
 
 func (p *imageParameters) reportSetup(r *experiment.Run, found []evaluation) {
-	t := experiment.Table{Name: "setup", Caption: "What one answer costs, the same for every method, and what follows for the noise.", Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "epsilon_query", Title: "ε per query", Format: "%.4f"}, {Name: "delta_query", Title: "δ per query", Format: "%.4g"},
-		{Name: "sigma", Title: "σ of GNMax", Format: "%.2f"}, {Name: "sigma_exact", Title: "σ, exact formula", Format: "%.2f"}, {Name: "gamma_opt", Title: "γ_opt(0), γ_opt(1), …"}, {Name: "gamma_t1", Title: "γ_opt at t = 1"}}}
+	t := experiment.Table{Name: "setup",
+		Caption: "What one answer costs, the same for every method, and what follows for the noise.",
+		Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "epsilon_query", Title: "ε per query", Format: "%.4f"},
+			{Name: "delta_query", Title: "δ per query", Format: "%.4g"},
+			{Name: "sigma", Title: "σ of GNMax", Format: "%.2f"},
+			{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.2f"},
+			{Name: "gamma_opt", Title: "γ_opt(0), γ_opt(1), …"},
+			{Name: "gamma_t1", Title: "γ_opt at t = 1"}}}
 	noNoise := true
 	for i, e := range found {
-		t.Add(p.Allowances[i], e.Query.Epsilon, e.Query.Delta, e.Sigma, e.Exact, halfText(e.Gamma), halfText(e.Disjoint))
+		t.Add(p.Allowances[i], e.Query.Epsilon, e.Query.Delta, e.Sigma, e.Exact, halfText(e.Gamma),
+			halfText(e.Disjoint))
 		for l, v := range e.Disjoint {
 			noNoise = noNoise && (v == 1 || 2*l == p.Teachers)
 		}
 	}
 	r.Table(t)
-	r.Claim(noNoise, "where one image reaches one teacher only (t = 1), private teachers need no further noise: γ = 1", "γ at t = 1 in table setup")
+	r.Claim(noNoise, "where one image reaches one teacher only (t = 1), private teachers need no "+
+		"further noise: γ = 1", "γ at t = 1 in table setup")
 }
 
 // halfText lists γ up to the middle.
@@ -83,20 +104,33 @@ func (p *imageParameters) printedFor(m, q int) (printedAccuracy, bool) {
 }
 
 func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) error {
-	t := experiment.Table{Name: "accuracy", Long: true, Caption: fmt.Sprintf("Accuracy of the labels of Q queries: mean and standard deviation over %d draws of the queries, the expectation over the mechanism's randomness for the same draws, and that over all test images.", p.Draws), Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "method", Title: "method"},
-		{Name: "mean", Title: "accuracy", Format: "%.3f"}, {Name: "std", Title: "std", Format: "%.3f"}, {Name: "expected", Title: "noise averaged out", Format: "%.4f"}, {Name: "all", Title: "all test images", Format: "%.4f"},
-		{Name: "source_table", Title: "source's table"}, {Name: "source", Title: "source prints"}}}
+	t := experiment.Table{Name: "accuracy", Long: true,
+		Caption: fmt.Sprintf(
+			"Accuracy of the labels of Q queries: mean and standard deviation over %d draws of the "+
+				"queries, the expectation over the mechanism's randomness for the same draws, and that over "+
+				"all test images.", p.Draws), Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "method", Title: "method"},
+			{Name: "mean", Title: "accuracy", Format: "%.3f"}, {Name: "std", Title: "std", Format: "%.3f"},
+			{Name: "expected", Title: "noise averaged out", Format: "%.4f"},
+			{Name: "all", Title: "all test images", Format: "%.4f"},
+			{Name: "source_table", Title: "source's table"}, {Name: "source", Title: "source prints"}}}
 	panels := make([]experiment.Panel, len(p.Queries))
 	for qi, q := range p.Queries {
-		panels[qi] = experiment.Panel{Title: fmt.Sprintf("Q = %d queries", q), X: "m, allowance", Y: "accuracy", Tall: true}
+		panels[qi] = experiment.Panel{Title: fmt.Sprintf("Q = %d queries", q), X: "m, allowance",
+			Y: "accuracy", Tall: true}
 		for _, m := range p.Allowances {
 			panels[qi].XTicks = append(panels[qi].XTicks, float64(m))
 		}
 	}
-	sideBySide := experiment.Table{Name: "tables", Caption: fmt.Sprintf("The source's tables: accuracy of the labels of Q queries, mean (standard deviation) over %d draws. Left ours, right what the source prints.", p.Draws), Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "gnmax", Title: "GNMax"}, {Name: "sub", Title: "γ_Sub"}, {Name: "opt", Title: "γ_opt"},
-		{Name: "source_table", Title: "source's table"}, {Name: "source_gnmax", Title: "GNMax"}, {Name: "source_sub", Title: "γ_Sub"}, {Name: "source_opt", Title: "γ_opt"}, {Name: "same_order", Title: "in the same order"}}}
+	sideBySide := experiment.Table{Name: "tables",
+		Caption: fmt.Sprintf(
+			"The source's tables: accuracy of the labels of Q queries, mean (standard deviation) over %d "+
+				"draws. Left ours, right what the source prints.", p.Draws), Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "gnmax", Title: "GNMax"},
+			{Name: "sub", Title: "γ_Sub"}, {Name: "opt", Title: "γ_opt"},
+			{Name: "source_table", Title: "source's table"}, {Name: "source_gnmax", Title: "GNMax"},
+			{Name: "source_sub", Title: "γ_Sub"}, {Name: "source_opt", Title: "γ_opt"},
+			{Name: "same_order", Title: "in the same order"}}}
 	low, high := 1.0, 0.0
 	for i, e := range found {
 		for qi, q := range p.Queries {
@@ -122,9 +156,11 @@ func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) 
 				if ok && printed.of(a.Method) != nil {
 					table, source = printed.Table, printed.of(a.Method)
 				}
-				t.Add(p.Allowances[i], q, string(a.Method), mean, sd, stat.Mean(a.Expected[qi], nil), a.All, table, source)
+				t.Add(p.Allowances[i], q, string(a.Method), mean, sd, stat.Mean(a.Expected[qi], nil), a.All,
+					table, source)
 				if len(panels[qi].Series) == j {
-					panels[qi].Series = append(panels[qi].Series, experiment.Series{Method: a.Method, Spread: []float64{}})
+					panels[qi].Series = append(panels[qi].Series,
+						experiment.Series{Method: a.Method, Spread: []float64{}})
 				}
 				s := &panels[qi].Series[j]
 				// Side by side, or the error bars would hide each other.
@@ -140,7 +176,10 @@ func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) 
 	for qi := range panels {
 		panels[qi].YRange = [2]float64{low - 0.01, high + 0.01}
 	}
-	return r.Figure("accuracy", fmt.Sprintf("Accuracy of the labels at the same cost per query: mean and standard deviation over %d draws, side by side. The grey line has no privacy.", p.Draws), min(3, len(panels)), panels)
+	return r.Figure("accuracy",
+		fmt.Sprintf("Accuracy of the labels at the same cost per query: mean and standard deviation "+
+			"over %d draws, side by side. The grey line has no privacy.", p.Draws), min(3, len(panels)),
+		panels)
 }
 
 // pairwiseOrder returns the sign of the difference of each pair of three printed accuracies, 0 for
@@ -192,35 +231,52 @@ func (p *imageParameters) judgePrinted(r *experiment.Run, found []evaluation) {
 		for _, w := range p.Within {
 			if w.Allowance == p.Allowances[i] {
 				// An accuracy is a mean of hundredths; the last digits are those of float64.
-				r.Claim(most >= 0 && most <= w.Accuracy+1e-9, fmt.Sprintf("m = %d: every accuracy is within %g of the printed one", w.Allowance, w.Accuracy), "largest difference %.3f (%s)", most, at)
+				r.Claim(most >= 0 && most <= w.Accuracy+1e-9,
+					fmt.Sprintf("m = %d: every accuracy is within %g of the printed one", w.Allowance, w.Accuracy),
+					"largest difference %.3f (%s)", most, at)
 			}
 		}
 	}
 	if rows > 0 {
-		r.Note("The three accuracies of a row stand in the printed order, ties included, in %d of %d rows; column %q of table tables says in which.", same, rows, "in the same order")
+		r.Note("The three accuracies of a row stand in the printed order, ties included, in %d of %d "+
+			"rows; column %q of table tables says in which.", same, rows, "in the same order")
 	}
 }
 
 func (p *imageParameters) reportDifferences(r *experiment.Run, found []evaluation) {
-	t := experiment.Table{Name: "differences", Caption: "Differences of accuracy over the same draws, with 95 % confidence intervals (Student's t): as drawn, and with the mechanism's noise averaged out.", Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "better", Title: "of"}, {Name: "worse", Title: "over"},
-		{Name: "drawn", Title: "as drawn", Format: "%+.3f"}, {Name: "drawn_low", Title: "from", Format: "%+.3f"}, {Name: "drawn_high", Title: "to", Format: "%+.3f"},
-		{Name: "expected", Title: "noise averaged out", Format: "%+.4f"}, {Name: "expected_low", Title: "from", Format: "%+.4f"}, {Name: "expected_high", Title: "to", Format: "%+.4f"}}}
-	pairs := [][2]experiment.Method{{methodOpt, methodSub}, {methodSub, methodGNMax}, {methodOpt, methodGNMax}, {methodOpt, methodGNExact}, {methodDisjoint, methodVoteOpt}}
+	t := experiment.Table{Name: "differences",
+		Caption: "Differences of accuracy over the same draws, with 95 % confidence intervals " +
+			"(Student's t): as drawn, and with the mechanism's noise averaged out.",
+		Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "better", Title: "of"},
+			{Name: "worse", Title: "over"},
+			{Name: "drawn", Title: "as drawn", Format: "%+.3f"},
+			{Name: "drawn_low", Title: "from", Format: "%+.3f"},
+			{Name: "drawn_high", Title: "to", Format: "%+.3f"},
+			{Name: "expected", Title: "noise averaged out", Format: "%+.4f"},
+			{Name: "expected_low", Title: "from", Format: "%+.4f"},
+			{Name: "expected_high", Title: "to", Format: "%+.4f"}}}
+	pairs := [][2]experiment.Method{{methodOpt, methodSub}, {methodSub, methodGNMax},
+		{methodOpt, methodGNMax}, {methodOpt, methodGNExact}, {methodDisjoint, methodVoteOpt}}
 	for i, e := range found {
 		m := p.Allowances[i]
 		for qi, q := range p.Queries {
 			for _, pair := range pairs {
 				a, b := e.of(pair[0]), e.of(pair[1])
-				drawn, expected := experiment.Paired(a.Drawn[qi], b.Drawn[qi]), experiment.Paired(a.Expected[qi], b.Expected[qi])
-				t.Add(m, q, string(a.Method), string(b.Method), drawn.Mean, drawn.Low, drawn.High, expected.Mean, expected.Low, expected.High)
+				drawn, expected := experiment.Paired(a.Drawn[qi], b.Drawn[qi]),
+					experiment.Paired(a.Expected[qi], b.Expected[qi])
+				t.Add(m, q, string(a.Method), string(b.Method), drawn.Mean, drawn.Low, drawn.High,
+					expected.Mean, expected.Low, expected.High)
 			}
 			p.judge(r, m, q, qi, e)
 		}
 		if opt, sub := e.of(methodOpt), e.of(methodSub); slices.Contains(p.Ordered, m) {
-			r.Claim(opt.All > sub.All, fmt.Sprintf("m = %d, all test images: γ_opt is more often right than γ_Sub", m), "%.4f against %.4f, exactly", opt.All, sub.All)
+			r.Claim(opt.All > sub.All,
+				fmt.Sprintf("m = %d, all test images: γ_opt is more often right than γ_Sub", m),
+				"%.4f against %.4f, exactly", opt.All, sub.All)
 		}
-		for _, chain := range [][]experiment.Method{{methodGNMax, methodGNExact, methodVoteOpt}, {methodGNExact, methodMajority}, {methodSub, methodDisjoint}, {methodOpt, methodDisjoint}} {
+		for _, chain := range [][]experiment.Method{{methodGNMax, methodGNExact, methodVoteOpt},
+			{methodGNExact, methodMajority}, {methodSub, methodDisjoint}, {methodOpt, methodDisjoint}} {
 			p.judgeChain(r, m, e, chain)
 		}
 	}
@@ -229,27 +285,32 @@ func (p *imageParameters) reportDifferences(r *experiment.Run, found []evaluatio
 
 // judgeChain tests that each method is right at least as often as the one before it: less
 // noise on the votes of the same teachers.
-func (p *imageParameters) judgeChain(r *experiment.Run, m int, e evaluation, chain []experiment.Method) {
+func (p *imageParameters) judgeChain(r *experiment.Run, m int, e evaluation,
+	chain []experiment.Method) {
 	holds := true
 	names, values := make([]string, len(chain)), make([]string, len(chain))
 	for i, method := range chain {
 		names[i], values[i] = r.Title(method), fmt.Sprintf("%.4f", e.of(method).All)
 		holds = holds && (i == 0 || e.of(method).All >= e.of(chain[i-1]).All-1e-9)
 	}
-	r.Claim(holds, fmt.Sprintf("m = %d, all test images: right in this order, the least often first: %s", m, strings.Join(names, " ≤ ")), "%s, exactly", strings.Join(values, ", "))
+	r.Claim(holds, fmt.Sprintf("m = %d, all test images: right in this order, the least often "+
+		"first: %s", m, strings.Join(names, " ≤ ")), "%s, exactly", strings.Join(values, ", "))
 }
 
 // judge tests the order of the methods at one m and Q by their means over the draws, the
 // mechanism's noise averaged out: over ten draws of 20 queries the noise of the labels
 // alone would drown it.
 func (p *imageParameters) judge(r *experiment.Run, m, q, qi int, e evaluation) {
-	opt, sub, gnmax := e.of(methodOpt).Expected[qi], e.of(methodSub).Expected[qi], e.of(methodGNMax).Expected[qi]
+	opt, sub, gnmax := e.of(methodOpt).Expected[qi], e.of(methodSub).Expected[qi],
+		e.of(methodGNMax).Expected[qi]
 	first, second := experiment.Paired(opt, sub), experiment.Paired(sub, gnmax)
 	if m == 1 {
-		r.Claim(math.Abs(first.Mean) <= 1e-3, fmt.Sprintf("m = 1, Q = %d: γ_opt and γ_Sub are the same", q), "difference %+.2g", first.Mean)
+		r.Claim(math.Abs(first.Mean) <= 1e-3, fmt.Sprintf("m = 1, Q = %d: γ_opt and γ_Sub are the same",
+			q), "difference %+.2g", first.Mean)
 	}
 	if slices.Contains(p.Ordered, m) {
-		r.Claim(first.Mean >= 0 && second.Mean > 0, fmt.Sprintf("m = %d, Q = %d: γ_opt ≥ γ_Sub > GNMax", m, q),
+		r.Claim(first.Mean >= 0 && second.Mean > 0,
+			fmt.Sprintf("m = %d, Q = %d: γ_opt ≥ γ_Sub > GNMax", m, q),
 			"γ_opt over γ_Sub %+.4f [%+.4f, %+.4f], γ_Sub over GNMax %+.4f [%+.4f, %+.4f]",
 			first.Mean, first.Low, first.High, second.Mean, second.Low, second.High)
 	}
@@ -273,14 +334,16 @@ func (p *imageParameters) totalQueries() []int {
 
 // totals returns the cost of each of totalQueries, by all ways of counting, for answers of one cost
 // and GNMax's noise.
-func (p *imageParameters) totals(query accountant.Cost, sigma float64, teacher accountant.Cost) ([][]total, error) {
+func (p *imageParameters) totals(query accountant.Cost, sigma float64,
+	teacher accountant.Cost) ([][]total, error) {
 	mechanism, err := ensemble.GNMax(p.voteSetting(), query, sigma)
 	if err != nil {
 		return nil, err
 	}
 	var out [][]total
 	for _, q := range p.totalQueries() {
-		release := ensemble.Answers{Queries: q, PerAnswer: query, Teachers: teacher, K: p.Teachers, Affected: p.Teachers, Randomness: ensemble.FrozenTeachers, Slack: p.Slack}
+		release := ensemble.Answers{Queries: q, PerAnswer: query, Teachers: teacher, K: p.Teachers,
+			Affected: p.Teachers, Randomness: ensemble.FrozenTeachers, Slack: p.Slack}
 		all, err := release.Total()
 		if err != nil {
 			return nil, err
@@ -304,29 +367,36 @@ func (p *imageParameters) totals(query accountant.Cost, sigma float64, teacher a
 		out = append(out, []total{
 			{"q_fold", "Q-fold, as the source counts", all.QueryFold, "teachers that answer afresh; GNMax"},
 			{"frozen", "trained once, one image reaches all", all.Cost, "teachers that were trained once"},
-			{"frozen_disjoint", "trained once, disjoint images", disjoint.Cost, "teachers trained once on disjoint images"},
-			{"gnmax", "GNMax, by its own noise", accountant.Cost{Epsilon: noisy, Delta: all.QueryFold.Delta}, "GNMax, one vote per image"},
+			{"frozen_disjoint", "trained once, disjoint images", disjoint.Cost,
+				"teachers trained once on disjoint images"},
+			{"gnmax", "GNMax, by its own noise", accountant.Cost{Epsilon: noisy, Delta: all.QueryFold.Delta},
+				"GNMax, one vote per image"},
 		})
 	}
 	return out, nil
 }
 
 func (p *imageParameters) reportTotals(r *experiment.Run, totals [][][]total) error {
-	t := experiment.Table{Name: "totals", Caption: fmt.Sprintf("What Q answers cost together (δ' = %g).", p.Slack), Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "way", Title: "way of counting"},
-		{Name: "epsilon", Title: "total ε", Format: "%.3f"}, {Name: "delta", Title: "total δ", Format: "%.4f"}, {Name: "holds", Title: "is a guarantee for"}}}
+	t := experiment.Table{Name: "totals",
+		Caption: fmt.Sprintf("What Q answers cost together (δ' = %g).", p.Slack),
+		Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "way", Title: "way of counting"},
+			{Name: "epsilon", Title: "total ε", Format: "%.3f"},
+			{Name: "delta", Title: "total δ", Format: "%.4f"}, {Name: "holds", Title: "is a guarantee for"}}}
 	colours := []experiment.Method{methodTight, methodOpt, methodDisjoint, methodGNMax}
 	var panels []experiment.Panel
 	for i, byQueries := range totals {
 		m := p.Allowances[i]
-		chart := experiment.Panel{Title: fmt.Sprintf("m = %d", m), X: "Q, queries", Y: "total ε", LogY: true}
+		chart := experiment.Panel{Title: fmt.Sprintf("m = %d", m), X: "Q, queries", Y: "total ε",
+			LogY: true}
 		for k, q := range p.totalQueries() {
 			for j, c := range byQueries[k] {
 				if slices.Contains(p.Queries, q) {
 					t.Add(m, q, c.Name, c.Cost.Epsilon, c.Cost.Delta, c.Holds)
 				}
 				if len(chart.Series) == j {
-					chart.Series = append(chart.Series, experiment.Series{Method: colours[j], Name: c.Way, Plain: true, Dashed: j == 0})
+					chart.Series = append(chart.Series, experiment.Series{Method: colours[j], Name: c.Way,
+						Plain: true, Dashed: j == 0})
 				}
 				chart.Series[j].Add(float64(q), c.Cost.Epsilon)
 			}
@@ -334,6 +404,12 @@ func (p *imageParameters) reportTotals(r *experiment.Run, totals [][][]total) er
 		panels = append(panels, chart)
 	}
 	r.Table(t)
-	r.Note("The source adds up the cost of its Q answers as if every answer were drawn afresh. Teachers that are trained once share that randomness between answers, so this is no guarantee for them. What always holds: all answers together are a function of the %d trained teachers, so they cost at most what %d teachers cost, or, the images being disjoint, what one teacher costs, however many queries are asked.", p.Teachers, p.Teachers)
-	return r.Figure("totals", "What Q answers cost together. The dashed line is how the source counts; for teachers trained once it is no guarantee.", 2, panels)
+	r.Note("The source adds up the cost of its Q answers as if every answer were drawn afresh. "+
+		"Teachers that are trained once share that randomness between answers, so this is no guarantee "+
+		"for them. What always holds: all answers together are a function of the %d trained teachers, "+
+		"so they cost at most what %d teachers cost, or, the images being disjoint, what one teacher "+
+		"costs, however many queries are asked.", p.Teachers, p.Teachers)
+	return r.Figure("totals",
+		"What Q answers cost together. The dashed line is how the source counts; for teachers trained "+
+			"once it is no guarantee.", 2, panels)
 }

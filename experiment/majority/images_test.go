@@ -32,7 +32,8 @@ func TestImagesEndToEnd(t *testing.T) {
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
-	experimenttest.EveryClaimCanFail(t, catalog, []byte(smallImages), out, experimenttest.Replay(out, experiment.Options{Data: data}))
+	experimenttest.EveryClaimCanFail(t, catalog, []byte(smallImages), out,
+		experimenttest.Replay(out, experiment.Options{Data: data}))
 	if len(out.Record.Steps) != 7 {
 		t.Errorf("%d steps, want 7", len(out.Record.Steps))
 	}
@@ -51,7 +52,8 @@ func TestImagesEndToEnd(t *testing.T) {
 	if len(lines) != 401 || len(lines[0]) != 7 { // two of three labels
 		t.Fatalf("%d lines of %d cells", len(lines), len(lines[0]))
 	}
-	sigma := experimenttest.Value(t, experimenttest.Table(t, out.Result, "setup"), "sigma", map[string]any{"m": 3}).(float64)
+	sigma := experimenttest.Value(t, experimenttest.Table(t, out.Result, "setup"), "sigma",
+		map[string]any{"m": 3}).(float64)
 	want, win := 0.0, map[int]float64{}
 	for _, l := range lines[1:] {
 		margin := -5
@@ -71,11 +73,13 @@ func TestImagesEndToEnd(t *testing.T) {
 		want += win[margin] / float64(len(lines)-1)
 	}
 	accuracy := experimenttest.Table(t, out.Result, "accuracy")
-	got := experimenttest.Value(t, accuracy, "all", map[string]any{"m": 3, "method": string(methodGNMax)}).(float64)
+	got := experimenttest.Value(t, accuracy, "all",
+		map[string]any{"m": 3, "method": string(methodGNMax)}).(float64)
 	if math.Abs(got-want) > 1e-9 {
 		t.Errorf("GNMax is right with %v, from its votes %v", got, want)
 	}
-	if right := experimenttest.Value(t, accuracy, "all", map[string]any{"m": 3, "method": string(methodMajority)}).(float64); right < 0.9 {
+	if right := experimenttest.Value(t, accuracy, "all",
+		map[string]any{"m": 3, "method": string(methodMajority)}).(float64); right < 0.9 {
 		t.Errorf("teachers without noise are right on %v only", right)
 	}
 	// Teachers that are trained again, in the same place, vote the same.
@@ -147,7 +151,8 @@ func TestTraining(t *testing.T) {
 	// coordinates. The mean square is within 5 standard errors with probability 1 - 6e-7.
 	const coordinates = 10_000
 	flat := records{features: [][]float64{make([]float64, coordinates)}, labels: []float64{0}}
-	w, err = training{SamplingRate: 0.5, Steps: 1, LearningRate: 3, Clip: 0.1, NoiseMultiplier: 7}.train(flat, 1, 2)
+	w, err = training{SamplingRate: 0.5, Steps: 1, LearningRate: 3, Clip: 0.1,
+		NoiseMultiplier: 7}.train(flat, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +176,10 @@ func TestTeachersAreOfTheirSeed(t *testing.T) {
 	experimenttest.WriteImages(t, filepath.Join(data, "squares"), 30, 300)
 	p := &imageParameters{Data: "squares", Classes: [2]int{0, 1}, Teachers: 1, Pool: 2}
 	votes := func(seed uint64) string {
-		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: data, Seed: seed}}
-		v, err := p.trainTeachers(r, training{SamplingRate: 1, Steps: 1, LearningRate: 1, Clip: 1, NoiseMultiplier: 1000}, streamPrivate)
+		r := &experiment.Run{Context: context.Background(),
+			Options: experiment.Options{Data: data, Seed: seed}}
+		v, err := p.trainTeachers(r, training{SamplingRate: 1, Steps: 1, LearningRate: 1, Clip: 1,
+			NoiseMultiplier: 1000}, streamPrivate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +194,8 @@ func TestTeachersAreOfTheirSeed(t *testing.T) {
 // with the votes in testdata/mnist-5v8, and not absurdly so.
 func TestTeacherCost(t *testing.T) {
 	experimenttest.Numbers(t)
-	c, err := training{SamplingRate: 0.0625, Steps: 80, LearningRate: 1, Clip: 1, NoiseMultiplier: 12}.cost(1e-4)
+	c, err := training{SamplingRate: 0.0625, Steps: 80, LearningRate: 1, Clip: 1,
+		NoiseMultiplier: 12}.cost(1e-4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,14 +207,16 @@ func TestTeacherCost(t *testing.T) {
 func TestFeaturesAndParts(t *testing.T) {
 	// Two squares of 2 × 2, one dark, one bright: mean taken off and scaled, ±1/√2.
 	x := pooled([]byte{0, 0, 255, 255, 0, 0, 255, 255}, 2, 4, 2)
-	if want := []float64{-math.Sqrt2 / 2, math.Sqrt2 / 2, 1}; math.Abs(x[0]-want[0])+math.Abs(x[1]-want[1]) > 1e-15 || x[2] != 1 || len(x) != 3 {
+	if want := []float64{-math.Sqrt2 / 2, math.Sqrt2 / 2, 1}; math.Abs(x[0]-want[0])+
+		math.Abs(x[1]-want[1]) > 1e-15 || x[2] != 1 || len(x) != 3 {
 		t.Errorf("features %v, want %v", x, want)
 	}
 	if x := pooled(make([]byte, 8), 2, 4, 2); x[0] != 0 || x[1] != 0 {
 		t.Errorf("features of a black image %v", x)
 	}
 	p := &imageParameters{Classes: [2]int{5, 8}, Pool: 1}
-	set := data.LabelledImages{Images: data.Images{N: 5, Rows: 1, Columns: 2, Pixels: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, Labels: []byte{8, 5, 3, 5, 8}}
+	set := data.LabelledImages{Images: data.Images{N: 5, Rows: 1, Columns: 2,
+		Pixels: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, Labels: []byte{8, 5, 3, 5, 8}}
 	d, err := p.pick(set, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +299,8 @@ func TestGNMaxDrawsItsLaw(t *testing.T) {
 				t.Errorf("σ = %v, ones = %d: law %v, by the definition %v", sigma, ones, p, want)
 			}
 			if se := math.Sqrt(p * (1 - p) / n); math.Abs(float64(count)/n-p) > 5*se {
-				t.Errorf("σ = %v, ones = %d: %v of the draws, law %v ± %v", sigma, ones, float64(count)/n, p, se)
+				t.Errorf("σ = %v, ones = %d: %v of the draws, law %v ± %v", sigma, ones, float64(count)/n, p,
+					se)
 			}
 		}
 	}
@@ -297,14 +308,18 @@ func TestGNMaxDrawsItsLaw(t *testing.T) {
 
 // Ties count: two accuracies that print alike are in no order.
 func TestOrderOfPrintedAccuracies(t *testing.T) {
-	printed := printedAccuracy{GNMax: [2]float64{0.56, 0.04}, Sub: [2]float64{0.89, 0.04}, Opt: [2]float64{0.91, 0.04}}
+	printed := printedAccuracy{GNMax: [2]float64{0.56, 0.04}, Sub: [2]float64{0.89, 0.04},
+		Opt: [2]float64{0.91, 0.04}}
 	drawn := func(gnmax, sub, opt float64) evaluation {
-		return evaluation{Answered: []answered{{Method: methodOpt, Drawn: [][]float64{{opt, opt}}}, {Method: methodGNMax, Drawn: [][]float64{{gnmax, gnmax}}}, {Method: methodSub, Drawn: [][]float64{{sub, sub}}}}}
+		return evaluation{Answered: []answered{{Method: methodOpt, Drawn: [][]float64{{opt, opt}}},
+			{Method: methodGNMax, Drawn: [][]float64{{gnmax, gnmax}}},
+			{Method: methodSub, Drawn: [][]float64{{sub, sub}}}}}
 	}
 	for _, c := range []struct {
 		gnmax, sub, opt float64
 		want            bool
-	}{{0.5, 0.6, 0.7, true}, {0.5, 0.7, 0.6, false}, {0.6, 0.5, 0.7, false}, {0.5, 0.596, 0.604, false}, {0.5, 0.604, 0.606, true}} {
+	}{{0.5, 0.6, 0.7, true}, {0.5, 0.7, 0.6, false}, {0.6, 0.5, 0.7, false},
+		{0.5, 0.596, 0.604, false}, {0.5, 0.604, 0.606, true}} {
 		if got := drawn(c.gnmax, c.sub, c.opt).order(0) == printed.order(); got != c.want {
 			t.Errorf("%v: in the printed order: %t", c, got)
 		}

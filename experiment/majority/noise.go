@@ -33,15 +33,19 @@ func (p *noiseParameters) Validate() error {
 	if err := check.Some("targets", len(p.Targets)); err != nil {
 		return err
 	}
-	if !(p.OrderStep > 0) || !(p.MaxOrder > 1 && p.MaxOrder <= 1e9) || p.MaxOrder/p.OrderStep > maxGrid {
-		return &check.Error{Name: "order_step", Value: p.OrderStep, Rule: fmt.Sprintf("above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)}
+	if !(p.OrderStep > 0) || !(p.MaxOrder > 1 && p.MaxOrder <= 1e9) ||
+		p.MaxOrder/p.OrderStep > maxGrid {
+		return &check.Error{Name: "order_step", Value: p.OrderStep,
+			Rule: fmt.Sprintf("above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)}
 	}
 	for _, t := range p.Targets {
-		if _, err := ensemble.GNMaxNoise(accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}); err != nil {
+		if _, err := ensemble.GNMaxNoise(accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}); err !=
+			nil {
 			return err
 		}
 		if t.leastOrder()+2*p.OrderStep > p.MaxOrder {
-			return &check.Error{Name: "max_order", Value: p.MaxOrder, Rule: fmt.Sprintf("well above %g, the least order for ε = %g", t.leastOrder(), t.Epsilon)}
+			return &check.Error{Name: "max_order", Value: p.MaxOrder,
+				Rule: fmt.Sprintf("well above %g, the least order for ε = %g", t.leastOrder(), t.Epsilon)}
 		}
 	}
 	return nil
@@ -59,24 +63,35 @@ func (t noiseTarget) variance(order float64) float64 {
 
 // calibration holds the noise for one target.
 type calibration struct {
-	Order     float64   `json:"order"`      // the best of the grid
-	GridSigma float64   `json:"grid_sigma"` // there
-	Sigma     float64   `json:"sigma"`      // at the best λ of all
-	Exact     float64   `json:"exact"`      // by the exact formula for normal noise, not by Rényi orders
+	Order     float64 `json:"order"`      // the best of the grid
+	GridSigma float64 `json:"grid_sigma"` // there
+	Sigma     float64 `json:"sigma"`      // at the best λ of all
+	// by the exact formula for normal noise, not by Rényi orders
+	Exact     float64   `json:"exact"`
 	Orders    []float64 `json:"orders"`
 	Variances []float64 `json:"variances"`
 }
 
 func (p *noiseParameters) Run(r *experiment.Run) error {
-	t := experiment.Table{Name: "sigma", Caption: "Noise of GNMax per class for one answer: by the source's grid of orders, by the best order, and by the exact formula for normal noise.", Columns: []experiment.Column{
-		{Name: "data", Title: "data"}, {Name: "epsilon", Title: "ε"}, {Name: "delta", Title: "δ"},
-		{Name: "order", Title: "best λ of the grid", Format: "%.2f"}, {Name: "sigma_grid", Title: "σ there", Format: "%.2f"}, {Name: "sigma", Title: "σ at the best λ", Format: "%.4f"},
-		{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.4f"}, {Name: "printed_order", Title: "source prints λ"}, {Name: "printed_sigma", Title: "source prints σ"},
-		{Name: "sigma_at_printed_order", Title: "σ at the printed λ", Format: "%.2f"}}}
-	curve := experiment.Table{Name: "variance", Caption: "σ² against λ.", Long: true, Columns: []experiment.Column{{Name: "data", Title: "data"}, {Name: "order", Title: "λ"}, {Name: "variance", Title: "σ²"}}}
+	t := experiment.Table{Name: "sigma",
+		Caption: "Noise of GNMax per class for one answer: by the source's grid of orders, by the best " +
+			"order, and by the exact formula for normal noise.", Columns: []experiment.Column{
+			{Name: "data", Title: "data"}, {Name: "epsilon", Title: "ε"}, {Name: "delta", Title: "δ"},
+			{Name: "order", Title: "best λ of the grid", Format: "%.2f"},
+			{Name: "sigma_grid", Title: "σ there", Format: "%.2f"},
+			{Name: "sigma", Title: "σ at the best λ", Format: "%.4f"},
+			{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.4f"},
+			{Name: "printed_order", Title: "source prints λ"},
+			{Name: "printed_sigma", Title: "source prints σ"},
+			{Name: "sigma_at_printed_order", Title: "σ at the printed λ", Format: "%.2f"}}}
+	curve := experiment.Table{Name: "variance", Caption: "σ² against λ.", Long: true,
+		Columns: []experiment.Column{{Name: "data", Title: "data"}, {Name: "order", Title: "λ"},
+			{Name: "variance", Title: "σ²"}}}
 	var panels []experiment.Panel
 	for i, target := range p.Targets {
-		c, err := experiment.Step(r, fmt.Sprintf("target-%d", i+1), []any{target.Epsilon, target.Delta, p.MaxOrder, p.OrderStep}, func() (calibration, error) { return p.calibrate(target) })
+		c, err := experiment.Step(r, fmt.Sprintf("target-%d", i+1),
+			[]any{target.Epsilon, target.Delta, p.MaxOrder, p.OrderStep},
+			func() (calibration, error) { return p.calibrate(target) })
 		if err != nil {
 			return err
 		}
@@ -90,10 +105,14 @@ func (p *noiseParameters) Run(r *experiment.Run) error {
 		}
 		if target.PrintedSigma != "" {
 			printedSigma = target.PrintedSigma
-			r.Claim(experiment.Agrees(c.GridSigma, target.PrintedSigma) && experiment.Agrees(c.Sigma, target.PrintedSigma), fmt.Sprintf("%s: σ as printed", target.Data), "%.4f on the grid, %.4f at the best λ, printed %s", c.GridSigma, c.Sigma, target.PrintedSigma)
+			r.Claim(experiment.Agrees(c.GridSigma, target.PrintedSigma) &&
+				experiment.Agrees(c.Sigma, target.PrintedSigma), fmt.Sprintf("%s: σ as printed", target.Data),
+				"%.4f on the grid, %.4f at the best λ, printed %s", c.GridSigma, c.Sigma, target.PrintedSigma)
 		}
-		t.Add(target.Data, target.Epsilon, target.Delta, c.Order, c.GridSigma, c.Sigma, c.Exact, printedOrder, printedSigma, there)
-		r.Claim(c.Exact < c.Sigma, fmt.Sprintf("%s: the exact formula needs less noise", target.Data), "σ %.4f against %.4f", c.Exact, c.Sigma)
+		t.Add(target.Data, target.Epsilon, target.Delta, c.Order, c.GridSigma, c.Sigma, c.Exact,
+			printedOrder, printedSigma, there)
+		r.Claim(c.Exact < c.Sigma, fmt.Sprintf("%s: the exact formula needs less noise", target.Data),
+			"σ %.4f against %.4f", c.Exact, c.Sigma)
 		line := experiment.Series{Method: methodGNMax, Name: "σ² by λ", Plain: true}
 		for j, o := range c.Orders {
 			curve.Add(target.Data, o, c.Variances[j])
@@ -101,12 +120,17 @@ func (p *noiseParameters) Run(r *experiment.Run) error {
 		}
 		best := experiment.Series{Method: methodOpt, Name: "smallest", Marks: true}
 		best.Add(c.Order, c.GridSigma*c.GridSigma)
-		panels = append(panels, experiment.Panel{Title: fmt.Sprintf("%s: ε = %g, δ = %g", target.Data, target.Epsilon, target.Delta), X: "λ, order", Y: "σ²", LogY: true, Series: []experiment.Series{line, best}})
+		panels = append(panels, experiment.Panel{Title: fmt.Sprintf("%s: ε = %g, δ = %g", target.Data,
+			target.Epsilon, target.Delta), X: "λ, order", Y: "σ²", LogY: true,
+			Series: []experiment.Series{line, best}})
 	}
 	r.Table(t)
 	r.Table(curve)
-	r.Note("The source's λ column does not go with its σ: at the printed λ the variance is about three times the smallest one. The σ are right.")
-	return r.Figure("variance", "The variance that GNMax needs, by the order λ of the Rényi bound; the mark is the smallest.", min(3, len(panels)), panels)
+	r.Note("The source's λ column does not go with its σ: at the printed λ the variance is about " +
+		"three times the smallest one. The σ are right.")
+	return r.Figure("variance",
+		"The variance that GNMax needs, by the order λ of the Rényi bound; the mark is the smallest.",
+		min(3, len(panels)), panels)
 }
 
 func (p *noiseParameters) calibrate(t noiseTarget) (calibration, error) {

@@ -41,7 +41,8 @@ type priorClaim struct {
 type measure string
 
 const (
-	measureError   measure = "error"   // E|Pr[label = 1] - Pr[majority = 1]|, the source's metric as written
+	// E|Pr[label = 1] - Pr[majority = 1]|, the source's metric as written
+	measureError   measure = "error"
 	measureDiffers measure = "differs" // Pr[label ≠ majority of the same votes]
 )
 
@@ -54,12 +55,15 @@ type actual struct {
 }
 
 func (p *priorParameters) Validate() error {
-	if err := check.Each("methods", p.Methods, check.Among([]experiment.Method{methodOpt, methodOptClear, methodAgree, methodSub, methodDouble, methodConst, methodTight})); err != nil {
+	if err := check.Each("methods", p.Methods,
+		check.Among([]experiment.Method{methodOpt, methodOptClear, methodAgree, methodSub, methodDouble,
+			methodConst, methodTight})); err != nil {
 		return err
 	}
 	for _, m := range []experiment.Method{methodOpt, methodOptClear} {
 		if !slices.Contains(p.Methods, m) {
-			return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods), Rule: fmt.Sprintf("with %q", m)}
+			return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods),
+				Rule: fmt.Sprintf("with %q", m)}
 		}
 	}
 	titles := make([]string, len(p.Actual))
@@ -74,7 +78,8 @@ func (p *priorParameters) Validate() error {
 			return &check.Error{Name: "low", Value: a.Low, Rule: fmt.Sprintf("at most high = %v", a.High)}
 		}
 	}
-	if err := cmp.Or(check.PriorMean(p.UniformMean), check.PriorMean(p.ClearMean), check.Some("actual", len(titles))); err != nil {
+	if err := cmp.Or(check.PriorMean(p.UniformMean), check.PriorMean(p.ClearMean),
+		check.Some("actual", len(titles))); err != nil {
 		return err
 	}
 	for _, c := range p.Claims {
@@ -94,7 +99,8 @@ func (p *priorParameters) Validate() error {
 
 // gammas returns the part that is about noise functions.
 func (p *priorParameters) gammas() *gammaParameters {
-	return &gammaParameters{Teachers: p.Teachers, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta, Allowances: p.Allowances, PriorMean: p.UniformMean}
+	return &gammaParameters{Teachers: p.Teachers, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta,
+		Allowances: p.Allowances, PriorMean: p.UniformMean}
 }
 
 func (p *priorParameters) Steps() int { return len(p.Allowances) * (1 + len(p.Actual)) }
@@ -122,21 +128,29 @@ func (p *priorParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	curves := experiment.Table{Name: "gamma", Caption: "The noise functions.", Long: true, Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"}, {Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
-	errors := experiment.Table{Name: "errors", Caption: "Errors of the noise functions with teachers of three kinds.", Columns: []experiment.Column{
-		{Name: "m", Title: "m"}, {Name: "actual", Title: "teachers"}, {Name: "method", Title: "method"},
-		{Name: "error", Title: "ℰ, the metric as written", Format: "%.6f"}, {Name: "standard_error", Title: "±", Format: "%.1g"},
-		{Name: "disagreement", Title: "Pr[label ≠ majority]", Format: "%.6f"}}}
+	curves := experiment.Table{Name: "gamma", Caption: "The noise functions.", Long: true,
+		Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"},
+			{Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
+	errors := experiment.Table{Name: "errors",
+		Caption: "Errors of the noise functions with teachers of three kinds.",
+		Columns: []experiment.Column{
+			{Name: "m", Title: "m"}, {Name: "actual", Title: "teachers"}, {Name: "method", Title: "method"},
+			{Name: "error", Title: "ℰ, the metric as written", Format: "%.6f"},
+			{Name: "standard_error", Title: "±", Format: "%.1g"},
+			{Name: "disagreement", Title: "Pr[label ≠ majority]", Format: "%.6f"}}}
 	var panels []experiment.Panel
 	for i, pr := range promises {
-		functions, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1), []any{pr.problem, pr.subsample, p.Methods, p.UniformMean, p.ClearMean}, func() ([]function, error) {
-			return p.functions(r, pr)
-		})
+		functions, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1),
+			[]any{pr.problem, pr.subsample, p.Methods, p.UniformMean, p.ClearMean},
+			func() ([]function, error) {
+				return p.functions(r, pr)
+			})
 		if err != nil {
 			return err
 		}
-		laws := []experiment.Panel{{Title: pr.label, X: "l, votes for 1", Y: "γ(l)", YRange: [2]float64{0, 1.04}}}
+		laws := []experiment.Panel{{Title: pr.label, X: "l, votes for 1", Y: "γ(l)",
+			YRange: [2]float64{0, 1.04}}}
 		for _, f := range functions {
 			line := experiment.Series{Method: f.Method}
 			for l, v := range f.Gamma {
@@ -147,7 +161,8 @@ func (p *priorParameters) Run(r *experiment.Run) error {
 		}
 		differs := []experiment.Panel{{}}
 		for j, a := range p.Actual {
-			scores, err := experiment.Step(r, fmt.Sprintf("actual-%d-%d", i+1, j+1), []any{functions, a}, func() ([]score, error) { return a.scores(p.Teachers, functions) })
+			scores, err := experiment.Step(r, fmt.Sprintf("actual-%d-%d", i+1, j+1), []any{functions, a},
+				func() ([]score, error) { return a.scores(p.Teachers, functions) })
 			if err != nil {
 				return err
 			}
@@ -159,8 +174,10 @@ func (p *priorParameters) Run(r *experiment.Run) error {
 					se = s.StandardError
 				}
 				errors.Add(pr.problem.Allowance(), a.Title, string(s.Method), s.Error, se, s.Disagreement)
-				law.Series = append(law.Series, experiment.Series{Method: s.Method, Y: []float64{s.Error}, Spread: []float64{s.StandardError}})
-				differ.Series = append(differ.Series, experiment.Series{Method: s.Method, Y: []float64{s.Disagreement}})
+				law.Series = append(law.Series, experiment.Series{Method: s.Method, Y: []float64{s.Error},
+					Spread: []float64{s.StandardError}})
+				differ.Series = append(differ.Series, experiment.Series{Method: s.Method,
+					Y: []float64{s.Disagreement}})
 			}
 			laws, differs = append(laws, law), append(differs, differ)
 			p.judge(r, pr, a, scores)
@@ -169,16 +186,25 @@ func (p *priorParameters) Run(r *experiment.Run) error {
 	}
 	r.Table(errors)
 	r.Table(curves)
-	r.Note("At p = 0.5 for all teachers the majority is a fair coin and so is every label, so the distance ℰ of their laws is 0 for every γ. What changes there is how often the label differs from the majority of the same votes; that is shown beside ℰ.")
-	return r.Figure("priors", "For each m the noise functions, and for each kind of teachers the error (the distance ℰ of the laws) and, below it, how often the label differs from the majority.", 1+len(p.Actual), panels)
+	r.Note("At p = 0.5 for all teachers the majority is a fair coin and so is every label, so the " +
+		"distance ℰ of their laws is 0 for every γ. What changes there is how often the label differs " +
+		"from the majority of the same votes; that is shown beside ℰ.")
+	return r.Figure("priors",
+		"For each m the noise functions, and for each kind of teachers the error (the distance ℰ of "+
+			"the laws) and, below it, how often the label differs from the majority.", 1+len(p.Actual),
+		panels)
 }
 
 // functions solves a promise for every prior and adds the baselines.
 func (p *priorParameters) functions(r *experiment.Run, pr promise) ([]function, error) {
 	// The votes of teachers with p uniform on [0, 1] are fair coins.
 	fair := poissonbinom.Binomial(p.Teachers, 0.5)
-	priors := map[experiment.Method]solve.Options{methodOptClear: {PriorMean: p.ClearMean}, methodAgree: {Counts: fair}}
-	baselines := slices.DeleteFunc(slices.Clone(p.Methods), func(m experiment.Method) bool { _, other := priors[m]; return other })
+	priors := map[experiment.Method]solve.Options{methodOptClear: {PriorMean: p.ClearMean},
+		methodAgree: {Counts: fair}}
+	baselines := slices.DeleteFunc(slices.Clone(p.Methods), func(m experiment.Method) bool {
+		_, other := priors[m]
+		return other
+	})
 	o, err := p.solve.optimise(r, pr, baselines, solve.Options{PriorMean: p.UniformMean})
 	if err != nil {
 		return nil, err
@@ -195,7 +221,9 @@ func (p *priorParameters) functions(r *experiment.Run, pr promise) ([]function, 
 			out = append(out, f)
 		}
 	}
-	slices.SortFunc(out, func(a, b function) int { return slices.Index(p.Methods, a.Method) - slices.Index(p.Methods, b.Method) })
+	slices.SortFunc(out, func(a, b function) int {
+		return slices.Index(p.Methods, a.Method) - slices.Index(p.Methods, b.Method)
+	})
 	return out, nil
 }
 
@@ -241,14 +269,19 @@ func (p *priorParameters) judge(r *experiment.Run, pr promise, a actual, scores 
 		}
 		var better, worse score // the worst of the better, the best of the worse
 		for _, s := range scores {
-			if slices.Contains(c.Better, s.Method) && (better.Method == "" || s.by(c.Measure) > better.by(c.Measure)) {
+			if slices.Contains(c.Better, s.Method) && (better.Method == "" ||
+				s.by(c.Measure) > better.by(c.Measure)) {
 				better = s
 			}
-			if slices.Contains(c.Worse, s.Method) && (worse.Method == "" || s.by(c.Measure) < worse.by(c.Measure)) {
+			if slices.Contains(c.Worse, s.Method) && (worse.Method == "" ||
+				s.by(c.Measure) < worse.by(c.Measure)) {
 				worse = s
 			}
 		}
-		r.Claim(better.by(c.Measure) < worse.by(c.Measure), fmt.Sprintf("%s, %s: by %s, %s better than %s", pr.label, a.Title, names[c.Measure], r.Titles(c.Better), r.Titles(c.Worse)),
-			"%.6g (%s) against %.6g (%s)", better.by(c.Measure), r.Title(better.Method), worse.by(c.Measure), r.Title(worse.Method))
+		r.Claim(better.by(c.Measure) < worse.by(c.Measure),
+			fmt.Sprintf("%s, %s: by %s, %s better than %s", pr.label, a.Title, names[c.Measure],
+				r.Titles(c.Better), r.Titles(c.Worse)),
+			"%.6g (%s) against %.6g (%s)", better.by(c.Measure), r.Title(better.Method), worse.by(c.Measure),
+			r.Title(worse.Method))
 	}
 }

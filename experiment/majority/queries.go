@@ -17,10 +17,11 @@ import (
 
 // answered holds the accuracy of one mechanism over all draws of the queries.
 type answered struct {
-	Method   experiment.Method `json:"method"`
-	Drawn    [][]float64       `json:"drawn"`    // accuracy by Queries and draw, with labels drawn
-	Expected [][]float64       `json:"expected"` // the same averaged over the mechanism's randomness, exactly
-	All      float64           `json:"all"`      // expected accuracy over all test images
+	Method experiment.Method `json:"method"`
+	Drawn  [][]float64       `json:"drawn"` // accuracy by Queries and draw, with labels drawn
+	// the same averaged over the mechanism's randomness, exactly
+	Expected [][]float64 `json:"expected"`
+	All      float64     `json:"all"` // expected accuracy over all test images
 }
 
 // evaluation holds the results for one allowance m.
@@ -39,7 +40,8 @@ func (e evaluation) of(m experiment.Method) answered {
 }
 
 // evaluate lets all mechanisms answer at the same cost per query.
-func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m int, private, plain ensembleVotes) (evaluation, error) {
+func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m int, private,
+	plain ensembleVotes) (evaluation, error) {
 	var e evaluation
 	problem, err := constraints.NewProblem(p.Teachers, float64(m), teacher.Epsilon, teacher.Delta)
 	if err != nil {
@@ -48,7 +50,8 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 	e.Query.Epsilon, e.Query.Delta = problem.Total()
 	disjoint := problem
 	disjoint.Affected = 1
-	votesAlone := constraints.Problem{K: p.Teachers, TotalEpsilon: e.Query.Epsilon, Epsilon: math.Inf(1), Delta: e.Query.Delta, Affected: 1}
+	votesAlone := constraints.Problem{K: p.Teachers, TotalEpsilon: e.Query.Epsilon,
+		Epsilon: math.Inf(1), Delta: e.Query.Delta, Affected: 1}
 
 	gnmax := func(how ensemble.Calibration, sigma *float64) func() (*ensemble.Mechanism, error) {
 		return func() (mechanism *ensemble.Mechanism, err error) {
@@ -107,11 +110,13 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 
 // voteSetting returns the source's assumption for GNMax: one record reaches one teacher.
 func (p *imageParameters) voteSetting() ensemble.Setting {
-	return ensemble.Setting{K: p.Teachers, Classes: 2, Affected: 1, Neighbours: accountant.AddOrRemoveOne}
+	return ensemble.Setting{K: p.Teachers, Classes: 2, Affected: 1,
+		Neighbours: accountant.AddOrRemoveOne}
 }
 
 // gnmax is GNMax with noise for the target, and the noise's parameter.
-func (p *imageParameters) gnmax(target accountant.Cost, how ensemble.Calibration) (*ensemble.Mechanism, float64, error) {
+func (p *imageParameters) gnmax(target accountant.Cost,
+	how ensemble.Calibration) (*ensemble.Mechanism, float64, error) {
 	sigma, err := ensemble.SigmaForGNMax(p.voteSetting(), target, how)
 	if err != nil {
 		return nil, 0, err
@@ -140,9 +145,10 @@ func (p *imageParameters) law(mechanism *ensemble.Mechanism) ([]float64, error) 
 	return law, nil
 }
 
-// answerQueries draws the queries, the same for every mechanism, and lets it answer them; nil is the
-// plain majority.
-func (p *imageParameters) answerQueries(r *experiment.Run, mechanism *ensemble.Mechanism, v ensembleVotes, stream uint64) (out answered, err error) {
+// answerQueries draws the queries, the same for every mechanism, and lets it answer them; nil is
+// the plain majority.
+func (p *imageParameters) answerQueries(r *experiment.Run, mechanism *ensemble.Mechanism,
+	v ensembleVotes, stream uint64) (out answered, err error) {
 	law, err := p.law(mechanism)
 	if err != nil {
 		return out, err
@@ -162,7 +168,8 @@ func (p *imageParameters) answerQueries(r *experiment.Run, mechanism *ensemble.M
 		drawn, expected := make([]float64, p.Draws), make([]float64, p.Draws)
 		for d := range p.Draws {
 			number := uint64(qi)<<10 + uint64(d)
-			chosen := rand.New(words{randsrc.NewSeededStream(r.Seed, streamQueries+number)}).Perm(len(ones))[:q]
+			chosen := rand.New(words{randsrc.NewSeededStream(r.Seed, streamQueries+number)}).Perm(
+				len(ones))[:q]
 			seed, err := randsrc.NewSeededStream(r.Seed, stream+number<<40).Uint53()
 			if err != nil {
 				return out, err
@@ -193,9 +200,10 @@ func (p *imageParameters) answerQueries(r *experiment.Run, mechanism *ensemble.M
 }
 
 func (p *imageParameters) Run(r *experiment.Run) error {
-	teacher, err := experiment.Step(r, "teacher-cost", []any{p.Private, p.TeacherDelta}, func() (accountant.Cost, error) {
-		return p.Private.cost(p.TeacherDelta)
-	})
+	teacher, err := experiment.Step(r, "teacher-cost", []any{p.Private, p.TeacherDelta},
+		func() (accountant.Cost, error) {
+			return p.Private.cost(p.TeacherDelta)
+		})
 	if err != nil {
 		return err
 	}
@@ -206,7 +214,9 @@ func (p *imageParameters) Run(r *experiment.Run) error {
 		stream uint64
 	}{{"private-teachers", p.Private, streamPrivate}, {"plain-teachers", p.Plain, streamPlain}} {
 		key := []any{t.train, p.Data, p.Classes, p.TrainPerClass, p.Teachers, p.Pool, r.Seed, r.Inputs}
-		if votes[i], err = experiment.Step(r, t.step, key, func() (ensembleVotes, error) { return p.trainTeachers(r, t.train, t.stream) }); err != nil {
+		if votes[i], err = experiment.Step(r, t.step, key, func() (ensembleVotes, error) {
+			return p.trainTeachers(r, t.train, t.stream)
+		}); err != nil {
 			return err
 		}
 	}
@@ -218,14 +228,17 @@ func (p *imageParameters) Run(r *experiment.Run) error {
 	totals := make([][][]total, len(p.Allowances))
 	for i, m := range p.Allowances {
 		key := []any{m, teacher, p.Teachers, p.Queries, p.Draws, r.Seed, private, plain}
-		found[i], err = experiment.Step(r, fmt.Sprintf("m-%d", m), key, func() (evaluation, error) { return p.evaluate(r, teacher, m, private, plain) })
+		found[i], err = experiment.Step(r, fmt.Sprintf("m-%d", m), key, func() (evaluation, error) {
+			return p.evaluate(r, teacher, m, private, plain)
+		})
 		if err != nil {
 			return err
 		}
 		query, sigma := found[i].Query, found[i].Sigma
-		totals[i], err = experiment.Step(r, fmt.Sprintf("totals-%d", m), []any{query, sigma, teacher, p.Teachers, p.Slack, p.totalQueries()}, func() ([][]total, error) {
-			return p.totals(query, sigma, teacher)
-		})
+		totals[i], err = experiment.Step(r, fmt.Sprintf("totals-%d", m),
+			[]any{query, sigma, teacher, p.Teachers, p.Slack, p.totalQueries()}, func() ([][]total, error) {
+				return p.totals(query, sigma, teacher)
+			})
 		if err != nil {
 			return err
 		}

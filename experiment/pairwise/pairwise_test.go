@@ -49,7 +49,8 @@ func decoded(t testing.TB, text string) *parameters {
 	return &f.Parameters
 }
 
-func found(t testing.TB, p *parameters, at place, workers int, o experiment.Options) []sweep.Scores {
+func found(t testing.TB, p *parameters, at place, workers int,
+	o experiment.Options) []sweep.Scores {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	return must.Get(p.measure(&experiment.Run{Context: context.Background(), Options: o}, at))(t)
@@ -66,7 +67,8 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	if reflect.DeepEqual(one[0], found(t, p, at, 4, experiment.Options{Seed: 1})[0]) {
 		t.Error("another seed gives the same numbers")
 	}
-	if v := one[2].By[""]; v[0] == v[1] || len(v) != 3 || one[2].By["risk"][0] == one[2].By["risk"][1] || one[3].By != nil {
+	if v := one[2].By[""]; v[0] == v[1] || len(v) != 3 ||
+		one[2].By["risk"][0] == one[2].By["risk"][1] || one[3].By != nil {
 		t.Errorf("repeats are not drawn: %+v", one)
 	}
 	want := []place{{64, 1, 0}, {64, 4, 0}, {128, 1, 0}, {128, 4, 0}}
@@ -75,8 +77,8 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-// Scores are those of models that package pairwise trains, at the price that it states and the δ that
-// the definition means.
+// Scores are those of models that package pairwise trains, at the price that it states and the δ
+// that the definition means.
 func TestScoresAgainstTheirModels(t *testing.T) {
 	p := decoded(t, small)
 	at := place{records: 128, epsilon: 4}
@@ -85,7 +87,8 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := pairwise.OnePass{Setting: pairwise.Setting{Base: pairwise.Base{Loss: l, Radius: 1, Target: accountant.Cost{Epsilon: 2, Delta: 1. / 128}}}, StepSize: 4}
+	m := pairwise.OnePass{Setting: pairwise.Setting{Base: pairwise.Base{Loss: l, Radius: 1,
+		Target: accountant.Cost{Epsilon: 2, Delta: 1. / 128}}}, StepSize: 4}
 	plan, err := m.Plan(128, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +119,8 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 				}
 			}
 		}
-		if math.Abs(want/pairs-got[1].By[""][repeat]) > 1e-9 || got[1].By["risk"][repeat] != pairwise.Risk(l, own, w) {
+		if math.Abs(want/pairs-got[1].By[""][repeat]) > 1e-9 ||
+			got[1].By["risk"][repeat] != pairwise.Risk(l, own, w) {
 			t.Errorf("repeat %d: %g, want %g", repeat, got[1].By[""][repeat], want/pairs)
 		}
 	}
@@ -162,8 +166,11 @@ func TestSetsAreSplit(t *testing.T) {
 // Claims that hold are marked apart from claims that do not, and a reader sees the differences that
 // they are about.
 func TestClaimsAreJudged(t *testing.T) {
-	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, small), t.TempDir(), experiment.Options{})
-	if failed := out.Result.Failed(); len(failed) != 1 || !strings.Contains(failed[0].Text, "n = 64, ε = 1: AUC of sgd and that of cyclic differ by less than 1e-09") {
+	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, small), t.TempDir(),
+		experiment.Options{})
+	if failed := out.Result.Failed(); len(failed) != 1 ||
+		!strings.Contains(failed[0].Text,
+			"n = 64, ε = 1: AUC of sgd and that of cyclic differ by less than 1e-09") {
 		t.Errorf("failed: %+v", failed)
 	}
 	if n := len(out.Result.Claims); n != 1+4+1 {
@@ -173,7 +180,8 @@ func TestClaimsAreJudged(t *testing.T) {
 		t.Errorf("%d differences", len(rows))
 	}
 	scores := experimenttest.Table(t, out.Result, "scores")
-	if v := experimenttest.Value(t, scores, "auc", map[string]any{"line": "printed", "records": 128, "eps": 4.0}); v != .8 {
+	if v := experimenttest.Value(t, scores, "auc",
+		map[string]any{"line": "printed", "records": 128, "eps": 4.0}); v != .8 {
 		t.Errorf("printed: %v", v)
 	}
 }
@@ -202,7 +210,8 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 		}
 		row := func(i, j int) map[string]string {
 			r := rows[i*len(p.Lines)+j]
-			if r["line"] != p.Lines[j].Name || number(r["records"]) != float64(places[i].records) || number(r["eps"]) != places[i].epsilon || number(r["passes"]) != places[i].passes {
+			if r["line"] != p.Lines[j].Name || number(r["records"]) != float64(places[i].records) ||
+				number(r["eps"]) != places[i].epsilon || number(r["passes"]) != places[i].passes {
 				t.Fatalf("%s: a row is %v", d.Name, r)
 			}
 			return r
@@ -217,10 +226,13 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 				lines = golden("differences")
 			}
 			r := lines[len(differences)]
-			if r["line"] != c.Line || r["other"] != other || number(r["records"]) != float64(places[i].records) {
+			if r["line"] != c.Line || r["other"] != other ||
+				number(r["records"]) != float64(places[i].records) {
 				t.Fatalf("%s: a difference is %v", d.Name, r)
 			}
-			differences[name(i, c.Line, other, c.Measure)] = experiment.Difference{Mean: number(r["difference"]), Low: number(r["low"]), High: number(r["high"])}
+			differences[name(i, c.Line, other, c.Measure)] =
+				experiment.Difference{Mean: number(r["difference"]), Low: number(r["low"]),
+					High: number(r["high"])}
 			if len(differences) > len(lines) {
 				t.Fatal("too few differences")
 			}
@@ -251,7 +263,8 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 // Acceptance 6: on the real diabetes records the standard deviation over shuffles is that of the
 // literature, so that the intervals of the claims are right.
 func TestSpreadOfRealShuffles(t *testing.T) {
-	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "auc-diabetes-real", "scores.csv"))
+	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "auc-diabetes-real",
+		"scores.csv"))
 	for _, row := range rows {
 		if row["line"] != "Algorithm 1, hinge" {
 			continue
@@ -287,7 +300,8 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		`"method": "one-pass", "ste`: {`"method": "one-pass", "look": "none", "ste`, "look"},
 	})
 	d := experimenttest.Load(t, catalog, "auc-german-real")
-	if _, err := d.Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
+	if _, err := d.Run(context.Background(), t.TempDir(),
+		experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
 		t.Errorf("without the real file: %v", err)
 	}
 }

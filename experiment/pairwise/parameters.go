@@ -120,7 +120,8 @@ func orZero[T int | float64](list []T) []T {
 
 // holds reports whether a claim is about a place.
 func (c claim) holds(at place) bool {
-	return (c.Records == 0 || c.Records == at.records) && (c.Epsilon == 0 || c.Epsilon == at.epsilon) && (c.Passes == 0 || c.Passes == at.passes)
+	return (c.Records == 0 || c.Records == at.records) &&
+		(c.Epsilon == 0 || c.Epsilon == at.epsilon) && (c.Passes == 0 || c.Passes == at.passes)
 }
 
 func (p *parameters) lines() []sweep.Line {
@@ -137,8 +138,10 @@ func (p *parameters) method(l line, at place) (pairwise.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := accountant.Cost{Epsilon: cmp.Or(l.Epsilon, at.epsilon), Delta: cmp.Or(p.Delta, 1/float64(at.records))}
-	s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: p.Radius}, Ball: max(0, cmp.Or(l.Ball, p.Ball))}
+	target := accountant.Cost{Epsilon: cmp.Or(l.Epsilon, at.epsilon),
+		Delta: cmp.Or(p.Delta, 1/float64(at.records))}
+	s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: p.Radius},
+		Ball: max(0, cmp.Or(l.Ball, p.Ball))}
 	if pairwise.Private(l.Method) {
 		s.Target = target
 	}
@@ -160,19 +163,27 @@ func (p *parameters) Validate() error {
 	err := cmp.Or(
 		check.Among(tasks)("task", p.Task),
 		check.Whole("repeats", p.Repeats, 1, 1000),
-		check.Each("records", p.Records, func(name string, n int) error { return check.Whole(name, n, 2, 2_000_000) }),
-		check.Each("eps", p.Epsilon, func(name string, v float64) error { return check.Positive(name, v) }),
-		check.Each("passes", p.Passes, func(name string, v float64) error { return check.Positive(name, v) }),
+		check.Each("records", p.Records, func(name string, n int) error {
+			return check.Whole(name, n, 2, 2_000_000)
+		}),
+		check.Each("eps", p.Epsilon, func(name string, v float64) error {
+			return check.Positive(name, v)
+		}),
+		check.Each("passes", p.Passes, func(name string, v float64) error {
+			return check.Positive(name, v)
+		}),
 	)
 	if err != nil {
 		return err
 	}
 	if p.Task == gaussians {
-		if err := cmp.Or(check.Whole("dim", p.Dim, 1, 10_000), check.Whole("fresh", p.Fresh, 2, 1_000_000), check.Some("records", len(p.Records))); err != nil {
+		if err := cmp.Or(check.Whole("dim", p.Dim, 1, 10_000),
+			check.Whole("fresh", p.Fresh, 2, 1_000_000), check.Some("records", len(p.Records))); err != nil {
 			return err
 		}
 	} else if p.Dim != 0 || p.Fresh != 0 {
-		return errors.New("dim and fresh are for the task gaussians: a set has its own dimension, and a fifth of it is to score on")
+		return errors.New("dim and fresh are for the task gaussians: a set has its own dimension, and " +
+			"a fifth of it is to score on")
 	}
 	if err := sweep.CheckLines(p.lines(), lookPrefix, looks); err != nil {
 		return err
@@ -181,11 +192,13 @@ func (p *parameters) Validate() error {
 	for _, l := range p.Lines {
 		for _, at := range p.places() {
 			if n := datasets.ClassesLen(p.Task); p.Task != gaussians && at.records > n*4/5 {
-				return &check.Error{Name: "records", Value: at.records, Rule: fmt.Sprintf("at most four fifths of %d", n)}
+				return &check.Error{Name: "records", Value: at.records,
+					Rule: fmt.Sprintf("at most four fifths of %d", n)}
 			}
 			for _, list := range [][]float64{l.Printed, l.Deviations} {
 				if len(list) != len(p.places()) && (l.Method == published || list != nil) {
-					return fmt.Errorf("line %q: %d printed numbers for %d places", l.Name, len(list), len(p.places()))
+					return fmt.Errorf("line %q: %d printed numbers for %d places", l.Name, len(list),
+						len(p.places()))
 				}
 			}
 			if l.Method == published {
@@ -197,12 +210,15 @@ func (p *parameters) Validate() error {
 		}
 	}
 	for _, c := range p.Claims {
-		others := slices.DeleteFunc([]string{c.Line, c.Over, c.Near}, func(s string) bool { return s == "" })
-		err := cmp.Or(check.Each("lines of a claim", others, check.Among(names)), check.Among([]string{"", "risk"})("measure", c.Measure))
+		others := slices.DeleteFunc([]string{c.Line, c.Over, c.Near},
+			func(s string) bool { return s == "" })
+		err := cmp.Or(check.Each("lines of a claim", others, check.Among(names)),
+			check.Among([]string{"", "risk"})("measure", c.Measure))
 		if err != nil {
 			return err
 		}
-		if c.Measure == "risk" && !p.Risk || c.Near != "" && !(c.Within > 0) || !slices.ContainsFunc(p.places(), c.holds) {
+		if c.Measure == "risk" && !p.Risk || c.Near != "" && !(c.Within > 0) ||
+			!slices.ContainsFunc(p.places(), c.holds) {
 			return fmt.Errorf("the claim about %q has no such measure, bound or place", c.Line)
 		}
 	}
@@ -226,7 +242,8 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 	}
 	in, err := datasets.PointInputs(ctx, p.Task, root, datasets.ClassesLen(p.Task), p.DataSeed, p.Real)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w; scripts/r-data-sets %s writes it", experiment.ErrNoData, err, root)
+		return nil, fmt.Errorf("%w: %w; scripts/r-data-sets %s writes it", experiment.ErrNoData, err,
+			root)
 	}
 	return in, err
 }

@@ -56,17 +56,21 @@ func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {
 
 func (p *parameters) notes(r *experiment.Run) {
 	if p.Task != gaussians {
-		label, where := "generated stand-in", "of a generated stand-in (seed "+fmt.Sprint(p.DataSeed)+"), two Gaussian classes; its figures are not those of the real data"
+		label, where := "generated stand-in", "of a generated stand-in (seed "+fmt.Sprint(p.DataSeed)+
+			"), two Gaussian classes; its figures are not those of the real data"
 		if r.Inputs != nil {
 			label, where = "real data", "of the real file"
 		}
 		r.Result.Title += " (" + label + ")"
-		r.Note("%d records %s. A repeat shuffles them, trains on %d and scores on a fifth of all.", datasets.ClassesLen(p.Task), where, p.places()[0].records)
-		r.Note("Columns are scaled by their own least and largest values, as the source does, which a private release must not do.")
+		r.Note("%d records %s. A repeat shuffles them, trains on %d and scores on a fifth of all.",
+			datasets.ClassesLen(p.Task), where, p.places()[0].records)
+		r.Note("Columns are scaled by their own least and largest values, as the source does, which a " +
+			"private release must not do.")
 	}
 	r.Note("Means over %d repeats with 95 %% confidence intervals (Student's t).", p.Repeats)
 	if slices.ContainsFunc(p.Lines, func(l line) bool { return pairwise.Private(l.Method) }) {
-		r.Note("A step size or a ball that was chosen by its scores is not covered by ε: tuning is not charged.")
+		r.Note("A step size or a ball that was chosen by its scores is not covered by ε: tuning is " +
+			"not charged.")
 	}
 }
 
@@ -81,18 +85,27 @@ func (p *parameters) measures() []string {
 var titles = map[string]string{"": "AUC", "risk": "mean pair loss"}
 
 func (p *parameters) table(r *experiment.Run, s seen) {
-	columns := []experiment.Column{{Name: "records", Title: "records"}, {Name: "eps", Title: "ε"}, {Name: "passes", Title: "passes"}, {Name: "line", Title: "line"}, {Name: "method", Title: "method"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.4g"}}
+	columns := []experiment.Column{{Name: "records", Title: "records"}, {Name: "eps", Title: "ε"},
+		{Name: "passes", Title: "passes"}, {Name: "line", Title: "line"},
+		{Name: "method", Title: "method"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.4g"}}
 	for _, m := range p.measures() {
 		name := map[string]string{"": "auc", "risk": "risk"}[m]
-		for _, c := range [][2]string{{"", ""}, {"_sd", " ± standard deviation"}, {"_low", " from"}, {"_high", " to"}} {
-			columns = append(columns, experiment.Column{Name: name + c[0], Title: titles[m] + c[1], Format: "%.4f"})
+		for _, c := range [][2]string{{"", ""}, {"_sd", " ± standard deviation"}, {"_low", " from"},
+			{"_high", " to"}} {
+			columns = append(columns, experiment.Column{Name: name + c[0], Title: titles[m] + c[1],
+				Format: "%.4f"})
 		}
 	}
-	printed := slices.ContainsFunc(p.Lines, func(l line) bool { return l.Method != published && l.Printed != nil })
+	printed := slices.ContainsFunc(p.Lines, func(l line) bool {
+		return l.Method != published && l.Printed != nil
+	})
 	if printed {
-		columns = append(columns, experiment.Column{Name: "printed", Title: "printed"}, experiment.Column{Name: "printed_sd", Title: "± printed"})
+		columns = append(columns, experiment.Column{Name: "printed", Title: "printed"},
+			experiment.Column{Name: "printed_sd", Title: "± printed"})
 	}
-	t := experiment.Table{Name: "scores", Caption: "Scores on records that were not trained on; mean pair losses on those that were.", Columns: columns}
+	t := experiment.Table{Name: "scores",
+		Caption: "Scores on records that were not trained on; mean pair losses on those that were.",
+		Columns: columns}
 	number := func(v float64) any {
 		if math.IsNaN(v) || v == 0 {
 			return nil
@@ -101,7 +114,8 @@ func (p *parameters) table(r *experiment.Run, s seen) {
 	}
 	for i, at := range p.places() {
 		for j, l := range p.Lines {
-			row := []any{at.records, number(at.epsilon), number(at.passes), l.Name, l.Method, number(s.cost(i, j))}
+			row := []any{at.records, number(at.epsilon), number(at.passes), l.Name, l.Method,
+				number(s.cost(i, j))}
 			for _, m := range p.measures() {
 				if m != "" && l.Method == published {
 					row = append(row, nil, nil, nil, nil)
@@ -119,12 +133,19 @@ func (p *parameters) table(r *experiment.Run, s seen) {
 		}
 	}
 	r.Table(t)
-	d := experiment.Table{Name: "differences", Caption: "Paired differences that claims are about: the line's score minus the other's on the same records, with 95 % confidence intervals.", Columns: []experiment.Column{
-		{Name: "records", Title: "records"}, {Name: "eps", Title: "ε"}, {Name: "passes", Title: "passes"}, {Name: "line", Title: "line"}, {Name: "other", Title: "minus"}, {Name: "measure", Title: "score"},
-		{Name: "difference", Title: "difference", Format: "%+.4f"}, {Name: "low", Title: "from", Format: "%+.4f"}, {Name: "high", Title: "to", Format: "%+.4f"}}}
+	d := experiment.Table{Name: "differences",
+		Caption: "Paired differences that claims are about: the line's score minus the other's on the " +
+			"same records, with 95 % confidence intervals.", Columns: []experiment.Column{
+			{Name: "records", Title: "records"}, {Name: "eps", Title: "ε"},
+			{Name: "passes", Title: "passes"},
+			{Name: "line", Title: "line"}, {Name: "other", Title: "minus"},
+			{Name: "measure", Title: "score"},
+			{Name: "difference", Title: "difference", Format: "%+.4f"},
+			{Name: "low", Title: "from", Format: "%+.4f"}, {Name: "high", Title: "to", Format: "%+.4f"}}}
 	p.eachDifference(func(i int, at place, c claim, other string) {
 		v := s.over(i, p.line(c.Line), p.line(other), c.Measure)
-		d.Add(at.records, number(at.epsilon), number(at.passes), c.Line, other, titles[c.Measure], v.Mean, v.Low, v.High)
+		d.Add(at.records, number(at.epsilon), number(at.passes), c.Line, other, titles[c.Measure], v.Mean,
+			v.Low, v.High)
 	})
 	if len(d.Rows) > 0 {
 		r.Table(d)
@@ -191,19 +212,24 @@ func (p *parameters) judge(r *experiment.Run, s seen) {
 			switch {
 			case c.Over != "":
 				d := s.over(i, p.line(c.Line), p.line(c.Over), c.Measure)
-				r.Claim(d.Low > c.Least, fmt.Sprintf("%s: %s of %s minus that of %s is above %g, with 95 %% confidence", here, what, c.Line, c.Over, c.Least), "%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
+				r.Claim(d.Low > c.Least,
+					fmt.Sprintf("%s: %s of %s minus that of %s is above %g, with 95 %% confidence", here, what,
+						c.Line, c.Over, c.Least), "%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
 			case c.Near != "":
 				d := s.over(i, p.line(c.Line), p.line(c.Near), c.Measure)
-				r.Claim(math.Abs(d.Mean) < c.Within, fmt.Sprintf("%s: %s of %s and that of %s differ by less than %g", here, what, c.Line, c.Near, c.Within), "%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
+				r.Claim(math.Abs(d.Mean) < c.Within,
+					fmt.Sprintf("%s: %s of %s and that of %s differ by less than %g", here, what, c.Line, c.Near,
+						c.Within), "%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
 			default:
-				sweep.ClaimRange(r, here, what, c.Line, c.Range, c.Published, s.at(i, p.line(c.Line), c.Measure).mean)
+				sweep.ClaimRange(r, here, what, c.Line, c.Range, c.Published,
+					s.at(i, p.line(c.Line), c.Measure).mean)
 			}
 		}
 	}
 }
 
-// figures draws a panel for each measure and number of records, of lines over ε or passes with their
-// confidence bands; or over the number of records.
+// figures draws a panel for each measure and number of records, of lines over ε or passes with
+// their confidence bands; or over the number of records.
 func (p *parameters) figures(r *experiment.Run, s seen) error {
 	places := p.places()
 	x, axis, split := func(at place) float64 { return float64(at.records) }, "records n", false
@@ -229,7 +255,8 @@ func (p *parameters) figures(r *experiment.Run, s seen) error {
 				if m != "" && l.Method == published {
 					continue
 				}
-				c := experiment.Series{Method: l.As(lookPrefix), Name: l.Name, Dashed: looks[l.As(lookPrefix)].Dashes != nil}
+				c := experiment.Series{Method: l.As(lookPrefix), Name: l.Name,
+					Dashed: looks[l.As(lookPrefix)].Dashes != nil}
 				for i, at := range places {
 					if split && n != 0 && at.records != n {
 						continue
@@ -251,5 +278,7 @@ func (p *parameters) figures(r *experiment.Run, s seen) error {
 			}
 		}
 	}
-	return r.Figure("scores", "AUC on records that were not trained on; shades are 95 % confidence intervals of the mean over repeats.", min(2, len(panels)), panels)
+	return r.Figure("scores",
+		"AUC on records that were not trained on; shades are 95 % confidence intervals of the mean "+
+			"over repeats.", min(2, len(panels)), panels)
 }

@@ -22,10 +22,14 @@ import (
 func (p *parameters) Run(r *experiment.Run) error {
 	var places []sweep.Place
 	for _, at := range p.places() {
-		places = append(places, sweep.Place{Name: at.String(), Key: []any{at.records, at.epsilon, at.passes}})
+		places = append(places, sweep.Place{Name: at.String(),
+			Key: []any{at.records, at.epsilon, at.passes}})
 	}
-	key := []any{p.Task, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk, p.Lines}
-	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) { return p.measure(r, p.places()[i]) })
+	key := []any{p.Task, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk,
+		p.Lines}
+	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) {
+		return p.measure(r, p.places()[i])
+	})
 	if err != nil {
 		return err
 	}
@@ -43,7 +47,8 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	d := p.Dim
 	if p.Task != gaussians {
 		var err error
-		if all, err = datasets.OpenPoints(r, p.Task, r.Data, datasets.ClassesLen(p.Task), p.DataSeed); err != nil {
+		if all, err = datasets.OpenPoints(r, p.Task, r.Data, datasets.ClassesLen(p.Task),
+			p.DataSeed); err != nil {
 			return nil, err
 		}
 		d = all.Dim()
@@ -70,7 +75,8 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 			s.own, s.fresh, err = p.sample(all, at, sweep.Seed(r, repeat))
 			return s, err
 		},
-		Score: func(ctx context.Context, i int, plan train.Plan, s samples, repeat int) (map[string]float64, error) {
+		Score: func(ctx context.Context, i int, plan train.Plan, s samples,
+			repeat int) (map[string]float64, error) {
 			if plan == nil {
 				return nil, nil //nolint:nilnil // the source prints its scores
 			}
@@ -88,7 +94,8 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	}.Measure(r)
 }
 
-func trained(ctx context.Context, plan train.Plan, own *data.Records, seed uint64) ([]float64, error) {
+func trained(ctx context.Context, plan train.Plan, own *data.Records,
+	seed uint64) ([]float64, error) {
 	a, err := plan.Train(own)
 	if err != nil {
 		return nil, err
@@ -99,9 +106,10 @@ func trained(ctx context.Context, plan train.Plan, own *data.Records, seed uint6
 // samples are a repeat's records to learn from and to score on.
 type samples struct{ own, fresh *data.Records }
 
-// sample draws a repeat's records to learn from and to score on: of a set, a shuffle of it whose last
-// fifth is to score on.
-func (p *parameters) sample(all datasets.Points, at place, seed uint64) (own, fresh *data.Records, err error) {
+// sample draws a repeat's records to learn from and to score on: of a set, a shuffle of it whose
+// last fifth is to score on.
+func (p *parameters) sample(all datasets.Points, at place,
+	seed uint64) (own, fresh *data.Records, err error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(at.records)))
 	if p.Task == gaussians {
 		if own, err = p.draw(rng, at.records); err == nil {

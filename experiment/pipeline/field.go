@@ -25,11 +25,16 @@ type solver = func(context.Context, constraints.Problem, solve.Options) (*gamma.
 // Field returns the field, with the solver of noise functions that its experiments use.
 func Field(s solver) experiment.Field {
 	return experiment.Field{
-		Kinds: []experiment.Kind{{Name: "pipeline", New: func() experiment.Parameters { return &pipelineParameters{solve: s} }}},
+		Kinds: []experiment.Kind{{Name: "pipeline", New: func() experiment.Parameters {
+			return &pipelineParameters{solve: s}
+		}}},
 		Looks: map[experiment.Method]experiment.Look{
-			methodPrivate:     {Title: "majority, private teachers", Color: 0x333333, Dashes: []float64{2, 2}},
-			methodSingle:      {Title: "one private model", Color: 0x009E73, Dashes: []float64{6, 2}, Glyph: 2},
-			methodSinglePlain: {Title: "one model, not private", Color: 0x333333, Dashes: []float64{8, 3, 2, 3}},
+			methodPrivate: {Title: "majority, private teachers", Color: 0x333333,
+				Dashes: []float64{2, 2}},
+			methodSingle: {Title: "one private model", Color: 0x009E73, Dashes: []float64{6, 2},
+				Glyph: 2},
+			methodSinglePlain: {Title: "one model, not private", Color: 0x333333,
+				Dashes: []float64{8, 3, 2, 3}},
 			methodPublicModel: {Title: "model of public data", Color: 0xCC79A7, Dashes: []float64{2, 2}},
 		},
 		Files: definitions,

@@ -47,15 +47,21 @@ type pipelineParameters struct {
 }
 
 func (p *pipelineParameters) Validate() error {
-	private := slices.DeleteFunc(shuffled.Methods(), func(m shuffled.Method) bool { return !m.IsPrivate() })
+	private := slices.DeleteFunc(shuffled.Methods(),
+		func(m shuffled.Method) bool { return !m.IsPrivate() })
 	return cmp.Or(
 		check.Among([]string{datasets.COMPAS, datasets.CreditCard})("data", p.Data),
 		check.OddTeachers(p.Teachers),
 		check.Whole("queries", p.Queries, 1, 0),
-		check.Some("trainers, epsilons and step_sizes", len(p.Trainers), len(p.Epsilons), len(p.StepSizes)),
+		check.Some("trainers, epsilons and step_sizes", len(p.Trainers), len(p.Epsilons),
+			len(p.StepSizes)),
 		check.Each("trainers", p.Trainers, check.Among(private)),
-		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error { return check.UpTo(name, eps, check.MaxTotalEpsilon) }),
-		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error { return check.UpTo(name, eta, 1e6) }),
+		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error {
+			return check.UpTo(name, eps, check.MaxTotalEpsilon)
+		}),
+		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error {
+			return check.UpTo(name, eta, 1e6)
+		}),
 		check.Whole("m", p.Allowance, 1, p.Teachers),
 		check.Whole("epochs", p.Epochs, 2, 100_000),
 		check.Whole("repeats", p.Repeats, 2, 1000),
@@ -106,7 +112,9 @@ func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
 	}
 	n := set.Private.Len()
 	if p.Queries > n-2*p.Teachers { // each teacher needs two records for a part of both kinds
-		return workshop{}, &check.Error{Name: "queries", Value: p.Queries, Rule: fmt.Sprintf("at most %d, so that each teacher has 2 of the %d private records", n-2*p.Teachers, n)}
+		return workshop{}, &check.Error{Name: "queries", Value: p.Queries,
+			Rule: fmt.Sprintf("at most %d, so that each teacher has 2 of the %d private records",
+				n-2*p.Teachers, n)}
 	}
 	// Files may be sorted: held-out records are spread over them.
 	var train, queries []int
@@ -135,12 +143,14 @@ func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
 }
 
 // config returns the training parameters of one model, without a step size.
-func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
+func (p *pipelineParameters) config(w workshop, m shuffled.Method,
+	target accountant.Cost) shuffled.Config {
 	return shuffled.Config{
 		// The source's accounting, whatever is the tightest that is known.
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
-		Task: w.set.Task, Regularizer: geometry.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
-		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+		Task: w.set.Task, Regularizer: geometry.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction,
+		Epochs: p.Epochs,
+		Order:  iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
 		// Both parts are drawn from one published set, whose records can be equal by chance.
 		SharedRecords: true,
 	}
@@ -154,9 +164,10 @@ type aggregate struct {
 	certify func(*teachers.Plan) (*gamma.Certified, error)
 }
 
-// trainEveryStepSize trains the teachers of the parts at every step size and repeat, and returns each
-// way of aggregating them at its best step size, by mean accuracy.
-func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+// trainEveryStepSize trains the teachers of the parts at every step size and repeat, and returns
+// each way of aggregating them at its best step size, by mean accuracy.
+func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c shuffled.Config,
+	parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
 	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
@@ -174,7 +185,8 @@ func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c
 				}
 			}
 		} else if plan.Teacher() != teacher {
-			return nil, fmt.Errorf("step size %g: a teacher costs %v, at others %v", eta, plan.Teacher(), teacher)
+			return nil, fmt.Errorf("step size %g: a teacher costs %v, at others %v", eta, plan.Teacher(),
+				teacher)
 		}
 		accuracy := make([][]float64, len(ways))
 		for repeat := range p.Repeats {
@@ -198,7 +210,8 @@ func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c
 			}
 		}
 		for k := range ways {
-			if len(accuracy[k]) == p.Repeats && (best[k].Accuracy == nil || sum(accuracy[k]) > sum(best[k].Accuracy)) {
+			if len(accuracy[k]) == p.Repeats && (best[k].Accuracy == nil ||
+				sum(accuracy[k]) > sum(best[k].Accuracy)) {
 				best[k].StepSize, best[k].Accuracy = eta, accuracy[k]
 			}
 		}
@@ -211,7 +224,8 @@ func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c
 
 // price returns the cost of the answers, and the noise function that gives them.
 func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, error) {
-	out := pipelined{Method: way.method, Teacher: plan.Teacher(), Affected: plan.Affected(), Answers: way.answers}
+	out := pipelined{Method: way.method, Teacher: plan.Teacher(), Affected: plan.Affected(),
+		Answers: way.answers}
 	var certified *gamma.Certified
 	if way.certify != nil {
 		var err error
@@ -278,14 +292,16 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 		method experiment.Method
 		train  shuffled.Method
 		parts  teachers.Parts
-	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole}, {methodPublicModel, shuffled.PublicOnly, w.whole}} {
+	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole},
+		{methodPublicModel, shuffled.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
 		found, err := p.trainEveryStepSize(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.method, err)
 		}
 		if v.method == methodPublicModel {
-			found[0].Private, found[0].Teacher, found[0].Total, found[0].Rule = false, accountant.Cost{}, accountant.Cost{}, "no private data"
+			found[0].Private, found[0].Teacher, found[0].Total, found[0].Rule = false, accountant.Cost{},
+				accountant.Cost{}, "no private data"
 		}
 		out = append(out, found...)
 	}
@@ -293,7 +309,8 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 }
 
 // runFor runs everything for one trainer and total.
-func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
+func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Method, eps float64,
+	use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
 	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
 		return func(plan *teachers.Plan) (*gamma.Certified, error) {
@@ -301,7 +318,8 @@ func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Me
 			if err != nil {
 				return nil, err
 			}
-			t, err := p.solve(r, problem, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
+			t, err := p.solve(r, problem, solve.Options{PriorMean: solve.DefaultPriorMean,
+				Version: r.Version})
 			if err != nil {
 				return nil, err
 			}
@@ -326,11 +344,13 @@ func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Me
 		parts  teachers.Parts
 		ways   []aggregate
 	}{
-		{target, w.disjoint, []aggregate{{method: methodPrivate}, {methodDisjoint, 0, optimum(1)}, {methodSub, 0, subsampled}}},
+		{target, w.disjoint, []aggregate{{method: methodPrivate}, {methodDisjoint, 0, optimum(1)},
+			{methodSub, 0, subsampled}}},
 		{target, w.whole, []aggregate{{method: methodSingle}}},
 		{each, w.shared, []aggregate{{methodOpt, 1, optimum(p.Allowance)}}},
 	} {
-		found, err := p.trainEveryStepSize(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
+		found, err := p.trainEveryStepSize(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i),
+			v.ways)
 		if err != nil {
 			return nil, err
 		}
@@ -344,8 +364,10 @@ func (p *pipelineParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	shared := []any{datasets.Hash(w.set), p.Queries, p.Teachers, p.Fraction, p.Delta, p.Allowance, p.Epochs, p.Clip, p.Radius, p.Lambda, p.StepSizes, p.Repeats, r.Seed}
-	references, err := experiment.Step(r, "references", shared, func() ([]pipelined, error) { return p.references(r, w) })
+	shared := []any{datasets.Hash(w.set), p.Queries, p.Teachers, p.Fraction, p.Delta, p.Allowance,
+		p.Epochs, p.Clip, p.Radius, p.Lambda, p.StepSizes, p.Repeats, r.Seed}
+	references, err := experiment.Step(r, "references", shared,
+		func() ([]pipelined, error) { return p.references(r, w) })
 	if err != nil {
 		return err
 	}
@@ -353,9 +375,10 @@ func (p *pipelineParameters) Run(r *experiment.Run) error {
 	for i, m := range p.Trainers {
 		for j, eps := range p.Epsilons {
 			name := fmt.Sprintf("%s-eps%g", m, eps)
-			at, err := experiment.Step(r, name, append([]any{m, eps}, shared...), func() ([]pipelined, error) {
-				return p.runFor(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
-			})
+			at, err := experiment.Step(r, name, append([]any{m, eps}, shared...),
+				func() ([]pipelined, error) {
+					return p.runFor(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
+				})
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

@@ -32,13 +32,15 @@ func TestPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: t.TempDir(), Seed: 4}}
+	r := &experiment.Run{Context: context.Background(),
+		Options: experiment.Options{Data: t.TempDir(), Seed: 4}}
 	w, err := p.workshop(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w.queries.Len() != p.Queries || w.train.Len()+w.queries.Len() != w.set.Private.Len() {
-		t.Errorf("%d trained on, %d asked about, of %d", w.train.Len(), w.queries.Len(), w.set.Private.Len())
+		t.Errorf("%d trained on, %d asked about, of %d", w.train.Len(), w.queries.Len(),
+			w.set.Private.Len())
 	}
 	seen := map[float64]bool{}
 	for i := range w.train.Len() {
@@ -61,7 +63,8 @@ func TestPipeline(t *testing.T) {
 	}
 	x := found[0]
 	// All three teachers are one record's: their total is three times one's.
-	if math.Abs(x.Total.Epsilon-6) > 1e-9 || x.Affected != 3 || x.Teacher.Epsilon != 2 || len(x.Accuracy) != p.Repeats {
+	if math.Abs(x.Total.Epsilon-6) > 1e-9 || x.Affected != 3 || x.Teacher.Epsilon != 2 ||
+		len(x.Accuracy) != p.Repeats {
 		t.Errorf("%+v", x)
 	}
 	for _, a := range x.Accuracy {
@@ -70,7 +73,8 @@ func TestPipeline(t *testing.T) {
 		}
 	}
 	c.StepSize = 1e-3
-	plan, err := teachers.NewPlan(t.Context(), teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
+	plan, err := teachers.NewPlan(t.Context(), teachers.Config{Teacher: c, Parts: parts}, w.train,
+		w.set.Public)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,40 +19,62 @@ func ofMethod(list []pipelined, m experiment.Method) pipelined {
 
 func (x pipelined) mean() float64 { return stat.Mean(x.Accuracy, nil) }
 
-func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []pipelined, found map[shuffled.Method][][]pipelined) error {
+func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []pipelined,
+	found map[shuffled.Method][][]pipelined) error {
 	r.Result.Title += " (" + datasets.Label(w.set) + ")"
 	if w.set.Standin {
-		r.Note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real files into the folder %s of the data folder to run on them.", p.Data, p.DataSeed, p.Data)
+		r.Note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real "+
+			"files into the folder %s of the data folder to run on them.", p.Data, p.DataSeed, p.Data)
 	} else {
 		r.Note("The data are the real ones.")
 	}
-	r.Note("%d private records are trained on, %d others are asked about; %d public ones go with the methods that use them. K = %d teachers have disjoint parts of about %d records, except for γ_opt with t = K, where every teacher has all.",
+	r.Note("%d private records are trained on, %d others are asked about; %d public ones go with "+
+		"the methods that use them. K = %d teachers have disjoint parts of about %d records, except "+
+		"for γ_opt with t = K, where every teacher has all.",
 		w.train.Len(), w.queries.Len(), w.set.Public.Len(), p.Teachers, w.train.Len()/p.Teachers)
-	r.Note("Disjoint parts: one record reaches one teacher, so the models, their votes and any number of answers cost together what one teacher does. The best noise function at that cost is γ ≡ 1, the plain majority.")
-	r.Note("γ_opt with t = K: every teacher is trained on all records at 1/%d of the total, and one answer costs the total. A second answer of the same teachers would cost more; these teachers are frozen.", p.Allowance)
-	r.Note("Each way has the step size with the highest mean accuracy of %d; that choice is not paid for in ε.", len(p.StepSizes))
+	r.Note("Disjoint parts: one record reaches one teacher, so the models, their votes and any " +
+		"number of answers cost together what one teacher does. The best noise function at that cost " +
+		"is γ ≡ 1, the plain majority.")
+	r.Note("γ_opt with t = K: every teacher is trained on all records at 1/%d of the total, and one "+
+		"answer costs the total. A second answer of the same teachers would cost more; these teachers "+
+		"are frozen.", p.Allowance)
+	r.Note("Each way has the step size with the highest mean accuracy of %d; that choice is not "+
+		"paid for in ε.", len(p.StepSizes))
 
 	edges := map[string]int{}
-	for _, x := range slices.Concat(append(slices.Concat(slices.Collect(maps.Values(found))...), references)...) {
+	for _, x := range slices.Concat(append(slices.Concat(slices.Collect(maps.Values(found))...),
+		references)...) {
 		edges[experiment.Edge(x.StepSize, p.StepSizes)]++
 	}
 	if n := edges["largest"] + edges["smallest"]; n > 0 {
-		r.Note("Of %d ways, %d have their best step size at the largest and %d at the smallest that was tried: a better one may lie beyond.", n+edges[""], edges["largest"], edges["smallest"])
+		r.Note("Of %d ways, %d have their best step size at the largest and %d at the smallest that "+
+			"was tried: a better one may lie beyond.", n+edges[""], edges["largest"], edges["smallest"])
 	}
 
-	t := experiment.Table{Name: "accuracy", Caption: fmt.Sprintf("Accuracy on held-out records against the total ε at δ ≤ %g, expected over the mechanism's randomness: mean and standard deviation over %d trainings.", p.Delta, p.Repeats), Columns: []experiment.Column{
-		{Name: "trainer", Title: "teachers trained by"}, {Name: "eps", Title: "total ε"}, {Name: "method", Title: "method"}, {Name: "accuracy", Title: "accuracy", Format: "%.4f"}, {Name: "std", Title: "± standard deviation", Format: "%.4f"},
-		{Name: "step_size", Title: "step size"}, {Name: "teacher_eps", Title: "ε of a teacher"}, {Name: "affected", Title: "t"}, {Name: "answers", Title: "answers"}, {Name: "total_eps", Title: "ε by the accountant"}, {Name: "total_delta", Title: "δ by the accountant"}, {Name: "rule", Title: "by"}}}
+	t := experiment.Table{Name: "accuracy",
+		Caption: fmt.Sprintf(
+			"Accuracy on held-out records against the total ε at δ ≤ %g, expected over the mechanism's "+
+				"randomness: mean and standard deviation over %d trainings.", p.Delta, p.Repeats),
+		Columns: []experiment.Column{
+			{Name: "trainer", Title: "teachers trained by"}, {Name: "eps", Title: "total ε"},
+			{Name: "method", Title: "method"}, {Name: "accuracy", Title: "accuracy", Format: "%.4f"},
+			{Name: "std", Title: "± standard deviation", Format: "%.4f"},
+			{Name: "step_size", Title: "step size"}, {Name: "teacher_eps", Title: "ε of a teacher"},
+			{Name: "affected", Title: "t"}, {Name: "answers", Title: "answers"},
+			{Name: "total_eps", Title: "ε by the accountant"},
+			{Name: "total_delta", Title: "δ by the accountant"}, {Name: "rule", Title: "by"}}}
 	add := func(trainer string, eps any, x pipelined) {
 		mean, std := stat.MeanStdDev(x.Accuracy, nil)
-		answers, teacher, totalEps, totalDelta := any("any number"), any(x.Teacher.Epsilon), any(x.Total.Epsilon), any(x.Total.Delta)
+		answers, teacher, totalEps, totalDelta := any("any number"), any(x.Teacher.Epsilon),
+			any(x.Total.Epsilon), any(x.Total.Delta)
 		if x.Answers > 0 {
 			answers = x.Answers
 		}
 		if !x.Private {
 			teacher, totalEps, totalDelta = nil, nil, nil
 		}
-		t.Add(trainer, eps, string(x.Method), mean, std, x.StepSize, teacher, x.Affected, answers, totalEps, totalDelta, x.Rule)
+		t.Add(trainer, eps, string(x.Method), mean, std, x.StepSize, teacher, x.Affected, answers,
+			totalEps, totalDelta, x.Rule)
 	}
 	for _, x := range references {
 		add("", nil, x)
@@ -72,7 +94,8 @@ func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []
 
 // compare notes the accuracy of the teachers' majority beside that of one private model and of a
 // public one.
-func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, found map[shuffled.Method][][]pipelined) {
+func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined,
+	found map[shuffled.Method][][]pipelined) {
 	public := ofMethod(references, methodPublicModel).mean()
 	for _, m := range p.Trainers {
 		single, over := 0, 0
@@ -85,7 +108,9 @@ func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, 
 				over++
 			}
 		}
-		r.Note("Trained by %s, one private model of all the records is right more often than the majority of the teachers at %d of %d totals; the majority is right more often than a model of the public data alone (%.4f), which costs nothing, at %d.",
+		r.Note("Trained by %s, one private model of all the records is right more often than the "+
+			"majority of the teachers at %d of %d totals; the majority is right more often than a model "+
+			"of the public data alone (%.4f), which costs nothing, at %d.",
 			r.Title(experiment.Method(m)), single, len(p.Epsilons), public, over)
 	}
 }
@@ -104,21 +129,30 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Method]
 				noise = max(noise, 1-g)
 			}
 			noiseless = noiseless && math.Abs(plain.mean()-opt.mean()) < 1e-6
-			if d := experiment.Paired(plain.Accuracy, ofMethod(found[m][j], methodSub).Accuracy); d.High < sub.High {
+			if d := experiment.Paired(plain.Accuracy, ofMethod(found[m][j], methodSub).Accuracy); d.High <
+				sub.High {
 				sub = d
 			}
 		}
 	}
 	// A teacher's ε times m, as float64s, may end an ulp above the total.
-	r.Claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)", "at most %.9f of ε and %.9f of δ", over, overDelta)
-	r.Claim(noise < 1e-6 && noiseless, "with disjoint parts γ_opt is the plain majority", "1-γ is at most %.1e", noise)
-	r.Claim(sub.High >= 0, "with disjoint parts the plain majority is nowhere significantly worse than γ_Sub, one teacher's vote", "at least %.4f better, 95 %% interval %.4f to %.4f", sub.Mean, sub.Low, sub.High)
-	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffled.Interleaved) && slices.Contains(p.Trainers, shuffled.DPShuffleG) {
+	r.Claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)",
+		"at most %.9f of ε and %.9f of δ", over, overDelta)
+	r.Claim(noise < 1e-6 && noiseless, "with disjoint parts γ_opt is the plain majority",
+		"1-γ is at most %.1e", noise)
+	r.Claim(sub.High >= 0,
+		"with disjoint parts the plain majority is nowhere significantly worse than γ_Sub, one "+
+			"teacher's vote", "at least %.4f better, 95 %% interval %.4f to %.4f", sub.Mean, sub.Low,
+		sub.High)
+	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffled.Interleaved) &&
+		slices.Contains(p.Trainers, shuffled.DPShuffleG) {
 		totals := slices.Sorted(slices.Values(p.Epsilons))
-		small := totals[(len(totals)-1)/2] // where noise decides; at large totals public data may pull away
+		// where noise decides; at large totals public data may pull away
+		small := totals[(len(totals)-1)/2]
 		worst, at, later := math.Inf(1), 0.0, 0
 		for j, eps := range p.Epsilons {
-			d := ofMethod(found[shuffled.Interleaved][j], methodPrivate).mean() - ofMethod(found[shuffled.DPShuffleG][j], methodPrivate).mean()
+			d := ofMethod(found[shuffled.Interleaved][j], methodPrivate).mean() -
+				ofMethod(found[shuffled.DPShuffleG][j], methodPrivate).mean()
 			if eps <= small && d < worst {
 				worst, at = d, eps
 			}
@@ -126,17 +160,21 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Method]
 				later++
 			}
 		}
-		r.Claim(worst > 0, fmt.Sprintf("teachers trained by Interleaved are better together than those by DP-ShuffleG, at every ε ≤ %g", small), "by at least %.4f, at ε = %g", worst, at)
-		r.Note("Teachers trained by DP-ShuffleG are together as good as those by Interleaved, or better, at %d of %d totals.", later, len(totals))
+		r.Claim(worst > 0, fmt.Sprintf("teachers trained by Interleaved are better together than those "+
+			"by DP-ShuffleG, at every ε ≤ %g", small), "by at least %.4f, at ε = %g", worst, at)
+		r.Note("Teachers trained by DP-ShuffleG are together as good as those by Interleaved, or "+
+			"better, at %d of %d totals.", later, len(totals))
 	}
 }
 
 // picture draws accuracy against the total ε, one panel for each trainer.
-func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references []pipelined, found map[shuffled.Method][][]pipelined) error {
+func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references []pipelined,
+	found map[shuffled.Method][][]pipelined) error {
 	var panels []experiment.Panel
 	low, high := 1.0, 0.0
 	for _, m := range p.Trainers {
-		chart := experiment.Panel{Title: fmt.Sprintf("%s, %s", r.Title(experiment.Method(m)), datasets.Label(w.set)), X: "total ε", Y: "accuracy", LogX: true, XTicks: p.Epsilons, Tall: true}
+		chart := experiment.Panel{Title: fmt.Sprintf("%s, %s", r.Title(experiment.Method(m)),
+			datasets.Label(w.set)), X: "total ε", Y: "accuracy", LogX: true, XTicks: p.Epsilons, Tall: true}
 		for _, method := range []experiment.Method{methodDisjoint, methodSub, methodOpt, methodSingle} {
 			line := experiment.Series{Method: method, Band: []float64{}}
 			switch method {
@@ -156,7 +194,8 @@ func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references [
 			chart.Series = append(chart.Series, line)
 		}
 		for _, x := range references {
-			chart.Series = append(chart.Series, experiment.Series{Method: x.Method, Plain: true, X: []float64{slices.Min(p.Epsilons), slices.Max(p.Epsilons)}, Y: []float64{x.mean(), x.mean()}})
+			chart.Series = append(chart.Series, experiment.Series{Method: x.Method, Plain: true,
+				X: []float64{slices.Min(p.Epsilons), slices.Max(p.Epsilons)}, Y: []float64{x.mean(), x.mean()}})
 			low, high = min(low, x.mean()), max(high, x.mean())
 		}
 		panels = append(panels, chart)
@@ -164,5 +203,8 @@ func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references [
 	for i := range panels { // the same axis for all
 		panels[i].YRange = [2]float64{low - 0.02, min(1, high+0.02)}
 	}
-	return r.Figure("accuracy", fmt.Sprintf("Accuracy on held-out records against what everything costs together, %s: mean and ± one standard deviation over %d trainings.", datasets.Label(w.set), p.Repeats), len(panels), panels)
+	return r.Figure("accuracy",
+		fmt.Sprintf("Accuracy on held-out records against what everything costs together, %s: mean and "+
+			"± one standard deviation over %d trainings.", datasets.Label(w.set), p.Repeats), len(panels),
+		panels)
 }

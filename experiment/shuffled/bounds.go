@@ -44,16 +44,18 @@ func (p *trainingParameters) bestSteps(found map[training]trained) []float64 {
 
 // bound evaluates the source's bound, printed and corrected, with dissimilarity estimated
 // at the start and the optimum.
-func (p *trainingParameters) bound(r *experiment.Run, lab laboratory, found map[training]trained) ([]bounded, error) {
+func (p *trainingParameters) bound(r *experiment.Run, lab laboratory,
+	found map[training]trained) ([]bounded, error) {
 	var out []bounded
 	estimates := map[int]shuffled.Dissimilarity{}
 	estimate := func(private int) (shuffled.Dissimilarity, error) {
 		if d, ok := estimates[private]; ok {
 			return d, nil
 		}
-		d, err := shuffled.EstimateDissimilarity(r, lab.set.Task, lab.set.Private, lab.set.Public, private, shuffled.DissimilarityOptions{
-			Probes: [][]float64{lab.optimum.X, lab.set.Start}, Permutations: 5, Restarts: 1, Seed: r.Seed,
-		})
+		d, err := shuffled.EstimateDissimilarity(r, lab.set.Task, lab.set.Private, lab.set.Public,
+			private, shuffled.DissimilarityOptions{
+				Probes: [][]float64{lab.optimum.X, lab.set.Start}, Permutations: 5, Restarts: 1, Seed: r.Seed,
+			})
 		if err == nil {
 			estimates[private] = d
 		}
@@ -76,7 +78,8 @@ func (p *trainingParameters) bound(r *experiment.Run, lab laboratory, found map[
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, bounded{m, eps, b.PrintedExact.Total(), b.CorrectedExact.Total(), b.StepCap, b.Fails})
+			out = append(out, bounded{m, eps, b.PrintedExact.Total(), b.CorrectedExact.Total(), b.StepCap,
+				b.Fails})
 		}
 	}
 	return out, nil

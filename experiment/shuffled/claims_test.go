@@ -47,20 +47,21 @@ func TestEveryClaimOfTrainingsCanFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		experimenttest.EveryClaimCanFail(t, catalog, text, out, func(d experiment.Definition, change func(string, any)) (experiment.Result, error) {
-			r := d.NewRun(context.Background(), o)
-			found, limits := map[training]trained{}, slices.Clone(bounds)
-			for _, line := range p.trainings() {
-				x := lines[line.String()]
-				x.Cells, x.Best = slices.Clone(x.Cells), nil
-				change(line.String(), &x)
-				found[line] = x
-			}
-			change("bounds", &limits)
-			p.reportBounds(r, found, limits)
-			p.judge(r, lab.set.Private.Len(), found)
-			return r.Result, nil
-		})
+		experimenttest.EveryClaimCanFail(t, catalog, text, out,
+			func(d experiment.Definition, change func(string, any)) (experiment.Result, error) {
+				r := d.NewRun(context.Background(), o)
+				found, limits := map[training]trained{}, slices.Clone(bounds)
+				for _, line := range p.trainings() {
+					x := lines[line.String()]
+					x.Cells, x.Best = slices.Clone(x.Cells), nil
+					change(line.String(), &x)
+					found[line] = x
+				}
+				change("bounds", &limits)
+				p.reportBounds(r, found, limits)
+				p.judge(r, lab.set.Private.Len(), found)
+				return r.Result, nil
+			})
 	}
 }
 
@@ -79,12 +80,14 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 		return must.Get(strconv.ParseFloat(s, 64))(t)
 	}
 	line := func(row map[string]string) training {
-		return training{shuffled.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}
+		return training{shuffled.Method(row["method"]), row["order"], number(row["p"]),
+			number(row["eps"])}
 	}
 	found := map[training]trained{}
 	for _, row := range goldenRows(t, d, "summary") {
 		found[line(row)] = trained{
-			Noise: number(row["sigma"]), Amplification: number(row["amplification"]), Epsilon: number(row["eps_accounted"]),
+			Noise: number(row["sigma"]), Amplification: number(row["amplification"]),
+			Epsilon:  number(row["eps_accounted"]),
 			StepSize: number(row["step_size"]), Mean: number(row["excess"]), Std: number(row["std"]),
 		}
 	}
@@ -97,8 +100,8 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 }
 
 // The claims of full-size trainings hold on their golden figures, which only the long test
-// computes, and each fails when the numbers of some line are broken. Whatever step size is best is inside the
-// grid that was tried, or where the source's grid or the cap of the step size ends.
+// computes, and each fails when the numbers of some line are broken. Whatever step size is best is
+// inside the grid that was tried, or where the source's grid or the cap of the step size ends.
 func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	for _, d := range catalog.List() {
 		text, err := catalog.Source(d.Name)

@@ -13,27 +13,37 @@ import (
 )
 
 // report turns what was found into tables, claims and pictures.
-func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map[training]trained, bounds []bounded) error {
+func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map[training]trained,
+	bounds []bounded) error {
 	r.Result.Title += " (" + datasets.Label(lab.set) + ")"
 	d := lab.summary
 	if lab.set.Standin {
-		r.Note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the comparison of methods depends on; its figures are not those of the real data. Put the real files into the folder %s of the data folder to run on them.", p.DataSeed, p.Data)
+		r.Note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the "+
+			"comparison of methods depends on; its figures are not those of the real data. Put the real "+
+			"files into the folder %s of the data folder to run on them.", p.DataSeed, p.Data)
 	} else {
 		r.Note("The data are the real ones.")
 	}
-	r.Note("%d private and %d public records of dimension %d; the largest smoothness of a private loss is %.4g, of a public one %.4g; the means are %.4g apart; training starts %.4g above the optimum.",
+	r.Note("%d private and %d public records of dimension %d; the largest smoothness of a private "+
+		"loss is %.4g, of a public one %.4g; the means are %.4g apart; training starts %.4g above "+
+		"the optimum.",
 		d.N, d.PublicN, d.Dim, d.PrivateSmoothness, d.PublicSmoothness, d.MeanGap, d.StartExcess)
 	if d.Degenerate {
-		r.Note("Training starts less than 0.01 above the optimum: there is nothing to learn from these data.")
+		r.Note("Training starts less than 0.01 above the optimum: there is nothing to learn from " +
+			"these data.")
 	}
 	if p.Repeats != 10 {
 		r.Note("The source has 10 repeats; here are %d.", p.Repeats)
 	}
 	p.noteGrid(r, lab, found)
-	r.Note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
+	r.Note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one "+
+		"record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
 
-	if slices.Contains(p.Methods, shuffled.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
-		r.Note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
+	if slices.Contains(p.Methods, shuffled.Interleaved) &&
+		math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
+		r.Note("Interleaved's amplification rests here on the longest record of these data, as in the " +
+			"source. That can be simulated, not released: a release needs a public bound on the length " +
+			"of records.")
 	}
 
 	p.reportSummary(r, found)
@@ -47,12 +57,16 @@ func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map
 
 // noteGrid notes the step sizes that were tried, and the lines whose best one is the largest or
 // smallest of them.
-func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory, found map[training]trained) {
+func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory,
+	found map[training]trained) {
 	further := ""
 	if p.Widen {
-		further = ", and of further ones of the source's 18 while the best was the largest or the smallest tried"
+		further = ", and of further ones of the source's 18 while the best was the largest or the " +
+			"smallest tried"
 	}
-	r.Note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried%s; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the private loss is not paid for in ε.",
+	r.Note("Each method has the step size with the smallest mean excess of the last iterate, of %d "+
+		"tried%s; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the "+
+		"private loss is not paid for in ε.",
 		len(lab.stepSizes), further, lab.allSizes-len(lab.stepSizes), lab.cap)
 	edges := map[string][]string{}
 	for _, t := range p.trainings() {
@@ -62,7 +76,8 @@ func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory, found m
 	}
 	for _, e := range []string{"largest", "smallest"} {
 		if len(edges[e]) > 0 {
-			r.Note("The best step size is the %s that was tried, so that a better one may lie beyond, for %d of %d lines: %s.", e, len(edges[e]), len(found), strings.Join(edges[e], ", "))
+			r.Note("The best step size is the %s that was tried, so that a better one may lie beyond, for "+
+				"%d of %d lines: %s.", e, len(edges[e]), len(found), strings.Join(edges[e], ", "))
 		}
 	}
 }
@@ -76,7 +91,8 @@ func cellOf(v float64) any {
 }
 
 var trainingColumns = []experiment.Column{
-	{Name: "method", Title: "method"}, {Name: "order", Title: "order"}, {Name: "p", Title: "p"}, {Name: "eps", Title: "ε"},
+	{Name: "method", Title: "method"}, {Name: "order", Title: "order"}, {Name: "p", Title: "p"},
+	{Name: "eps", Title: "ε"},
 }
 
 func (t training) cells() []any {
@@ -84,21 +100,33 @@ func (t training) cells() []any {
 }
 
 func (p *trainingParameters) reportSummary(r *experiment.Run, found map[training]trained) {
-	t := experiment.Table{Name: "summary", Caption: fmt.Sprintf("Excess risk of the last iterate at the best step size, over %d repeats (methods without randomness are run once). σ is the noise of a gradient's coordinate, m how many times public noise amplifies.", p.Repeats),
+	t := experiment.Table{Name: "summary",
+		Caption: fmt.Sprintf(
+			"Excess risk of the last iterate at the best step size, over %d repeats (methods without "+
+				"randomness are run once). σ is the noise of a gradient's coordinate, m how many times "+
+				"public noise amplifies.", p.Repeats),
 		Columns: slices.Concat(trainingColumns, []experiment.Column{
-			{Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "std", Title: "± standard deviation", Format: "%.2g"}, {Name: "step_size", Title: "step size"},
-			{Name: "sigma", Title: "σ", Format: "%.5g"}, {Name: "amplification", Title: "m"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.6f"}, {Name: "edge", Title: "at the grid's edge"},
+			{Name: "excess", Title: "excess risk", Format: "%.4g"},
+			{Name: "std", Title: "± standard deviation", Format: "%.2g"},
+			{Name: "step_size", Title: "step size"},
+			{Name: "sigma", Title: "σ", Format: "%.5g"}, {Name: "amplification", Title: "m"},
+			{Name: "eps_accounted", Title: "ε accounted", Format: "%.6f"},
+			{Name: "edge", Title: "at the grid's edge"},
 		})}
 	for _, line := range p.trainings() {
 		x := found[line]
-		t.Add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), x.gridEdge())...)
+		t.Add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification),
+			cellOf(x.Epsilon), x.gridEdge())...)
 	}
 	r.Table(t)
 }
 
 func (p *trainingParameters) reportGrid(r *experiment.Run, found map[training]trained) {
-	t := experiment.Table{Name: "grid", Caption: "Mean excess risk of the last iterate at every step size tried.", Long: true, Columns: slices.Concat(trainingColumns, []experiment.Column{
-		{Name: "step_size", Title: "step size"}, {Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "runs", Title: "runs"}, {Name: "diverged", Title: "of them diverged"}})}
+	t := experiment.Table{Name: "grid",
+		Caption: "Mean excess risk of the last iterate at every step size tried.", Long: true,
+		Columns: slices.Concat(trainingColumns, []experiment.Column{
+			{Name: "step_size", Title: "step size"}, {Name: "excess", Title: "excess risk", Format: "%.4g"},
+			{Name: "runs", Title: "runs"}, {Name: "diverged", Title: "of them diverged"}})}
 	for _, line := range p.trainings() {
 		cells := found[line].Cells
 		for len(cells) > 0 {
@@ -121,18 +149,30 @@ func (p *trainingParameters) reportGrid(r *experiment.Run, found map[training]tr
 	r.Table(t)
 }
 
-func (p *trainingParameters) reportBounds(r *experiment.Run, found map[training]trained, bounds []bounded) {
-	t := experiment.Table{Name: "bounds", Caption: "The source's bound on the excess risk, as printed and with its noise term corrected, beside what was measured. Where hypotheses fail, the theorem says nothing of the run.", Columns: []experiment.Column{
-		{Name: "method", Title: "method"}, {Name: "eps", Title: "ε"}, {Name: "measured", Title: "measured", Format: "%.4g"},
-		{Name: "printed", Title: "bound as printed", Format: "%.4g"}, {Name: "corrected", Title: "bound corrected", Format: "%.4g"},
-		{Name: "step_cap", Title: "theorem's largest step size", Format: "%.3g"}, {Name: "fails", Title: "hypotheses that fail"}}}
+func (p *trainingParameters) reportBounds(r *experiment.Run, found map[training]trained,
+	bounds []bounded) {
+	t := experiment.Table{Name: "bounds",
+		Caption: "The source's bound on the excess risk, as printed and with its noise term corrected, " +
+			"beside what was measured. Where hypotheses fail, the theorem says nothing of the run.",
+		Columns: []experiment.Column{
+			{Name: "method", Title: "method"}, {Name: "eps", Title: "ε"},
+			{Name: "measured", Title: "measured", Format: "%.4g"},
+			{Name: "printed", Title: "bound as printed", Format: "%.4g"},
+			{Name: "corrected", Title: "bound corrected", Format: "%.4g"},
+			{Name: "step_cap", Title: "theorem's largest step size", Format: "%.3g"},
+			{Name: "fails", Title: "hypotheses that fail"}}}
 	for _, b := range bounds {
 		x := found[p.mainTraining(b.Method, b.Epsilon)]
-		t.Add(string(b.Method), b.Epsilon, x.Mean, b.Printed, b.Corrected, b.StepCap, strings.Join(b.Fails, "; "))
-		r.Claim(b.Corrected >= x.Mean, fmt.Sprintf("%s at ε = %g: the corrected bound is above the measured risk", r.Title(experiment.Method(b.Method)), b.Epsilon), "%.4g against %.4g", b.Corrected, x.Mean)
+		t.Add(string(b.Method), b.Epsilon, x.Mean, b.Printed, b.Corrected, b.StepCap,
+			strings.Join(b.Fails, "; "))
+		r.Claim(b.Corrected >= x.Mean,
+			fmt.Sprintf("%s at ε = %g: the corrected bound is above the measured risk",
+				r.Title(experiment.Method(b.Method)), b.Epsilon), "%.4g against %.4g", b.Corrected, x.Mean)
 	}
 	r.Table(t)
-	r.Note("The printed noise term bounds an inner product with the wrong sign; there are runs whose exact risk is above the printed bound. Dissimilarity is estimated at the start and the optimum.")
+	r.Note("The printed noise term bounds an inner product with the wrong sign; there are runs " +
+		"whose exact risk is above the printed bound. Dissimilarity is estimated at the start and " +
+		"the optimum.")
 }
 
 // judge tests the claims of the definition and what holds whatever the data are, for n
@@ -156,7 +196,8 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 		if c.Factor > 1 {
 			times = fmt.Sprintf(", %g times", c.Factor)
 		}
-		r.Claim(c.Factor*better.Mean < worse.Mean, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon, titles(r, c.Better), titles(r, c.Worse), times),
+		r.Claim(c.Factor*better.Mean < worse.Mean, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon,
+			titles(r, c.Better), titles(r, c.Worse), times),
 			"excess %s against %s", evidence[0], evidence[1])
 	}
 	over := 0.0 // largest ε accounted over the one asked for
@@ -199,7 +240,8 @@ func (p *trainingParameters) judgeNoise(r *experiment.Run, n int, found map[trai
 		pairs++
 	}
 	if pairs > 0 {
-		r.Claim(worst < 1e-6, "Interleaved needs √(n+1-n_d) times less noise than DP-ShuffleG", "the ratio differs by at most %.1e over %d pairs", worst, pairs)
+		r.Claim(worst < 1e-6, "Interleaved needs √(n+1-n_d) times less noise than DP-ShuffleG",
+			"the ratio differs by at most %.1e over %d pairs", worst, pairs)
 	}
 }
 
@@ -211,7 +253,8 @@ func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[traini
 		for i := 1; i < len(eps) && m.IsPrivate(); i++ {
 			less, more := found[p.mainTraining(m, eps[i-1])], found[p.mainTraining(m, eps[i])]
 			se := math.Hypot(less.Std, more.Std) / math.Sqrt(float64(p.Repeats))
-			r.Claim(more.Mean <= less.Mean+2*se, fmt.Sprintf("%s does not get worse from ε = %g to %g", r.Title(experiment.Method(m)), eps[i-1], eps[i]),
+			r.Claim(more.Mean <= less.Mean+2*se, fmt.Sprintf("%s does not get worse from ε = %g to %g",
+				r.Title(experiment.Method(m)), eps[i-1], eps[i]),
 				"excess %.4g after %.4g, standard error %.2g", more.Mean, less.Mean, se)
 		}
 	}
@@ -227,8 +270,11 @@ func titles(r *experiment.Run, methods []shuffled.Method) string {
 
 // reportFigures draws excess by epoch: the main variant, then the other orders and fractions
 // where there are any.
-func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, found map[training]trained) error {
-	what := fmt.Sprintf("Excess risk after each epoch at each method's best step size, %s: mean and ± one standard deviation over %d repeats", datasets.Label(lab.set), p.Repeats)
+func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory,
+	found map[training]trained) error {
+	what := fmt.Sprintf(
+		"Excess risk after each epoch at each method's best step size, %s: mean and ± one standard "+
+			"deviation over %d repeats", datasets.Label(lab.set), p.Repeats)
 	first := p.Variants[0]
 	// One panel for each ε and each of some orders and fractions, which title names.
 	type shown struct {
@@ -246,7 +292,8 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, fo
 		}
 		return r.Figure(name, what+". "+caption, columns, panels)
 	}
-	if err := draw("excess", fmt.Sprintf("Order %s, p = %g.", first.Order, first.middleFraction()), len(p.Epsilons), shown{"", first.Order, first.middleFraction()}); err != nil {
+	if err := draw("excess", fmt.Sprintf("Order %s, p = %g.", first.Order, first.middleFraction()),
+		len(p.Epsilons), shown{"", first.Order, first.middleFraction()}); err != nil {
 		return err
 	}
 	if len(p.Variants) > 1 {
@@ -254,7 +301,8 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, fo
 		for _, v := range p.Variants {
 			list = append(list, shown{v.Order + ", ", v.Order, v.middleFraction()})
 		}
-		if err := draw("orders", fmt.Sprintf("Each order with p = %g.", first.middleFraction()), len(list), list...); err != nil {
+		if err := draw("orders", fmt.Sprintf("Each order with p = %g.", first.middleFraction()),
+			len(list), list...); err != nil {
 			return err
 		}
 	}
@@ -263,14 +311,16 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, fo
 		for _, f := range first.Fractions {
 			list = append(list, shown{fmt.Sprintf("p = %g, ", f), first.Order, f})
 		}
-		return draw("fractions", fmt.Sprintf("Order %s, fractions p of private steps.", first.Order), len(list), list...)
+		return draw("fractions", fmt.Sprintf("Order %s, fractions p of private steps.", first.Order),
+			len(list), list...)
 	}
 	return nil
 }
 
 // curves is one panel. The run without privacy is left to the table: its risk is orders of
 // magnitude smaller.
-func (p *trainingParameters) curves(found map[training]trained, title, order string, fraction, epsilon float64) experiment.Panel {
+func (p *trainingParameters) curves(found map[training]trained, title, order string, fraction,
+	epsilon float64) experiment.Panel {
 	chart := experiment.Panel{Title: title, X: "epoch", Y: "excess risk", LogY: true}
 	for _, m := range p.Methods {
 		x, ok := found[trainingFor(m, order, fraction, epsilon)]

@@ -24,8 +24,9 @@ import (
 // trainingParameters: shuffled gradient methods, with and without public data, on one data
 // set. Each method is run at every step size and reported at its best one.
 type trainingParameters struct {
-	Data      string            `json:"data"`      // one of datasets.Names()
-	DataSeed  uint64            `json:"data_seed"` // of the stand-in, or of what the sources leave to chance: see datasets.Load
+	Data string `json:"data"` // one of datasets.Names()
+	// of the stand-in, or of what the sources leave to chance: see datasets.Load
+	DataSeed  uint64            `json:"data_seed"`
 	Methods   []shuffled.Method `json:"methods"`
 	Variants  []variant         `json:"variants"` // the first one is the main figure's
 	Epsilons  []float64         `json:"epsilons"`
@@ -67,13 +68,15 @@ var orders = map[string]iteration.SampleOrder{
 const maxRepeats = 1000
 
 func (p *trainingParameters) Validate() error {
-	if err := check.Some("methods, variants and epsilons", len(p.Methods), len(p.Variants), len(p.Epsilons)); err != nil {
+	if err := check.Some("methods, variants and epsilons", len(p.Methods), len(p.Variants),
+		len(p.Epsilons)); err != nil {
 		return err
 	}
 	var chosen []string
 	for _, v := range p.Variants {
 		fraction := func(name string, f float64) error { return check.Open(name, f, 0, 1) }
-		if err := cmp.Or(check.Some("fractions", len(v.Fractions)), check.Each("fractions", v.Fractions, fraction)); err != nil {
+		if err := cmp.Or(check.Some("fractions", len(v.Fractions)),
+			check.Each("fractions", v.Fractions, fraction)); err != nil {
 			return err
 		}
 		chosen = append(chosen, v.Order)
@@ -88,22 +91,28 @@ func (p *trainingParameters) Validate() error {
 		check.Among(datasets.Names())("data", p.Data),
 		check.Each("methods", p.Methods, check.Among(shuffled.Methods())),
 		check.Each("order of a variant", chosen, check.Among(slices.Sorted(maps.Keys(orders)))),
-		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error { return check.Open(name, eps, 0, math.Inf(1)) }),
+		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error {
+			return check.Open(name, eps, 0, math.Inf(1))
+		}),
 		check.Open("delta", p.Delta, 0, 1),
 		check.Whole("epochs", p.Epochs, 2, 100_000),
 		check.UpTo("clip", p.Clip, 1e6),
-		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error { return check.UpTo(name, eta, 1e6) }),
+		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error {
+			return check.UpTo(name, eta, 1e6)
+		}),
 		check.Whole("repeats", p.Repeats, 2, maxRepeats),
 		check.Each("bounds", p.Bounds, bounded),
 	)
 	if err == nil && p.Widen && len(p.StepSizes) == 0 {
-		err = &check.Error{Name: "widen", Value: true, Rule: "left out without step_sizes: the source's grid has no further ones"}
+		err = &check.Error{Name: "widen", Value: true,
+			Rule: "left out without step_sizes: the source's grid has no further ones"}
 	}
 	for _, c := range p.Claims {
 		if err == nil && !(c.Factor >= 1 && c.Factor <= 1000) {
 			err = &check.Error{Name: "factor", Value: c.Factor, Rule: "between 1 and 1000"}
 		}
-		err = cmp.Or(err, check.Among(p.Epsilons)("epsilon of a claim", c.Epsilon), experiment.CheckOrdering(c.Better, c.Worse, p.Methods))
+		err = cmp.Or(err, check.Among(p.Epsilons)("epsilon of a claim", c.Epsilon),
+			experiment.CheckOrdering(c.Better, c.Worse, p.Methods))
 	}
 	return err
 }
@@ -180,7 +189,8 @@ func (t training) String() string {
 
 // dependsOnSeed reports whether runs from different seeds can differ.
 func (t training) dependsOnSeed() bool {
-	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG && t.Order != iteration.FixedOrder.String()
+	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG &&
+		t.Order != iteration.FixedOrder.String()
 }
 
 // config returns the line's configuration, without a step size.
@@ -243,7 +253,8 @@ func (p *trainingParameters) laboratory(r *experiment.Run) (laboratory, error) {
 	lab.summary = set.DescribeAt(lab.optimum)
 	// Above the cap steps can be expansive, so a clipped run may end anywhere, sometimes
 	// by luck near the optimum; the amplified account does not hold there either.
-	smoothness := max(set.Task.Smoothness(set.Private.MaxNorm()), set.Task.Smoothness(set.Public.MaxNorm()))
+	smoothness := max(set.Task.Smoothness(set.Private.MaxNorm()),
+		set.Task.Smoothness(set.Public.MaxNorm()))
 	lab.cap = 2 / smoothness
 	all := p.StepSizes
 	if len(all) == 0 {
@@ -286,7 +297,8 @@ func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training
 	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std, Best: best.Cells}
 	if t.Method.IsPrivate() {
 		report := plan.Report()
-		out.Noise, out.Amplification, out.Epsilon = report.Noise, report.Amplification, report.Cost.Epsilon
+		out.Noise, out.Amplification, out.Epsilon = report.Noise, report.Amplification,
+			report.Cost.Epsilon
 	}
 	for _, cell := range cells {
 		if cell.Trace = nil; cell.Diverged {
@@ -300,7 +312,8 @@ func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training
 // search runs the configuration at every step size, and at further ones while the best is
 // the largest or the smallest tried. The cells are by step size, the largest first, then
 // seed.
-func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uint64) ([]train.Cell, train.Tuned, error) {
+func (lab laboratory) search(ctx context.Context, c shuffled.Config,
+	seeds []uint64) ([]train.Cell, train.Tuned, error) {
 	grid := c.Grid(lab.set.Private, lab.set.Public)
 	grid.StepSizes, grid.Seeds, grid.KeepTraces = lab.stepSizes, seeds, true
 	var cells []train.Cell
@@ -322,7 +335,9 @@ func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uin
 			}
 		}
 		cells = append(cells, more...)
-		slices.SortStableFunc(cells, func(a, b train.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
+		slices.SortStableFunc(cells, func(a, b train.Cell) int {
+			return cmp.Compare(b.StepSize, a.StepSize)
+		})
 		best, err := train.Best(cells)
 		if err != nil {
 			return nil, best, err
@@ -359,15 +374,19 @@ func (p *trainingParameters) Run(r *experiment.Run) error {
 		return err
 	}
 	found := map[training]trained{}
-	shared := []any{p.Data, datasets.Hash(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
+	shared := []any{p.Data, datasets.Hash(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes,
+		lab.further, lab.seeds}
 	for _, t := range p.trainings() {
-		if found[t], err = experiment.Step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
+		if found[t], err = experiment.Step(r, t.String(), append([]any{t}, shared...),
+			func() (trained, error) { return p.train(r, lab, t) }); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 	}
 	var bounds []bounded
 	if len(p.Bounds) > 0 {
-		if bounds, err = experiment.Step(r, "bounds", append([]any{p.Bounds, p.Epsilons, p.Variants[0]}, append(shared, p.bestSteps(found))...), func() ([]bounded, error) { return p.bound(r, lab, found) }); err != nil {
+		if bounds, err = experiment.Step(r, "bounds",
+			append([]any{p.Bounds, p.Epsilons, p.Variants[0]}, append(shared, p.bestSteps(found))...),
+			func() ([]bounded, error) { return p.bound(r, lab, found) }); err != nil {
 			return fmt.Errorf("bounds: %w", err)
 		}
 	}

@@ -58,13 +58,15 @@ func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
 	p := parameters(t, smallTraining)
 	do := func(workers int, seed uint64) []trained {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: t.TempDir(), Seed: seed}}
+		r := &experiment.Run{Context: context.Background(),
+			Options: experiment.Options{Data: t.TempDir(), Seed: seed}}
 		lab, err := p.laboratory(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out []trained
-		for _, line := range []training{p.mainTraining(shuffled.Interleaved, 5), p.mainTraining(shuffled.ShuffleG, 0), p.mainTraining(shuffled.DPSGD, 5)} {
+		for _, line := range []training{p.mainTraining(shuffled.Interleaved, 5),
+			p.mainTraining(shuffled.ShuffleG, 0), p.mainTraining(shuffled.DPSGD, 5)} {
 			x, err := p.train(r, lab, line)
 			if err != nil {
 				t.Fatal(err)
@@ -85,14 +87,18 @@ func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
 // Lines, tables and traces of a small training, against runs of package shuffled itself.
 func TestTrainingAgainstItsRuns(t *testing.T) {
 	experimenttest.Numbers(t)
-	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, smallTraining), t.TempDir(), experiment.Options{Data: t.TempDir()})
-	summary, grid := experimenttest.Table(t, out.Result, "summary"), experimenttest.Table(t, out.Result, "grid")
+	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, smallTraining), t.TempDir(),
+		experiment.Options{Data: t.TempDir()})
+	summary, grid := experimenttest.Table(t, out.Result, "summary"),
+		experimenttest.Table(t, out.Result, "grid")
 	// Interleaved 3 × 2, Pub-Priv 3 × 2, DP-ShuffleG 2 × 2, Public Only 1, DP-SGD 2,
 	// ShuffleG 2; 100 is above the cap of the step size.
 	if len(summary.Rows) != 21 || len(grid.Rows) != 42 || len(out.Record.Steps) != 21 {
-		t.Errorf("%d lines, %d grid rows, %d steps", len(summary.Rows), len(grid.Rows), len(out.Record.Steps))
+		t.Errorf("%d lines, %d grid rows, %d steps", len(summary.Rows), len(grid.Rows),
+			len(out.Record.Steps))
 	}
-	if !strings.HasSuffix(out.Result.Title, "(generated stand-in)") || !strings.Contains(out.Result.Notes[0], "stand-in") {
+	if !strings.HasSuffix(out.Result.Title, "(generated stand-in)") ||
+		!strings.Contains(out.Result.Notes[0], "stand-in") {
 		t.Errorf("a stand-in is not called so: %q, %q", out.Result.Title, out.Result.Notes[0])
 	}
 	if out.Record.Inputs != nil {
@@ -137,9 +143,11 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 			continue
 		}
 		c := shuffled.Config{
-			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffled.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
-			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
-			Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
+			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffled.Method(l[2]),
+			Fraction: number(l[6]), Epochs: 4,
+			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]),
+			Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
+			Mode:   iteration.Paper, Conversion: iteration.ConversionClassical,
 		}
 		plan, err := shuffled.NewPlan(t.Context(), c, set.Private, set.Public)
 		if err != nil {
@@ -193,7 +201,10 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 // nothing stands in for them.
 func TestTrainingUsesRealFiles(t *testing.T) {
 	experimenttest.Numbers(t)
-	text := strings.NewReplacer(`"credit-card"`, `"mnist-69"`, `"pub-priv", "dp-shuffle-g", "public-only", "dp-sgd"`, `"dp-shuffle-g"`, `, {"order": "IG", "fractions": [0.5]}`, "", `[0.5, 0.25]`, `[0.5]`, `"small"`, `"six"`).Replace(smallTraining)
+	text := strings.NewReplacer(`"credit-card"`, `"mnist-69"`,
+		`"pub-priv", "dp-shuffle-g", "public-only", "dp-sgd"`, `"dp-shuffle-g"`,
+		`, {"order": "IG", "fractions": [0.5]}`, "", `[0.5, 0.25]`, `[0.5]`, `"small"`,
+		`"six"`).Replace(smallTraining)
 	d := experimenttest.Parse(t, catalog, text)
 	digits := func(dir string, bright byte) {
 		t.Helper()
@@ -202,7 +213,8 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 			labels = append(labels, byte(6+3*(i%2)))
 			images = append(images, bright, byte(5*i), byte(200-i), 90)
 		}
-		for name, b := range map[string][]byte{"train-images-idx3-ubyte": images, "train-labels-idx1-ubyte": labels} {
+		for name, b := range map[string][]byte{"train-images-idx3-ubyte": images,
+			"train-labels-idx1-ubyte": labels} {
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				t.Fatal(err)
 			}
@@ -235,21 +247,25 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	digits(filepath.Join(first, "mnist-69"), 1)
 	digits(filepath.Join(second, "mnist-69"), 2)
 	got := experimenttest.Run(t, d, out, experiment.Options{Data: first})
-	if !strings.HasSuffix(got.Result.Title, "(real data)") || got.Result.Notes[0] != "The data are the real ones." || len(got.Record.Inputs) != 1 {
+	if !strings.HasSuffix(got.Result.Title, "(real data)") ||
+		got.Result.Notes[0] != "The data are the real ones." || len(got.Record.Inputs) != 1 {
 		t.Errorf("%q, %v, inputs %v", got.Result.Title, got.Result.Notes, got.Record.Inputs)
 	}
 	if again := experimenttest.Run(t, d, out, experiment.Options{Data: first}); !again.Reused {
 		t.Error("run again on the same files")
 	}
-	if other := experimenttest.Run(t, d, out, experiment.Options{Data: second}); other.Reused || other.Record.Outputs["traces.csv"] == got.Record.Outputs["traces.csv"] {
+	if other := experimenttest.Run(t, d, out, experiment.Options{Data: second}); other.Reused ||
+		other.Record.Outputs["traces.csv"] == got.Record.Outputs["traces.csv"] {
 		t.Error("not run again on other files")
 	}
 	root := t.TempDir()
 	digits(filepath.Join(root, "mnist-69"), 0)
-	if err := os.WriteFile(filepath.Join(root, "mnist-69", "train-labels-idx1-ubyte"), []byte("no labels"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "mnist-69", "train-labels-idx1-ubyte"),
+		[]byte("no labels"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Run(context.Background(), out, experiment.Options{Data: root}); err == nil || errors.Is(err, experiment.ErrNoData) {
+	if _, err := d.Run(context.Background(), out, experiment.Options{Data: root}); err == nil ||
+		errors.Is(err, experiment.ErrNoData) {
 		t.Errorf("damaged files: %v", err)
 	}
 }
@@ -260,14 +276,18 @@ func TestStepsDependOnTheStart(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
 	rows := "age,priors_count,juv_fel_count,juv_misd_count,juv_other_count,decile_score,sex,race,days_b_screening_arrest,c_charge_degree,is_recid,score_text,two_year_recid\n"
 	for i := range 80 {
-		rows += fmt.Sprintf("%d,%d,0,0,0,%d,Male,%s,0,F,0,Low,%d\n", 20+i%37, i%5, i%11, []string{"Caucasian", "African-American"}[i%2], i%3/2)
+		rows += fmt.Sprintf("%d,%d,0,0,0,%d,Male,%s,0,F,0,Low,%d\n", 20+i%37, i%5, i%11,
+			[]string{"Caucasian", "African-American"}[i%2], i%3/2)
 	}
-	if err := os.WriteFile(filepath.Join(root, "compas-two-years.csv"), []byte(rows), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "compas-two-years.csv"), []byte(rows), 0o666); err !=
+		nil {
 		t.Fatal(err)
 	}
 	seeded := func(seed string) experiment.Outcome {
-		text := strings.Replace(smallTraining, `"credit-card", "data_seed": 1`, `"compas", "data_seed": `+seed, 1)
-		return experimenttest.Run(t, experimenttest.Parse(t, catalog, text), out, experiment.Options{Data: root})
+		text := strings.Replace(smallTraining, `"credit-card", "data_seed": 1`,
+			`"compas", "data_seed": `+seed, 1)
+		return experimenttest.Run(t, experimenttest.Parse(t, catalog, text), out,
+			experiment.Options{Data: root})
 	}
 	first, second := seeded("1"), seeded("2")
 	for _, s := range second.Record.Steps {
@@ -287,7 +307,8 @@ func TestTrainingOnRealFiles(t *testing.T) {
 		t.Skip("needs DARRM_REAL")
 	}
 	for _, name := range []string{"crime", "credit-card", "compas"} {
-		out := experimenttest.Run(t, experimenttest.Load(t, catalog, name), t.TempDir(), experiment.Options{Quick: !experimenttest.Long(), Data: dir})
+		out := experimenttest.Run(t, experimenttest.Load(t, catalog, name), t.TempDir(),
+			experiment.Options{Quick: !experimenttest.Long(), Data: dir})
 		if !strings.HasSuffix(out.Result.Title, "(real data)") {
 			t.Errorf("%s: %s", name, out.Result.Title)
 		}
@@ -301,7 +322,8 @@ func TestTrainingOnRealFiles(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	experimenttest.Numbers(t)
 	csv := func(seed uint64) string {
-		out := experimenttest.Run(t, experimenttest.Parse(t, catalog, smallTraining), t.TempDir(), experiment.Options{Data: t.TempDir(), Seed: seed})
+		out := experimenttest.Run(t, experimenttest.Parse(t, catalog, smallTraining), t.TempDir(),
+			experiment.Options{Data: t.TempDir(), Seed: seed})
 		b, err := os.ReadFile(filepath.Join(out.Dir, "summary.csv"))
 		if err != nil {
 			t.Fatal(err)

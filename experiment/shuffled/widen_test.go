@@ -19,13 +19,15 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 	find := func(stepSizes []float64, widen bool) map[training]trained {
 		q := p
 		q.StepSizes, q.Widen = stepSizes, widen
-		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: t.TempDir()}}
+		r := &experiment.Run{Context: context.Background(),
+			Options: experiment.Options{Data: t.TempDir()}}
 		lab, err := q.laboratory(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out := map[training]trained{}
-		for _, line := range []training{p.mainTraining(shuffled.Interleaved, 5), p.mainTraining(shuffled.DPShuffleG, 5), p.mainTraining(shuffled.PublicOnly, 0)} {
+		for _, line := range []training{p.mainTraining(shuffled.Interleaved, 5),
+			p.mainTraining(shuffled.DPShuffleG, 5), p.mainTraining(shuffled.PublicOnly, 0)} {
 			if out[line], err = q.train(r, lab, line); err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +40,8 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 		for line, want := range whole {
 			got := on[line]
 			if got.StepSize != want.StepSize || got.Mean != want.Mean {
-				t.Errorf("%s from %g: ends at %g with %g, the whole grid has %g with %g", line, start, got.StepSize, got.Mean, want.StepSize, want.Mean)
+				t.Errorf("%s from %g: ends at %g with %g, the whole grid has %g with %g", line, start,
+					got.StepSize, got.Mean, want.StepSize, want.Mean)
 			}
 			if len(one[line].Cells) > len(got.Cells) || one[line].StepSize != start {
 				t.Errorf("%s: without widen it goes on to %g", line, one[line].StepSize)
@@ -64,13 +67,16 @@ func TestClaimsSayWhereAGridEnds(t *testing.T) {
 		x := found[line]
 		x.StepSize = stepSize
 		found[line] = x
-		r := experimenttest.Parse(t, catalog, smallTraining).NewRun(context.Background(), experiment.Options{})
+		r := experimenttest.Parse(t, catalog, smallTraining).NewRun(context.Background(),
+			experiment.Options{})
 		p.judge(r, 200, found)
 		p.noteGrid(r, laboratory{}, found)
 		return r.Result.Claims[0].Evidence + strings.Join(r.Result.Notes, "\n")
 	}
 	for stepSize, want := range map[float64]string{1e-3: "largest", 1e-5: "smallest"} {
-		if got := evidence(stepSize); !strings.Contains(got, "Interleaved, at the "+want+" step size tried") || !strings.Contains(got, "is the "+want+" that was tried, so that a better one may lie beyond, for 1 of 21 lines: interleaved-RR-p0.5-eps10") {
+		if got := evidence(stepSize); !strings.Contains(got, "Interleaved, at the "+want+
+			" step size tried") || !strings.Contains(got,
+			"is the "+want+" that was tried, so that a better one may lie beyond, for 1 of 21 lines: interleaved-RR-p0.5-eps10") {
 			t.Errorf("best at %g: %s", stepSize, got)
 		}
 	}

@@ -45,13 +45,17 @@ type win struct {
 }
 
 // contenders are compared. Opt knows ρ*, Avg does not; both are rounded.
-var contenders = []experiment.Method{methodRandK, methodProjAvg, methodProjOpt, methodRotated, methodRankOne}
+var contenders = []experiment.Method{methodRandK, methodProjAvg, methodProjOpt, methodRotated,
+	methodRankOne}
 
 func (p *bitsParameters) Validate() error {
 	err := cmp.Or(
 		check.Whole("dimension", p.Dimension, 64, 1<<16),
-		check.Some("clients, rho and bits_per_coordinate", len(p.Clients), len(p.Rho), len(p.BitsPerCoordinate)),
-		check.Each("clients", p.Clients, func(name string, n int) error { return check.Whole(name, n, 2, p.Dimension-1) }),
+		check.Some("clients, rho and bits_per_coordinate", len(p.Clients), len(p.Rho),
+			len(p.BitsPerCoordinate)),
+		check.Each("clients", p.Clients, func(name string, n int) error {
+			return check.Whole(name, n, 2, p.Dimension-1)
+		}),
 		check.Each("rho", p.Rho, check.Probability),
 		check.Each("bits_per_coordinate", p.BitsPerCoordinate, func(name string, b float64) error {
 			if b*float64(p.Dimension) < 64 {
@@ -66,7 +70,8 @@ func (p *bitsParameters) Validate() error {
 		err = &check.Error{Name: "dimension", Value: p.Dimension, Rule: "1024 with images"}
 	}
 	if side := math.Sqrt(float64(p.Dimension)); err == nil && side != math.Trunc(side) {
-		err = &check.Error{Name: "dimension", Value: p.Dimension, Rule: "a square: rank 1 takes vectors for square matrices"}
+		err = &check.Error{Name: "dimension", Value: p.Dimension,
+			Rule: "a square: rank 1 takes vectors for square matrices"}
 	}
 	for _, w := range p.Wins {
 		err = cmp.Or(err, check.Among(contenders)("method of wins", w.Method))
@@ -139,7 +144,8 @@ type scored struct {
 }
 
 // contest compares the contenders for these vectors.
-func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int, root uint64) (contest, error) {
+func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int,
+	root uint64) (contest, error) {
 	n, d := len(xs), len(xs[0])
 	r, q := sketch.Correlation(xs)
 	unit := q / float64(n*n)
@@ -150,7 +156,8 @@ func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int
 			out.Scores = append(out.Scores, p.lowRank(xs, budget, root, unit))
 			continue
 		}
-		spent, err := sketch.Spend(ctx, sketch.Estimator(m), sketch.Config{N: n, D: d, Root: root, Workers: 1}, budget, r, q)
+		spent, err := sketch.Spend(ctx, sketch.Estimator(m),
+			sketch.Config{N: n, D: d, Root: root, Workers: 1}, budget, r, q)
 		if err != nil {
 			return out, err
 		}
@@ -158,16 +165,17 @@ func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", m, err)
 		}
-		s := scored{string(m), spent.K, spent.Bits, spent.Rho, v.Mean / unit, v.Error / unit, spent.MSE / unit}
+		s := scored{string(m), spent.K, spent.Bits, spent.Rho, v.Mean / unit, v.Error / unit,
+			spent.MSE / unit}
 		out.Scores = append(out.Scores, s)
 	}
 	return out, nil
 }
 
-// lowRank is one step of PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019) from a random start, of the
-// rank that the budget allows: clients take their vectors for square matrices M_i and send
-// M_i·Q; the server orthonormalises the mean to P; clients send M_iᵀ·P; the estimate is P·(mean of M_iᵀP)ᵀ.
-// It is not unbiased, and its error does not fall with more clients.
+// lowRank is one step of PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019) from a random start,
+// of the rank that the budget allows: clients take their vectors for square matrices M_i and send
+// M_i·Q; the server orthonormalises the mean to P; clients send M_iᵀ·P; the estimate is P·(mean of
+// M_iᵀP)ᵀ. It is not unbiased, and its error does not fall with more clients.
 func (p *bitsParameters) lowRank(xs [][]float64, budget int, root uint64, unit float64) scored {
 	side := int(math.Sqrt(float64(len(xs[0]))))
 	s := scored{Method: string(methodRankOne), Bits: 32, Sent: budget / (2 * side * 32) * 2 * side}
@@ -252,7 +260,9 @@ func (p *bitsParameters) Run(r *experiment.Run) error {
 	found := make([]contest, len(rows))
 	for i, row := range rows {
 		budget := int(row.bits * float64(p.Dimension))
-		v, err := experiment.Step(r, fmt.Sprintf("%s-n-%d-rho-%g-bits-%g", row.vectors(), row.n, max(row.rho, 0), row.bits), []any{p.Dimension, row.n, row.rho, budget, p.Trials, root, p.Images, p.DataSeed, r.Inputs}, func() (contest, error) {
+		v, err := experiment.Step(r, fmt.Sprintf("%s-n-%d-rho-%g-bits-%g", row.vectors(), row.n,
+			max(row.rho, 0), row.bits), []any{p.Dimension, row.n, row.rho, budget, p.Trials, root, p.Images,
+			p.DataSeed, r.Inputs}, func() (contest, error) {
 			if row.rho >= 0 {
 				xs, err := sketch.AlikeVectors(r.Context, row.n, p.Dimension, row.rho, root)
 				if err != nil {
@@ -280,5 +290,7 @@ func (p *bitsParameters) Run(r *experiment.Run) error {
 // winner returns the method with the smallest error.
 func (c contest) winner() experiment.Method {
 	able := slices.DeleteFunc(slices.Clone(c.Scores), func(s scored) bool { return s.Sent == 0 })
-	return experiment.Method(slices.MinFunc(able, func(a, b scored) int { return cmp.Compare(a.Error, b.Error) }).Method)
+	return experiment.Method(slices.MinFunc(able, func(a, b scored) int {
+		return cmp.Compare(a.Error, b.Error)
+	}).Method)
 }

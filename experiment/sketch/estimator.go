@@ -24,7 +24,8 @@ const (
 )
 
 // known are the estimators that simulations and tasks can name.
-var known = []experiment.Method{methodRandK, methodSpatialAvg, methodSpatialOpt, methodSpatialMax, methodProjAvg, methodProjOpt, methodProjMax, methodWangni, methodInduced, methodUncompressed}
+var known = []experiment.Method{methodRandK, methodSpatialAvg, methodSpatialOpt, methodSpatialMax,
+	methodProjAvg, methodProjOpt, methodProjMax, methodWangni, methodInduced, methodUncompressed}
 
 // number is the bits of a number that is not rounded.
 const number = 64
@@ -32,7 +33,10 @@ const number = 64
 // estimator returns the estimator of that name for the shape of c.
 func newEstimator(m experiment.Method, c sketch.Config, rho float64) (sketch.Compared, error) {
 	if m == methodUncompressed {
-		return sketch.Compared{Predict: func(context.Context, [][]float64) (float64, error) { return 0, nil }, Bits: number * float64(c.D)}, nil
+		return sketch.Compared{Predict: func(context.Context, [][]float64) (float64, error) {
+			return 0,
+				nil
+		}, Bits: number * float64(c.D)}, nil
 	}
 	return sketch.Estimator(m).New(c, rho, number)
 }

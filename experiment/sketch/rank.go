@@ -48,20 +48,26 @@ func (p *rankParameters) Validate() error {
 }
 
 // rankLooks are the looks of numbers of clients.
-var rankLooks = []experiment.Method{methodRandK, methodProjMax, methodSpatialMax, methodWangni, methodInduced, methodUncompressed}
+var rankLooks = []experiment.Method{methodRandK, methodProjMax, methodSpatialMax, methodWangni,
+	methodInduced, methodUncompressed}
 
 func (p *rankParameters) Steps() int { return len(p.Pairs) }
 
 func (p *rankParameters) Run(r *experiment.Run) error {
-	table := experiment.Table{Name: "rank", Caption: "Rank of S over draws, counted exactly on whole numbers. Deficient: below nk.", Columns: []experiment.Column{
-		{Name: "d", Title: "d"}, {Name: "n", Title: "n"}, {Name: "k", Title: "k"}, {Name: "trials", Title: "trials"},
-		{Name: "mean", Title: "mean rank", Format: "%.4f"}, {Name: "deficient", Title: "deficient", Format: "%.5f"}}}
+	table := experiment.Table{Name: "rank",
+		Caption: "Rank of S over draws, counted exactly on whole numbers. Deficient: below nk.",
+		Columns: []experiment.Column{
+			{Name: "d", Title: "d"}, {Name: "n", Title: "n"}, {Name: "k", Title: "k"},
+			{Name: "trials", Title: "trials"},
+			{Name: "mean", Title: "mean rank", Format: "%.4f"},
+			{Name: "deficient", Title: "deficient", Format: "%.5f"}}}
 	shares := map[int]*experiment.Series{} // by clients, where nk = d
 	var order []int
 	for _, q := range p.Pairs {
-		v, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-d-%d", q.Clients, q.Sent, q.Dimension), []any{q.Clients, q.Sent, q.Dimension, q.Trials, p.Root + r.Seed}, func() ([]float64, error) {
-			return ranks(r, q, p.Root+r.Seed)
-		})
+		v, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-d-%d", q.Clients, q.Sent, q.Dimension),
+			[]any{q.Clients, q.Sent, q.Dimension, q.Trials, p.Root + r.Seed}, func() ([]float64, error) {
+				return ranks(r, q, p.Root+r.Seed)
+			})
 		if err != nil {
 			return err
 		}
@@ -70,23 +76,30 @@ func (p *rankParameters) Run(r *experiment.Run) error {
 		table.Add(q.Dimension, q.Clients, q.Sent, q.Trials, mean, deficient)
 		if nk == q.Dimension {
 			if shares[q.Clients] == nil {
-				shares[q.Clients] = &experiment.Series{Method: rankLooks[len(order)%len(rankLooks)], Name: fmt.Sprintf("n = %d", q.Clients)}
+				shares[q.Clients] = &experiment.Series{Method: rankLooks[len(order)%len(rankLooks)],
+					Name: fmt.Sprintf("n = %d", q.Clients)}
 				order = append(order, q.Clients)
 			}
 			shares[q.Clients].Add(float64(q.Dimension), 100*deficient)
 		}
 		if q.Derived != [2]float64{} {
-			r.Claim(deficient >= q.Derived[0] && deficient <= q.Derived[1], fmt.Sprintf("n = %d, k = %d, d = %d: the share of draws of deficient rank is in [%g, %g]", q.Clients, q.Sent, q.Dimension, q.Derived[0], q.Derived[1]), "%.5f", deficient)
+			r.Claim(deficient >= q.Derived[0] && deficient <= q.Derived[1],
+				fmt.Sprintf("n = %d, k = %d, d = %d: the share of draws of deficient rank is in [%g, %g]",
+					q.Clients, q.Sent, q.Dimension, q.Derived[0], q.Derived[1]), "%.5f", deficient)
 		}
 	}
 	r.Table(table)
-	r.Note("The source finds a deficient rank for d = nk = 32 only, in 2.1 %% of draws, and does not say n. It depends strongly on n: 85 %% for two clients, 1.9 %% for eight, none for 32.")
-	r.Note("Counting by eigenvalues below 1e-9 would find deficient ranks that are none: near nk = d the smallest true eigenvalues are that small.")
+	r.Note("The source finds a deficient rank for d = nk = 32 only, in 2.1 %% of draws, and does " +
+		"not say n. It depends strongly on n: 85 %% for two clients, 1.9 %% for eight, none for 32.")
+	r.Note("Counting by eigenvalues below 1e-9 would find deficient ranks that are none: near nk = " +
+		"d the smallest true eigenvalues are that small.")
 	chart := experiment.Panel{Title: "Rank of S below nk = d", X: "d", Y: "draws, %", LogX: true}
 	for _, n := range order {
 		chart.Series = append(chart.Series, *shares[n])
 	}
-	return r.Figure("rank", "Share of draws in which the rank of S is below nk, for nk = d, by the number of clients.", 1, []experiment.Panel{chart})
+	return r.Figure("rank",
+		"Share of draws in which the rank of S is below nk, for nk = d, by the number of clients.", 1,
+		[]experiment.Panel{chart})
 }
 
 // ranks returns the mean rank and the share of draws below nk.

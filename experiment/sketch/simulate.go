@@ -56,8 +56,12 @@ func (p *simulationParameters) Validate() error {
 		err := cmp.Or(
 			check.Whole("clients", q.Clients, 2, p.Dimension-1),
 			check.Some("sent and rho", len(q.Sent), len(q.Rho)),
-			check.Each("sent", q.Sent, func(name string, k int) error { return check.Whole(name, k, 1, p.Dimension) }),
-			check.Each("rho", q.Rho, func(name string, rho float64) error { return check.Probability(name, rho) }),
+			check.Each("sent", q.Sent, func(name string, k int) error {
+				return check.Whole(name, k, 1, p.Dimension)
+			}),
+			check.Each("rho", q.Rho, func(name string, rho float64) error {
+				return check.Probability(name, rho)
+			}),
 		)
 		if err != nil {
 			return err
@@ -73,7 +77,8 @@ func (p *simulationParameters) Validate() error {
 			}
 		}
 		if !fits {
-			return &check.Error{Name: "derived", Value: "another shape", Rule: "a number for each of sent, rho and estimators"}
+			return &check.Error{Name: "derived", Value: "another shape",
+				Rule: "a number for each of sent, rho and estimators"}
 		}
 	}
 	return nil
@@ -105,7 +110,8 @@ func (m measured) deviation(should float64) float64 {
 const far = 5.5
 
 // measure runs trials, each a round of its own.
-func measure(ctx context.Context, c sketch.Compressor, predicted float64, xs [][]float64, trials int) (measured, error) {
+func measure(ctx context.Context, c sketch.Compressor, predicted float64, xs [][]float64,
+	trials int) (measured, error) {
 	v, err := sketch.Measure(ctx, c, xs, trials, nil)
 	return measured{v.MSE, v.StandardError, predicted}, err
 }
@@ -115,9 +121,16 @@ func (p *simulationParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	table := experiment.Table{Name: "errors", Caption: fmt.Sprintf("Mean squared error of the estimated mean of vectors of length 1, d = %d, over %d trials, beside the predicted one.", p.Dimension, p.Trials), Columns: []experiment.Column{
-		{Name: "n", Title: "n"}, {Name: "k", Title: "k"}, {Name: "rho", Title: "ρ*"}, {Name: "estimator", Title: "estimator"},
-		{Name: "error", Title: "measured", Format: "%.4g"}, {Name: "standard_error", Title: "± standard error", Format: "%.1g"}, {Name: "predicted", Title: "predicted", Format: "%.4g"}, {Name: "derived", Title: "derived independently"}}}
+	table := experiment.Table{Name: "errors",
+		Caption: fmt.Sprintf(
+			"Mean squared error of the estimated mean of vectors of length 1, d = %d, over %d trials, "+
+				"beside the predicted one.", p.Dimension, p.Trials), Columns: []experiment.Column{
+			{Name: "n", Title: "n"}, {Name: "k", Title: "k"}, {Name: "rho", Title: "ρ*"},
+			{Name: "estimator", Title: "estimator"},
+			{Name: "error", Title: "measured", Format: "%.4g"},
+			{Name: "standard_error", Title: "± standard error", Format: "%.1g"},
+			{Name: "predicted", Title: "predicted", Format: "%.4g"},
+			{Name: "derived", Title: "derived independently"}}}
 	var panels []experiment.Panel
 	worst, worstAt, points := 0.0, "", 0
 	worstDerived, worstDerivedAt, derived := 0.0, "", 0
@@ -127,29 +140,32 @@ func (p *simulationParameters) Run(r *experiment.Run) error {
 		var order []string
 		for i, k := range q.Sent {
 			for j, rho := range q.Rho {
-				values, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-rho-%g", q.Clients, k, rho), []any{p.Dimension, q.Clients, k, rho, p.Estimators, p.Trials, p.Root + r.Seed, p.Beta}, func() ([]measured, error) {
-					var out []measured
-					xs, err := sketch.AlikeVectors(r.Context, q.Clients, p.Dimension, rho, p.Root+r.Seed)
-					if err != nil {
-						return nil, err
-					}
-					for _, m := range p.Estimators {
-						e, err := newEstimator(m, sketch.Config{N: q.Clients, K: k, D: p.Dimension, Root: p.Root + r.Seed, Beta: beta, Workers: 1}, rho)
+				values, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-rho-%g", q.Clients, k, rho),
+					[]any{p.Dimension, q.Clients, k, rho, p.Estimators, p.Trials, p.Root + r.Seed, p.Beta},
+					func() ([]measured, error) {
+						var out []measured
+						xs, err := sketch.AlikeVectors(r.Context, q.Clients, p.Dimension, rho, p.Root+r.Seed)
 						if err != nil {
 							return nil, err
 						}
-						predicted, err := e.Predict(r, xs)
-						if err != nil {
-							return nil, err
+						for _, m := range p.Estimators {
+							e, err := newEstimator(m, sketch.Config{N: q.Clients, K: k, D: p.Dimension,
+								Root: p.Root + r.Seed, Beta: beta, Workers: 1}, rho)
+							if err != nil {
+								return nil, err
+							}
+							predicted, err := e.Predict(r, xs)
+							if err != nil {
+								return nil, err
+							}
+							v, err := measure(r, e, predicted, xs, p.Trials)
+							if err != nil {
+								return nil, fmt.Errorf("%s, n = %d, k = %d: %w", m, q.Clients, k, err)
+							}
+							out = append(out, v)
 						}
-						v, err := measure(r, e, predicted, xs, p.Trials)
-						if err != nil {
-							return nil, fmt.Errorf("%s, n = %d, k = %d: %w", m, q.Clients, k, err)
-						}
-						out = append(out, v)
-					}
-					return out, nil
-				})
+						return out, nil
+					})
 				if err != nil {
 					return err
 				}
@@ -182,7 +198,9 @@ func (p *simulationParameters) Run(r *experiment.Run) error {
 					lines[key].Spread = append(lines[key].Spread, v.Error)
 				}
 				for a := 1; a < len(p.Order); a++ {
-					of := func(m experiment.Method) float64 { return values[slices.Index(p.Estimators, m)].Predicted }
+					of := func(m experiment.Method) float64 {
+						return values[slices.Index(p.Estimators, m)].Predicted
+					}
 					if !(of(p.Order[a-1]) < of(p.Order[a])) {
 						disordered = append(disordered, fmt.Sprintf("n = %d, k = %d, ρ* = %g", q.Clients, k, rho))
 					}
@@ -192,21 +210,32 @@ func (p *simulationParameters) Run(r *experiment.Run) error {
 		panels = append(panels, p.panelsOf(q, lines, order)...)
 	}
 	r.Table(table)
-	r.Claim(worst <= far, "every measured error is the predicted one", "largest of %d deviations: %.2f of the standard error and half a percent, for %s", points, worst, worstAt)
+	r.Claim(worst <= far, "every measured error is the predicted one",
+		"largest of %d deviations: %.2f of the standard error and half a percent, for %s", points, worst,
+		worstAt)
 	if derived > 0 {
-		r.Claim(worstDerived <= far, "every measured error is the one that was derived independently", "largest of %d deviations: %.2f, for %s", derived, worstDerived, worstDerivedAt)
+		r.Claim(worstDerived <= far, "every measured error is the one that was derived independently",
+			"largest of %d deviations: %.2f, for %s", derived, worstDerived, worstDerivedAt)
 	}
 	if len(p.Order) > 0 {
-		r.Claim(len(disordered) == 0, "at every point, from the smallest predicted error to the largest: "+r.Titles(p.Order), "%d points out of order%s", len(disordered), strings.Join(append([]string{""}, disordered...), "; "))
+		r.Claim(len(disordered) == 0,
+			"at every point, from the smallest predicted error to the largest: "+r.Titles(p.Order),
+			"%d points out of order%s", len(disordered),
+			strings.Join(append([]string{""}, disordered...), "; "))
 	}
-	r.Note("Vectors are √ρ*·e₀ + √(1-ρ*)·e_i for random orthonormal e. The source has groups of equal basis vectors, which cannot reach every R; by the theory only R matters. %d trials here; the source has 1000.", p.Trials)
-	return r.Figure("errors", "Measured errors with standard errors, by estimator.", min(3, len(panels)), panels)
+	r.Note("Vectors are √ρ*·e₀ + √(1-ρ*)·e_i for random orthonormal e. The source has groups of "+
+		"equal basis vectors, which cannot reach every R; by the theory only R matters. %d trials "+
+		"here; the source has 1000.", p.Trials)
+	return r.Figure("errors", "Measured errors with standard errors, by estimator.",
+		min(3, len(panels)), panels)
 }
 
 // panelsOf returns one picture for a number of clients, or one for each k against R.
-func (p *simulationParameters) panelsOf(q panel, lines map[string]*experiment.Series, order []string) []experiment.Panel {
+func (p *simulationParameters) panelsOf(q panel, lines map[string]*experiment.Series,
+	order []string) []experiment.Panel {
 	if p.Against == "k" {
-		out := experiment.Panel{Title: fmt.Sprintf("n = %d", q.Clients), X: "k, numbers per client", Y: "mean squared error", LogX: true, LogY: true}
+		out := experiment.Panel{Title: fmt.Sprintf("n = %d", q.Clients), X: "k, numbers per client",
+			Y: "mean squared error", LogX: true, LogY: true}
 		for _, key := range order {
 			out.Series = append(out.Series, *lines[key])
 		}
@@ -214,7 +243,9 @@ func (p *simulationParameters) panelsOf(q panel, lines map[string]*experiment.Se
 	}
 	var out []experiment.Panel
 	for _, k := range q.Sent {
-		one := experiment.Panel{Title: fmt.Sprintf("n = %d, k = %d", q.Clients, k), X: "R, correlation", Y: fmt.Sprintf("MSE, n = %d, k = %d", q.Clients, k)} // panels of one label share a scale
+		// panels of one label share a scale
+		one := experiment.Panel{Title: fmt.Sprintf("n = %d, k = %d", q.Clients, k), X: "R, correlation",
+			Y: fmt.Sprintf("MSE, n = %d, k = %d", q.Clients, k)}
 		for _, key := range order {
 			if strings.HasSuffix(key, "/"+fmt.Sprint(k)) {
 				one.Series = append(one.Series, *lines[key])

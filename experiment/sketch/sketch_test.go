@@ -21,7 +21,8 @@ import (
 
 var catalog = experiment.New(Field())
 
-// blobs are n points of dimension d in as many classes, of which each lies around a place of its own.
+// blobs are n points of dimension d in as many classes, of which each lies around a place of its
+// own.
 func blobs(t testing.TB, n, d, classes int) datasets.Points {
 	t.Helper()
 	rng := stream.New(1, stream.Synthetic)
@@ -55,7 +56,8 @@ func TestSplits(t *testing.T) {
 				seen[[4]float64(c.x[4*r:])] = true
 			}
 			labels := slices.Compact(slices.Sorted(slices.Values(c.response)))
-			if how == splitShards && len(labels) > 6 || how == splitSorted && len(labels) > 4 || how == splitIID && len(labels) < 7 {
+			if how == splitShards && len(labels) > 6 || how == splitSorted && len(labels) > 4 ||
+				how == splitIID && len(labels) < 7 {
 				t.Errorf("%s: a client has %d labels", how, len(labels))
 			}
 		}
@@ -64,12 +66,16 @@ func TestSplits(t *testing.T) {
 		}
 		again, other := split(p, how, 5, 1000), split(p, how, 5, 1001)
 		if how == splitShards { // which shards a client has is drawn
-			labels := func(c client) []float64 { return slices.Compact(slices.Sorted(slices.Values(c.response))) }
-			if slices.Equal(labels(other[2]), labels(clients[2])) && slices.Equal(labels(other[0]), labels(clients[0])) {
+			labels := func(c client) []float64 {
+				return slices.Compact(slices.Sorted(slices.Values(c.response)))
+			}
+			if slices.Equal(labels(other[2]), labels(clients[2])) &&
+				slices.Equal(labels(other[0]), labels(clients[0])) {
 				t.Error("every root deals the same labels")
 			}
 		}
-		if !slices.Equal(again[2].x, clients[2].x) || slices.Equal(other[2].x, clients[2].x) != (how == splitSorted) {
+		if !slices.Equal(again[2].x, clients[2].x) ||
+			slices.Equal(other[2].x, clients[2].x) != (how == splitSorted) {
 			t.Errorf("%s: the root does not decide it", how)
 		}
 	}
@@ -100,12 +106,14 @@ func TestTasksByTheMeanItself(t *testing.T) {
 	}
 	power := &powerIteration{clients: split(centre, splitIID, 5, 1), v: unitVector(12, 1), top: top}
 	trace, err := follow(context.Background(), power, exact, 60)
-	if err != nil || trace.Loss[59] > 0.2 || trace.Error[59] != 0 || trace.Predicted[3] != 0 || trace.Rho[59] < 0.9 {
+	if err != nil || trace.Loss[59] > 0.2 || trace.Error[59] != 0 || trace.Predicted[3] != 0 ||
+		trace.Rho[59] < 0.9 {
 		t.Errorf("power iteration: %+v, %v", trace.Loss, err)
 	}
 	clusters := newKMeans(split(p, splitIID, 5, 1), 12, firstCentres(p, 4, 5))
 	start := clusters.loss()
-	if trace, err = follow(context.Background(), clusters, exact, 20); err != nil || trace.Loss[19] > start || slices.Min(trace.Loss) < 0 {
+	if trace, err = follow(context.Background(), clusters, exact, 20); err != nil ||
+		trace.Loss[19] > start || slices.Min(trace.Loss) < 0 {
 		t.Errorf("k-means: from %g to %+v, %v", start, trace.Loss, err)
 	}
 	r := newRegression(split(p, splitSorted, 5, 1), 12, 0.01)
@@ -126,7 +134,8 @@ func TestTasksByTheMeanItself(t *testing.T) {
 		r.w[j] += h
 		r.measure()
 	}
-	if trace, err = follow(context.Background(), r, exact, 50); err != nil || !slices.IsSortedFunc(trace.Loss, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
+	if trace, err = follow(context.Background(), r, exact, 50); err != nil ||
+		!slices.IsSortedFunc(trace.Loss, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
 		t.Errorf("regression: %+v, %v", trace.Loss, err)
 	}
 }
@@ -165,7 +174,8 @@ func TestEmptyClusters(t *testing.T) {
 // Acceptance T6: the same root gives the same numbers, whatever the number of workers; another
 // root gives others.
 func TestT6WorkersChangeNothing(t *testing.T) {
-	p := tasksParameters{Estimators: []experiment.Method{methodRandK, methodProjAvg, methodWangni, methodInduced, methodSpatialAvg}}
+	p := tasksParameters{Estimators: []experiment.Method{methodRandK, methodProjAvg, methodWangni,
+		methodInduced, methodSpatialAvg}}
 	all := loaded{Points: blobs(t, 120, 16, 4)}
 	for _, s := range []setting{
 		{Task: taskPower, Split: splitIID, Clients: 6, Sent: 2, Iterations: 3},
@@ -175,7 +185,8 @@ func TestT6WorkersChangeNothing(t *testing.T) {
 		all.top = unitVector(16, 3)
 		run := func(workers int, root uint64) string {
 			p.workers = workers
-			traces, err := p.work(context.Background(), s, all, root, sketch.BetaMode{Kind: sketch.BetaMonteCarlo, Draws: 20})
+			traces, err := p.work(context.Background(), s, all, root,
+				sketch.BetaMode{Kind: sketch.BetaMonteCarlo, Draws: 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +214,8 @@ func TestLowRank(t *testing.T) {
 	for i := range one {
 		one[i] = float64(1+i/8) * float64(2-i%8)
 	}
-	if s := p.lowRank([][]float64{one, one}, 16*32, 1, 1); s.Sent != 16 || s.Error > 1e-15*floats.Dot(one, one) {
+	if s := p.lowRank([][]float64{one, one}, 16*32, 1, 1); s.Sent != 16 ||
+		s.Error > 1e-15*floats.Dot(one, one) {
 		t.Errorf("rank 1: %+v", s)
 	}
 	x := blobs(t, 1, 64, 1).Row(0)
@@ -218,10 +230,19 @@ func TestLowRank(t *testing.T) {
 // What no experiment can be is refused when it is read.
 func TestDefinitionsAreChecked(t *testing.T) {
 	for name, changes := range map[string][][2]string{
-		"figure-2.2": {{`"dimension": 1024`, `"dimension": 1`}, {`"trials": 20`, `"trials": 1`}, {`"rand-k-spatial-max", "rand-proj`, `"topk", "rand-proj`}, {`"against": "k"`, `"against": "d"`}, {`"rho": [1]`, `"rho": [2]`}, {`"sent": [1, 10, 40`, `"sent": [1, 40`}, {`"beta": "auto"`, `"beta": "exact"`}},
-		"figure-2.4": {{`"split": "iid"`, `"split": "shards of sorted"`}, {`"task": "power iteration"`, `"task": "power"`}, {`"clients": 10`, `"clients": 1`}, {`"sent": 102`, `"sent": 1025`}, {`"setting": 1`, `"setting": 7`}, {`"measure": "error"`, `"measure": "bits"`}, {`"clusters": 10`, `"clusters": 0`}, {`"within": 0.05`, `"within": 0`}, {`"repeats": 4`, `"repeats": 0`}},
+		"figure-2.2": {{`"dimension": 1024`, `"dimension": 1`}, {`"trials": 20`, `"trials": 1`},
+			{`"rand-k-spatial-max", "rand-proj`, `"topk", "rand-proj`}, {`"against": "k"`, `"against": "d"`},
+			{`"rho": [1]`, `"rho": [2]`}, {`"sent": [1, 10, 40`, `"sent": [1, 40`},
+			{`"beta": "auto"`, `"beta": "exact"`}},
+		"figure-2.4": {{`"split": "iid"`, `"split": "shards of sorted"`},
+			{`"task": "power iteration"`, `"task": "power"`}, {`"clients": 10`, `"clients": 1`},
+			{`"sent": 102`, `"sent": 1025`}, {`"setting": 1`, `"setting": 7`},
+			{`"measure": "error"`, `"measure": "bits"`}, {`"clusters": 10`, `"clusters": 0`},
+			{`"within": 0.05`, `"within": 0`}, {`"repeats": 4`, `"repeats": 0`}},
 		"figure-a.2": {{`"dimension": 32`, `"dimension": 16`}, {`"trials": 1000`, `"trials": 0`}},
-		"mean-bits":  {{`"dimension": 1024`, `"dimension": 1000`}, {`"rho": [0, 0.5`, `"rho": [-1, 0.5`}, {`"bits_per_coordinate": [0.125`, `"bits_per_coordinate": [0.01`}, {`"method": "eden"`, `"method": "qsgd"`}},
+		"mean-bits": {{`"dimension": 1024`, `"dimension": 1000`}, {`"rho": [0, 0.5`, `"rho": [-1, 0.5`},
+			{`"bits_per_coordinate": [0.125`, `"bits_per_coordinate": [0.01`},
+			{`"method": "eden"`, `"method": "qsgd"`}},
 	} {
 		text, err := catalog.Source(name)
 		if err != nil {
@@ -247,11 +268,17 @@ func TestRealImagesOrAStandin(t *testing.T) {
 	if d.NeedsData() != datasets.FashionMNIST {
 		t.Errorf("needs %q", d.NeedsData())
 	}
-	if _, err := d.Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()}); err == nil || !strings.Contains(err.Error(), experiment.ErrNoData.Error()) {
+	if _, err := d.Run(context.Background(), t.TempDir(),
+		experiment.Options{Data: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), experiment.ErrNoData.Error()) {
 		t.Errorf("without the images: %v", err)
 	}
-	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-a.3"), t.TempDir(), experiment.Options{Quick: true, Data: t.TempDir()})
-	if !strings.HasSuffix(out.Result.Title, "(generated stand-in)") || !slices.ContainsFunc(out.Result.Notes, func(n string) bool { return strings.Contains(n, "generated stand-in, seed 2024") }) {
+	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-a.3"), t.TempDir(),
+		experiment.Options{Quick: true, Data: t.TempDir()})
+	if !strings.HasSuffix(out.Result.Title, "(generated stand-in)") ||
+		!slices.ContainsFunc(out.Result.Notes, func(n string) bool {
+			return strings.Contains(n, "generated stand-in, seed 2024")
+		}) {
 		t.Errorf("%s: %q", out.Result.Title, out.Result.Notes)
 	}
 }

@@ -71,7 +71,8 @@ func equalParts(order []int, parts int) [][]int {
 func deal(p datasets.Points, parts [][]int) []client {
 	out := make([]client, len(parts))
 	for i, part := range parts {
-		c := client{rows: len(part), x: make([]float64, 0, len(part)*p.Dim()), response: make([]float64, 0, len(part))}
+		c := client{rows: len(part), x: make([]float64, 0, len(part)*p.Dim()),
+			response: make([]float64, 0, len(part))}
 		for _, r := range part {
 			c.x, c.response = append(c.x, p.Row(r)...), append(c.response, p.Response(r))
 		}

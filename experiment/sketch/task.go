@@ -123,10 +123,11 @@ type kMeans struct {
 	clients []client
 	d       int
 	centres [][]float64
-	last    [][][]float64 // by cluster and client: the last local centre of a cluster that was not empty
-	total   float64       // Σ of squared distances to the nearest centre
-	sums    [][]float64   // of the next round, by client: clusters·d
-	counts  [][]int
+	// by cluster and client: the last local centre of a cluster that was not empty
+	last   [][][]float64
+	total  float64     // Σ of squared distances to the nearest centre
+	sums   [][]float64 // of the next round, by client: clusters·d
+	counts [][]int
 }
 
 func newKMeans(clients []client, d int, start [][]float64) *kMeans {
@@ -213,7 +214,8 @@ type regression struct {
 }
 
 func newRegression(clients []client, d int, rate float64) *regression {
-	t := &regression{clients: clients, d: d, rate: rate, w: make([]float64, d), residuals: make([][]float64, len(clients))}
+	t := &regression{clients: clients, d: d, rate: rate, w: make([]float64, d),
+		residuals: make([][]float64, len(clients))}
 	for i, c := range clients {
 		t.n += c.rows
 		t.residuals[i] = make([]float64, c.rows)

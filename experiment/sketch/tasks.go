@@ -33,8 +33,9 @@ type tasksParameters struct {
 	Estimators []experiment.Method `json:"estimators"`
 	Settings   []setting           `json:"settings"`
 	Repeats    int                 `json:"repeats"`
-	Root       uint64              `json:"root"` // repeat r has the root Root + r + the seed of the run
-	Beta       string              `json:"beta"`
+	// repeat r has the root Root + r + the seed of the run
+	Root uint64 `json:"root"`
+	Beta string `json:"beta"`
 	// Orders and Ratios are judged on the data that the definition is for: the stand-in, or with
 	// Real the real ones.
 	Claims []taskClaim `json:"claims"`
@@ -162,7 +163,8 @@ func (p *tasksParameters) Inputs(ctx context.Context, root string) (map[string]s
 	for _, name := range p.dataSets() {
 		in, err := datasets.PointInputs(ctx, name, root, p.Points, p.DataSeed, p.Real)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches Fashion-MNIST", experiment.ErrNoData, err, root)
+			return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches Fashion-MNIST",
+				experiment.ErrNoData, err, root)
 		}
 		if err != nil {
 			return nil, err
@@ -208,7 +210,8 @@ func (l *library) get(ctx context.Context, s setting) (loaded, error) {
 	}
 	var all loaded
 	var err error
-	if all.Points, err = datasets.OpenPoints(ctx, s.dataSet(), l.root, l.p.Points, l.p.DataSeed); err != nil {
+	if all.Points, err = datasets.OpenPoints(ctx, s.dataSet(), l.root, l.p.Points,
+		l.p.DataSeed); err != nil {
 		return all, err
 	}
 	if s.Task == taskPower {
@@ -231,13 +234,14 @@ func (p *tasksParameters) Run(r *experiment.Run) error {
 		for repeat := range p.Repeats {
 			root := p.Root + r.Seed + uint64(repeat)
 			key := []any{s, p.Estimators, p.Points, p.DataSeed, p.Beta, root, r.Inputs}
-			traces, err := experiment.Step(r, fmt.Sprintf("setting-%02d-run-%02d", i+1, repeat+1), key, func() ([]trace, error) {
-				all, err := sets.get(r, s)
-				if err != nil {
-					return nil, err
-				}
-				return p.work(r, s, all, root, beta)
-			})
+			traces, err := experiment.Step(r, fmt.Sprintf("setting-%02d-run-%02d", i+1, repeat+1), key,
+				func() ([]trace, error) {
+					all, err := sets.get(r, s)
+					if err != nil {
+						return nil, err
+					}
+					return p.work(r, s, all, root, beta)
+				})
 			if err != nil {
 				return err
 			}
@@ -248,7 +252,8 @@ func (p *tasksParameters) Run(r *experiment.Run) error {
 }
 
 // work runs one task with every estimator, each on a trajectory of its own.
-func (p *tasksParameters) work(ctx context.Context, s setting, all loaded, root uint64, beta sketch.BetaMode) ([]trace, error) {
+func (p *tasksParameters) work(ctx context.Context, s setting, all loaded, root uint64,
+	beta sketch.BetaMode) ([]trace, error) {
 	clients := split(all.Points, s.Split, s.Clients, root)
 	traces := make([]trace, len(p.Estimators))
 	g, ctx := errgroup.WithContext(ctx)
@@ -257,7 +262,8 @@ func (p *tasksParameters) work(ctx context.Context, s setting, all loaded, root 
 	}
 	for i, m := range p.Estimators {
 		g.Go(func() error {
-			e, err := newEstimator(m, sketch.Config{N: s.Clients, K: s.Sent, D: all.Dim(), Root: root, Beta: beta, Workers: 1}, 0)
+			e, err := newEstimator(m, sketch.Config{N: s.Clients, K: s.Sent, D: all.Dim(), Root: root,
+				Beta: beta, Workers: 1}, 0)
 			if err != nil {
 				return err
 			}
@@ -293,7 +299,8 @@ func follow(ctx context.Context, t task, e sketch.Compared, iterations int) (tra
 			estimates[c] = mean
 			if e.Compressor != nil {
 				var err error
-				if estimates[c], err = sketch.RoundMean(ctx, e, uint64(iteration*len(vectors)+c), xs); err != nil {
+				if estimates[c], err = sketch.RoundMean(ctx, e, uint64(iteration*len(vectors)+c),
+					xs); err != nil {
 					return out, err
 				}
 			}
@@ -308,7 +315,8 @@ func follow(ctx context.Context, t task, e sketch.Compared, iterations int) (tra
 			rho += share * correlation / float64(len(xs)-1)
 		}
 		t.receive(estimates)
-		out.Error, out.Predicted, out.Loss, out.Rho = append(out.Error, squared), append(out.Predicted, predicted), append(out.Loss, t.loss()), append(out.Rho, rho)
+		out.Error, out.Predicted, out.Loss, out.Rho = append(out.Error, squared),
+			append(out.Predicted, predicted), append(out.Loss, t.loss()), append(out.Rho, rho)
 	}
 	return out, nil
 }

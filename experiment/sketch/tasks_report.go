@@ -44,7 +44,8 @@ func (p *tasksParameters) summarise(s setting, d int, runs [][]trace) ([]outcome
 		var errors, predicted, rho, losses []float64
 		for _, run := range runs {
 			t := run[e]
-			errors, predicted, rho = append(errors, stat.Mean(t.Error, nil)), append(predicted, stat.Mean(t.Predicted, nil)), append(rho, stat.Mean(t.Rho, nil))
+			errors, predicted, rho = append(errors, stat.Mean(t.Error, nil)),
+				append(predicted, stat.Mean(t.Predicted, nil)), append(rho, stat.Mean(t.Rho, nil))
 			losses = append(losses, t.Loss[len(t.Loss)-1])
 		}
 		o.err, o.errSD = meanDeviation(errors)
@@ -73,7 +74,9 @@ func meanDeviation(x []float64) (mean, sd float64) {
 	return stat.MeanStdDev(x, nil)
 }
 
-var settingColumns = []experiment.Column{{Name: "task", Title: "task"}, {Name: "split", Title: "split"}, {Name: "n", Title: "n"}, {Name: "k", Title: "k"}, {Name: "estimator", Title: "estimator"}}
+var settingColumns = []experiment.Column{{Name: "task", Title: "task"},
+	{Name: "split", Title: "split"}, {Name: "n", Title: "n"}, {Name: "k", Title: "k"},
+	{Name: "estimator", Title: "estimator"}}
 
 func (s setting) cells(m experiment.Method) []any {
 	return []any{s.Task, s.Split, s.Clients, s.Sent, string(m)}
@@ -95,22 +98,38 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 	}
 	r.Result.Title += " (" + label + ")"
 	for _, name := range p.dataSets() {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(r.Inputs)), func(file string) bool { return strings.HasPrefix(file, name+": ") }) {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(r.Inputs)), func(file string) bool {
+			return strings.HasPrefix(file, name+": ")
+		}) {
 			r.Note("%s: %d points of the real files.", name, p.Points)
 		} else {
-			r.Note("%s: %d points of a generated stand-in, seed %d. It keeps what the comparison of estimators depends on; its figures are not those of the real data. Real files go into the folder %s of the data folder.", name, p.Points, p.DataSeed, name)
+			r.Note("%s: %d points of a generated stand-in, seed %d. It keeps what the comparison of "+
+				"estimators depends on; its figures are not those of the real data. Real files go into the "+
+				"folder %s of the data folder.", name, p.Points, p.DataSeed, name)
 		}
 	}
 	if p.Repeats != 10 || p.Points != 10_000 {
 		r.Note("The source has 10 repeats over 10000 points; here are %d over %d.", p.Repeats, p.Points)
 	}
-	r.Note("Every estimator drives a trajectory of its own, so that squared errors compare through the predicted error of the same vectors. β: %s.", p.Beta)
-	summary := experiment.Table{Name: "summary", Caption: "Squared error of the estimated mean, averaged over iterations and repeats, beside the error that is predicted from the vectors; the loss after the last iteration. ρ* is how alike the clients' vectors are.",
+	r.Note("Every estimator drives a trajectory of its own, so that squared errors compare through "+
+		"the predicted error of the same vectors. β: %s.", p.Beta)
+	summary := experiment.Table{Name: "summary",
+		Caption: "Squared error of the estimated mean, averaged over iterations and repeats, beside " +
+			"the error that is predicted from the vectors; the loss after the last iteration. ρ* is how " +
+			"alike the clients' vectors are.",
 		Columns: slices.Concat(settingColumns, []experiment.Column{
-			{Name: "rho", Title: "ρ*", Format: "%.3f"}, {Name: "error", Title: "squared error", Format: "%.4g"}, {Name: "error_sd", Title: "± standard deviation", Format: "%.2g"},
-			{Name: "predicted", Title: "predicted", Format: "%.4g"}, {Name: "loss", Title: "last loss", Format: "%.4g"}, {Name: "loss_sd", Title: "± standard deviation", Format: "%.2g"}, {Name: "bits", Title: "bits per client and mean", Format: "%.0f"}})}
-	traces := experiment.Table{Name: "traces", Caption: "Means and standard deviations over repeats, by iteration.", Long: true, Columns: slices.Concat(settingColumns, []experiment.Column{
-		{Name: "iteration", Title: "iteration"}, {Name: "error", Title: "squared error"}, {Name: "error_sd", Title: "±"}, {Name: "loss", Title: "loss"}, {Name: "loss_sd", Title: "±"}})}
+			{Name: "rho", Title: "ρ*", Format: "%.3f"},
+			{Name: "error", Title: "squared error", Format: "%.4g"},
+			{Name: "error_sd", Title: "± standard deviation", Format: "%.2g"},
+			{Name: "predicted", Title: "predicted", Format: "%.4g"},
+			{Name: "loss", Title: "last loss", Format: "%.4g"},
+			{Name: "loss_sd", Title: "± standard deviation", Format: "%.2g"},
+			{Name: "bits", Title: "bits per client and mean", Format: "%.0f"}})}
+	traces := experiment.Table{Name: "traces",
+		Caption: "Means and standard deviations over repeats, by iteration.", Long: true,
+		Columns: slices.Concat(settingColumns, []experiment.Column{
+			{Name: "iteration", Title: "iteration"}, {Name: "error", Title: "squared error"},
+			{Name: "error_sd", Title: "±"}, {Name: "loss", Title: "loss"}, {Name: "loss_sd", Title: "±"}})}
 	var errors, losses []experiment.Panel
 	all := make([][]outcome, len(p.Settings))
 	for i, s := range p.Settings {
@@ -121,13 +140,18 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 		}
 		all[i] = outcomes
 		title := fmt.Sprintf("%s, %s, n = %d, k = %d", s.Task, s.Split, s.Clients, s.Sent)
-		errorPanel := experiment.Panel{Title: title, X: "iteration", Y: "squared error, " + s.Task, LogY: true}
-		lossPanel := experiment.Panel{Title: title, X: "iteration", Y: "loss, " + s.Task, LogY: s.Task == taskKMeans}
+		errorPanel := experiment.Panel{Title: title, X: "iteration", Y: "squared error, " + s.Task,
+			LogY: true}
+		lossPanel := experiment.Panel{Title: title, X: "iteration", Y: "loss, " + s.Task,
+			LogY: s.Task == taskKMeans}
 		for _, o := range outcomes {
-			summary.Add(append(s.cells(o.method), o.rho, o.err, o.errSD, o.predicted, o.loss, o.lossSD, o.bits)...)
-			errorLine, lossLine := experiment.Series{Method: o.method, Plain: true}, experiment.Series{Method: o.method, Plain: true}
+			summary.Add(append(s.cells(o.method), o.rho, o.err, o.errSD, o.predicted, o.loss, o.lossSD,
+				o.bits)...)
+			errorLine, lossLine := experiment.Series{Method: o.method, Plain: true},
+				experiment.Series{Method: o.method, Plain: true}
 			for t := range s.Iterations {
-				traces.Add(append(s.cells(o.method), t+1, o.errors[t], o.errorsSD[t], o.losses[t], o.lossesSD[t])...)
+				traces.Add(append(s.cells(o.method), t+1, o.errors[t], o.errorsSD[t], o.losses[t],
+					o.lossesSD[t])...)
 				if t < s.firstShown() {
 					continue
 				}
@@ -152,10 +176,13 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 	if len(errors) == 4 {
 		columns = 2
 	}
-	if err := r.Figure("error", "Squared error of the server's mean by iteration; shades are one standard deviation over repeats.", columns, errors); err != nil {
+	if err := r.Figure("error",
+		"Squared error of the server's mean by iteration; shades are one standard deviation "+
+			"over repeats.", columns, errors); err != nil {
 		return err
 	}
-	return r.Figure("loss", "Loss by iteration; shades are one standard deviation over repeats.", columns, losses)
+	return r.Figure("loss", "Loss by iteration; shades are one standard deviation over repeats.",
+		columns, losses)
 }
 
 // judge states the claims.
@@ -171,7 +198,8 @@ func (p *tasksParameters) judge(r *experiment.Run, all [][]outcome) {
 			holds = holds && math.Abs(ratio-1) <= s.Within
 			ratios = append(ratios, fmt.Sprintf("%s %.3f", r.Title(o.method), ratio))
 		}
-		r.Claim(holds, fmt.Sprintf("%s: every mean squared error is within %g %% of the predicted one", s, 100*s.Within), "measured by predicted: %s", strings.Join(ratios, ", "))
+		r.Claim(holds, fmt.Sprintf("%s: every mean squared error is within %g %% of the predicted one", s,
+			100*s.Within), "measured by predicted: %s", strings.Join(ratios, ", "))
 	}
 	if p.Real == (r.Inputs == nil) {
 		r.Note("The further claims of this experiment are about other data, and are not judged.")
@@ -191,13 +219,18 @@ func (p *tasksParameters) judge(r *experiment.Run, all [][]outcome) {
 				holds = holds && (j == 0 || of(c.Order[j-1]) < of(m))
 				values[j] = fmt.Sprintf("%.4g", of(m))
 			}
-			r.Claim(holds, fmt.Sprintf("%s: in the order of the %s: %s", s, what, r.Titles(c.Order)), "%s", strings.Join(values, " < "))
+			r.Claim(holds, fmt.Sprintf("%s: in the order of the %s: %s", s, what, r.Titles(c.Order)), "%s",
+				strings.Join(values, " < "))
 		case c.Over != "":
 			ratio := of(c.Estimator) / of(c.Over)
-			r.Claim(ratio >= c.Range[0] && ratio <= c.Range[1], fmt.Sprintf("%s: %s of %s is %g to %g times that of %s", s, what, r.Title(c.Estimator), c.Range[0], c.Range[1], r.Title(c.Over)), "%.4f", ratio)
+			r.Claim(ratio >= c.Range[0] && ratio <= c.Range[1],
+				fmt.Sprintf("%s: %s of %s is %g to %g times that of %s", s, what, r.Title(c.Estimator),
+					c.Range[0], c.Range[1], r.Title(c.Over)), "%.4f", ratio)
 		default:
 			v := of(c.Estimator)
-			r.Claim(v >= c.Range[0] && v <= c.Range[1], fmt.Sprintf("%s: %s of %s is in [%g, %g]", s, what, r.Title(c.Estimator), c.Range[0], c.Range[1]), "%.4f", v)
+			r.Claim(v >= c.Range[0] && v <= c.Range[1],
+				fmt.Sprintf("%s: %s of %s is in [%g, %g]", s, what, r.Title(c.Estimator), c.Range[0],
+					c.Range[1]), "%.4f", v)
 		}
 	}
 }

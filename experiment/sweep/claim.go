@@ -35,6 +35,7 @@ func ClaimRange(
 	if published != "" {
 		published = " (published: " + published + ")"
 	}
-	text := fmt.Sprintf("%s: %s of %s is in [%g, %g]%s", here, what, line, within[0], within[1], published)
+	text := fmt.Sprintf("%s: %s of %s is in [%g, %g]%s", here, what, line, within[0], within[1],
+		published)
 	r.Claim(v >= within[0] && v <= within[1], text, "%.4f", v)
 }

@@ -90,13 +90,14 @@ type Trial[S any] struct {
 	Plan   func(line int) (plan train.Plan, epsilon float64, err error)
 	Sample func(repeat int) (S, error)
 	// Score trains a line's model and returns its scores by measure, nil for a line that has none.
-	Score func(ctx context.Context, line int, plan train.Plan, s S, repeat int) (map[string]float64, error)
+	Score func(ctx context.Context, line int, plan train.Plan, s S, repeat int) (map[string]float64,
+		error)
 	// Once reports whether all repeats of a line are the same. May be nil.
 	Once func(line int) bool
 }
 
-// Measure plans all lines, and trains and scores them in all repeats, as many at a time as there are
-// processors.
+// Measure plans all lines, and trains and scores them in all repeats, as many at a time as there
+// are processors.
 func (t Trial[S]) Measure(r *experiment.Run) ([]Scores, error) {
 	out, plans := make([]Scores, len(t.Lines)), make([]train.Plan, len(t.Lines))
 	for i, l := range t.Lines {

@@ -10,14 +10,15 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// A line is scored in every repeat with that repeat's sample, one whose repeats are alike once, and one
-// without a model never.
+// A line is scored in every repeat with that repeat's sample, one whose repeats are alike once, and
+// one without a model never.
 func TestMeasure(t *testing.T) {
 	trial := Trial[int]{
 		Lines: []Line{{Name: "all"}, {Name: "once"}, {Name: "none"}}, Repeats: 4,
 		Plan:   func(line int) (train.Plan, float64, error) { return nil, float64(line), nil },
 		Sample: func(repeat int) (int, error) { return 10 * repeat, nil },
-		Score: func(_ context.Context, line int, _ train.Plan, s, repeat int) (map[string]float64, error) {
+		Score: func(_ context.Context, line int, _ train.Plan, s, repeat int) (map[string]float64,
+			error) {
 			if line == 1 && repeat > 0 {
 				t.Error("a line whose repeats are alike is trained again")
 			}
@@ -29,7 +30,8 @@ func TestMeasure(t *testing.T) {
 		Once: func(line int) bool { return line == 1 },
 	}
 	got, err := trial.Measure(&experiment.Run{Context: t.Context()})
-	if err != nil || !slices.Equal(got[0].By[""], []float64{0, 10, 20, 30}) || !slices.Equal(got[1].By[""], []float64{1, 1, 1, 1}) || got[2].By != nil || got[2].Epsilon != 2 {
+	if err != nil || !slices.Equal(got[0].By[""], []float64{0, 10, 20, 30}) ||
+		!slices.Equal(got[1].By[""], []float64{1, 1, 1, 1}) || got[2].By != nil || got[2].Epsilon != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -43,7 +45,8 @@ func TestCheckLines(t *testing.T) {
 		`line ""`:          {{Method: "a"}},
 		"lines":            {{Name: "1", Method: "a"}, {Name: "1", Method: "b"}},
 	} {
-		if err := CheckLines(lines, "f-", looks); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := CheckLines(lines, "f-", looks); (err == nil) != (want == "") || err != nil &&
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", lines, err, want)
 		}
 	}

@@ -18,7 +18,8 @@ type gridCase struct {
 }
 
 func (c gridCase) String() string {
-	return fmt.Sprintf("K=%d m=%g ε=%g Δ=%g t=%d %s", c.p.K, c.p.M, c.p.Epsilon, c.p.TeacherDelta, c.p.Affected, c.shape)
+	return fmt.Sprintf("K=%d m=%g ε=%g Δ=%g t=%d %s", c.p.K, c.p.M, c.p.Epsilon, c.p.TeacherDelta,
+		c.p.Affected, c.shape)
 }
 
 // grid lists every thin-th case up to maxK, the same ones each time.
@@ -76,7 +77,8 @@ func TestCuttingPlanesAgreeWithExhaustive(t *testing.T) {
 		apart.offer(difference, c)
 		gap.offer(max(cut.Gap, all.Gap), c)
 		if !(difference <= 1e-9) {
-			t.Errorf("%v: cutting planes %.12f, exhaustive %.12f, apart by %.2g", c, cut.ExpectedError, all.ExpectedError, difference)
+			t.Errorf("%v: cutting planes %.12f, exhaustive %.12f, apart by %.2g", c, cut.ExpectedError,
+				all.ExpectedError, difference)
 		}
 		if !(cut.Gap <= 1e-9 && all.Gap <= 1e-9) {
 			t.Errorf("%v: gaps %.2g and %.2g", c, cut.Gap, all.Gap)
@@ -85,12 +87,14 @@ func TestCuttingPlanesAgreeWithExhaustive(t *testing.T) {
 			t.Errorf("%v: a lower bound is above the other's optimum", c)
 		}
 	}
-	t.Logf("%d cases with %s: worst disagreement %.2g at %s; worst gap %.2g at %s", len(cases), lp.Backend(), apart.value, apart.about, gap.value, gap.about)
+	t.Logf("%d cases with %s: worst disagreement %.2g at %s; worst gap %.2g at %s", len(cases),
+		lp.Backend(), apart.value, apart.about, gap.value, gap.about)
 }
 
 // HiGHS and gonum's simplex method reach the same optimum.
 func TestSolversAgree(t *testing.T) {
-	if s, err := lp.NewHiGHS(lp.Problem{C: []float64{1}, Lower: []float64{0}, Upper: []float64{1}}); errors.Is(err, lp.ErrNoHiGHS) {
+	if s, err := lp.NewHiGHS(lp.Problem{C: []float64{1}, Lower: []float64{0},
+		Upper: []float64{1}}); errors.Is(err, lp.ErrNoHiGHS) {
 		t.Skip(err)
 	} else if err == nil {
 		_ = s.Close()

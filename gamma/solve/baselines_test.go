@@ -38,8 +38,10 @@ func noWorse(t interface {
 			t.Errorf("%+v: lower bound %v, %s has %v", p, table.LowerBound, b.Name, e)
 		}
 	}
-	if e := table.Objective.Error(table.Func()); e != table.ExpectedError || !(table.Gap >= e-table.LowerBound) {
-		t.Errorf("%+v: error %v, said to be %v, at least %v, gap %v", p, e, table.ExpectedError, table.LowerBound, table.Gap)
+	if e := table.Objective.Error(table.Func()); e != table.ExpectedError ||
+		!(table.Gap >= e-table.LowerBound) {
+		t.Errorf("%+v: error %v, said to be %v, at least %v, gap %v", p, e, table.ExpectedError,
+			table.LowerBound, table.Gap)
 	}
 	if _, err := gamma.Certify(context.Background(), p, table.Func()); err != nil {
 		t.Errorf("%+v: %v", p, err)
@@ -67,7 +69,8 @@ func TestNoBaselineIsBetter(t *testing.T) {
 		var p constraints.Problem
 		var err error
 		if rapid.Bool().Draw(t, "total") {
-			p, err = constraints.NewTotalProblem(k, rapid.Float64Range(0.01, 5).Draw(t, "total ε"), eps, delta)
+			p, err = constraints.NewTotalProblem(k, rapid.Float64Range(0.01, 5).Draw(t, "total ε"), eps,
+				delta)
 		} else {
 			p, err = constraints.NewProblem(k, rapid.Float64Range(0.2, float64(k)).Draw(t, "m"), eps, delta)
 		}
@@ -99,7 +102,8 @@ func TestNoBaselineIsBetter(t *testing.T) {
 			}
 			noWorse(t, table)
 			if !(table.LowerBound <= honest.ExpectedError && honest.LowerBound <= table.ExpectedError) {
-				t.Errorf("%+v: at least %v and %v, but %v and %v can be reached", p, table.LowerBound, honest.LowerBound, honest.ExpectedError, table.ExpectedError)
+				t.Errorf("%+v: at least %v and %v, but %v and %v can be reached", p, table.LowerBound,
+					honest.LowerBound, honest.ExpectedError, table.ExpectedError)
 			}
 			if by := named(table); len(by) > 0 {
 				chosen++
@@ -133,9 +137,11 @@ func TestBaselineWhereTheSolverSeesNoWeight(t *testing.T) {
 			table := optimal(t, problem(t, 101, c.m, 0.1, c.delta), Options{Shape: shape})
 			noWorse(t, table)
 			if table.ExpectedError > 1e-13 || table.Gap > 1e-13 || table.Func().At(0) < 1-1e-9 {
-				t.Errorf("m = %g, Δ = %g, %s: error %g, gap %g, γ(0) = %g", c.m, c.delta, shape, table.ExpectedError, table.Gap, table.Func().At(0))
+				t.Errorf("m = %g, Δ = %g, %s: error %g, gap %g, γ(0) = %g", c.m, c.delta, shape,
+					table.ExpectedError, table.Gap, table.Func().At(0))
 			}
-			if by := named(table); shape == gamma.Free && (len(by) == 0 || !strings.HasSuffix(table.Solver, by[0])) {
+			if by := named(table); shape == gamma.Free &&
+				(len(by) == 0 || !strings.HasSuffix(table.Solver, by[0])) {
 				t.Errorf("m = %g, Δ = %g: by %q, baselines %q", c.m, c.delta, table.Solver, by)
 			}
 		}
@@ -145,9 +151,10 @@ func TestBaselineWhereTheSolverSeesNoWeight(t *testing.T) {
 // A table that is better than the baselines is not replaced by one.
 func TestTheSolverIsBetterAsARule(t *testing.T) {
 	table := optimal(t, problem(t, 11, 3, 0.1, 1e-5), Options{})
-	if by := named(table); len(by) > 0 || table.Solver != lp.Backend() || slices.ContainsFunc(table.Baselines, func(b gamma.Named) bool {
-		return table.BaselineError(b) < 1.4*table.ExpectedError
-	}) {
+	if by := named(table); len(by) > 0 || table.Solver != lp.Backend() ||
+		slices.ContainsFunc(table.Baselines, func(b gamma.Named) bool {
+			return table.BaselineError(b) < 1.4*table.ExpectedError
+		}) {
 		t.Errorf("by %q, error %v, the baselines %q", table.Solver, table.ExpectedError, by)
 	}
 }

@@ -45,8 +45,10 @@ func Key(p constraints.Problem, o Options) string {
 	case o.Counts != nil:
 		prior = fmt.Sprintf("prior_counts=%v", o.Counts)
 	}
-	return fmt.Sprintf("darrm table format=%d k=%d %s epsilon=%v teacher_delta=%v delta=%v affected=%d shape=%s %s method=%s rule=%d",
-		gamma.FormatVersion, p.K, budget, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, prior, o.Method, rule)
+	return fmt.Sprintf("darrm table format=%d k=%d %s epsilon=%v teacher_delta=%v delta=%v "+
+		"affected=%d shape=%s %s method=%s rule=%d",
+		gamma.FormatVersion, p.K, budget, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, prior,
+		o.Method, rule)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is
@@ -55,7 +57,8 @@ func Key(p constraints.Problem, o Options) string {
 // is solved and stored anew.
 //
 // An error to store comes with the Result, which is complete and certified.
-func Cached(ctx context.Context, store *cache.Store, p constraints.Problem, o Options) (Result, error) {
+func Cached(ctx context.Context, store *cache.Store, p constraints.Problem,
+	o Options) (Result, error) {
 	var r Result
 	if store == nil {
 		t, err := Optimal(ctx, p, o)
@@ -93,7 +96,8 @@ func Cached(ctx context.Context, store *cache.Store, p constraints.Problem, o Op
 }
 
 // lookUp returns the certified table of the entry, or why there is none.
-func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.Problem, o Options) (*gamma.Table, error) {
+func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.Problem,
+	o Options) (*gamma.Table, error) {
 	o = o.withDefaults()
 	value, err := store.Get(key)
 	if err != nil {
@@ -115,7 +119,8 @@ func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.P
 		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
 	}
 	if b := t.BetterBaseline(); b != nil {
-		return nil, reject(fmt.Errorf("its table has error %.3g, but %s has %.3g", t.ExpectedError, b.Name, t.BaselineError(*b)))
+		return nil, reject(fmt.Errorf("its table has error %.3g, but %s has %.3g", t.ExpectedError,
+			b.Name, t.BaselineError(*b)))
 	}
 	return t, nil
 }

@@ -51,7 +51,8 @@ func TestCachedBelievesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	poor, err := gamma.NewTable(context.Background(), certified, first.Table.Objective, first.Table.Proof)
+	poor, err := gamma.NewTable(context.Background(), certified, first.Table.Objective,
+		first.Table.Proof)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +65,12 @@ func TestCachedBelievesNothing(t *testing.T) {
 		"no table":          {[]byte("{}"), "not a noise-function table"},
 		"another problem's": {encoded(weaker.Table), "other parameters"},
 		"another objective": {encoded(clearer.Table), "other parameters"},
-		"a relabelled one":  {bytes.Replace(encoded(weaker.Table), []byte(`"m": 3`), []byte(`"m": 2`), 1), ""},
-		"private, useless":  {encoded(poor), "only shown to be within"},
-		"no proof":          {append([]byte(nil), bytes.Replace(want, want[bytes.Index(want, []byte(`"proof"`)):bytes.Index(want, []byte(`"solver"`))], []byte(`"proof": [], `), 1)...), "only shown to be within"},
+		"a relabelled one": {bytes.Replace(encoded(weaker.Table), []byte(`"m": 3`), []byte(`"m": 2`), 1),
+			""},
+		"private, useless": {encoded(poor), "only shown to be within"},
+		"no proof": {append([]byte(nil), bytes.Replace(want,
+			want[bytes.Index(want, []byte(`"proof"`)):bytes.Index(want, []byte(`"solver"`))],
+			[]byte(`"proof": [], `), 1)...), "only shown to be within"},
 	} {
 		if err := store.Put(Key(p, o), c.entry); err != nil {
 			t.Fatal(err)
@@ -94,7 +98,8 @@ func TestCachedBelievesNothing(t *testing.T) {
 	if r := get(q, o); r.Cached {
 		t.Error("a table of a solve that was stopped early came from the cache")
 	}
-	if r, err := Cached(context.Background(), nil, p, o); err != nil || r.Cached || r.Path != "" || !good(r) {
+	if r, err := Cached(context.Background(), nil, p, o); err != nil || r.Cached || r.Path != "" ||
+		!good(r) {
 		t.Errorf("without a cache: %+v, %v", r, err)
 	}
 }
@@ -124,7 +129,8 @@ func TestCachedIsNoWorseThanABaseline(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Cached(context.Background(), store, p, o)
-	if err != nil || r.Cached || r.Rejected == nil || !strings.Contains(r.Rejected.Error(), "but randomized_response_tight has") {
+	if err != nil || r.Cached || r.Rejected == nil ||
+		!strings.Contains(r.Rejected.Error(), "but randomized_response_tight has") {
 		t.Fatalf("cached %v, rejected because %v, %v", r.Cached, r.Rejected, err)
 	}
 	noWorse(t, r.Table)
@@ -147,8 +153,14 @@ func TestKeyTellsProblemsApart(t *testing.T) {
 	add(p, Options{})
 	for _, change := range []func(*constraints.Problem){
 		func(p *constraints.Problem) { p.K = 8 }, func(p *constraints.Problem) { p.M = 3 },
-		func(p *constraints.Problem) { p.M, p.TotalEpsilon = 0, 0.2 }, func(p *constraints.Problem) { p.Epsilon = 0.2 },
-		func(p *constraints.Problem) { p.TeacherDelta = 2e-5 }, func(p *constraints.Problem) { p.Delta = 1e-4 },
+		func(p *constraints.Problem) {
+			p.M, p.TotalEpsilon = 0,
+				0.2
+		}, func(p *constraints.Problem) { p.Epsilon = 0.2 },
+		func(p *constraints.Problem) { p.TeacherDelta = 2e-5 }, func(p *constraints.Problem) {
+			p.Delta =
+				1e-4
+		},
 		func(p *constraints.Problem) { p.Affected = 6 },
 	} {
 		q := p

@@ -48,7 +48,8 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 			return free, pr.lastProof, nil
 		}
 	}
-	return nil, gamma.Proof{}, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)", maxRounds, pr.system.Problem().K)
+	return nil, gamma.Proof{}, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)",
+		maxRounds, pr.system.Problem().K)
 }
 
 // maxRetreats bounds how often a program is thinned out after numerical trouble.
@@ -120,7 +121,10 @@ func (pr *program) deleteRows(old func(row) bool) error {
 func (pr *program) separate(ctx context.Context, free []float64) (float64, error) {
 	s, phi := pr.system, phi(pr.system.Problem().K, free)
 	for _, search := range []func() ([]constraints.Violation, error){
-		func() ([]constraints.Violation, error) { return s.SeparateFirstOrder(ctx, phi, violated, pr.lows) },
+		func() ([]constraints.Violation, error) {
+			return s.SeparateFirstOrder(ctx, phi, violated,
+				pr.lows)
+		},
 		func() ([]constraints.Violation, error) {
 			return s.SeparateFirstOrder(ctx, phi, violated, s.Problem().K)
 		},
@@ -145,12 +149,15 @@ func (pr *program) separate(ctx context.Context, free []float64) (float64, error
 // broken within the solver's tolerance only; one that is violated to first order only; and
 // one near another that was just added: neighbours are nearly the same row, and the next
 // round needs few of them.
-func (pr *program) addSpread(found []constraints.Violation, free []float64) (worst float64, err error) {
+func (pr *program) addSpread(found []constraints.Violation,
+	free []float64) (worst float64, err error) {
 	var fresh []row
 	for _, v := range found {
 		m := v.Multiset
 		near := func(r row) bool {
-			return cornerDistance(r.Multiset, m, constraints.High) <= pr.apart && cornerDistance(r.Multiset, m, constraints.Low) <= pr.apart && cornerDistance(r.Multiset, m, ones...) <= 1
+			return cornerDistance(r.Multiset, m, constraints.High) <= pr.apart &&
+				cornerDistance(r.Multiset, m, constraints.Low) <= pr.apart &&
+				cornerDistance(r.Multiset, m, ones...) <= 1
 		}
 		if pr.known[m] || slices.ContainsFunc(fresh, near) {
 			continue

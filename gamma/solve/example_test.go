@@ -22,7 +22,8 @@ func Example() {
 		return
 	}
 	fmt.Println("γ =", table.Func())
-	fmt.Printf("error %.6f, proved to be optimal within 1e-9: %v\n", table.ExpectedError, table.Gap < 1e-9)
+	fmt.Printf("error %.6f, proved to be optimal within 1e-9: %v\n", table.ExpectedError,
+		table.Gap < 1e-9)
 	fmt.Printf("%v constraints hold\n", table.Certificate().Constraints)
 	// Output:
 	// γ = 1, 0.977696, 1, 1, 0.54234, 0.939241

@@ -57,13 +57,15 @@ func TestLyingSolver(t *testing.T) {
 		}
 	}
 	lies := map[string]func(*lp.Solution){
-		"X × 1.01":        each(func(_ int, x float64) float64 { return 1.01 * x }),
-		"X + 1e-7":        each(func(_ int, x float64) float64 { return x + 1e-7 }),
-		"X = 1":           each(func(int, float64) float64 { return 1 }),
-		"X = 2":           each(func(int, float64) float64 { return 2 }),
-		"X negative":      each(func(int, float64) float64 { return -1 }),
-		"X NaN":           each(func(int, float64) float64 { return math.NaN() }),
-		"X one NaN":       each(func(i int, x float64) float64 { return []float64{math.NaN(), x}[min(i, 1)] }),
+		"X × 1.01":   each(func(_ int, x float64) float64 { return 1.01 * x }),
+		"X + 1e-7":   each(func(_ int, x float64) float64 { return x + 1e-7 }),
+		"X = 1":      each(func(int, float64) float64 { return 1 }),
+		"X = 2":      each(func(int, float64) float64 { return 2 }),
+		"X negative": each(func(int, float64) float64 { return -1 }),
+		"X NaN":      each(func(int, float64) float64 { return math.NaN() }),
+		"X one NaN": each(func(i int, x float64) float64 {
+			return []float64{math.NaN(), x}[min(i, 1)]
+		}),
 		"X infinite":      each(func(int, float64) float64 { return math.Inf(1) }),
 		"X reversed":      func(s *lp.Solution) { slices.Reverse(s.X) },
 		"X short":         func(s *lp.Solution) { s.X = s.X[:len(s.X)-1] },
@@ -89,19 +91,22 @@ func TestLyingSolver(t *testing.T) {
 			for name, lie := range lies {
 				for _, method := range []Method{CuttingPlanes, Exhaustive} {
 					where := name + ", " + string(method) + ", " + string(shape)
-					table, err := tryOptimal(t, where, p, Options{Shape: shape, Method: method, NewSolver: lying(lie)})
+					table, err := tryOptimal(t, where, p, Options{Shape: shape, Method: method,
+						NewSolver: lying(lie)})
 					if err != nil {
 						if table != nil {
 							t.Errorf("%s: a table besides the error %v", where, err)
 						}
 						continue
 					}
-					if _, err := gamma.Certify(context.Background(), p, table.Func()); err != nil || table.Problem() != p {
+					if _, err := gamma.Certify(context.Background(), p, table.Func()); err != nil ||
+						table.Problem() != p {
 						t.Errorf("%s: the table is not certified: %v", where, err)
 					}
 					// The honest optimum is private, so no valid lower bound exceeds it.
 					if table.LowerBound > honest.ExpectedError {
-						t.Errorf("%s: lower bound %.15f, but %.15f can be reached", where, table.LowerBound, honest.ExpectedError)
+						t.Errorf("%s: lower bound %.15f, but %.15f can be reached", where, table.LowerBound,
+							honest.ExpectedError)
 					}
 					if truth := table.ExpectedError - honest.ExpectedError; table.Gap < truth {
 						t.Errorf("%s: gap %g, the truth is %g", where, table.Gap, truth)
@@ -113,7 +118,8 @@ func TestLyingSolver(t *testing.T) {
 }
 
 // tryOptimal reports a panic as a failure of the test, and goes on.
-func tryOptimal(t *testing.T, where string, p constraints.Problem, o Options) (table *gamma.Table, err error) {
+func tryOptimal(t *testing.T, where string, p constraints.Problem,
+	o Options) (table *gamma.Table, err error) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
@@ -200,7 +206,8 @@ func (c closeCounter) Close() error {
 // Multipliers that are off within a solver's tolerance still make a proof: in the worst case
 // their weights, which must not sum to more than ½, are scaled back to it.
 func TestMultipliersWithinToleranceStillProve(t *testing.T) {
-	p := constraints.Problem{K: 7, M: 2, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1.99999e-5, Affected: 7}
+	p := constraints.Problem{K: 7, M: 2, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1.99999e-5,
+		Affected: 7}
 	for _, factor := range []float64{1 - 1e-9, 1, 1 + 1e-9, 1 + 1e-8} {
 		lie := lying(func(s *lp.Solution) {
 			for i := range s.Dual {
@@ -265,7 +272,8 @@ func TestNumericalTrouble(t *testing.T) {
 			case err != nil:
 				t.Errorf("%s: %v", where, err)
 			case math.Abs(table.ExpectedError-honest.ExpectedError) > 1e-9 || table.Gap > 1e-9:
-				t.Errorf("%s: error %v, gap %g; without trouble %v", where, table.ExpectedError, table.Gap, honest.ExpectedError)
+				t.Errorf("%s: error %v, gap %g; without trouble %v", where, table.ExpectedError, table.Gap,
+					honest.ExpectedError)
 			case rounds[len(rounds)-1] != len(rounds):
 				t.Errorf("%s: rounds %v", where, rounds)
 			}

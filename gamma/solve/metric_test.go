@@ -138,7 +138,8 @@ func (c teachers) best(t *testing.T, p constraints.Problem) gamma.Func {
 		t.Fatal(err)
 	}
 	n := s.Variables()
-	model := lp.Problem{C: make([]float64, n+1), Lower: make([]float64, n+1), Upper: make([]float64, n+1)}
+	model := lp.Problem{C: make([]float64, n+1), Lower: make([]float64, n+1),
+		Upper: make([]float64, n+1)}
 	model.C[n] = 1 // the error
 	for i := range model.Upper {
 		model.Upper[i] = 1
@@ -228,16 +229,24 @@ func TestObjectivesOnRealVotes(t *testing.T) {
 		o    Options
 		want [4][2]float64 // agreement and truth, for each m
 	}{
-		{"mean 0.75", Options{}, [4][2]float64{{73.32, 69.65}, {88.42, 78.43}, {94.49, 82.23}, {99.82, 84.80}}},
-		{"clear", Options{PriorMean: ClearPriorMean}, [4][2]float64{{73.32, 69.65}, {85.31, 77.97}, {91.52, 81.61}, {99.60, 84.74}}},
-		{"worst case", Options{WorstCase: true}, [4][2]float64{{68.61, 63.01}, {84.04, 73.79}, {93.66, 80.51}, {99.73, 84.75}}},
-		{"counts of coins", Options{Counts: poissonbinom.Binomial(k, 0.5)}, [4][2]float64{{67.62, 58.67}, {79.18, 66.25}, {88.08, 73.46}, {99.22, 84.17}}},
-		{"uniform counts", Options{Counts: uniform}, [4][2]float64{{76.10, 68.29}, {88.86, 78.00}, {95.74, 81.92}, {99.82, 84.80}}},
-		{"two-sided binomial", Options{Counts: twoSided}, [4][2]float64{{75.59, 69.94}, {88.77, 78.56}, {94.73, 82.21}, {99.82, 84.80}}},
-		{"counts of these votes", Options{Counts: own}, [4][2]float64{{77.12, 69.51}, {89.04, 77.81}, {95.74, 81.92}, {99.82, 84.80}}},
+		{"mean 0.75", Options{}, [4][2]float64{{73.32, 69.65}, {88.42, 78.43}, {94.49, 82.23},
+			{99.82, 84.80}}},
+		{"clear", Options{PriorMean: ClearPriorMean},
+			[4][2]float64{{73.32, 69.65}, {85.31, 77.97}, {91.52, 81.61}, {99.60, 84.74}}},
+		{"worst case", Options{WorstCase: true}, [4][2]float64{{68.61, 63.01}, {84.04, 73.79},
+			{93.66, 80.51}, {99.73, 84.75}}},
+		{"counts of coins", Options{Counts: poissonbinom.Binomial(k, 0.5)},
+			[4][2]float64{{67.62, 58.67}, {79.18, 66.25}, {88.08, 73.46}, {99.22, 84.17}}},
+		{"uniform counts", Options{Counts: uniform},
+			[4][2]float64{{76.10, 68.29}, {88.86, 78.00}, {95.74, 81.92}, {99.82, 84.80}}},
+		{"two-sided binomial", Options{Counts: twoSided},
+			[4][2]float64{{75.59, 69.94}, {88.77, 78.56}, {94.73, 82.21}, {99.82, 84.80}}},
+		{"counts of these votes", Options{Counts: own},
+			[4][2]float64{{77.12, 69.51}, {89.04, 77.81}, {95.74, 81.92}, {99.82, 84.80}}},
 	} {
 		for i, m := range ms {
-			mechanism, err := ensemble.DaRRM(optimal(t, problem(t, k, m, 0.13577, 1e-4), c.o).Certified, accountant.ReplaceOne)
+			mechanism, err := ensemble.DaRRM(optimal(t, problem(t, k, m, 0.13577, 1e-4), c.o).Certified,
+				accountant.ReplaceOne)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,8 +254,10 @@ func TestObjectivesOnRealVotes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if math.Round(s.Agreement*1e4) != math.Round(c.want[i][0]*100) || math.Round(s.Accuracy*1e4) != math.Round(c.want[i][1]*100) {
-				t.Errorf("%s, m = %v: %.4f / %.4f, want %v", c.name, m, 100*s.Agreement, 100*s.Accuracy, c.want[i])
+			if math.Round(s.Agreement*1e4) != math.Round(c.want[i][0]*100) ||
+				math.Round(s.Accuracy*1e4) != math.Round(c.want[i][1]*100) {
+				t.Errorf("%s, m = %v: %.4f / %.4f, want %v", c.name, m, 100*s.Agreement, 100*s.Accuracy,
+					c.want[i])
 			}
 		}
 	}

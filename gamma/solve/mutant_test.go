@@ -61,7 +61,8 @@ func pmf(t testing.TB, p []float64) []float64 {
 
 // solvePairs maximises Σ weights(l)·γ(l) subject to f ≤ E-1+2δ at every multiset
 // of the pairs.
-func solvePairs(t testing.TB, k int, e, delta float64, pairs []pairOf, weights []float64) gamma.Func {
+func solvePairs(t testing.TB, k int, e, delta float64, pairs []pairOf,
+	weights []float64) gamma.Func {
 	t.Helper()
 	n := (k + 1) / 2
 	base := lp.Problem{C: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n)}
@@ -143,7 +144,8 @@ func TestMutantWrongCorner(t *testing.T) {
 	wrong := []pairOf{{0, 0}, {1, 1}, high, {1 / (1 + math.Exp(-eps)), e / (1 + e)}}
 
 	objectives := [][]float64{
-		{0.02, 0.64, 0.94, 0.58, 0.33}, // found by a search: the claim breaks for about 1 in 30 random objectives
+		// found by a search: the claim breaks for about 1 in 30 random objectives
+		{0.02, 0.64, 0.94, 0.58, 0.33},
 		{0.00, 0.30, 0.62, 0.04, 0.04},
 	}
 	random := rand.New(rand.NewPCG(9, 1))
@@ -188,7 +190,8 @@ func TestMutantThreeCorners(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := math.Exp(4 * eps)
-	f := solvePairs(t, 15, e, p.Delta, []pairOf{{delta, 0}, {1, 1 - delta}, highPair(eps, delta)}, weights)
+	f := solvePairs(t, 15, e, p.Delta, []pairOf{{delta, 0}, {1, 1 - delta}, highPair(eps, delta)},
+		weights)
 	wantViolation(t, "three corners' γ", p, f)
 	s, err := constraints.NewSystem(p)
 	if err != nil {
@@ -201,8 +204,10 @@ func TestMutantThreeCorners(t *testing.T) {
 	// The place that the sweep names, by its own laws.
 	high := highPair(eps, delta)
 	corner := map[constraints.Corner]pairOf{
-		constraints.Zeros: {0, 0}, constraints.Ones: {1, 1}, constraints.NearZeroUp: {delta, 0}, constraints.NearZeroDown: {0, delta},
-		constraints.NearOneUp: {1, 1 - delta}, constraints.NearOneDown: {1 - delta, 1}, constraints.High: high, constraints.Low: {high[1], high[0]},
+		constraints.Zeros: {0, 0}, constraints.Ones: {1, 1}, constraints.NearZeroUp: {delta, 0},
+		constraints.NearZeroDown: {0, delta},
+		constraints.NearOneUp:    {1, 1 - delta}, constraints.NearOneDown: {1 - delta, 1},
+		constraints.High: high, constraints.Low: {high[1], high[0]},
 	}
 	var side [2][]float64
 	for c, n := range bound.At {
@@ -246,7 +251,8 @@ func TestMutantDelta(t *testing.T) {
 	wantViolation(t, "the optimum of 2δ", p, optimal(t, doubled, Options{}).Func())
 
 	high := highPair(p.Epsilon, p.TeacherDelta)
-	pairs := []pairOf{{0, 0}, {1, 1}, {p.TeacherDelta, 0}, {0, p.TeacherDelta}, {1, 1 - p.TeacherDelta}, {1 - p.TeacherDelta, 1}, high, {high[1], high[0]}}
+	pairs := []pairOf{{0, 0}, {1, 1}, {p.TeacherDelta, 0}, {0, p.TeacherDelta},
+		{1, 1 - p.TeacherDelta}, {1 - p.TeacherDelta, 1}, high, {high[1], high[0]}}
 	without := solvePairs(t, 9, math.Exp(p.M*p.Epsilon), 0, pairs, weights)
 	right := optimal(t, p, Options{})
 	if e := gamma.ExpectedError(without, weights); e < right.ExpectedError*1.05 {
@@ -256,15 +262,20 @@ func TestMutantDelta(t *testing.T) {
 	// reaches the same optimum.
 	same := solvePairs(t, 9, math.Exp(p.M*p.Epsilon), p.Delta, pairs, weights)
 	if e := gamma.ExpectedError(same, weights); math.Abs(e-right.ExpectedError) > 1e-8 {
-		t.Errorf("error %.12f from rows built here, %.12f from package constraints", e, right.ExpectedError)
+		t.Errorf("error %.12f from rows built here, %.12f from package constraints", e,
+			right.ExpectedError)
 	}
 }
 
-// Planted mutants of the source, each with the test that must fail for it. Every day their places are
-// looked for; if long they are planted.
+// Planted mutants of the source, each with the test that must fail for it. Every day their places
+// are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "a cached table of another objective", File: "cached.go", Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "claim.Problem != p", Killer: "TestCachedBelievesNothing"},
-		{Name: "a cached table of another problem", File: "cached.go", Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "!claim.Objective.Equal(o.objective())", Killer: "TestCachedBelievesNothing"},
+		{Name: "a cached table of another objective", File: "cached.go",
+			Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "claim.Problem != p",
+			Killer: "TestCachedBelievesNothing"},
+		{Name: "a cached table of another problem", File: "cached.go",
+			Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())",
+			New: "!claim.Objective.Equal(o.objective())", Killer: "TestCachedBelievesNothing"},
 	})
 }

@@ -30,7 +30,8 @@ func TestNonPrivateTeachers(t *testing.T) {
 			phi := table.Func().Phi()
 			for l := range k {
 				a, b := (1+phi[l])/2, (1+phi[l+1])/2
-				if e := math.Exp(eps); b > e*a+1e-12 || a > e*b+1e-12 || 1-a > e*(1-b)+1e-12 || 1-b > e*(1-a)+1e-12 {
+				if e := math.Exp(eps); b > e*a+1e-12 || a > e*b+1e-12 || 1-a > e*(1-b)+1e-12 ||
+					1-b > e*(1-a)+1e-12 {
 					t.Errorf("K=%d ε=%g: from %d to %d votes Pr[1] goes from %g to %g", k, eps, l, l+1, a, b)
 				}
 			}
@@ -75,7 +76,8 @@ func TestTotalEpsilonIsMEpsilon(t *testing.T) {
 		t.Fatal(err)
 	}
 	byTotal := optimal(t, p, Options{})
-	if p.Delta != byM.Problem().Delta || p.TotalDecimal() != "0.5" || !byM.Func().Equal(byTotal.Func()) {
+	if p.Delta != byM.Problem().Delta || p.TotalDecimal() != "0.5" ||
+		!byM.Func().Equal(byTotal.Func()) {
 		t.Errorf("by m %+v %v\nby total %+v %v", byM.Problem(), byM.Func(), p, byTotal.Func())
 	}
 }
@@ -84,8 +86,10 @@ func TestNoNoiseNeeded(t *testing.T) {
 	p := problem(t, 2001, 1, 0.1, 1e-5)
 	p.Affected = 1
 	table := optimal(t, p, Options{})
-	if table.ExpectedError != 0 || table.Gap != 0 || table.Func().Numerator(1000) != gamma.One || table.Certificate().Method != gamma.PostProcessing {
-		t.Errorf("error %g, gap %g, γ(1000) = %g, by %s", table.ExpectedError, table.Gap, table.Func().At(1000), table.Certificate().Method)
+	if table.ExpectedError != 0 || table.Gap != 0 || table.Func().Numerator(1000) != gamma.One ||
+		table.Certificate().Method != gamma.PostProcessing {
+		t.Errorf("error %g, gap %g, γ(1000) = %g, by %s", table.ExpectedError, table.Gap,
+			table.Func().At(1000), table.Certificate().Method)
 	}
 }
 
@@ -109,12 +113,15 @@ func TestCountsOfABinomialAreThePrior(t *testing.T) {
 	alone := optimal(t, p, Options{Counts: point})
 	for _, other := range []*gamma.Table{byCounts, optimal(t, p, Options{})} {
 		if alone.Func().At(7) < other.Func().At(7)-1e-9 {
-			t.Errorf("γ(7) = %g when only 7 votes matter, %g otherwise", alone.Func().At(7), other.Func().At(7))
+			t.Errorf("γ(7) = %g when only 7 votes matter, %g otherwise", alone.Func().At(7),
+				other.Func().At(7))
 		}
 	}
 	for name, bad := range map[string][]float64{
-		"too few": {1, 2, 3}, "negative": {1, 1, 1, 1, 1, 1, 1, 1, 1, -1}, "NaN": {1, 1, 1, 1, 1, 1, 1, 1, 1, math.NaN()},
-		"none": make([]float64, 10), "overflow": {math.MaxFloat64, math.MaxFloat64, 0, 0, 0, 0, 0, 0, 0, 0},
+		"too few": {1, 2, 3}, "negative": {1, 1, 1, 1, 1, 1, 1, 1, 1, -1},
+		"NaN":  {1, 1, 1, 1, 1, 1, 1, 1, 1, math.NaN()},
+		"none": make([]float64, 10), "overflow": {math.MaxFloat64, math.MaxFloat64, 0, 0, 0, 0, 0, 0, 0,
+			0},
 	} {
 		var pe *constraints.ParameterError
 		if _, err := Optimal(context.Background(), p, Options{Counts: bad}); !errors.As(err, &pe) {
@@ -122,7 +129,8 @@ func TestCountsOfABinomialAreThePrior(t *testing.T) {
 		}
 	}
 	var pe *constraints.ParameterError
-	if _, err := Optimal(context.Background(), p, Options{Counts: point, WorstCase: true}); !errors.As(err, &pe) {
+	if _, err := Optimal(context.Background(), p,
+		Options{Counts: point, WorstCase: true}); !errors.As(err, &pe) {
 		t.Errorf("two priors: %v", err)
 	}
 }
@@ -145,7 +153,8 @@ func TestWorstCase(t *testing.T) {
 					}
 					for _, f := range others {
 						if (shape == gamma.Free || f.Monotone()) && gamma.WorstError(f) < table.ExpectedError-1e-9 {
-							t.Errorf("K=%d m=%g %s: worst error %g, another function has %g", k, m, shape, table.ExpectedError, gamma.WorstError(f))
+							t.Errorf("K=%d m=%g %s: worst error %g, another function has %g", k, m, shape,
+								table.ExpectedError, gamma.WorstError(f))
 						}
 					}
 				}
@@ -159,7 +168,8 @@ func TestWorstErrorIsTheWorst(t *testing.T) {
 	f := optimal(t, problem(t, 3, 1.5, 0.3, 1e-3), Options{}).Func()
 	worst := 0.0
 	for i := range 11 * 11 * 11 {
-		e, err := gamma.ErrorAt(f, []float64{float64(i%11) / 10, float64(i/11%11) / 10, float64(i/121) / 10})
+		e, err := gamma.ErrorAt(f, []float64{float64(i%11) / 10, float64(i/11%11) / 10,
+			float64(i/121) / 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,12 +199,15 @@ func TestBestOnCancel(t *testing.T) {
 		if err != nil {
 			t.Fatalf("stopped after round %d: %v", stopAt, err)
 		}
-		if table.LowerBound > want || table.ExpectedError < want-1e-9 || table.Gap < want-table.LowerBound-1e-9 {
-			t.Errorf("stopped after round %d: error %g, at least %g, gap %g; the optimum is %g", stopAt, table.ExpectedError, table.LowerBound, table.Gap, want)
+		if table.LowerBound > want || table.ExpectedError < want-1e-9 ||
+			table.Gap < want-table.LowerBound-1e-9 {
+			t.Errorf("stopped after round %d: error %g, at least %g, gap %g; the optimum is %g", stopAt,
+				table.ExpectedError, table.LowerBound, table.Gap, want)
 		}
 		for _, b := range table.Baselines {
 			if e := table.BaselineError(b); e < table.ExpectedError {
-				t.Errorf("stopped after round %d: %s is better, %g against %g", stopAt, b.Name, e, table.ExpectedError)
+				t.Errorf("stopped after round %d: %s is better, %g against %g", stopAt, b.Name, e,
+					table.ExpectedError)
 			}
 		}
 	}
@@ -211,9 +224,12 @@ func TestExtremes(t *testing.T) {
 		k                    int
 		m, eps, delta, limit float64 // limit on the relative gap
 	}{
-		{11, 3, 1e-6, 0, 1e-6}, {11, 3, 1e-6, 1e-15, 1e-6}, {11, 3, 20, 0, 1e-9}, {11, 3, 20, 1e-5, 1e-9}, {11, 35, 20, 0, 1e-9},
-		{11, 3, 0.1, 1e-15, 1e-9}, {11, 3, 0.1, 0.5, 1e-9}, {5, 0.5, 0.1, 0.5, 1e-9}, {1, 1, 0.1, 0, 1e-9}, {1, 0.5, 0.1, 1e-5, 1e-9},
-		{2, 1, 0.1, 1e-5, 1e-9}, {2, 3, 0.1, 0, 1e-9}, {11, 0.3, 0.1, 1e-5, 1e-9}, {11, 50, 0.1, 1e-5, 1e-9}, {7, 1, 0, 0.1, 1e-9}, {7, 2, 0, 1e-6, 1e-6},
+		{11, 3, 1e-6, 0, 1e-6}, {11, 3, 1e-6, 1e-15, 1e-6}, {11, 3, 20, 0, 1e-9}, {11, 3, 20, 1e-5, 1e-9},
+		{11, 35, 20, 0, 1e-9},
+		{11, 3, 0.1, 1e-15, 1e-9}, {11, 3, 0.1, 0.5, 1e-9}, {5, 0.5, 0.1, 0.5, 1e-9},
+		{1, 1, 0.1, 0, 1e-9}, {1, 0.5, 0.1, 1e-5, 1e-9},
+		{2, 1, 0.1, 1e-5, 1e-9}, {2, 3, 0.1, 0, 1e-9}, {11, 0.3, 0.1, 1e-5, 1e-9},
+		{11, 50, 0.1, 1e-5, 1e-9}, {7, 1, 0, 0.1, 1e-9}, {7, 2, 0, 1e-6, 1e-6},
 	} {
 		table := optimal(t, problem(t, c.k, c.m, c.eps, c.delta), Options{})
 		if table.Gap > c.limit*table.ErrorOfCoin() {

@@ -63,7 +63,8 @@ func newProgram(s *constraints.System, o Options) (*program, error) {
 // newWeighted is newProgram for other weights than o's. The worst case has none.
 func newWeighted(s *constraints.System, o Options, weights, least []float64) (*program, error) {
 	n := s.Variables()
-	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows, apart: firstApart, least: least}
+	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows,
+		apart: firstApart, least: least}
 	columns := n
 	if o.WorstCase {
 		columns++
@@ -175,11 +176,14 @@ func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 		return nil, sol, err
 	}
 	if len(sol.X) < pr.n || len(sol.Dual) != pr.order+len(pr.rows) {
-		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), pr.n, pr.order+len(pr.rows))}
+		return nil, sol, &lp.StatusError{Status: lp.Numerical,
+			Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows",
+				len(sol.X), len(sol.Dual), pr.n, pr.order+len(pr.rows))}
 	}
 	for l, x := range sol.X {
 		if math.IsNaN(x) { // ±Inf is clipped
-			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
+			return nil, sol, &lp.StatusError{Status: lp.Numerical,
+				Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
 		}
 	}
 	pr.last, pr.lastProof = pr.values(sol.X), pr.proof(sol)
@@ -213,7 +217,8 @@ func (pr *program) proof(sol lp.Solution) gamma.Proof {
 
 func (pr *program) report(violation float64) {
 	if pr.o.Progress != nil {
-		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: pr.lastError})
+		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation,
+			Error: pr.lastError})
 	}
 }
 

@@ -113,7 +113,8 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 
 // certifiedFiner is certified for finer, or for free where there is no finer or the proof and
 // the errors do not show that it is as good. Both errors are those of the stated objective.
-func certifiedFiner(ctx context.Context, s *constraints.System, o Options, free, finer []float64, proof gamma.Proof) (*gamma.Table, error) {
+func certifiedFiner(ctx context.Context, s *constraints.System, o Options, free, finer []float64,
+	proof gamma.Proof) (*gamma.Table, error) {
 	if finer == nil {
 		return certified(ctx, s, o, free, proof)
 	}

@@ -28,7 +28,8 @@ func countProblem(t testing.TB, k int, eps, delta float64) constraints.Problem {
 func backends(t testing.TB) map[string]func(lp.Problem) (lp.Solver, error) {
 	t.Helper()
 	out := map[string]func(lp.Problem) (lp.Solver, error){"simplex": lp.NewSimplex}
-	if s, err := lp.NewHiGHS(lp.Problem{C: []float64{1}, Lower: []float64{0}, Upper: []float64{1}}); err == nil {
+	if s, err := lp.NewHiGHS(lp.Problem{C: []float64{1}, Lower: []float64{0},
+		Upper: []float64{1}}); err == nil {
 		_ = s.Close()
 		out["HiGHS"] = lp.NewHiGHS
 	}
@@ -91,11 +92,13 @@ func TestAnyWeightsGiveTheBestEverywhere(t *testing.T) {
 		method := rapid.SampledFrom([]Method{CuttingPlanes, Exhaustive}).Draw(rt, "method")
 		counts := make([]float64, k+1)
 		for l := range counts {
-			counts[l] = rapid.SampledFrom([]float64{0, 1e-15, 1e-13, 1e-12, 1e-11, 1e-9, 1e-8, 1e-7, 1e-5, 1e-3}).Draw(rt, "count")
+			counts[l] = rapid.SampledFrom([]float64{0, 1e-15, 1e-13, 1e-12, 1e-11, 1e-9, 1e-8, 1e-7, 1e-5,
+				1e-3}).Draw(rt, "count")
 		}
 		counts[rapid.SampledFrom([]int{0, (k - 1) / 2, (k - 1) / 3}).Draw(rt, "frequent")]++
 		p := countProblem(t, k, eps, 0)
-		table, err := Optimal(context.Background(), p, Options{Counts: counts, Shape: shape, Method: method, NewSolver: all[name]})
+		table, err := Optimal(context.Background(), p,
+			Options{Counts: counts, Shape: shape, Method: method, NewSolver: all[name]})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -147,7 +150,8 @@ func TestTheSecondProgramIsNotTrusted(t *testing.T) {
 			t.Errorf("%s: there was no second program", name)
 		}
 		if table.Gap > 1e-10 || table.LowerBound != honest.LowerBound {
-			t.Errorf("%s: error %v, gap %g, at least %v; honest %v", name, table.ExpectedError, table.Gap, table.LowerBound, honest.LowerBound)
+			t.Errorf("%s: error %v, gap %g, at least %v; honest %v", name, table.ExpectedError, table.Gap,
+				table.LowerBound, honest.LowerBound)
 		}
 	}
 }
@@ -175,12 +179,13 @@ func TestTimeIsUpInTheSecondProgram(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		made := 0
-		table, err := Optimal(ctx, p, Options{Counts: counts, BestOnCancel: best, NewSolver: func(p lp.Problem) (lp.Solver, error) {
-			if made++; made == 2 {
-				cancel()
-			}
-			return lp.NewSimplex(p)
-		}})
+		table, err := Optimal(ctx, p, Options{Counts: counts, BestOnCancel: best,
+			NewSolver: func(p lp.Problem) (lp.Solver, error) {
+				if made++; made == 2 {
+					cancel()
+				}
+				return lp.NewSimplex(p)
+			}})
 		switch {
 		case made != 2:
 			t.Errorf("%d programs", made)

@@ -28,7 +28,8 @@ func ParseMethod(name string) (Method, error) {
 	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
-	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"cutting-planes" or "exhaustive"`}
+	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
+		Rule: `"cutting-planes" or "exhaustive"`}
 }
 
 // Options holds the objective and the settings of a solve. The zero value asks for the source's
@@ -87,7 +88,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) objective() gamma.Objective {
-	return gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}
+	return gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase,
+		Shape: o.Shape}
 }
 
 // Progress describes a running solve.
@@ -105,7 +107,8 @@ type TooManyRowsError struct {
 }
 
 func (e *TooManyRowsError) Error() string {
-	return fmt.Sprintf("method = %q needs %v rows in memory, but at most %d are allowed here: use method %q", Exhaustive, e.Rows, e.Limit, CuttingPlanes)
+	return fmt.Sprintf("method = %q needs %v rows in memory, but at most %d are allowed here: use "+
+		"method %q", Exhaustive, e.Rows, e.Limit, CuttingPlanes)
 }
 
 // Optimal returns the noise function with the least expected error among those
@@ -185,7 +188,8 @@ func allOnes(n int) []float64 {
 // certified turns what a solver proposed into a table: of it, or of a baseline that is
 // better. That happens where the optimum is nearly a baseline: a solver leaves γ(l) where
 // it is when its weight is below the solver's tolerance, and certifying shrinks.
-func certified(ctx context.Context, s *constraints.System, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
+func certified(ctx context.Context, s *constraints.System, o Options, free []float64,
+	proof gamma.Proof) (*gamma.Table, error) {
 	f, err := gamma.FromFree(s.Problem().K, free)
 	if err != nil {
 		return nil, err

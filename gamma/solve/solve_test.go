@@ -51,14 +51,18 @@ func TestReferenceOptima(t *testing.T) {
 		gamma  []float64
 		digits float64
 	}{
-		{11, 1, 1e-5, gamma.Free, 0.215672492986, []float64{1, 9. / 11, 7. / 11, 5. / 11, 3. / 11, 1. / 11}, 1e-9},
-		{11, 3, 1e-5, gamma.Free, 0.041269485245, []float64{1, 0.977696, 1, 1, 0.542340, 0.939241}, 5.1e-7},
-		{11, 3, 1e-5, gamma.Monotone, 0.041430263904, []float64{1, 1, 1, 0.92697, 0.70767, 0.70767}, 5.1e-6},
+		{11, 1, 1e-5, gamma.Free, 0.215672492986, []float64{1, 9. / 11, 7. / 11, 5. / 11, 3. / 11,
+			1. / 11}, 1e-9},
+		{11, 3, 1e-5, gamma.Free, 0.041269485245, []float64{1, 0.977696, 1, 1, 0.542340, 0.939241},
+			5.1e-7},
+		{11, 3, 1e-5, gamma.Monotone, 0.041430263904, []float64{1, 1, 1, 0.92697, 0.70767, 0.70767},
+			5.1e-6},
 		{11, 3, 0, gamma.Free, 0.041306023299, nil, 0},
 		{11, 7, 0, gamma.Free, 0, []float64{1, 1, 1, 1, 1, 1}, 1e-12},
 		{11, 9, 0, gamma.Free, 0, []float64{1, 1, 1, 1, 1, 1}, 1e-12},
 		{11, 11, 0, gamma.Free, 0, []float64{1, 1, 1, 1, 1, 1}, 1e-12},
-		{13, 2, 1e-5, gamma.Free, 0.1063209979, []float64{1, 1, 0.942984, 0.826745, 0.741627, 0.281205, 0.563592}, 5.1e-7},
+		{13, 2, 1e-5, gamma.Free, 0.1063209979, []float64{1, 1, 0.942984, 0.826745, 0.741627, 0.281205,
+			0.563592}, 5.1e-7},
 		{15, 4, 0, gamma.Free, 0.024491582496, nil, 0},
 		{41, 5, 0, gamma.Free, 0.0174197572, nil, 0},
 	} {
@@ -76,7 +80,8 @@ func TestReferenceOptima(t *testing.T) {
 					t.Errorf("%s: γ(%d) = %.9f, want %.6f", name, l, got, want)
 				}
 			}
-			t.Logf("%s: error %.12f gap %.2g slack %.2g proof %d", name, table.ExpectedError, table.Gap, table.Certificate().Slack, len(table.Proof.Multipliers))
+			t.Logf("%s: error %.12f gap %.2g slack %.2g proof %d", name, table.ExpectedError, table.Gap,
+				table.Certificate().Slack, len(table.Proof.Multipliers))
 		}
 	}
 }
@@ -185,7 +190,8 @@ func TestOneAndTwoTeachers(t *testing.T) {
 		for _, eps := range []float64{0.1, 1, 3} {
 			e, x := math.Exp(m*eps), math.Exp(eps)
 			want := min(1, (e-1)*(x+1)/((e+1)*(x-1)))
-			if got := optimal(t, problem(t, 1, m, eps, 0), Options{}).Func().At(0); math.Abs(got-want) > 1e-9 {
+			if got := optimal(t, problem(t, 1, m, eps, 0), Options{}).Func().At(0); math.Abs(got-want) >
+				1e-9 {
 				t.Errorf("K=1 m=%g ε=%g: γ(0) = %.12f, want %.12f", m, eps, got, want)
 			}
 			// K = 2: φ = (-g,0,g), so Φ = g(p1+p2-1) is a sum over teachers and the
@@ -199,7 +205,8 @@ func TestOneAndTwoTeachers(t *testing.T) {
 				}
 			}
 			want = min(1, (e-1)/worst)
-			if got := optimal(t, problem(t, 2, m, eps, 0), Options{}).Func().At(0); math.Abs(got-want) > 1e-9 {
+			if got := optimal(t, problem(t, 2, m, eps, 0), Options{}).Func().At(0); math.Abs(got-want) >
+				1e-9 {
 				t.Errorf("K=2 m=%g ε=%g: γ(0) = %.12f, want %.12f", m, eps, got, want)
 			}
 		}
@@ -257,7 +264,8 @@ func TestMonotoneIsMonotone(t *testing.T) {
 func TestProgressIsReported(t *testing.T) {
 	for _, method := range []Method{CuttingPlanes, Exhaustive} {
 		var seen []Progress
-		table := optimal(t, problem(t, 11, 3, 0.1, 1e-5), Options{Method: method, Progress: func(p Progress) { seen = append(seen, p) }})
+		table := optimal(t, problem(t, 11, 3, 0.1, 1e-5),
+			Options{Method: method, Progress: func(p Progress) { seen = append(seen, p) }})
 		if len(seen) == 0 {
 			t.Fatalf("%s: no progress", method)
 		}
@@ -267,10 +275,12 @@ func TestProgressIsReported(t *testing.T) {
 			}
 			// Each relaxation bounds the optimum from below.
 			if p.Error > table.ExpectedError+1e-9 {
-				t.Errorf("%s: round %d has error %v, the optimum %v", method, p.Round, p.Error, table.ExpectedError)
+				t.Errorf("%s: round %d has error %v, the optimum %v", method, p.Round, p.Error,
+					table.ExpectedError)
 			}
 		}
-		if last := seen[len(seen)-1]; last.Violation != 0 || math.Abs(last.Error-table.ExpectedError) > 1e-9 {
+		if last := seen[len(seen)-1]; last.Violation != 0 ||
+			math.Abs(last.Error-table.ExpectedError) > 1e-9 {
 			t.Errorf("%s: ended with %+v, error %v", method, last, table.ExpectedError)
 		}
 	}
@@ -278,9 +288,11 @@ func TestProgressIsReported(t *testing.T) {
 
 func TestTableSaysWhoMadeIt(t *testing.T) {
 	p := problem(t, 5, 2, 0.1, 1e-5)
-	if table := optimal(t, p, Options{Version: "1.2.3"}); table.Solver != lp.Backend() || table.Version != "1.2.3" ||
+	if table := optimal(t, p, Options{Version: "1.2.3"}); table.Solver != lp.Backend() ||
+		table.Version != "1.2.3" ||
 		table.PriorMean != DefaultPriorMean || table.Shape != gamma.Free || table.Problem() != p {
-		t.Errorf("table of %+v by %q %q, prior %v, shape %s", table.Problem(), table.Solver, table.Version, table.PriorMean, table.Shape)
+		t.Errorf("table of %+v by %q %q, prior %v, shape %s", table.Problem(), table.Solver,
+			table.Version, table.PriorMean, table.Shape)
 	}
 }
 
@@ -305,7 +317,8 @@ func TestOptimalRefuses(t *testing.T) {
 }
 
 func TestExhaustiveRefusesWhatDoesNotFit(t *testing.T) {
-	table, err := Optimal(context.Background(), problem(t, 41, 5, 0.1, 1e-5), Options{Method: Exhaustive})
+	table, err := Optimal(context.Background(), problem(t, 41, 5, 0.1, 1e-5),
+		Options{Method: Exhaustive})
 	var tooMany *TooManyRowsError
 	if table != nil || !errors.As(err, &tooMany) {
 		t.Fatalf("%v, want a TooManyRowsError", err)
@@ -320,7 +333,8 @@ func TestOptimalHonoursTheContext(t *testing.T) {
 	for _, method := range []Method{CuttingPlanes, Exhaustive} {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if table, err := Optimal(ctx, problem(t, 13, 3, 0.1, 1e-5), Options{Method: method}); table != nil || !errors.Is(err, context.Canceled) {
+		if table, err := Optimal(ctx, problem(t, 13, 3, 0.1, 1e-5), Options{Method: method}); table !=
+			nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, cancelled before: %v", method, err)
 		}
 	}

@@ -123,7 +123,8 @@ func create(path string, perm fs.FileMode) (*File, error) {
 		// Replacing needs write permission on the directory only. A file marked
 		// read-only is refused all the same, as a plain open would refuse it.
 		if dest.perm&0o222 == 0 {
-			return nil, fmt.Errorf("open for writing: %w", &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
+			return nil, fmt.Errorf("open for writing: %w",
+				&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
 		}
 		perm = dest.perm
 	}
@@ -246,7 +247,8 @@ func (f *File) Commit() error {
 		return fmt.Errorf("write %s: %w", f.name, err)
 	}
 	if err := syncDir(filepath.Dir(f.target)); err != nil {
-		return fmt.Errorf("write %s: file is in place, but its directory could not be forced to disk: %w", f.name, err)
+		return fmt.Errorf("write %s: file is in place, but its directory could not be forced to disk: %w",
+			f.name, err)
 	}
 	return nil
 }

@@ -393,7 +393,8 @@ func TestWriteNewReplacesNothing(t *testing.T) {
 	if err := WriteNew(path, 0o600, writeString("first")); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || mustRead(t, path) != "first" {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 ||
+		mustRead(t, path) != "first" {
 		t.Errorf("%v, %v", info, err)
 	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
@@ -438,7 +439,8 @@ func TestReplaceDoesNotFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !info.Mode().IsRegular() || mustRead(t, at) != "new" || mustRead(t, victim) != "old" {
-		t.Errorf("entry is %v with %q, victim holds %q", info.Mode(), mustRead(t, at), mustRead(t, victim))
+		t.Errorf("entry is %v with %q, victim holds %q", info.Mode(), mustRead(t, at),
+			mustRead(t, victim))
 	}
 	if err := Replace(dir, 0o600, writeString("new")); err == nil {
 		t.Error("replaced a directory")

@@ -81,5 +81,6 @@ func flock(fd int) error {
 // named reports whether path is the name of the open file, no link followed.
 func named(fd int, path string) bool {
 	var open, there unix.Stat_t
-	return unix.Fstat(fd, &open) == nil && unix.Lstat(path, &there) == nil && open.Dev == there.Dev && open.Ino == there.Ino
+	return unix.Fstat(fd, &open) == nil && unix.Lstat(path, &there) == nil && open.Dev == there.Dev &&
+		open.Ino == there.Ino
 }

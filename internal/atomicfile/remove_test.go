@@ -10,7 +10,8 @@ import (
 // What Write wrote is removed, at the end of all links, and nothing else.
 func TestRemove(t *testing.T) {
 	dir := t.TempDir()
-	real, link, other := filepath.Join(dir, "real"), filepath.Join(dir, "link"), filepath.Join(dir, "other")
+	real, link, other := filepath.Join(dir, "real"), filepath.Join(dir, "link"),
+		filepath.Join(dir, "other")
 	for _, l := range [][2]string{{"second", link}, {"real", filepath.Join(dir, "second")}} {
 		if err := os.Symlink(l[0], l[1]); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,8 @@ func resolve(path string) (destination, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return destination{}, fmt.Errorf("write: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR})
+		return destination{}, fmt.Errorf("write: %w",
+			&fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR})
 	case err == nil && !info.Mode().IsRegular():
 		return destination{direct: true}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -74,9 +75,9 @@ func resolve(path string) (destination, error) {
 	return destination{}, fmt.Errorf("write %s: more than %d symbolic links", path, maxLinks)
 }
 
-// Target is the absolute path of the file that [Write] replaces for path, links followed: also those of the
-// folders of a file that does not exist yet, and a link to one that does not. Where Write replaces no file, it is
-// that of path itself.
+// Target is the absolute path of the file that [Write] replaces for path, links followed: also
+// those of the folders of a file that does not exist yet, and a link to one that does not. Where
+// Write replaces no file, it is that of path itself.
 func Target(path string) string {
 	if dest, err := resolve(path); err == nil && !dest.direct {
 		path = dest.path

@@ -73,11 +73,13 @@ func remove(path string, isDir bool) error {
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
-			return &fs.PathError{Op: "sweep", Path: filepath.Join(path, e.Name()), Err: errors.New("not a regular file")}
+			return &fs.PathError{Op: "sweep", Path: filepath.Join(path, e.Name()),
+				Err: errors.New("not a regular file")}
 		}
 	}
 	for _, e := range entries {
-		if err := os.Remove(filepath.Join(path, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(path, e.Name())); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

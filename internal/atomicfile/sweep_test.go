@@ -150,7 +150,9 @@ func TestSweepIsCareful(t *testing.T) {
 	must(os.WriteFile(at(gone[1]+"/labels.csv"), nil, 0o600))
 	must(os.WriteFile(at(gone[1]+"/.labels.csv"+end), nil, 0o600))
 	must(os.Mkdir(at(gone[2]), 0o700))
-	kept := []string{".deep" + end, ".link" + end, ".pipe" + end, "file" + end, ".file.tmp-" + strings.Repeat("a", tempRandomLen), ".file.tmp-short", ".tmp-" + strings.Repeat("A", tempRandomLen)}
+	kept := []string{".deep" + end, ".link" + end, ".pipe" + end, "file" + end,
+		".file.tmp-" + strings.Repeat("a", tempRandomLen), ".file.tmp-short",
+		".tmp-" + strings.Repeat("A", tempRandomLen)}
 	must(os.MkdirAll(at(kept[0]+"/sub"), 0o700))
 	must(os.WriteFile(at(kept[0]+"/mine"), nil, 0o600))
 	must(os.Symlink(t.TempDir(), at(kept[1])))

@@ -78,7 +78,8 @@ func TotalEpsilon(eps float64) error {
 // TeacherEpsilon checks a teacher's ε: finite and so small that e^ε is a number.
 func TeacherEpsilon(eps float64) error {
 	if !(eps >= 0 && eps <= MaxTotalEpsilon) {
-		return &Error{"epsilon", eps, fmt.Sprintf("in [0, %d], or infinite with a total epsilon", MaxTotalEpsilon)}
+		return &Error{"epsilon", eps, fmt.Sprintf("in [0, %d], or infinite with a total epsilon",
+			MaxTotalEpsilon)}
 	}
 	return nil
 }

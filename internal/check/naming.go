@@ -9,7 +9,8 @@ import (
 // Parameter is the name of a parameter as an argument of Named and Namedf.
 type Parameter string
 
-// Text is a text about parameters. A front end has names of its own for them, such as those of flags.
+// Text is a text about parameters. A front end has names of its own for them, such as those of
+// flags.
 type Text struct {
 	format string
 	args   []any

@@ -19,8 +19,10 @@ func TestNamedBy(t *testing.T) {
 		{io.EOF, "EOF", "EOF"},
 		{inner, "EOF (time)", "EOF (--t)"},
 		{fmt.Errorf("file: %w", inner), "file: EOF (time)", "file: EOF (--t)"},
-		{Namedf("%w; %s of %d", inner, Parameter("place"), 3), "EOF (time); place of 3", "EOF (--t); --p of 3"},
-		{Missing(Named("; %s", Parameter("e")), []Parameter{"a"}, []Parameter{"b", "c", "d"}), "a and b (or c, d) must be given; e", "--a and --b (or --c, --d) must be given; --e"},
+		{Namedf("%w; %s of %d", inner, Parameter("place"), 3), "EOF (time); place of 3",
+			"EOF (--t); --p of 3"},
+		{Missing(Named("; %s", Parameter("e")), []Parameter{"a"}, []Parameter{"b", "c", "d"}),
+			"a and b (or c, d) must be given; e", "--a and --b (or --c, --d) must be given; --e"},
 	} {
 		if got := tt.err.Error(); got != tt.plain {
 			t.Errorf("%q, want %q", got, tt.plain)

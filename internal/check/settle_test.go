@@ -24,7 +24,8 @@ func TestSettling(t *testing.T) {
 			t.Errorf("%v is settled by %q, want %q", c.err, got, c.want)
 		}
 	}
-	if got := others.Error(); got != "dp-sgd: rate = 2, but it must be in (0,1]" || !errors.Is(others, own) {
+	if got := others.Error(); got != "dp-sgd: rate = 2, but it must be in (0,1]" ||
+		!errors.Is(others, own) {
 		t.Errorf("the error reads %q", got)
 	}
 }

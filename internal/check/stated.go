@@ -9,7 +9,8 @@ import (
 // Stated compares what a file states about itself with what was found, and collects what is wrong.
 //
 // A promised bound is worked out with every rounding to its weak side, and by operations that give
-// one result on every processor. So a file may state a weaker bound than was found, never a stronger one.
+// one result on every processor. So a file may state a weaker bound than was found, never a
+// stronger one.
 type Stated struct{ wrong []string }
 
 // MismatchError lists the figures that a file states wrongly about itself.
@@ -45,11 +46,14 @@ const ExpectationTolerance = 1e-9
 // Expectation compares an expected value, on which no promise rests.
 func (s *Stated) Expectation(name string, stated, found float64) {
 	if !(math.Abs(stated-found) <= ExpectationTolerance) {
-		s.add("%s: the file says %v, it is %v (an expectation, compared to within %g)", name, stated, found, ExpectationTolerance)
+		s.add("%s: the file says %v, it is %v (an expectation, compared to within %g)", name, stated,
+			found, ExpectationTolerance)
 	}
 }
 
-func (s *Stated) add(format string, a ...any) { s.wrong = append(s.wrong, fmt.Sprintf(format, a...)) }
+func (s *Stated) add(format string, a ...any) {
+	s.wrong = append(s.wrong, fmt.Sprintf(format, a...))
+}
 
 // Err returns a *MismatchError, or nil where nothing is wrong.
 func (s *Stated) Err() error {

@@ -1,11 +1,12 @@
-// Package composetest composes mechanisms in a way of its own, for tests of those that compose by formulas.
+// Package composetest composes mechanisms in a way of its own, for tests of those that compose by
+// formulas.
 package composetest
 
 import "math"
 
-// Delta returns δ(target) of k copies of the worst (ε, δ) mechanism, by convolution, one copy at a time and in
-// float64: its privacy loss L is +∞ with probability δ, else ε with probability 1/(1+e^-ε) and -ε otherwise, and
-// δ(target) = E[(1-e^{target-L})₊].
+// Delta returns δ(target) of k copies of the worst (ε, δ) mechanism, by convolution, one copy at a
+// time and in float64: its privacy loss L is +∞ with probability δ, else ε with probability
+// 1/(1+e^-ε) and -ε otherwise, and δ(target) = E[(1-e^{target-L})₊].
 func Delta(k int, epsilon, delta, target float64) float64 {
 	p := (1 - delta) / (1 + math.Exp(-epsilon))
 	q := (1 - delta) / (1 + math.Exp(epsilon))

@@ -38,7 +38,8 @@ func marks(lo, hi float64) []mark {
 	for e := exponent(lo); e <= exponent(hi); e++ {
 		for digit := 1; digit <= 9; digit++ {
 			// A little more, for ends that are marks but for their rounding.
-			if v := float64(digit) * math.Pow10(e); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) && !math.IsInf(v, 0) {
+			if v := float64(digit) * math.Pow10(e); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) &&
+				!math.IsInf(v, 0) {
 				out = append(out, mark{v, digit})
 			}
 		}
@@ -80,7 +81,9 @@ func ticks(lo, hi float64, most int) []plot.Tick {
 
 // WholeTicks are those of FewTicks that are whole numbers.
 func WholeTicks(lo, hi float64) []plot.Tick {
-	return slices.DeleteFunc(FewTicks(lo, hi), func(t plot.Tick) bool { return t.Value != math.Trunc(t.Value) })
+	return slices.DeleteFunc(FewTicks(lo, hi), func(t plot.Tick) bool {
+		return t.Value != math.Trunc(t.Value)
+	})
 }
 
 // LogTicks marks the powers of ten with their value, in a range below two of them 2 and 5 times
@@ -93,7 +96,8 @@ func LogTicks(lo, hi float64) []plot.Tick {
 	every := max(1, int(math.Ceil(span/8)))
 	for _, m := range marks(lo, hi) {
 		label := ""
-		if m.digit == 1 && exponent(m.value*(1+1e-9))%every == 0 || span <= 2 && (m.digit == 2 || m.digit == 5) {
+		if m.digit == 1 && exponent(m.value*(1+1e-9))%every == 0 || span <= 2 &&
+			(m.digit == 2 || m.digit == 5) {
 			label = strconv.FormatFloat(m.value, 'g', -1, 64)
 			labels++
 		}

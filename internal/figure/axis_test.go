@@ -24,7 +24,9 @@ func TestMarks(t *testing.T) {
 			continue
 		}
 		for i, m := range got {
-			if math.Abs(m.value/c.want[i]-1) > 1e-12 || math.Abs(float64(m.digit)*math.Pow10(int(math.Floor(math.Log10(m.value*(1+1e-12)))))/m.value-1) > 1e-12 {
+			if math.Abs(m.value/c.want[i]-1) > 1e-12 ||
+				math.Abs(float64(m.digit)*math.Pow10(int(math.Floor(math.Log10(m.value*(1+1e-12)))))/m.value-
+					1) > 1e-12 {
 				t.Errorf("marks(%g, %g)[%d] = %v, want %v", c.lo, c.hi, i, m, c.want[i])
 			}
 		}
@@ -32,12 +34,14 @@ func TestMarks(t *testing.T) {
 }
 
 // strange are the ends for which loops over powers of ten did not end.
-var strange = []float64{math.NaN(), math.Inf(-1), -1, 0, math.SmallestNonzeroFloat64, 1e-300, 1, 1e300, math.MaxFloat64, math.Inf(1)}
+var strange = []float64{math.NaN(), math.Inf(-1), -1, 0, math.SmallestNonzeroFloat64, 1e-300, 1,
+	1e300, math.MaxFloat64, math.Inf(1)}
 
 func TestEveryRangeEnds(t *testing.T) {
 	for _, lo := range strange {
 		for _, hi := range strange {
-			if n := len(marks(lo, hi)); n > 9*633 || n > 0 && !(lo > 0 && lo <= hi && hi <= math.MaxFloat64) {
+			if n := len(marks(lo, hi)); n > 9*633 || n > 0 &&
+				!(lo > 0 && lo <= hi && hi <= math.MaxFloat64) {
 				t.Errorf("marks(%g, %g): %d marks", lo, hi, n)
 			}
 			a, b := Fit(lo, hi)
@@ -71,10 +75,12 @@ func TestTicksAreFewAndSome(t *testing.T) {
 				ticks    []plot.Tick
 				min, max int
 			}{
-				"logarithmic": {LogTicks(lo, hi), 2, 9}, "few": {FewTicks(lo, hi), 2, 8}, "coarse": {CoarseTicks(0, hi), 2, 5},
+				"logarithmic": {LogTicks(lo, hi), 2, 9}, "few": {FewTicks(lo, hi), 2, 8},
+				"coarse": {CoarseTicks(0, hi), 2, 5},
 			} {
 				if n := labelled(c.ticks); n < c.min || n > c.max {
-					t.Errorf("%s ticks from %g to %g: %d values, want %d to %d: %v", name, lo, hi, n, c.min, c.max, c.ticks)
+					t.Errorf("%s ticks from %g to %g: %d values, want %d to %d: %v", name, lo, hi, n, c.min, c.max,
+						c.ticks)
 				}
 			}
 		}

@@ -105,7 +105,8 @@ func Line(c color.Color, dashes ...float64) draw.LineStyle {
 // Bars draws one horizontal bar for each value, the first at the top, each with its name at
 // the left and its label behind its end. The axis of values starts at 0; it has no length
 // where all values are 0, which [SharedRange] mends.
-func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color.Color, height vg.Length) error {
+func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color.Color,
+	height vg.Length) error {
 	n := len(values)
 	thick := min(vg.Points(18), 0.55*height/vg.Length(n+2))
 	top := 0.0
@@ -117,7 +118,8 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 		}
 		bar.Horizontal, bar.XMin, bar.Color = true, at, colors[i]
 		bar.LineStyle.Width = 0
-		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: v, Y: at}}, Labels: labels[i : i+1]})
+		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: v, Y: at}},
+			Labels: labels[i : i+1]})
 		if err != nil {
 			return err
 		}
@@ -204,7 +206,9 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 			charts[i][j] = &c
 		}
 	}
-	tiles := draw.Tiles{Rows: len(charts), Cols: len(charts[0]), PadX: vg.Points(10) + room, PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(4), PadLeft: vg.Points(4) + room, PadRight: vg.Points(12)}
+	tiles := draw.Tiles{Rows: len(charts), Cols: len(charts[0]), PadX: vg.Points(10) + room,
+		PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(4), PadLeft: vg.Points(4) + room,
+		PadRight: vg.Points(12)}
 	canvases := plot.Align(charts, tiles, draw.Crop(all, 0, 0, l.height(), 0))
 	for i, row := range charts {
 		for j, chart := range row {
@@ -212,7 +216,8 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 				c := canvases[i][j]
 				chart.Draw(c)
 				data := chart.DataCanvas(c)
-				all.FillText(label, vg.Point{X: c.Min.X - vg.Points(labelGap), Y: data.Center().Y}, labels[i][j])
+				all.FillText(label, vg.Point{X: c.Min.X - vg.Points(labelGap), Y: data.Center().Y},
+					labels[i][j])
 			}
 		}
 	}

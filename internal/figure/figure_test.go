@@ -17,7 +17,8 @@ import (
 
 func sheet(t *testing.T, entries ...Entry) Sheet {
 	t.Helper()
-	p := New("a title of so many words that no single line of this width can hold all of them at once", "x", "y")
+	p := New("a title of so many words that no single line of this width can hold all of them at once",
+		"x", "y")
 	line, err := plotter.NewLine(plotter.XYs{{X: 0, Y: 1}, {X: 1, Y: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +58,8 @@ func TestSVG(t *testing.T) {
 			t.Errorf("text in %s", style)
 		}
 		// SVG paints black where no colour is named, and no selector finds that.
-		if !strings.Contains(style, "fill:#") && !strings.Contains(style, "stroke:#") || strings.Contains(style, "#000000") {
+		if !strings.Contains(style, "fill:#") && !strings.Contains(style, "stroke:#") ||
+			strings.Contains(style, "#000000") {
 			t.Errorf("<%s> is black: %q", e.Name.Local, style)
 		}
 	}
@@ -70,7 +72,9 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%s has no colour in the dark", hex)
 		}
 	}
-	if strings.Count(text, "a title of") != 1 || strings.Contains(text, "all of them at once</text>") == strings.Contains(text, "a title of so many words that no single line of this width can hold all") {
+	if strings.Count(text, "a title of") != 1 ||
+		strings.Contains(text, "all of them at once</text>") == strings.Contains(text,
+			"a title of so many words that no single line of this width can hold all") {
 		t.Error("the title was not broken into lines")
 	}
 }
@@ -111,7 +115,8 @@ func TestContrast(t *testing.T) {
 	for _, c := range []struct {
 		color      color.RGBA
 		day, night float64
-	}{{Ink, 7, 7}, {Blue, 4.5, 4.5}, {Vermillion, 3, 4.5}, {Green, 3, 3}, {Orange, 2, 4.5}, {Sky, 2, 4.5}, {Purple, 2.9, 4.5}, {Grey, 2.7, 4.5}} {
+	}{{Ink, 7, 7}, {Blue, 4.5, 4.5}, {Vermillion, 3, 4.5}, {Green, 3, 3}, {Orange, 2, 4.5},
+		{Sky, 2, 4.5}, {Purple, 2.9, 4.5}, {Grey, 2.7, 4.5}} {
 		if got := contrast(c.color, paper); got < c.day {
 			t.Errorf("%v on paper: contrast %.2f, want %g", c.color, got, c.day)
 		}
@@ -127,7 +132,9 @@ func TestLegendIsBelowTheData(t *testing.T) {
 	for n := range 4 {
 		var entries []Entry
 		for i := range n {
-			entries = append(entries, Entry{Name: fmt.Sprintf("curve %d with a name that takes a line of its own, as some do", i), Line: Line(Green)})
+			entries = append(entries,
+				Entry{Name: fmt.Sprintf("curve %d with a name that takes a line of its own, as some do", i),
+					Line: Line(Green)})
 		}
 		var b bytes.Buffer
 		if err := sheet(t, entries...).Encode(&b, "png"); err != nil {
@@ -146,7 +153,8 @@ func TestLegendIsBelowTheData(t *testing.T) {
 }
 
 func TestFormat(t *testing.T) {
-	for name, want := range map[string]string{"a.svg": "svg", "b/A.PNG": "png", "a.pdf": "", "svg": "", "": ""} {
+	for name, want := range map[string]string{"a.svg": "svg", "b/A.PNG": "png", "a.pdf": "", "svg": "",
+		"": ""} {
 		if got, ok := Format(name); ok != (want != "") || ok && got != want {
 			t.Errorf("Format(%q) = %q, %v", name, got, ok)
 		}

@@ -51,6 +51,7 @@ var StyleSheet = func() string {
 // dress gives a picture the style sheet, and readers who have not got the font one of their own
 // without serifs.
 func dress(svg []byte) []byte {
-	svg = bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+	svg = bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 	return bytes.Replace(svg, []byte("\n<g "), []byte("\n<style>"+StyleSheet+"</style>\n<g "), 1)
 }

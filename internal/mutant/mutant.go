@@ -14,22 +14,45 @@ import (
 // Mutant is one change to a file of the package under test.
 type Mutant struct {
 	Name, File string
-	Old, New   string // Old stands in the file exactly once
+	Old, New   string // Old stands in the file exactly once, white space apart
 	Killer     string // regular expression of the tests of which one must fail
 }
 
-// CheckPlace fails unless the place of m is in its file, once, and returns the file.
-func (m *Mutant) CheckPlace(t *testing.T) []byte {
+// CheckPlace fails unless the place of m is in its file, once, and returns the changed file.
+func (m *Mutant) CheckPlace(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile(m.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(source), m.Old); n != 1 {
+	changed, n := replace(string(source), m.Old, m.New)
+	if n != 1 {
 		t.Errorf("%s: its place in %s is there %d times", m.Name, m.File, n)
 	}
-	return source
+	return changed
 }
+
+// replace returns source with next in the place of the first old, and how often old is in source.
+// White space does not count, so that a line may be broken elsewhere than old breaks it.
+func replace(source, old, next string) (changed string, n int) {
+	var dense strings.Builder
+	var at []int // at[i] is the place in source of byte i of dense
+	for i := range len(source) {
+		if !isSpace(source[i]) {
+			dense.WriteByte(source[i])
+			at = append(at, i)
+		}
+	}
+	place := strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(old)
+	n = strings.Count(dense.String(), place)
+	if n == 0 || place == "" {
+		return source, 0
+	}
+	i := strings.Index(dense.String(), place)
+	return source[:at[i]] + next + source[at[i+len(place)-1]+1:], n
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\n' }
 
 // MustDie plants m in the package of the working directory, and fails unless a killer notices.
 // The killers run in their short form.
@@ -39,18 +62,20 @@ func (m *Mutant) MustDie(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	source := m.CheckPlace(t)
-	overlayFile, err := Overlay(t.TempDir(), m.File, strings.Replace(string(source), m.Old, m.New, 1))
+	overlayFile, err := Overlay(t.TempDir(), m.File, m.CheckPlace(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile, "-run", "^("+m.Killer+")$", ".")
+	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile,
+		"-run", "^("+m.Killer+")$", ".")
 	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1")
 	out, err := cmd.CombinedOutput()
 	switch {
 	case err == nil:
 		t.Errorf("%s does not notice", m.Killer)
-	case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "fatal error: ") && !strings.Contains(string(out), "panic: test timed out"):
+	case !strings.Contains(string(out), "--- FAIL") &&
+		!strings.Contains(string(out), "fatal error: ") &&
+		!strings.Contains(string(out), "panic: test timed out"):
 		t.Errorf("no test failed, but:\n%s", out)
 	}
 }
@@ -74,7 +99,8 @@ func Overlay(dir, file, content string) (string, error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// AllDie looks for the places of the mutants and, in a long run (DARRM_LONG), plants one after the other.
+// AllDie looks for the places of the mutants and, in a long run (DARRM_LONG), plants one after the
+// other.
 func AllDie(t *testing.T, list []Mutant) {
 	t.Helper()
 	t.Parallel()

@@ -18,9 +18,11 @@ import (
 func TestUniformByWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const words = randsrc.One53
-		n := rapid.OneOf(rapid.Uint64Range(2, 20), rapid.Uint64Range(2, words), rapid.Uint64Range(words-5, words)).Draw(t, "n")
+		n := rapid.OneOf(rapid.Uint64Range(2, 20), rapid.Uint64Range(2, words),
+			rapid.Uint64Range(words-5, words)).Draw(t, "n")
 		kept := words / n * n
-		u := rapid.OneOf(rapid.Uint64Range(0, words-1), rapid.Uint64Range(kept-min(kept, 3), min(words-1, kept+3))).Draw(t, "u")
+		u := rapid.OneOf(rapid.Uint64Range(0, words-1),
+			rapid.Uint64Range(kept-min(kept, 3), min(words-1, kept+3))).Draw(t, "u")
 		src := &randsrctest.Sequence{Words: []uint64{u, 1}}
 		got, err := Uniform(src, n)
 		want, draws := u%n, 1
@@ -28,7 +30,8 @@ func TestUniformByWords(t *testing.T) {
 			want, draws = 1, 2
 		}
 		if words, bits := src.Used(); err != nil || got != want || words != draws || bits != 0 {
-			t.Fatalf("n = %d, u = %d: %d, %v with %d words; want %d with %d", n, u, got, err, words, want, draws)
+			t.Fatalf("n = %d, u = %d: %d, %v with %d words; want %d with %d", n, u, got, err, words, want,
+				draws)
 		}
 	})
 }
@@ -36,12 +39,14 @@ func TestUniformByWords(t *testing.T) {
 // Beyond 2⁵³ two words make 64 bits, and the rest is the same.
 func TestUniformByDoubleWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.Uint64Range(randsrc.One53+1, maxUniform), rapid.Uint64Range(maxUniform-5, maxUniform)).Draw(t, "n")
+		n := rapid.OneOf(rapid.Uint64Range(randsrc.One53+1, maxUniform),
+			rapid.Uint64Range(maxUniform-5, maxUniform)).Draw(t, "n")
 		all := new(big.Int).Lsh(big.NewInt(1), 64)
 		kept := new(big.Int).Div(all, bigInt(n))
 		kept.Mul(kept, bigInt(n)) // the largest multiple up to 2⁶⁴
 		edge := new(big.Int).Sub(kept, big.NewInt(2)).Uint64()
-		u := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(edge, edge+min(4, math.MaxUint64-edge))).Draw(t, "u")
+		u := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(edge, edge+min(4, math.MaxUint64-edge))).Draw(
+			t, "u")
 		low := rapid.Uint64Range(0, 1<<42-1).Draw(t, "bits that are not used")
 		src := &randsrctest.Sequence{Words: []uint64{u >> 11, u&(1<<11-1)<<42 | low, 0, 5 << 42}}
 		got, err := Uniform(src, n)
@@ -50,7 +55,8 @@ func TestUniformByDoubleWords(t *testing.T) {
 			want, draws = 5, 4
 		}
 		if words, _ := src.Used(); err != nil || got != want || words != draws {
-			t.Fatalf("n = %d, u = %d: %d, %v with %d words; want %d with %d", n, u, got, err, words, want, draws)
+			t.Fatalf("n = %d, u = %d: %d, %v with %d words; want %d with %d", n, u, got, err, words, want,
+				draws)
 		}
 	})
 }
@@ -69,7 +75,8 @@ func TestBernoulliByWords(t *testing.T) {
 			if on {
 				heads++
 			}
-			big, err := fair{&randsrctest.Sequence{Words: []uint64{u << (53 - bitsFor(den))}}}.bernoulliBig(bigInt(num), bigInt(den))
+			big, err := fair{&randsrctest.Sequence{Words: []uint64{u << (53 - bitsFor(den))}}}.bernoulliBig(
+				bigInt(num), bigInt(den))
 			if err != nil || big != on {
 				t.Fatalf("%d/%d, u = %d: %t with 64 bits, %t, %v with more", num, den, u, on, big, err)
 			}
@@ -96,11 +103,13 @@ func TestUniformBigByWords(t *testing.T) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	top := randsrc.One53 - 1
-	got, err = fair{&randsrctest.Sequence{Words: []uint64{top, top, 0, 0}}}.uniformBig(n) // 2⁶²-1 is out of range
+	// 2⁶²-1 is out of range
+	got, err = fair{&randsrctest.Sequence{Words: []uint64{top, top, 0, 0}}}.uniformBig(n)
 	if err != nil || got.Sign() != 0 {
 		t.Errorf("%v, %v; want 0 from the third and fourth word", got, err)
 	}
-	if got, err := (fair{&randsrctest.Sequence{}}).uniformBig(big.NewInt(1)); err != nil || got.Sign() != 0 {
+	if got, err := (fair{&randsrctest.Sequence{}}).uniformBig(big.NewInt(1)); err != nil ||
+		got.Sign() != 0 {
 		t.Errorf("n = 1: %v, %v", got, err)
 	}
 }
@@ -125,14 +134,26 @@ func TestBrokenSources(t *testing.T) {
 	g, wide := mustGaussian(t, 9, 2), mustGaussian(t, 1<<35+1, 1<<35)
 	draws := map[string]func(src randsrc.Source) (int64, error){
 		"laplace": l.Sample, "gaussian": g.Sample, "gaussian with more than 64 bits": wide.Sample,
-		"argmax": func(src randsrc.Source) (int64, error) { i, err := ArgMax(src, []int64{1, 1}); return int64(i), err },
+		"argmax": func(src randsrc.Source) (int64, error) {
+			i, err := ArgMax(src, []int64{1, 1})
+			return int64(i), err
+		},
 		"permute-and-flip": func(src randsrc.Source) (int64, error) {
 			i, err := PermuteAndFlip(src, []int{1, 2}, 1, 2)
 			return int64(i), err
 		},
-		"uniform":          func(src randsrc.Source) (int64, error) { u, err := Uniform(src, 3); return int64(u), err },
-		"coin":             func(src randsrc.Source) (int64, error) { _, err := fair{src}.bernoulli(1, 3); return 0, err },
-		"exponential coin": func(src randsrc.Source) (int64, error) { _, err := BernoulliExp(src, 5, 3); return 0, err },
+		"uniform": func(src randsrc.Source) (int64, error) {
+			u, err := Uniform(src, 3)
+			return int64(u), err
+		},
+		"coin": func(src randsrc.Source) (int64, error) {
+			_, err := fair{src}.bernoulli(1, 3)
+			return 0, err
+		},
+		"exponential coin": func(src randsrc.Source) (int64, error) {
+			_, err := BernoulliExp(src, 5, 3)
+			return 0, err
+		},
 	}
 	for name, draw := range draws {
 		if y, err := draw(&randsrctest.Sequence{Err: boom}); !errors.Is(err, boom) || y != 0 {
@@ -161,25 +182,27 @@ func TestParameters(t *testing.T) {
 	var parameter *check.Error
 	src := randsrc.NewSeeded(1)
 	for name, err := range map[string]error{
-		"uniform 0":          second(Uniform(src, 0)),
-		"uniform 2^63+1":     second(Uniform(src, maxUniform+1)),
-		"exponent 1/0":       second(BernoulliExp(src, 1, 0)),
-		"laplace 0":          second(NewLaplace(0, 1)),
-		"laplace 1/0":        second(NewLaplace(1, 0)),
-		"laplace 2^32":       second(NewLaplace(1<<32, 1)),
-		"gaussian 0":         second(NewGaussian(new(big.Rat))),
-		"gaussian -1/3":      second(NewGaussian(big.NewRat(-1, 3))),
-		"gaussian 2^35":      second(NewGaussian(big.NewRat(1<<35, 1))),
-		"gaussian 2^-35":     second(NewGaussian(big.NewRat(1, 1<<35))),
-		"rate 1/0":           second(PermuteAndFlip(src, []int{1, 2}, 1, 0)),
-		"rate 2^32":          second(PermuteAndFlip(src, []int{1, 2}, 1<<32, 1)),
-		"laplace of 0":       second(LaplaceAtLeast(new(big.Rat))),
-		"laplace of -1":      second(LaplaceAtLeast(big.NewRat(-1, 1))),
-		"laplace of 2^40":    second(LaplaceAtLeast(big.NewRat(1<<40, 1))),
-		"variance too large": second(mustGaussian(t, maxExactVariance, 1).VotesDelta(1, big.NewRat(1, 1))),
-		"first too large":    second(mustGaussian(t, 1, 1).CheckedDelta(mustGaussian(t, maxExactVariance, 1), 1, big.NewRat(1, 1))),
-		"no votes":           second(mustGaussian(t, 1, 1).VotesDelta(0, big.NewRat(1, 1))),
-		"no law":             second(Gaussian{}.VotesDelta(1, big.NewRat(1, 1))),
+		"uniform 0":       second(Uniform(src, 0)),
+		"uniform 2^63+1":  second(Uniform(src, maxUniform+1)),
+		"exponent 1/0":    second(BernoulliExp(src, 1, 0)),
+		"laplace 0":       second(NewLaplace(0, 1)),
+		"laplace 1/0":     second(NewLaplace(1, 0)),
+		"laplace 2^32":    second(NewLaplace(1<<32, 1)),
+		"gaussian 0":      second(NewGaussian(new(big.Rat))),
+		"gaussian -1/3":   second(NewGaussian(big.NewRat(-1, 3))),
+		"gaussian 2^35":   second(NewGaussian(big.NewRat(1<<35, 1))),
+		"gaussian 2^-35":  second(NewGaussian(big.NewRat(1, 1<<35))),
+		"rate 1/0":        second(PermuteAndFlip(src, []int{1, 2}, 1, 0)),
+		"rate 2^32":       second(PermuteAndFlip(src, []int{1, 2}, 1<<32, 1)),
+		"laplace of 0":    second(LaplaceAtLeast(new(big.Rat))),
+		"laplace of -1":   second(LaplaceAtLeast(big.NewRat(-1, 1))),
+		"laplace of 2^40": second(LaplaceAtLeast(big.NewRat(1<<40, 1))),
+		"variance too large": second(mustGaussian(t, maxExactVariance, 1).VotesDelta(1,
+			big.NewRat(1, 1))),
+		"first too large": second(mustGaussian(t, 1,
+			1).CheckedDelta(mustGaussian(t, maxExactVariance, 1), 1, big.NewRat(1, 1))),
+		"no votes": second(mustGaussian(t, 1, 1).VotesDelta(0, big.NewRat(1, 1))),
+		"no law":   second(Gaussian{}.VotesDelta(1, big.NewRat(1, 1))),
 	} {
 		if !errors.As(err, &parameter) {
 			t.Errorf("%s: %v", name, err)
@@ -203,7 +226,8 @@ func second[T any](_ T, err error) error { return err }
 // direction by no more than is said.
 func TestRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "num"), rapid.Int64Range(1, 1<<20).Draw(t, "den"))
+		x := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "num"),
+			rapid.Int64Range(1, 1<<20).Draw(t, "den"))
 		if x.Cmp(big.NewRat(1<<30, 1)) > 0 {
 			x.Quo(x, big.NewRat(1<<10, 1))
 		}
@@ -231,7 +255,8 @@ func TestRounding(t *testing.T) {
 		}
 		within("rate", ratio(num, den), 29)
 	})
-	for _, exact := range []*big.Rat{big.NewRat(1, 1), big.NewRat(669, 5000), big.NewRat(1<<21-1, 1<<21-3), big.NewRat(1, 1<<20)} {
+	for _, exact := range []*big.Rat{big.NewRat(1, 1), big.NewRat(669, 5000),
+		big.NewRat(1<<21-1, 1<<21-3), big.NewRat(1, 1<<20)} {
 		l, err := LaplaceAtLeast(exact)
 		if err != nil || l.Scale().Cmp(exact) != 0 {
 			t.Errorf("laplace: %v becomes %v, %v", exact, l.Scale(), err)

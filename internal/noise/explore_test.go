@@ -71,7 +71,8 @@ func quotient(n, d *big.Int) float64 {
 
 // explore returns the probability of each outcome of draw, and the total of the runs
 // that were given up for having a probability below least.
-func explore(t testing.TB, least float64, draw func(c coins) (outcome int64, err error)) (law map[int64]float64, missing float64) {
+func explore(t testing.TB, least float64, draw func(c coins) (outcome int64, err error)) (
+	law map[int64]float64, missing float64) {
 	t.Helper()
 	law = map[int64]float64{}
 	for choices := []int{}; ; {
@@ -130,7 +131,8 @@ func near(x float64, y num.Interval, tolerance float64) bool {
 
 // The coin of probability e^{-num/den}, through all its coins of rational probability.
 func TestExpIsExact(t *testing.T) {
-	for _, c := range []struct{ num, den uint64 }{{0, 1}, {1, 1}, {1, 3}, {2, 3}, {999, 1000}, {1, 1 << 50}, {4, 3}, {7, 2}, {3, 1}} {
+	for _, c := range []struct{ num, den uint64 }{{0, 1}, {1, 1}, {1, 3}, {2, 3}, {999, 1000},
+		{1, 1 << 50}, {4, 3}, {7, 2}, {3, 1}} {
 		for name, draw := range map[string]func(c coins) (bool, error){
 			"64 bits": func(e coins) (bool, error) { return expOf(e, c.num, c.den) },
 			"big": func(e coins) (bool, error) {
@@ -146,7 +148,8 @@ func TestExpIsExact(t *testing.T) {
 			})
 			want := expMinus(ratio(c.num, c.den))
 			if !near(law[1], want, missing+1e-14) || missing > 1e-9 {
-				t.Errorf("e^(-%d/%d), %s: %v, want %v; unexplored %v", c.num, c.den, name, law[1], want.Nearest(), missing)
+				t.Errorf("e^(-%d/%d), %s: %v, want %v; unexplored %v", c.num, c.den, name, law[1],
+					want.Nearest(), missing)
 			}
 		}
 	}
@@ -209,7 +212,8 @@ func TestLaplaceIsExact(t *testing.T) {
 
 // σ² that take the short way, ones that need more than 64 bits, and at the end one that
 // needs them for |y| ≥ 5 only.
-var gaussianCases = [][2]uint64{{1, 1}, {1, 4}, {1, 3}, {2, 1}, {4, 1}, {9, 2}, {25, 3}, {1<<35 + 1, 1 << 35}, {5<<33 + 7, 1 << 34}, {1<<62 + 1, 1 << 62}, {1<<29 + 1, 1 << 29}}
+var gaussianCases = [][2]uint64{{1, 1}, {1, 4}, {1, 3}, {2, 1}, {4, 1}, {9, 2}, {25, 3},
+	{1<<35 + 1, 1 << 35}, {5<<33 + 7, 1 << 34}, {1<<62 + 1, 1 << 62}, {1<<29 + 1, 1 << 29}}
 
 func TestGaussianIsExact(t *testing.T) {
 	short, long := 0, 0
@@ -313,7 +317,8 @@ func TestSelectionIsExact(t *testing.T) {
 		{[]int64{5}, map[int64]*big.Rat{0: big.NewRat(1, 1)}},
 		{[]int64{1, 2}, map[int64]*big.Rat{1: big.NewRat(1, 1)}},
 		{[]int64{3, -1, 3}, map[int64]*big.Rat{0: big.NewRat(1, 2), 2: big.NewRat(1, 2)}},
-		{[]int64{0, 7, 7, 2, 7}, map[int64]*big.Rat{1: big.NewRat(1, 3), 2: big.NewRat(1, 3), 4: big.NewRat(1, 3)}},
+		{[]int64{0, 7, 7, 2, 7}, map[int64]*big.Rat{1: big.NewRat(1, 3), 2: big.NewRat(1, 3),
+			4: big.NewRat(1, 3)}},
 	} {
 		law, _ := explore(t, 0, func(e coins) (int64, error) {
 			i, err := argMax(e, c.values)
@@ -331,14 +336,19 @@ func TestSelectionIsExact(t *testing.T) {
 	for _, c := range []struct {
 		scores   []int
 		num, den uint64
-	}{{[]int{4}, 1, 2}, {[]int{3, 5}, 1, 2}, {[]int{5, 5}, 1, 7}, {[]int{1, 9, 4}, 1, 3}, {[]int{2, 2, 0, 1, 2}, 3, 4}} {
+	}{{[]int{4}, 1, 2}, {[]int{3, 5}, 1, 2}, {[]int{5, 5}, 1, 7}, {[]int{1, 9, 4}, 1, 3},
+		{[]int{2, 2, 0, 1, 2}, 3, 4}} {
 		if err := checkPermuteAndFlip(t, c.scores, c.num, c.den, permuteAndFlip); err != nil {
 			t.Error(err)
 		}
 	}
 	for name, pf := range map[string]func(c coins, scores []int, num, den uint64) (int, error){
-		"twice the rate":        func(c coins, s []int, n, d uint64) (int, error) { return permuteAndFlip(c, s, 2*n, d) },
-		"rate off by 1e-6":      func(c coins, s []int, n, d uint64) (int, error) { return permuteAndFlip(c, s, n*1000001, d*1000000) },
+		"twice the rate": func(c coins, s []int, n, d uint64) (int, error) {
+			return permuteAndFlip(c, s, 2*n, d)
+		},
+		"rate off by 1e-6": func(c coins, s []int, n, d uint64) (int, error) {
+			return permuteAndFlip(c, s, n*1000001, d*1000000)
+		},
 		"no permutation":        unpermuted,
 		"exponential mechanism": exponential,
 	} {
@@ -370,7 +380,8 @@ func exponential(c coins, scores []int, n, d uint64) (int, error) {
 	}
 }
 
-func checkPermuteAndFlip(t testing.TB, scores []int, rateNum, rateDen uint64, pf func(c coins, scores []int, num, den uint64) (int, error)) error {
+func checkPermuteAndFlip(t testing.TB, scores []int, rateNum, rateDen uint64,
+	pf func(c coins, scores []int, num, den uint64) (int, error)) error {
 	law, missing := explore(t, 1e-7, func(e coins) (int64, error) {
 		i, err := pf(e, scores, rateNum, rateDen)
 		return int64(i), err
@@ -391,7 +402,8 @@ func checkPermuteAndFlip(t testing.TB, scores []int, rateNum, rateDen uint64, pf
 			orders++
 			reached := num.FromInt(1)
 			for _, i := range order {
-				p := expMinus(new(big.Rat).Mul(ratio(rateNum, rateDen), big.NewRat(int64(largest-scores[i]), 1)))
+				p := expMinus(new(big.Rat).Mul(ratio(rateNum, rateDen),
+					big.NewRat(int64(largest-scores[i]), 1)))
 				want[i] = want[i].Add(reached.Mul(p))
 				reached = reached.Mul(num.FromInt(1).Sub(p))
 			}
@@ -414,7 +426,8 @@ func checkPermuteAndFlip(t testing.TB, scores []int, rateNum, rateDen uint64, pf
 			return fmt.Errorf("%v: Pr[%d] = %v, want %v", scores, i, law[int64(i)], w.Nearest())
 		}
 		if d := float[i] - w.Nearest(); d > 1e-13*float[i] || d < -1e-13*float[i] {
-			return fmt.Errorf("%v: PermuteAndFlipLaw says %v for %d, want %v", scores, float[i], i, w.Nearest())
+			return fmt.Errorf("%v: PermuteAndFlipLaw says %v for %d, want %v", scores, float[i], i,
+				w.Nearest())
 		}
 	}
 	return nil

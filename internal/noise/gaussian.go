@@ -32,8 +32,10 @@ var maxVariance = big.NewRat(1<<34, 1)
 // NewGaussian returns the law of σ², between 2⁻³⁴ and 2³⁴. It is sampled twice as fast
 // where σ has at most four digits or so: 2·num·den·t² must be at most 2⁶³.
 func NewGaussian(variance *big.Rat) (Gaussian, error) {
-	if variance.Sign() <= 0 || variance.Cmp(maxVariance) > 0 || new(big.Rat).Inv(variance).Cmp(maxVariance) > 0 {
-		return Gaussian{}, &check.Error{Name: "gaussian variance", Value: variance.RatString(), Rule: "between 2^-34 and 2^34"}
+	if variance.Sign() <= 0 || variance.Cmp(maxVariance) > 0 ||
+		new(big.Rat).Inv(variance).Cmp(maxVariance) > 0 {
+		return Gaussian{}, &check.Error{Name: "gaussian variance", Value: variance.RatString(),
+			Rule: "between 2^-34 and 2^34"}
 	}
 	v := new(big.Rat).Set(variance)
 	t := new(big.Int).Quo(v.Num(), v.Denom())

@@ -35,7 +35,8 @@ func TestLawsAgainstDirectSums(t *testing.T) {
 		law := g.Law(40)
 		for _, k := range []int{0, 2, 30} {
 			want := directGaussian(v, k, 120) // what is left out is below 1e-30
-			if got := law.Mass(k).Quo(want); math.Abs(got.Nearest()-1) > 1e-15 || law.Mass(-k).Nearest() != law.Mass(k).Nearest() {
+			if got := law.Mass(k).Quo(want); math.Abs(got.Nearest()-1) > 1e-15 ||
+				law.Mass(-k).Nearest() != law.Mass(k).Nearest() {
 				t.Errorf("σ² = %v: Pr[%d] is %v of what it should be", v, k, got.Nearest())
 			}
 		}
@@ -81,7 +82,8 @@ func TestLawsAddUp(t *testing.T) {
 		for k := 149; k >= -149; k-- {
 			sum = sum.Add(l.law.Mass(k))
 			if tail := l.law.Tail(k); sum.Cmp(tail) != 0 || math.Abs(sum.Sub(tail).Nearest()) > 1e-60 {
-				t.Fatalf("%s: Pr[Y ≥ %d] = %v, but the masses sum to %v", name, k, tail.Nearest(), sum.Nearest())
+				t.Fatalf("%s: Pr[Y ≥ %d] = %v, but the masses sum to %v", name, k, tail.Nearest(),
+					sum.Nearest())
 			}
 			below, equal, upTo := l.table.at(k)
 			for what, pair := range map[string][2]float64{
@@ -95,7 +97,8 @@ func TestLawsAddUp(t *testing.T) {
 				}
 			}
 		}
-		if total := sum.Add(l.law.Tail(150)); !(total.Lower() <= 1 && total.Upper() >= 1) || total.Upper()-total.Lower() > 1e-15 {
+		if total := sum.Add(l.law.Tail(150)); !(total.Lower() <= 1 && total.Upper() >= 1) ||
+			total.Upper()-total.Lower() > 1e-15 {
 			t.Errorf("%s: all probabilities sum to %v … %v", name, total.Lower(), total.Upper())
 		}
 	}
@@ -190,7 +193,8 @@ func TestTableArgMaxOfManyClasses(t *testing.T) {
 			}
 			for c, got := range table.ArgMax(counts) {
 				if math.Abs(got-want[c]) > 1e-12 {
-					t.Errorf("σ² = %v/4, %d classes: Pr[%d] = %.15g, want %.15g", variance, classes, c, got, want[c])
+					t.Errorf("σ² = %v/4, %d classes: Pr[%d] = %.15g, want %.15g", variance, classes, c, got,
+						want[c])
 				}
 			}
 		}

@@ -57,7 +57,8 @@ const (
 // for Levels of a scale: at most 2²² scales apart.
 func LevelsFit(bound, scale int64) error {
 	if bound < 0 || bound > maxScore || bound/scale+1 > maxLevels/2 {
-		return &check.Error{Name: "score", Value: fmt.Sprintf("up to %d at scale %d", bound, scale), Rule: fmt.Sprintf("at most %d scales from 0", maxLevels/2-1)}
+		return &check.Error{Name: "score", Value: fmt.Sprintf("up to %d at scale %d", bound, scale),
+			Rule: fmt.Sprintf("at most %d scales from 0", maxLevels/2-1)}
 	}
 	return nil
 }
@@ -66,7 +67,8 @@ func LevelsFit(bound, scale int64) error {
 // that LevelsFit. scale is between 1 and 2⁴⁸.
 func NewLevels(scores []int64, scale int64) (*Levels, error) {
 	if len(scores) == 0 || len(scores) > maxItems {
-		return nil, &check.Error{Name: "number of scores", Value: len(scores), Rule: fmt.Sprintf("between 1 and %d", maxItems)}
+		return nil, &check.Error{Name: "number of scores", Value: len(scores),
+			Rule: fmt.Sprintf("between 1 and %d", maxItems)}
 	}
 	if scale < 1 || scale > maxScale {
 		return nil, &check.Error{Name: "scale of scores", Value: scale, Rule: "between 1 and 2^48"}
@@ -222,8 +224,8 @@ func (l *Levels) propose(c coins) (b int, ok bool, err error) {
 // weightBits is the precision of the weights.
 const weightBits = 38
 
-// levelWeight is by level b ⌊2³⁸e^{-b}⌋+1, and 2³⁸ for b = 0, with the 53 binary digits of 2³⁸e^{-b}
-// after the point.
+// levelWeight is by level b ⌊2³⁸e^{-b}⌋+1, and 2³⁸ for b = 0, with the 53 binary digits of
+// 2³⁸e^{-b} after the point.
 type levelWeight struct{ weight, next uint64 }
 
 // levelWeights takes milliseconds, which a program that draws nothing does not spend.

@@ -54,7 +54,8 @@ func TestLevelsHaveTheExponentialLaw(t *testing.T) {
 			}
 			for i, want := range softmin(c.scores, c.scale) {
 				if got := law[int64(i)]; math.Abs(got-want) > 1e-12*want+10*missing {
-					t.Errorf("scores %v at %d, %d apart: item %d has probability %g, want %g", c.scores, c.scale, apart, i, got, want)
+					t.Errorf("scores %v at %d, %d apart: item %d has probability %g, want %g", c.scores, c.scale,
+						apart, i, got, want)
 				}
 			}
 		}
@@ -123,7 +124,8 @@ func TestLevelsRefuse(t *testing.T) {
 	for _, c := range []struct {
 		scale  int64
 		scores []int64
-	}{{0, []int64{1}}, {1 << 49, []int64{1}}, {1, nil}, {1, []int64{1 << 40}}, {1, []int64{0, -1 << 62}}} {
+	}{{0, []int64{1}}, {1 << 49, []int64{1}}, {1, nil}, {1, []int64{1 << 40}},
+		{1, []int64{0, -1 << 62}}} {
 		if _, err := NewLevels(c.scores, c.scale); err == nil {
 			t.Errorf("%v", c)
 		}

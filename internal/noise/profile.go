@@ -92,10 +92,12 @@ func (g Gaussian) CheckedDelta(first Gaussian, t int, epsilon *big.Rat) (num.Int
 
 func (g Gaussian) exactRange(t int) error {
 	if g.variance == nil || g.variance.Cmp(big.NewRat(maxExactVariance, 1)) >= 0 {
-		return &check.Error{Name: "gaussian variance", Value: fmt.Sprint(g.variance), Rule: "below 2^22 for its exact privacy"}
+		return &check.Error{Name: "gaussian variance", Value: fmt.Sprint(g.variance),
+			Rule: "below 2^22 for its exact privacy"}
 	}
 	if t < 1 || t > check.MaxTeachers {
-		return &check.Error{Name: "votes that move", Value: t, Rule: fmt.Sprintf("between 1 and %d", check.MaxTeachers)}
+		return &check.Error{Name: "votes that move", Value: t,
+			Rule: fmt.Sprintf("between 1 and %d", check.MaxTeachers)}
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func TestVotesDeltaByDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, outcomes := range [][][2]num.Interval{up, down} {
-				if want := positivePart(outcomes, eps); math.Abs(got.Nearest()-want.Nearest()) > 1e-13*want.Nearest()+1e-15 {
+				if want := positivePart(outcomes, eps); math.Abs(got.Nearest()-want.Nearest()) > 1e-13*
+					want.Nearest()+1e-15 {
 					t.Errorf("%+v, ε = %v: δ = %.17g, by definition %.17g", c, eps, got.Nearest(), want.Nearest())
 				}
 			}
@@ -58,7 +59,8 @@ func TestVotesDeltaByDefinition(t *testing.T) {
 			}
 			for fewer := 1; fewer < c.votes; fewer++ {
 				if less, err := g.VotesDelta(fewer, eps); err != nil || less.Upper() > got.Lower() {
-					t.Errorf("%+v, ε = %v: %d votes reveal %v, more than %v", c, eps, fewer, less.Upper(), got.Lower())
+					t.Errorf("%+v, ε = %v: %d votes reveal %v, more than %v", c, eps, fewer, less.Upper(),
+						got.Lower())
 				}
 			}
 		}
@@ -105,16 +107,19 @@ func TestCheckedDeltaByDefinition(t *testing.T) {
 				var outcomes [][2]num.Interval
 				for x := -reach; x <= reach; x++ {
 					for d := range p {
-						outcomes = append(outcomes, [2]num.Interval{firstLaw.Mass(x).Mul(p[d]), firstLaw.Mass(x - shift).Mul(q[d])})
+						outcomes = append(outcomes, [2]num.Interval{firstLaw.Mass(x).Mul(p[d]),
+							firstLaw.Mass(x - shift).Mul(q[d])})
 					}
 				}
 				want := positivePart(outcomes, eps).Nearest()
 				if shift != c.votes && shift != -c.votes {
 					if want > got.Upper() {
-						t.Errorf("%+v: a shift of %d of the largest count reveals %v, more than %v", c, shift, want, got.Upper())
+						t.Errorf("%+v: a shift of %d of the largest count reveals %v, more than %v", c, shift, want,
+							got.Upper())
 					}
 				} else if math.Abs(got.Nearest()-want) > 1e-11*want+1e-13 {
-					t.Errorf("%+v, ε = %v, shift %d: δ = %.17g, by definition %.17g", c, eps, shift, got.Nearest(), want)
+					t.Errorf("%+v, ε = %v, shift %d: δ = %.17g, by definition %.17g", c, eps, shift, got.Nearest(),
+						want)
 				}
 			}
 		}
@@ -128,7 +133,8 @@ func TestDiscreteIsNotContinuous(t *testing.T) {
 	for _, c := range []struct {
 		sigma   float64
 		epsilon float64
-	}{{0.5, 1}, {0.7, 2.5}, {1, 0.4}, {1, 1.3}, {1.5, 0.7}, {2, 0.3}, {2, 1.1}, {150, 0.01}, {150, 0.02}} {
+	}{{0.5, 1}, {0.7, 2.5}, {1, 0.4}, {1, 1.3}, {1.5, 0.7}, {2, 0.3}, {2, 1.1}, {150, 0.01},
+		{150, 0.02}} {
 		g, err := NewGaussian(num.Decimal(c.sigma * c.sigma))
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +151,8 @@ func TestDiscreteIsNotContinuous(t *testing.T) {
 			larger++
 		}
 		if c.sigma > 100 && math.Abs(d.Nearest()/continuous-1) > 1e-3 {
-			t.Errorf("σ = %v, ε = %v: discrete δ = %v, continuous %v", c.sigma, c.epsilon, d.Nearest(), continuous)
+			t.Errorf("σ = %v, ε = %v: discrete δ = %v, continuous %v", c.sigma, c.epsilon, d.Nearest(),
+				continuous)
 		}
 	}
 	if larger == 0 {
@@ -158,7 +165,8 @@ func TestDiscreteIsNotContinuous(t *testing.T) {
 func TestProfileExtremes(t *testing.T) {
 	for _, v := range [][2]uint64{{1, 1 << 20}, {1, 1}, {1 << 12, 1}} {
 		g := mustGaussian(t, v[0], v[1])
-		for _, eps := range []*big.Rat{new(big.Rat), big.NewRat(1, 1<<40), big.NewRat(7, 1), big.NewRat(700, 1)} {
+		for _, eps := range []*big.Rat{new(big.Rat), big.NewRat(1, 1<<40), big.NewRat(7, 1),
+			big.NewRat(700, 1)} {
 			d, err := g.VotesDelta(1, eps)
 			if err != nil || !(d.Upper() >= 0 && d.Upper() <= 1+1e-9) {
 				t.Errorf("σ² = %v, ε = %v: %v, %v", g.Variance(), eps, d.Upper(), err)
@@ -199,7 +207,8 @@ func TestUpperEndsCountWhatIsLeftOut(t *testing.T) {
 	}
 	var outcomes [][2]num.Interval
 	for z := 40; z <= 70; z++ {
-		outcomes = append(outcomes, [2]num.Interval{firstLaw.Mass(x).Mul(of(z)), firstLaw.Mass(x - votes).Mul(of(z + 2*votes))})
+		outcomes = append(outcomes, [2]num.Interval{firstLaw.Mass(x).Mul(of(z)),
+			firstLaw.Mass(x - votes).Mul(of(z + 2*votes))})
 	}
 	least := positivePart(outcomes, eps)
 	got, err := g.CheckedDelta(first, votes, eps)
@@ -241,7 +250,8 @@ func TestVotesDeltaKnownDigits(t *testing.T) {
 	} {
 		d, err := mustGaussian(t, c.num, c.den).VotesDelta(1, c.epsilon)
 		if err != nil || d.Nearest() != c.want || d.Lower() > c.want || d.Upper() < c.want {
-			t.Errorf("σ² = %d/%d, ε = %v: %.20g, %v; want %.20g", c.num, c.den, c.epsilon, d.Nearest(), err, c.want)
+			t.Errorf("σ² = %d/%d, ε = %v: %.20g, %v; want %.20g", c.num, c.den, c.epsilon, d.Nearest(), err,
+				c.want)
 		}
 	}
 }

@@ -40,9 +40,11 @@ func (g grid) round(x *big.Rat, up bool) (num, den uint64, err error) {
 			n.Add(n, big.NewInt(1))
 		}
 		if n.Sign() > 0 {
-			r := new(big.Rat).SetFrac(n.Lsh(n, uint(max(0, -shift))), new(big.Int).Lsh(big.NewInt(1), uint(max(0, shift))))
+			r := new(big.Rat).SetFrac(n.Lsh(n, uint(max(0, -shift))),
+				new(big.Int).Lsh(big.NewInt(1), uint(max(0, shift))))
 			return r.Num().Uint64(), r.Denom().Uint64(), nil
 		}
 	}
-	return 0, 0, &check.Error{Name: "value", Value: x.RatString(), Rule: "positive and of a size that samplers take"}
+	return 0, 0, &check.Error{Name: "value", Value: x.RatString(),
+		Rule: "positive and of a size that samplers take"}
 }

@@ -91,10 +91,12 @@ func TestSampleIsTheExactAttempt(t *testing.T) {
 		Sample(src randsrc.Source) (int64, error)
 	}
 	for i, l := range []sampler{
-		mustGaussian(t, 2116, 100), mustGaussian(t, 1, 25), mustGaussian(t, 5<<33+7, 1<<34), mustGaussian(t, 1<<30, 1),
+		mustGaussian(t, 2116, 100), mustGaussian(t, 1, 25), mustGaussian(t, 5<<33+7, 1<<34),
+		mustGaussian(t, 1<<30, 1),
 		Laplace{14, 3}, Laplace{1 << 31, 1}, Laplace{1, 1 << 31}, Laplace{1<<31 - 1, 1<<31 - 3},
 	} {
-		src, same := randsrc.NewSeededStream(20244, uint64(i)), fair{randsrc.NewSeededStream(20244, uint64(i))}
+		src, same := randsrc.NewSeededStream(20244, uint64(i)),
+			fair{randsrc.NewSeededStream(20244, uint64(i))}
 		for n := range 2000 {
 			want, ok := int64(0), false
 			for !ok {
@@ -197,14 +199,17 @@ func TestSelectionSampling(t *testing.T) {
 		passes bool
 	}{
 		{"largest", third, func() (int, error) { return ArgMax(src, values) }, true},
-		{"permute-and-flip", flip, func() (int, error) { return PermuteAndFlip(src, scores, 1, 4) }, true},
+		{"permute-and-flip", flip, func() (int, error) { return PermuteAndFlip(src, scores, 1, 4) },
+			true},
 		{"first of those tied, once in a hundred", third, func() (int, error) {
 			if u, err := Uniform(src, 100); err != nil || u == 0 {
 				return 1, err
 			}
 			return ArgMax(src, values)
 		}, false},
-		{"rate too large by 5 %", flip, func() (int, error) { return PermuteAndFlip(src, scores, 105, 400) }, false},
+		{"rate too large by 5 %", flip, func() (int, error) {
+			return PermuteAndFlip(src, scores, 105, 400)
+		}, false},
 	} {
 		counts := make([]int, len(c.law))
 		for range draws / 4 {

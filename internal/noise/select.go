@@ -56,7 +56,8 @@ func argMax(c coins, values []int64) (int, error) {
 // Private Selection (2020), Algorithm 1.
 func PermuteAndFlip(src randsrc.Source, scores []int, num, den uint64) (int, error) {
 	if num >= 1<<32 || den < 1 || den > maxUniform {
-		return 0, &check.Error{Name: "rate", Value: fmt.Sprintf("%d/%d", num, den), Rule: "a fraction with a numerator below 2^32 and a denominator between 1 and 2^63"}
+		return 0, &check.Error{Name: "rate", Value: fmt.Sprintf("%d/%d", num, den),
+			Rule: "a fraction with a numerator below 2^32 and a denominator between 1 and 2^63"}
 	}
 	return permuteAndFlip(fair{src}, scores, num, den)
 }
@@ -81,7 +82,8 @@ func permuteAndFlip(c coins, scores []int, num, den uint64) (int, error) {
 		gap := uint64(largest - scores[order[i]])
 		over, rate := bits.Mul64(gap, num)
 		if over != 0 || rate > maxUniform {
-			return 0, &check.Error{Name: "difference of scores", Value: gap, Rule: fmt.Sprintf("at most 2^63/%d", num)}
+			return 0, &check.Error{Name: "difference of scores", Value: gap,
+				Rule: fmt.Sprintf("at most 2^63/%d", num)}
 		}
 		heads, err := c.exp(rate, den)
 		if err != nil {

@@ -56,7 +56,9 @@ func roughDelta(shift, variance, first, epsilon float64) float64 {
 		m := math.Floor(epsilon*variance/shift) - shift + 1
 		return tail(m) - math.Exp(epsilon)*tail(m+2*shift)
 	}
-	law := newTable(math.Sqrt(1500*first), func(k float64) float64 { return math.Exp(-k * k / (2 * first)) })
+	law := newTable(math.Sqrt(1500*first), func(k float64) float64 {
+		return math.Exp(-k * k / (2 * first))
+	})
 	sum, lost := 0.0, 0.0
 	for x := -law.reach; x <= law.reach; x++ {
 		m := math.Floor((epsilon/shift-(shift-2*float64(x))/(2*first))*variance) - shift + 1

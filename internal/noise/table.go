@@ -29,13 +29,17 @@ const (
 // Table returns the law in float64. Cost: a few nanoseconds for each of 28σ numbers.
 func (g Gaussian) Table() Table {
 	double, _ := new(big.Rat).Add(g.variance, g.variance).Float64()
-	return newTable(math.Sqrt(cutoff*double), func(k float64) float64 { return math.Exp(-k * k / double) })
+	return newTable(math.Sqrt(cutoff*double), func(k float64) float64 {
+		return math.Exp(-k * k / double)
+	})
 }
 
 // Table returns the law in float64. Cost: a few nanoseconds for each of about 80b numbers.
 func (l Laplace) Table() Table {
 	b := float64(l.num) / float64(l.den)
-	return newTable(min(cutoff*b, wideCutoff*b+countsReach), func(k float64) float64 { return math.Exp(-math.Abs(k) / b) })
+	return newTable(min(cutoff*b, wideCutoff*b+countsReach), func(k float64) float64 {
+		return math.Exp(-math.Abs(k) / b)
+	})
 }
 
 func newTable(reach float64, weight func(k float64) float64) Table {
@@ -87,7 +91,8 @@ func (t Table) ArgMax(counts []int) []float64 {
 	nodes := make([]float64, t.enough(len(counts)))
 	weights := make([]float64, len(nodes))
 	quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
-	below, equal, factor := make([]float64, len(runs)), make([]float64, len(runs)), make([]float64, len(runs))
+	below, equal, factor := make([]float64, len(runs)), make([]float64, len(runs)),
+		make([]float64, len(runs))
 	won := make([]float64, len(runs))
 	// No count wins with a value that the largest certainly exceeds.
 	largest := runs[0].Count
@@ -173,7 +178,8 @@ func PermuteAndFlipLaw(scores []int, num, den uint64) []float64 {
 		largest = max(largest, q)
 	}
 	rate := float64(num) / float64(den)
-	heads, sure, tails := make([]float64, len(scores)), make([]float64, len(scores)), make([]float64, len(scores))
+	heads, sure, tails := make([]float64, len(scores)), make([]float64, len(scores)),
+		make([]float64, len(scores))
 	for j, q := range scores {
 		x := -float64(largest-q) * rate
 		heads[j], sure[j], tails[j] = math.Exp(x), 1, -math.Expm1(x)

@@ -51,9 +51,11 @@ func ReadHeader(r io.Reader) (*Header, error) {
 	case strings.HasPrefix(head, Magic) && n < 10:
 		return nil, rulef("the header is cut off")
 	case strings.HasPrefix(head, "\x80") && n > 1 && pre[1] >= 2 && pre[1] <= 5:
-		return nil, rulef("the file is a Python pickle, which is a program and is not run: save the array with numpy.save")
+		return nil, rulef("the file is a Python pickle, which is a program and is not run: save the " +
+			"array with numpy.save")
 	case strings.HasPrefix(head, "PK\x03\x04"):
-		return nil, rulef("the file is a zip archive: say by its name (.npz) or the format that it is one of NumPy")
+		return nil, rulef("the file is a zip archive: say by its name (.npz) or the format that it is " +
+			"one of NumPy")
 	case !strings.HasPrefix(head, Magic):
 		return nil, rulef("the file does not begin as a NumPy array does: %s, want %q", clip(head), Magic)
 	}
@@ -98,7 +100,8 @@ func readHeader(r io.Reader, p []byte) error {
 // it: nothing is evaluated. A string, a boolean or a tuple of dimensions stands in
 // a group of its own. The type of records of several fields is a list.
 var (
-	npyEntry   = regexp.MustCompile(`^\s*['"](\w+)['"]\s*:\s*(?:['"]([^'"\\\n]*)['"]|(True|False)|\(([\dL,\s]*)\))\s*(,\s*|$)`)
+	npyEntry = regexp.MustCompile(
+		`^\s*['"](\w+)['"]\s*:\s*(?:['"]([^'"\\\n]*)['"]|(True|False)|\(([\dL,\s]*)\))\s*(,\s*|$)`)
 	npyRecords = regexp.MustCompile(`['"]descr['"]\s*:\s*\[`)
 )
 
@@ -132,7 +135,9 @@ func (h *Header) parse(text string) error {
 		case key == "fortran_order" && m[3] != "":
 			h.Fortran = m[3] == "True"
 		case key == "shape" && m[2] == "" && m[3] == "":
-			for _, dim := range strings.FieldsFunc(m[4], func(r rune) bool { return strings.ContainsRune(", \t\n", r) }) {
+			for _, dim := range strings.FieldsFunc(m[4], func(r rune) bool {
+				return strings.ContainsRune(", \t\n", r)
+			}) {
 				n, err := strconv.ParseInt(strings.TrimSuffix(dim, "L"), 10, 64)
 				if err != nil {
 					return malformed
@@ -160,7 +165,8 @@ func (h *Header) Bytes(each int) (int64, error) {
 	for _, d := range h.Shape {
 		hi, lo := bits.Mul64(n, uint64(d))
 		if !empty && (hi != 0 || lo > 1<<62) {
-			return 0, rulef("the header claims %s elements of %d bytes, more than any disk holds", h.Dims(), each)
+			return 0, rulef("the header claims %s elements of %d bytes, more than any disk holds", h.Dims(),
+				each)
 		}
 		n = lo
 	}
@@ -197,7 +203,8 @@ func Head(descr string, shape ...int64) []byte {
 	for _, d := range shape {
 		fmt.Fprintf(&dims, "%d, ", d)
 	}
-	text := fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': (%s), }", descr, strings.TrimSuffix(dims.String(), " "))
+	text := fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': (%s), }", descr,
+		strings.TrimSuffix(dims.String(), " "))
 	for (10+len(text)+1)%64 != 0 {
 		text += " "
 	}

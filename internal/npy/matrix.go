@@ -30,14 +30,16 @@ func ReadMatrix(r io.Reader) (Matrix, error) {
 	}
 	read, size := elements(h.Descr)
 	if read == nil {
-		return Matrix{}, rulef("the element type %s is none for vectors: want float64, float32 or integers", clip(h.Descr))
+		return Matrix{}, rulef(
+			"the element type %s is none for vectors: want float64, float32 or integers", clip(h.Descr))
 	}
 	length, err := h.Bytes(size)
 	if err != nil {
 		return Matrix{}, err
 	}
 	if len(h.Shape) != 1 && len(h.Shape) != 2 {
-		return Matrix{}, rulef("the array has %d dimensions, want 1 (a vector) or 2 (one vector per row)", len(h.Shape))
+		return Matrix{}, rulef("the array has %d dimensions, want 1 (a vector) or 2 (one vector per row)",
+			len(h.Shape))
 	}
 	if length == 0 {
 		return Matrix{}, rulef("the array is empty (%s elements)", h.Dims())
@@ -50,7 +52,8 @@ func ReadMatrix(r io.Reader) (Matrix, error) {
 	case got > length:
 		return Matrix{}, rulef("there are more bytes behind the %s elements", h.Dims())
 	case got < length:
-		return Matrix{}, rulef("the header claims %s elements of %d bytes, %d in all, but there are %d", h.Dims(), size, length, got)
+		return Matrix{}, rulef("the header claims %s elements of %d bytes, %d in all, but there are %d",
+			h.Dims(), size, length, got)
 	}
 	m := Matrix{Rows: 1, Columns: int(h.Shape[0]), Vector: true}
 	if len(h.Shape) == 2 {

@@ -26,8 +26,10 @@ func TestReadMatrix(t *testing.T) {
 		x             []float64
 		rule          string
 	}{
-		{file("|u1", "False", "(2, 3)", "\x00\x01\x02\x03\x04\xff"), 2, 3, []float64{0, 1, 2, 3, 4, 255}, ""},
-		{file("|i1", "True", "(2, 3)", "\x00\x01\x02\x03\x04\xff"), 2, 3, []float64{0, 2, 4, 1, 3, -1}, ""},
+		{file("|u1", "False", "(2, 3)", "\x00\x01\x02\x03\x04\xff"), 2, 3, []float64{0, 1, 2, 3, 4, 255},
+			""},
+		{file("|i1", "True", "(2, 3)", "\x00\x01\x02\x03\x04\xff"), 2, 3, []float64{0, 2, 4, 1, 3, -1},
+			""},
 		{file("<f8", "False", "(1,)", one), 1, 1, []float64{1}, ""},
 		{file(">f4", "False", "(1,)", "\xc0\x20\x00\x00"), 1, 1, []float64{-2.5}, ""},
 		{file("<i2", "False", "(1,)", "\xfe\xff"), 1, 1, []float64{-2}, ""},
@@ -62,7 +64,8 @@ func TestReadMatrix(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := ReadMatrix(io.MultiReader(strings.NewReader(file("<f8", "False", "(1,)", "")), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, err := ReadMatrix(io.MultiReader(strings.NewReader(file("<f8", "False", "(1,)", "")),
+		iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("a reader that fails: %v", err)
 	}
 }
@@ -78,7 +81,10 @@ func TestVectorsReturn(t *testing.T) {
 			t.Fatalf("elements begin at %d", b.Len()-8*len(x))
 		}
 		m, err := ReadMatrix(&b)
-		if err != nil || !m.Vector || m.Rows != 1 || !slices.EqualFunc(m.Row(0), x, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+		if err != nil || !m.Vector || m.Rows != 1 ||
+			!slices.EqualFunc(m.Row(0), x, func(a, b float64) bool {
+				return math.Float64bits(a) == math.Float64bits(b)
+			}) {
 			t.Fatalf("%v became %v, %v", x, m, err)
 		}
 	})
@@ -89,7 +95,8 @@ func FuzzReadMatrix(f *testing.F) {
 	f.Add(append(Head("'>i2'", 2), 0, 0, 0, 0))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		m, err := ReadMatrix(bytes.NewReader(in))
-		if err == nil && (m.Rows < 1 || m.Columns < 1 || len(m.X) != m.Rows*m.Columns || len(m.X) > len(in)) {
+		if err == nil && (m.Rows < 1 || m.Columns < 1 || len(m.X) != m.Rows*m.Columns ||
+			len(m.X) > len(in)) {
 			t.Errorf("%d × %d, %d numbers of %d bytes", m.Rows, m.Columns, len(m.X), len(in))
 		}
 	})

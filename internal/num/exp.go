@@ -65,7 +65,8 @@ func OneMinusPow(d, y *big.Rat) Interval {
 		// Exact, so that a result that is a short decimal stays one.
 		q := new(big.Rat).Sub(one, d)
 		n := y.Num()
-		power := new(big.Rat).SetFrac(new(big.Int).Exp(q.Num(), n, nil), new(big.Int).Exp(q.Denom(), n, nil))
+		power := new(big.Rat).SetFrac(new(big.Int).Exp(q.Num(), n, nil),
+			new(big.Int).Exp(q.Denom(), n, nil))
 		return FromRat(power.Sub(one, power))
 	}
 	z := FromRat(y).Mul(negLog(new(big.Rat).Sub(one, d)))

@@ -4,9 +4,12 @@ import "math"
 
 // Margins of float64 formulas, by which a result is moved to the side that promises less.
 const (
-	Margin    = 1e-14                           // relative, for a handful of operations, each correct to a few units in the last place
-	SumMargin = 1e-9                            // relative, for sums of up to 2¹⁶ positive terms, each off by a few units in the last place
-	Tiny      = 4 * math.SmallestNonzeroFloat64 // absolute, where a part may underflow: what is not 0 is not reported as 0
+	// relative, for a handful of operations, each correct to a few units in the last place
+	Margin = 1e-14
+	// relative, for sums of up to 2¹⁶ positive terms, each off by a few units in the last place
+	SumMargin = 1e-9
+	// absolute, where a part may underflow: what is not 0 is not reported as 0
+	Tiny = 4 * math.SmallestNonzeroFloat64
 )
 
 // LogExpm1 returns ln(e^x - 1) for x > 0, to a few units in the last place.

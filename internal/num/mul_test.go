@@ -15,8 +15,10 @@ func TestMulIsTheGeneralRule(t *testing.T) {
 		if rapid.Bool().Draw(t, name+" is small") {
 			return big.NewRat(rapid.Int64Range(-2, 4).Draw(t, name), 1)
 		}
-		x := big.NewRat(rapid.Int64Range(-1<<20, 1<<40).Draw(t, name), rapid.Int64Range(1, 1<<40).Draw(t, name+" denominator"))
-		power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(rapid.IntRange(0, 2000).Draw(t, name+" power"))))
+		x := big.NewRat(rapid.Int64Range(-1<<20, 1<<40).Draw(t, name),
+			rapid.Int64Range(1, 1<<40).Draw(t, name+" denominator"))
+		power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1),
+			uint(rapid.IntRange(0, 2000).Draw(t, name+" power"))))
 		if rapid.Bool().Draw(t, name+" is tiny") {
 			return x.Quo(x, power)
 		}
@@ -33,11 +35,14 @@ func TestMulIsTheGeneralRule(t *testing.T) {
 		}
 		got, want := x.Mul(y), x.mulAny(y)
 		if got.lo.Cmp(want.lo) != 0 || got.hi.Cmp(want.hi) != 0 {
-			t.Fatalf("[%v, %v]·[%v, %v] = [%v, %v], want [%v, %v]", x.lo, x.hi, y.lo, y.hi, got.lo, got.hi, want.lo, want.hi)
+			t.Fatalf("[%v, %v]·[%v, %v] = [%v, %v], want [%v, %v]", x.lo, x.hi, y.lo, y.hi, got.lo, got.hi,
+				want.lo, want.hi)
 		}
 		for i, e := range []*big.Float{got.lo, got.hi} {
-			if mode := []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf}[i]; e.Prec() != precision || e.Mode() != mode {
-				t.Fatalf("an end has %d bits and rounds %v, want %d and %v", e.Prec(), e.Mode(), precision, mode)
+			if mode := []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf}[i]; e.Prec() != precision ||
+				e.Mode() != mode {
+				t.Fatalf("an end has %d bits and rounds %v, want %d and %v", e.Prec(), e.Mode(), precision,
+					mode)
 			}
 		}
 	})

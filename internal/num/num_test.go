@@ -17,8 +17,10 @@ func TestKnownDigits(t *testing.T) {
 		want string
 	}{
 		{"e", Exp(big.NewRat(1, 1)), "2.71828182845904523536028747135266249775724709369995957496697"},
-		{"e^0.1", Exp(big.NewRat(1, 10)), "1.10517091807564762481170782649024666822454719473751871879286"},
-		{"1-(1/2)^(1/2)", OneMinusPow(big.NewRat(1, 2), big.NewRat(1, 2)), "0.29289321881345247559915563789515096071516406231152596341166"},
+		{"e^0.1", Exp(big.NewRat(1, 10)),
+			"1.10517091807564762481170782649024666822454719473751871879286"},
+		{"1-(1/2)^(1/2)", OneMinusPow(big.NewRat(1, 2), big.NewRat(1, 2)),
+			"0.29289321881345247559915563789515096071516406231152596341166"},
 	}
 	for _, c := range cases {
 		want, _ := new(big.Rat).SetString(c.want)
@@ -70,7 +72,8 @@ func TestOneMinusPowAgainstExactPowers(t *testing.T) {
 		if got.Cmp(FromRat(exact.Sub(one, exact))) != 0 {
 			t.Fatalf("1-(1-%v)^%d is not in its interval", d, n)
 		}
-		if width := new(big.Float).Quo(new(big.Float).Sub(got.hi, got.lo), got.lo); width.Sign() != 0 && (width.Sign() < 0 || width.MantExp(nil) > -200) {
+		if width := new(big.Float).Quo(new(big.Float).Sub(got.hi, got.lo), got.lo); width.Sign() != 0 &&
+			(width.Sign() < 0 || width.MantExp(nil) > -200) {
 			t.Fatalf("1-(1-%v)^%d is known to 2^%d only", d, n, width.MantExp(nil))
 		}
 		// The n-th root, raised again.
@@ -85,13 +88,15 @@ func TestOneMinusPowAgainstExactPowers(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		den := rapid.Int64Range(2, 1_000_000_000).Draw(t, "den")
-		check(t, big.NewRat(rapid.Int64Range(1, den-1).Draw(t, "num"), den), rapid.SampledFrom([]int64{1, 2, 3, 17, 30, 700}).Draw(t, "n"))
+		check(t, big.NewRat(rapid.Int64Range(1, den-1).Draw(t, "num"), den),
+			rapid.SampledFrom([]int64{1, 2, 3, 17, 30, 700}).Draw(t, "n"))
 	})
 	tiny := Decimal(1e-300)
 	check(t, tiny, 3)
 	check(t, tiny, 17)
 	// Far in the tail the result is 1 up to e^-4096.
-	if got := OneMinusPow(big.NewRat(1, 2), big.NewRat(1_000_000, 1)); got.Upper() != 1 || got.Lower() < 1-0x1p-53 {
+	if got := OneMinusPow(big.NewRat(1, 2), big.NewRat(1_000_000, 1)); got.Upper() != 1 ||
+		got.Lower() < 1-0x1p-53 {
 		t.Errorf("1-2^-1000000 in [%v, %v]", got.Lower(), got.Upper())
 	}
 }
@@ -104,7 +109,8 @@ func TestDecimalUpAndDown(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		x := big.NewRat(rapid.Int64Range(0, 1<<60).Draw(t, "num"), rapid.Int64Range(1, 1<<60).Draw(t, "den"))
+		x := big.NewRat(rapid.Int64Range(0, 1<<60).Draw(t, "num"),
+			rapid.Int64Range(1, 1<<60).Draw(t, "den"))
 		lo, hi := FromRat(x).DecimalDown(), FromRat(x).DecimalUp()
 		if Decimal(lo).Cmp(x) > 0 || Decimal(hi).Cmp(x) < 0 {
 			t.Fatalf("%v is not between %v and %v", x, lo, hi)
@@ -118,7 +124,8 @@ func TestDecimalUpAndDown(t *testing.T) {
 // Every operation must keep the exact rational result inside.
 func TestOperationsHoldTheExactResult(t *testing.T) {
 	rat := func(t *rapid.T, name string) *big.Rat {
-		return big.NewRat(rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, name), rapid.Int64Range(1, 999_983).Draw(t, name+" denominator"))
+		return big.NewRat(rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, name),
+			rapid.Int64Range(1, 999_983).Draw(t, name+" denominator"))
 	}
 	holds := func(i Interval, x *big.Rat) bool {
 		lo, _ := i.lo.Rat(nil)
@@ -188,7 +195,8 @@ func TestEndsOfWideIntervals(t *testing.T) {
 	if down := x.DecimalDown(); Decimal(down).Cmp(seventh) > 0 || down < 0.1428571428571428 {
 		t.Errorf("DecimalDown of [1/7, 1/3] = %v", down)
 	}
-	for _, c := range []struct{ a, b Interval }{{FromRat(seventh), FromRat(third)}, {FromRat(third), FromRat(seventh)}} {
+	for _, c := range []struct{ a, b Interval }{{FromRat(seventh), FromRat(third)},
+		{FromRat(third), FromRat(seventh)}} {
 		h := c.a.Hull(c.b)
 		if h.Lower() != FromRat(seventh).Lower() || h.Upper() != FromRat(third).Upper() {
 			t.Errorf("hull: [%v, %v]", h.Lower(), h.Upper())

@@ -75,7 +75,8 @@ func TestSpecialFunctionsKnownDigits(t *testing.T) {
 		// The reference carries 60 digits: give it one unit of the 58th.
 		slack := new(big.Float).Abs(want)
 		slack.Quo(slack, big.NewFloat(1e58))
-		if got.lo.Cmp(new(big.Float).Add(want, slack)) > 0 || got.hi.Cmp(new(big.Float).Sub(want, slack)) < 0 {
+		if got.lo.Cmp(new(big.Float).Add(want, slack)) > 0 ||
+			got.hi.Cmp(new(big.Float).Sub(want, slack)) < 0 {
 			t.Errorf("%s(%g) = [%.60g, %.60g], reference %s", c.f, c.x, got.lo, got.hi, c.want)
 		}
 		if got.lo.Cmp(got.hi) > 0 {
@@ -128,7 +129,8 @@ func TestNormalTailBranchesAgree(t *testing.T) {
 	}
 	fraction := ExpReal(FromInt(-18)).Quo(Sqrt(pi().scale(1))).Quo(t6)
 	if series.Cmp(fraction) != 0 || relativeBits(fraction) < 200 {
-		t.Errorf("Q(6): series [%.60g, %.60g], fraction [%.60g, %.60g]", series.lo, series.hi, fraction.lo, fraction.hi)
+		t.Errorf("Q(6): series [%.60g, %.60g], fraction [%.60g, %.60g]", series.lo, series.hi,
+			fraction.lo, fraction.hi)
 	}
 }
 
@@ -177,7 +179,8 @@ func TestSpecialFunctionsPanicOutside(t *testing.T) {
 // fraction is cut off there while it still moves: without an interval for the rest it would
 // miss the series' result.
 func TestNormalTailByBothMethods(t *testing.T) {
-	for _, x := range []*big.Rat{big.NewRat(601, 100), big.NewRat(13, 2), big.NewRat(7, 1), big.NewRat(8, 1)} {
+	for _, x := range []*big.Rat{big.NewRat(601, 100), big.NewRat(13, 2), big.NewRat(7, 1),
+		big.NewRat(8, 1)} {
 		fraction := NormalTail(FromRat(x))
 		at := FromRat(x)
 		square := at.Mul(at)
@@ -189,7 +192,8 @@ func TestNormalTailByBothMethods(t *testing.T) {
 		}
 		series := FromRat(big.NewRat(1, 2)).Sub(density.Mul(Interval{sum.lo, up().Add(sum.hi, term.hi)}))
 		if fraction.Cmp(series) != 0 {
-			t.Errorf("Q(%v): %v and %v", x.FloatString(2), fraction.lo.Text('g', 100), series.lo.Text('g', 100))
+			t.Errorf("Q(%v): %v and %v", x.FloatString(2), fraction.lo.Text('g', 100),
+				series.lo.Text('g', 100))
 		}
 	}
 }

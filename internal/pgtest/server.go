@@ -53,7 +53,8 @@ func Start(t testing.TB, settings ...string) *Server {
 	for _, setting := range settings {
 		s.options = append(s.options, "-c", setting)
 	}
-	init := s.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "darrm", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	init := s.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "darrm", "-A", "trust", "-E",
+		"UTF8", "--locale=C", "--no-sync")
 	if out, err := init.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
@@ -83,7 +84,8 @@ func (s *Server) run(t testing.TB) {
 	}
 	s.log = log
 	// One that is killed leaves its shared memory behind: in its folder, which goes with the test.
-	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=", "-c", "dynamic_shared_memory_type=mmap"}, s.options...)
+	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=",
+		"-c", "dynamic_shared_memory_type=mmap"}, s.options...)
 	s.process = s.command("postgres", args...)
 	s.process.Stdout, s.process.Stderr = log, log
 	if err := s.process.Start(); err != nil {

@@ -153,7 +153,8 @@ func TestBernoulli53Frequencies(t *testing.T) {
 	const n = 200_000
 	sources := map[string]randsrc.Source{"secure": randsrc.NewSecure(), "seeded": randsrc.NewSeeded(1)}
 	for name, src := range sources {
-		for _, k := range []uint64{0, randsrc.One53 / 100, randsrc.One53 / 3, randsrc.One53 / 2, randsrc.One53 / 10 * 9, randsrc.One53} {
+		for _, k := range []uint64{0, randsrc.One53 / 100, randsrc.One53 / 3, randsrc.One53 / 2,
+			randsrc.One53 / 10 * 9, randsrc.One53} {
 			var ones int
 			for range n {
 				b, err := randsrc.Bernoulli53(src, k)
@@ -174,7 +175,8 @@ func TestBernoulli53Frequencies(t *testing.T) {
 }
 
 func BenchmarkBernoulli53(b *testing.B) {
-	for name, src := range map[string]randsrc.Source{"secure": randsrc.NewSecure(), "seeded": randsrc.NewSeeded(1)} {
+	for name, src := range map[string]randsrc.Source{"secure": randsrc.NewSecure(),
+		"seeded": randsrc.NewSeeded(1)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := randsrc.Bernoulli53(src, randsrc.One53/3); err != nil {

@@ -40,17 +40,16 @@ const keyMagic = "darrm job key v1\n"
 //
 // # Security
 //
-// The coins of query q are the bytes F_k(0‖q), F_k(1‖q), …, the counters as 8 bytes,
-// big-endian: they stand first and have a fixed length, so no two pairs of counter
-// and query give the same input. Were F_s and F_k random functions, the coins of
-// different queries would be independent and uniform and every probability exact, as
-// with [Secure]. What differs is the advantage of telling HMAC-SHA-256 under an
-// unknown key from a random function, for which nothing better is known than to
-// search 2²⁵⁶ keys, or 2¹²⁸ outputs for a collision inside (M. Bellare, New Proofs for NMAC and HMAC:
-// Security Without Collision-Resistance (2006)). So a release with these coins is
-// differentially private against everybody who computes less than that
-// (I. Mironov, O. Pandey, O. Reingold and S. Vadhan, Computational Differential Privacy
-// (2009)). The system's generator, a cipher over a seed, has the same reservation.
+// The coins of query q are the bytes F_k(0‖q), F_k(1‖q), …, the counters as 8 bytes, big-endian:
+// they stand first and have a fixed length, so no two pairs of counter and query give the same
+// input. Were F_s and F_k random functions, the coins of different queries would be independent and
+// uniform and every probability exact, as with [Secure]. What differs is the advantage of telling
+// HMAC-SHA-256 under an unknown key from a random function, for which nothing better is known than
+// to search 2²⁵⁶ keys, or 2¹²⁸ outputs for a collision inside (M. Bellare, New Proofs for NMAC and
+// HMAC: Security Without Collision-Resistance (2006)). So a release with these coins is
+// differentially private against everybody who computes less than that (I. Mironov, O. Pandey, O.
+// Reingold and S. Vadhan, Computational Differential Privacy (2009)). The system's generator, a
+// cipher over a seed, has the same reservation.
 //
 // It needs three things of the caller:
 //
@@ -116,8 +115,8 @@ func (k *Key) Fingerprint() [sha256.Size]byte {
 	return k.material().sub(fingerprintLabel)
 }
 
-// Derive returns 256 bits for another use of the key in the same job, as secret as the key: F_s of a
-// label that no other use has. It panics for a key that NewKey did not make.
+// Derive returns 256 bits for another use of the key in the same job, as secret as the key: F_s of
+// a label that no other use has. It panics for a key that NewKey did not make.
 func (k *Key) Derive(use string) [sha256.Size]byte {
 	if err := k.ok(); err != nil {
 		panic("randsrc: " + err.Error())

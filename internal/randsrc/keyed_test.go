@@ -182,7 +182,9 @@ func draw(t testing.TB, s *Keyed) (uint64, bool) {
 // other uses have others. Names are chosen to run into each other if the counter
 // or the length were left out: "" and a counter's bytes, one name a beginning of another.
 func TestKeyedCoinsBelongToKeyAndQuery(t *testing.T) {
-	names := []string{"", "\x00", "0", "00", "1", "q", "q1", "q10", "q1\x00", strings.Repeat("\x00", 8), "\x00\x00\x00\x00\x00\x00\x00\x01", strings.Repeat("q", 55), strings.Repeat("q", 56), strings.Repeat("q", 4096)}
+	names := []string{"", "\x00", "0", "00", "1", "q", "q1", "q10", "q1\x00",
+		strings.Repeat("\x00", 8), "\x00\x00\x00\x00\x00\x00\x00\x01", strings.Repeat("q", 55),
+		strings.Repeat("q", 56), strings.Repeat("q", 4096)}
 	seen := map[[32]byte]string{}
 	for _, seed := range []byte{1, 2} {
 		k := fixedKey(seed)
@@ -216,7 +218,8 @@ func TestKeyedCoinsBelongToKeyAndQuery(t *testing.T) {
 				t.Errorf("pin of %q is %s", name, other)
 			}
 		}
-		for what, b := range map[string][32]byte{"fingerprint": k.Fingerprint(), "coins key": k.material().coins, "pin key": k.material().pins, "secret": k.material().secret} {
+		for what, b := range map[string][32]byte{"fingerprint": k.Fingerprint(),
+			"coins key": k.material().coins, "pin key": k.material().pins, "secret": k.material().secret} {
 			if other, ok := seen[b]; ok {
 				t.Errorf("%s of key %d is %s", what, seed, other)
 			}
@@ -259,7 +262,8 @@ func TestZeroKeyIsRefused(t *testing.T) {
 		if err := k.Send(new(bytes.Buffer)); err == nil {
 			t.Errorf("%s is sent", name)
 		}
-		for what, f := range map[string]func(){"Fingerprint": func() { k.Fingerprint() }, "Pin": func() { k.Pin() }} {
+		for what, f := range map[string]func(){"Fingerprint": func() { k.Fingerprint() },
+			"Pin": func() { k.Pin() }} {
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -285,9 +289,12 @@ func TestKeyDoesNotLeak(t *testing.T) {
 	type hidden struct{ k *Key }
 	type hiddenValue struct{ k Key }
 	type hiddenCoins struct{ c *Keyed }
-	needles := []string{"a7a7", "A7A7", "167 167", "\xa7\xa7", "p6en", fmt.Sprint(m.coins[:4])[1:10], fmt.Sprintf("%x", m.coins[:4]), fmt.Sprintf("%x", m.pins[:4])}
+	needles := []string{"a7a7", "A7A7", "167 167", "\xa7\xa7", "p6en", fmt.Sprint(m.coins[:4])[1:10],
+		fmt.Sprintf("%x", m.coins[:4]), fmt.Sprintf("%x", m.pins[:4])}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%b", "%o"} {
-		for _, v := range []any{k, *k, []*Key{k}, struct{ K *Key }{k}, struct{ K Key }{*k}, map[string]Key{"k": *k}, k.Coins("q"), hidden{k}, &hidden{k}, hiddenValue{*k}, []hiddenValue{{*k}}, hiddenCoins{k.Coins("q")}} {
+		for _, v := range []any{k, *k, []*Key{k}, struct{ K *Key }{k}, struct{ K Key }{*k},
+			map[string]Key{"k": *k}, k.Coins("q"), hidden{k}, &hidden{k}, hiddenValue{*k},
+			[]hiddenValue{{*k}}, hiddenCoins{k.Coins("q")}} {
 			out := fmt.Sprintf(verb, v)
 			for _, n := range needles {
 				if strings.Contains(out, n) {
@@ -335,7 +342,8 @@ func TestKeyTravels(t *testing.T) {
 	zero := append([]byte(keyMagic), make([]byte, 32)...)
 	refused("the zero key", zero, [32]byte{})
 	boom := errors.New("boom")
-	if _, err := ReadKey(readerFunc(func([]byte) (int, error) { return 0, boom }), k.Fingerprint()); !errors.Is(err, boom) {
+	if _, err := ReadKey(readerFunc(func([]byte) (int, error) { return 0, boom }),
+		k.Fingerprint()); !errors.Is(err, boom) {
 		t.Errorf("failing reader: %v", err)
 	}
 }
@@ -404,7 +412,9 @@ func TestKeyCannotBeChosen(t *testing.T) {
 func TestKeyedLooksUniformAcrossQueries(t *testing.T) {
 	const n = 1 << 16
 	key := fixedKey(6)
-	if what := looksUniform(t, n, func(i int) *Keyed { return key.Coins(fmt.Sprint("query-", i)) }); what != "" {
+	if what := looksUniform(t, n, func(i int) *Keyed {
+		return key.Coins(fmt.Sprint("query-", i))
+	}); what != "" {
 		t.Error(what)
 	}
 	// The same count sees coins that do not depend on all of the name.
@@ -456,7 +466,8 @@ func looksUniform(t *testing.T, n int, source func(i int) *Keyed) string {
 		}
 	}
 	if !half(coins) || !half(sameCoin) || !half(sameBit) {
-		return fmt.Sprintf("coins %d, repeated coins %d, repeated bits %d of %d", coins, sameCoin, sameBit, n)
+		return fmt.Sprintf("coins %d, repeated coins %d, repeated bits %d of %d", coins, sameCoin,
+			sameBit, n)
 	}
 	chi2, want := 0.0, float64(n)/256
 	for _, c := range low {

@@ -231,7 +231,8 @@ func TestReadErrors(t *testing.T) {
 	if u, err := s.Uint53(); err != nil || u != 0xaaaaaaaaaaaaaaaa>>11 {
 		t.Errorf("after the failure: %#x, %v", u, err)
 	}
-	if b, err := over(bytes.NewReader(make([]byte, bufferSize-1))).Bit(); !errors.Is(err, io.ErrUnexpectedEOF) || b {
+	if b, err := over(bytes.NewReader(make([]byte, bufferSize-1))).Bit(); !errors.Is(err,
+		io.ErrUnexpectedEOF) || b {
 		t.Errorf("short reader: %t, %v", b, err)
 	}
 }
@@ -424,7 +425,8 @@ func TestSeededIsTheDocumentedFunction(t *testing.T) {
 		for i, w := range want {
 			if i%3 == 2 {
 				if got, err := src.Bit(); err != nil || got != (w>>63 == 1) {
-					t.Fatalf("seed %d, stream %d, output %d: coin %t, %v; want %d", id[0], id[1], i, got, err, w>>63)
+					t.Fatalf("seed %d, stream %d, output %d: coin %t, %v; want %d", id[0], id[1], i, got, err,
+						w>>63)
 				}
 			} else if got, err := src.Uint53(); err != nil || got != w>>11 {
 				t.Fatalf("seed %d, stream %d, output %d: %d, %v; want %d", id[0], id[1], i, got, err, w>>11)
@@ -445,7 +447,8 @@ func TestSeededGolden(t *testing.T) {
 		{0, 1, [3]uint64{4269593638168104, 6872079124390719, 6176674461135234}},
 		{42, 0, [3]uint64{6602379643133541, 5797077163886823, 3361830978667629}},
 		{20240, 3, [3]uint64{2306366830671226, 5086106420357374, 6477646903527790}},
-		{18446744073709551615, 18446744073709551615, [3]uint64{3573458868160693, 8055833192176803, 19635132160950}},
+		{18446744073709551615, 18446744073709551615,
+			[3]uint64{3573458868160693, 8055833192176803, 19635132160950}},
 	}
 	for _, tt := range tests {
 		s := NewSeededStream(tt.seed, tt.stream)

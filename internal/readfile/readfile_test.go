@@ -31,14 +31,17 @@ func TestWhole(t *testing.T) {
 			}
 		}
 		got, err := Whole(context.Background(), name, 9999)
-		if err == nil || len(got) > 0 || err.Error() != name+" has 10000 bytes, but at most 9999 are read of it" {
+		if err == nil || len(got) > 0 || err.Error() != name+
+			" has 10000 bytes, but at most 9999 are read of it" {
 			t.Errorf("%s with limit 9999: %d bytes, %v", name, len(got), err)
 		}
 	}
-	if _, err := Whole(context.Background(), filepath.Join(dir, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Whole(context.Background(), filepath.Join(dir, "none"), 1); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if _, err := Whole(context.Background(), dir, 1<<20); err == nil || err.Error() != dir+" is a directory, not a file" {
+	if _, err := Whole(context.Background(), dir, 1<<20); err == nil ||
+		err.Error() != dir+" is a directory, not a file" {
 		t.Errorf("a directory: %v", err)
 	}
 }
@@ -50,11 +53,13 @@ func TestLimit(t *testing.T) {
 	for length := range 6 {
 		for limit := range int64(6) {
 			for name, by := range map[string]func(io.Reader) io.Reader{
-				"at once": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader, "end with data": iotest.DataErrReader,
+				"at once": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader,
+				"end with data": iotest.DataErrReader,
 			} {
 				want := "abcdef"[:length]
 				got, err := io.ReadAll(Limit(ctx, by(strings.NewReader(want)), "x", limit))
-				if over := int64(length) > limit; over != (err != nil) || string(got) != want[:min(length, int(limit))] {
+				if over := int64(length) > limit; over != (err != nil) ||
+					string(got) != want[:min(length, int(limit))] {
 					t.Errorf("%d bytes %s with limit %d: %q, %v", length, name, limit, got, err)
 				}
 				if err != nil && !strings.HasPrefix(err.Error(), "x has more than ") {

@@ -31,9 +31,11 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	}
 	defer socket.Close()
 	for path, what := range map[string]string{
-		at("fifo"): "a pipe", at("pipe"): "a pipe", at("zero"): "a device", "/dev/zero": "a device", "socket": "a socket",
+		at("fifo"): "a pipe", at("pipe"): "a pipe", at("zero"): "a device", "/dev/zero": "a device",
+		"socket": "a socket",
 	} {
-		if b, err := Whole(context.Background(), path, 1<<20); err == nil || len(b) > 0 || err.Error() != path+" is "+what+", not a file" {
+		if b, err := Whole(context.Background(), path, 1<<20); err == nil || len(b) > 0 ||
+			err.Error() != path+" is "+what+", not a file" {
 			t.Errorf("%s: %d bytes, %v", path, len(b), err)
 		}
 	}

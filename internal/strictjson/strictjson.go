@@ -49,14 +49,15 @@ const (
 	maxFields = 256
 )
 
-// Check reads the first JSON value of data and refuses one that two readers could read
-// differently. Package encoding/json matches field names in any case, keeps the last of several, and
-// reads U+FFFD where bytes are no UTF-8 and where a surrogate has no other half; others
-// keep the first, or take "Epsilon" for another field than "epsilon". So text must be Unicode, and a
-// field name must be lower-case ASCII letters, digits and underscores, and stand once in its
-// object. An object has at most 256 fields, and the value at most 16 levels.
+// Check reads the first JSON value of data and refuses one that two readers could read differently.
+// Package encoding/json matches field names in any case, keeps the last of several, and reads
+// U+FFFD where bytes are no UTF-8 and where a surrogate has no other half; others keep the first,
+// or take "Epsilon" for another field than "epsilon". So text must be Unicode, and a field name
+// must be lower-case ASCII letters, digits and underscores, and stand once in its object. An object
+// has at most 256 fields, and the value at most 16 levels.
 func Check(data []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(data)) // refuses such text, and a name that stands there twice
+	// refuses such text, and a name that stands there twice
+	d := jsontext.NewDecoder(bytes.NewReader(data))
 	for {
 		token, err := d.ReadToken()
 		if err != nil {

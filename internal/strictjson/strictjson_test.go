@@ -26,10 +26,12 @@ func TestCheck(t *testing.T) {
 		`{"` + long + `":[01]}`:               "invalid",
 		`{"a":"\ud83d\ude00 \ufffd \\ud800 ` + "\uFFFD\U0001F600" + `"}`: "",
 		`[{"b":{}},"A","A",null,1e400]`:                                  "",
-		`1 }`:                                                            "", // the caller sees to what follows
+		// the caller sees to what follows
+		`1 }`: "",
 	} {
 		err := strictjson.Check([]byte(text))
-		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want) || len(err.Error()) > 150) {
+		if err == nil && want != "" || err != nil &&
+			(want == "" || !strings.Contains(err.Error(), want) || len(err.Error()) > 150) {
 			t.Errorf("%.60q: %.200v, want %q", text, err, want)
 		}
 	}
@@ -37,7 +39,8 @@ func TestCheck(t *testing.T) {
 
 // What is taken is JSON for the standard library too, in Unicode that it need not mend.
 func FuzzCheck(f *testing.F) {
-	for _, text := range []string{`{"a":"\ud83d\ude00"}`, `{"a":"\ud800"}`, "\"\xe9\"", `[{"a":1},{"a":[null,-0.0e1]}]`, ` 1 2`} {
+	for _, text := range []string{`{"a":"\ud83d\ude00"}`, `{"a":"\ud800"}`, "\"\xe9\"",
+		`[{"a":1},{"a":[null,-0.0e1]}]`, ` 1 2`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -53,7 +56,9 @@ func FuzzCheck(f *testing.F) {
 			return // a number beyond float64
 		}
 		again, err := json.Marshal(v)
-		if err != nil || strings.Count(string(again), "\uFFFD") > strings.Count(strings.ToLower(string(first)), `\ufffd`)+strings.Count(string(first), "\uFFFD") {
+		if err != nil || strings.Count(string(again),
+			"\uFFFD") > strings.Count(strings.ToLower(string(first)), `\ufffd`)+
+			strings.Count(string(first), "\uFFFD") {
 			t.Fatalf("%q: read as %q, %v", data, again, err)
 		}
 	})

@@ -83,7 +83,8 @@ func (p *Page) Fact(title, text string) {
 // Hang breaks text into lines of at most width columns, the first after first, the others
 // after rest.
 func Hang(width int, first, rest, text string) string {
-	return first + strings.Join(fold(text, width-twwidth.Width(first), width-twwidth.Width(rest)), "\n"+rest)
+	return first + strings.Join(fold(text, width-twwidth.Width(first), width-twwidth.Width(rest)),
+		"\n"+rest)
 }
 
 // Fold breaks text at spaces into lines of at most width columns. A longer word has a line of
@@ -97,12 +98,13 @@ var together = regexp.MustCompile(`\([^\s(),]+, [^\s(),]+\)\S*|\S+ [=≤≥±] \
 // fold is Fold where the first line has another width than the rest.
 func fold(text string, first, rest int) (lines []string) {
 	const space = "\x00" // no break
-	text = together.ReplaceAllStringFunc(strings.Join(strings.Fields(text), " "), func(s string) string {
-		if twwidth.Width(s) > rest {
-			return s
-		}
-		return strings.ReplaceAll(s, " ", space)
-	})
+	text = together.ReplaceAllStringFunc(strings.Join(strings.Fields(text), " "),
+		func(s string) string {
+			if twwidth.Width(s) > rest {
+				return s
+			}
+			return strings.ReplaceAll(s, " ", space)
+		})
 	line, width := "", first
 	for i, word := range strings.Fields(text) {
 		word = strings.ReplaceAll(word, space, " ")

@@ -177,8 +177,9 @@ func (p *Page) render(t Table, columns []column) error {
 			Borders: tw.BorderNone,
 			Symbols: tw.NewSymbols(tw.StyleLight),
 			Settings: tw.Settings{
-				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.On, ShowFooter: tw.On},
-				Lines:      tw.Lines{ShowHeaderLine: tw.On, ShowFooterLine: tw.On},
+				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.On,
+					ShowFooter: tw.On},
+				Lines: tw.Lines{ShowHeaderLine: tw.On, ShowFooterLine: tw.On},
 			},
 		})),
 		tablewriter.WithHeaderAutoFormat(tw.Off),

@@ -14,7 +14,8 @@ import (
 )
 
 func TestWidth(t *testing.T) {
-	for text, want := range map[string]int{"": Standard, "100": 100, "0": Standard, "-3": Standard, "wide": Standard, "7": Least} {
+	for text, want := range map[string]int{"": Standard, "100": 100, "0": Standard, "-3": Standard,
+		"wide": Standard, "7": Least} {
 		t.Setenv("COLUMNS", text)
 		if got := Width(io.Discard); got != want {
 			t.Errorf("COLUMNS=%q: %d columns, want %d", text, got, want)
@@ -90,9 +91,11 @@ func TestTable(t *testing.T) {
 			var row []string
 			for c := range cols {
 				if numeric[c] {
-					row = append(row, fmt.Sprintf("%d%d.%0*d", r+1, c+1, rapid.IntRange(1, 12).Draw(t, "digits"), 7))
+					row = append(row, fmt.Sprintf("%d%d.%0*d", r+1, c+1, rapid.IntRange(1, 12).Draw(t, "digits"),
+						7))
 				} else {
-					row = append(row, cell(r, c, rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,7}`), 1, 12).Draw(t, "words")))
+					row = append(row, cell(r, c, rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,7}`), 1, 12).Draw(t,
+						"words")))
 				}
 			}
 			table.Rows = append(table.Rows, row)
@@ -129,7 +132,8 @@ func TestTable(t *testing.T) {
 func TestTableInOnePiece(t *testing.T) {
 	table := Table{
 		Header: []string{"votes for one answer", "γ(l), optimal", "what is said of it"},
-		Rows:   [][]string{{"0 or 11", "1.000000", "nothing that would be long"}, {"1 or 10", "0.977696", "-"}},
+		Rows: [][]string{{"0 or 11", "1.000000", "nothing that would be long"},
+			{"1 or 10", "0.977696", "-"}},
 		Footer: []string{"error\nother", "0.041269485\n0.045812597", ""},
 	}
 	for width, want := range map[int]string{

@@ -12,8 +12,9 @@ import (
 	"github.com/darrm/darrm/internal/vec"
 )
 
-// Scores on vertices far from 0 are large, however small the set is: where they would not fit the samplers' integers the
-// plan is refused. The set is one unit wide; 2²⁶ units from 0 a sum of gradients n·M = 2³⁹ has scores of 2⁶⁶.
+// Scores on vertices far from 0 are large, however small the set is: where they would not fit the
+// samplers' integers the plan is refused. The set is one unit wide; 2²⁶ units from 0 a sum of
+// gradients n·M = 2³⁹ has scores of 2⁶⁶.
 func TestScoresOfFarVertices(t *testing.T) {
 	c := hinges(t, 2)
 	c.Steps, c.Selection = 1, PermuteAndFlip
@@ -25,7 +26,8 @@ func TestScoresOfFarVertices(t *testing.T) {
 		}
 		// All records alike: the largest score there is.
 		fw := p.(*frankWolfePlan)
-		largest := float64(fw.n) * float64(fw.schedule.Levels) * math.Hypot(far, 1) / (fw.c.Set.Diameter() / 2)
+		largest := float64(fw.n) * float64(fw.schedule.Levels) * math.Hypot(far, 1) /
+			(fw.c.Set.Diameter() / 2)
 		if largest > maxUnits {
 			t.Errorf("vertices at %g: scores up to %g units are taken", far, largest)
 		}
@@ -35,7 +37,8 @@ func TestScoresOfFarVertices(t *testing.T) {
 		t.Error(err)
 	}
 	var broken *check.Error
-	if err := at(0x1p26); !errors.As(err, &broken) || !strings.Contains(err.Error(), "for scores up to") {
+	if err := at(0x1p26); !errors.As(err, &broken) ||
+		!strings.Contains(err.Error(), "for scores up to") {
 		t.Errorf("vertices at 2²⁶: %v", err)
 	}
 }
@@ -44,25 +47,29 @@ func TestScoresOfFarVertices(t *testing.T) {
 func TestEveryStepIsPriced(t *testing.T) {
 	c := DPSGD{Setting: setting(), Ball: 1, Rate: 0.05, Steps: 40}
 	p := sampled(t, c, 1000, 3)
-	step := accountant.SubsampledGaussian{NoiseMultiplier: p.noise, SamplingRate: c.Rate, Neighbours: accountant.AddOrRemoveOne}
+	step := accountant.SubsampledGaussian{NoiseMultiplier: p.noise, SamplingRate: c.Rate,
+		Neighbours: accountant.AddOrRemoveOne}
 	a := must.Get(must.Get(accountant.New(accountant.AddOrRemoveOne))(t).Charge(step, c.Steps))(t)
 	if want, got := must.Get(a.Epsilon(1e-6))(t), p.Price().Cost.Epsilon; math.Abs(got-want) > 1e-9 {
 		t.Errorf("priced at %.9g, but %d steps cost %.9g", got, c.Steps, want)
 	}
-	if run := must.Get(p.Train(records(t, [][]float64{{1, 0, 0}}, []float64{1})))(t).Rounds(); run != c.Steps {
+	if run := must.Get(p.Train(records(t, [][]float64{{1, 0, 0}}, []float64{1})))(t).Rounds(); run !=
+		c.Steps {
 		t.Errorf("%d steps are run", run)
 	}
 }
 
-// A search ends with a gradient of norm γ in each of two worlds, on whichever side: the points that it may end at are apart by
-// what the record does and twice γ/λ, and by twice γ/λ even where the records are the same.
+// A search ends with a gradient of norm γ in each of two worlds, on whichever side: the points that
+// it may end at are apart by what the record does and twice γ/λ, and by twice γ/λ even where the
+// records are the same.
 func TestToleranceCountsInBothWorlds(t *testing.T) {
 	const lambda = 2
 	far := func(p *minimised, x, side float64) float64 {
 		// J(w) = |xw - 30| + λw²/2, smoothed far from here, is least at x/λ.
 		w := x/lambda + side*p.tolerance/lambda*(1-1e-6)
 		g, sum, v, b := make([]float64, 1), make([]float64, 1), []float64{w}, []float64{0}
-		if err := p.gradient(t.Context(), records(t, [][]float64{{x}}, []float64{30}), b, v, g, sum); err != nil {
+		if err := p.gradient(t.Context(), records(t, [][]float64{{x}}, []float64{30}), b, v, g,
+			sum); err != nil {
 			t.Fatal(err)
 		}
 		if vec.Norm(g)+p.rounding(b, v) > p.tolerance {
@@ -71,13 +78,15 @@ func TestToleranceCountsInBothWorlds(t *testing.T) {
 		return w
 	}
 	out := output(t, OutputPerturbation{Setting: setting(), Lambda: lambda}, 1, 1)
-	if apart := far(out, 1, 1) - far(out, -1, -1); apart > out.sensitivity || apart < out.sensitivity*(1-1e-6) {
+	if apart := far(out, 1, 1) - far(out, -1, -1); apart > out.sensitivity ||
+		apart < out.sensitivity*(1-1e-6) {
 		t.Errorf("output perturbation: points %.12g apart, sensitivity %.12g", apart, out.sensitivity)
 	}
 	s := setting()
 	s.Target.Epsilon = 10
 	obj := objective(t, ObjectivePerturbation{Setting: s, Lambda: lambda, Smoothing: 1}, 1, 1)
-	if apart := far(obj, 1, 1) - far(obj, 1, -1); apart > obj.sensitivity || apart < obj.sensitivity*(1-1e-5) {
+	if apart := far(obj, 1, 1) - far(obj, 1, -1); apart > obj.sensitivity ||
+		apart < obj.sensitivity*(1-1e-5) {
 		t.Errorf("objective perturbation: points %.12g apart, sensitivity %.12g", apart, obj.sensitivity)
 	}
 }

@@ -26,16 +26,20 @@ func methods(t *testing.T) map[string]Plan {
 	s.Loss = loss.Logistic{}
 	plans := map[string]Plan{}
 	for name, method := range map[string]Method{
-		"phased":            PhasedSGD{Setting: s, Ball: 1},
-		"phased, free":      PhasedSGD{Setting: s, Noise: Printed, Oracle: Bisection},
-		"proximal":          ProximallyGuided{Setting: s, Ball: 1, WeakConvexity: 1, Rounds: 5, Steps: 4},
-		"dp-sgd":            DPSGD{Setting: s, Ball: 1, Rate: 0.3, Steps: 6, Average: true},
-		"output":            OutputPerturbation{Setting: s, Ball: 1},
-		"objective":         ObjectivePerturbation{Setting: s, Lambda: 1},
-		"frank-wolfe":       FrankWolfe{Setting: s, Set: l1(t, 3, 1), Steps: 9},
-		"frank-wolfe, list": FrankWolfe{Setting: s, Set: hull(t, 2, [][]float64{{1, 0, 0}, {0, 1, 1}, {-1, -1, 0}, {0.5, 0, -1}}), Steps: 9, Noise: Printed},
-		"poly-sfw":          PolySFW{Setting: s, Set: l1(t, 3, 1), Batches: Batches{Rounds: 3, FullBudget: true}},
-		"nsfw":              NSFW{Setting: s, Set: lp(t, 3, 1.5, 1), Batches: Batches{Rounds: 3, FullBudget: true}},
+		"phased":       PhasedSGD{Setting: s, Ball: 1},
+		"phased, free": PhasedSGD{Setting: s, Noise: Printed, Oracle: Bisection},
+		"proximal":     ProximallyGuided{Setting: s, Ball: 1, WeakConvexity: 1, Rounds: 5, Steps: 4},
+		"dp-sgd":       DPSGD{Setting: s, Ball: 1, Rate: 0.3, Steps: 6, Average: true},
+		"output":       OutputPerturbation{Setting: s, Ball: 1},
+		"objective":    ObjectivePerturbation{Setting: s, Lambda: 1},
+		"frank-wolfe":  FrankWolfe{Setting: s, Set: l1(t, 3, 1), Steps: 9},
+		"frank-wolfe, list": FrankWolfe{Setting: s,
+			Set: hull(t, 2, [][]float64{{1, 0, 0}, {0, 1, 1}, {-1, -1, 0}, {0.5, 0, -1}}), Steps: 9,
+			Noise: Printed},
+		"poly-sfw": PolySFW{Setting: s, Set: l1(t, 3, 1),
+			Batches: Batches{Rounds: 3, FullBudget: true}},
+		"nsfw": NSFW{Setting: s, Set: lp(t, 3, 1.5, 1),
+			Batches: Batches{Rounds: 3, FullBudget: true}},
 	} {
 		p, err := method.Plan(60, 3)
 		if err != nil {
@@ -53,10 +57,13 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 	r, other := leaning(t, rng, 60, 3), leaning(t, rng, 60, 3)
 	for name, p := range methods(t) {
 		a := traintest.Trained(t, p, r)
-		if a.Digest() == traintest.Trained(t, p, other).Digest() || a.Digest() != traintest.Trained(t, p, r).Digest() {
+		if a.Digest() == traintest.Trained(t, p, other).Digest() ||
+			a.Digest() != traintest.Trained(t, p, r).Digest() {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
-		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 || !(a.NoiseScale() > 0 || a.NoiseScale() == 0 && p.Price().Bound != accountant.MethodGaussian) { // vertices have no noise of their own
+		// vertices have no noise of their own
+		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 ||
+			!(a.NoiseScale() > 0 || a.NoiseScale() == 0 && p.Price().Bound != accountant.MethodGaussian) {
 			t.Errorf("%s: cost %v, price %v, noise %v", name, a.Cost(), p.Price().Cost, a.NoiseScale())
 		}
 		best, err := train.LeastEpsilon(p.Price().Event, p.Price().Relation, 1e-6, p.Price().Bound)
@@ -138,7 +145,8 @@ func TestGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := train.Problem{Loss: loss.Logistic{}, Regularizer: geometry.Ball{Radius: 0.5}, Records: r}.Optimum()
+	best, err := train.Problem{Loss: loss.Logistic{}, Regularizer: geometry.Ball{Radius: 0.5},
+		Records: r}.Optimum()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,13 +169,16 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 	for range 8 {
 		n, d := 1+int(math.Exp(rng.Float64()*14)), 1+rng.IntN(100)
 		s := Setting{
-			Loss: loss.LeastSquares{}, Clip: math.Exp(6*rng.Float64() - 3), Radius: math.Exp(6*rng.Float64() - 3),
-			Target: accountant.Cost{Epsilon: math.Exp(4*rng.Float64() - 3), Delta: math.Exp(-2 - 20*rng.Float64())},
+			Loss: loss.LeastSquares{}, Clip: math.Exp(6*rng.Float64() - 3),
+			Radius: math.Exp(6*rng.Float64() - 3),
+			Target: accountant.Cost{Epsilon: math.Exp(4*rng.Float64() - 3),
+				Delta: math.Exp(-2 - 20*rng.Float64())},
 		}
 		ball := math.Exp(6*rng.Float64() - 3)
 		for _, m := range []Method{
 			PhasedSGD{Setting: s, Ball: ball}, PhasedSGD{Setting: s, Oracle: Bisection},
-			ProximallyGuided{Setting: s, Ball: ball, WeakConvexity: rng.Float64(), Rounds: 1 + rng.IntN(n), Steps: 1 + rng.IntN(50)},
+			ProximallyGuided{Setting: s, Ball: ball, WeakConvexity: rng.Float64(), Rounds: 1 + rng.IntN(n),
+				Steps: 1 + rng.IntN(50)},
 			OutputPerturbation{Setting: s, Ball: ball}, ObjectivePerturbation{Setting: s, Ball: ball},
 		} {
 			p, err := m.Plan(n, d)
@@ -181,12 +192,15 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 			planned++
 			price := p.Price()
 			best, err := train.LeastEpsilon(price.Event, price.Relation, s.Target.Delta, price.Bound)
-			if err != nil || price.Cost.Epsilon > s.Target.Epsilon || best.Cost.Epsilon > s.Target.Epsilon || price.Cost.Delta > s.Target.Delta {
-				t.Errorf("%s %+v, n = %d, d = %d: price %v, event %v (%v)", price.Method, s, n, d, price.Cost, best.Cost, err)
+			if err != nil || price.Cost.Epsilon > s.Target.Epsilon || best.Cost.Epsilon > s.Target.Epsilon ||
+				price.Cost.Delta > s.Target.Delta {
+				t.Errorf("%s %+v, n = %d, d = %d: price %v, event %v (%v)", price.Method, s, n, d, price.Cost,
+					best.Cost, err)
 			}
 			end := 0
 			for _, b := range price.Blocks {
-				if b.From < end && price.Method != "objective-perturbation" || b.To <= b.From || b.To > n || !(b.Deviation > 0) || math.IsInf(b.Deviation, 1) {
+				if b.From < end && price.Method != "objective-perturbation" || b.To <= b.From || b.To > n ||
+					!(b.Deviation > 0) || math.IsInf(b.Deviation, 1) {
 					t.Errorf("%s, n = %d: block %+v after record %d", price.Method, n, b, end)
 				}
 				end = b.To
@@ -213,7 +227,9 @@ func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 	}
 	all := []methods{
 		{"phased-sgd", func(s Setting, r float64) Method { return PhasedSGD{Setting: s, Ball: r} }},
-		{"frank-wolfe", func(s Setting, r float64) Method { return FrankWolfe{Setting: s, Set: set(r), Steps: 100} }},
+		{"frank-wolfe", func(s Setting, r float64) Method {
+			return FrankWolfe{Setting: s, Set: set(r), Steps: 100}
+		}},
 		{"poly-sfw", func(s Setting, r float64) Method {
 			return PolySFW{Setting: s, Set: set(r), Batches: Batches{Rounds: 2, FullBudget: true}}
 		}},
@@ -254,7 +270,8 @@ func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 			}
 			for _, x := range []float64{0, 1e-200, 1e50} {
 				rows, y := repeat(n, x, -x), make([]float64, n)
-				if _, err := train.Simulate(traintest.Trained(t, plan, records(t, rows, y)), 1).Run(t.Context(), nil); err != nil {
+				if _, err := train.Simulate(traintest.Trained(t, plan, records(t, rows, y)), 1).Run(t.Context(),
+					nil); err != nil {
 					t.Errorf("%s at %g with features %g: %v", m.name, scale, x, err)
 				}
 			}

@@ -40,7 +40,8 @@ func approxAllowed(c accountant.Cost) traintest.Allowed {
 
 // views runs both worlds, each run with a seed of its own, and returns the adversary's view of each
 // run.
-func views(starts [2]func(train.Coins) train.Run, view func(r train.Run) float64) (zero, one []float64) {
+func views(starts [2]func(train.Coins) train.Run,
+	view func(r train.Run) float64) (zero, one []float64) {
 	var out [2][]float64
 	for w, start := range starts {
 		for i := range auditRuns {
@@ -131,11 +132,16 @@ func TestAuditPhased(t *testing.T) {
 	c.Neighbours = accountant.BlankOne
 	blank := phased(t, c, 4, 1)
 	for name, caught := range map[string]bool{
-		"half the noise":                           audit(half, sound.price, worlds(t, 4, 1, 1000), false),
-		"a batch that is used twice":               audit(reused, sound.price, worlds(t, 4, 1, 1000), false),
-		"the sensitivity of a blanked record":      audit(blank, blank.price, worlds(t, 4, 1, 1000), false),
-		"records that are not shortened":           audit(sound, sound.price, worlds(t, 4, 3, 3000), true),
-		"slopes that are not clipped to the bound": audit(steep, sound.price, worlds(t, 4, 1, 1000), false),
+		"half the noise": audit(half, sound.price, worlds(t, 4, 1, 1000),
+			false),
+		"a batch that is used twice": audit(reused, sound.price, worlds(t, 4, 1, 1000),
+			false),
+		"the sensitivity of a blanked record": audit(blank, blank.price, worlds(t, 4, 1, 1000),
+			false),
+		"records that are not shortened": audit(sound, sound.price, worlds(t, 4, 3, 3000),
+			true),
+		"slopes that are not clipped to the bound": audit(steep, sound.price, worlds(t, 4, 1, 1000),
+			false),
 	} {
 		if !caught {
 			t.Errorf("mutant %q passes", name)
@@ -144,7 +150,8 @@ func TestAuditPhased(t *testing.T) {
 }
 
 func TestAuditProximallyGuided(t *testing.T) {
-	c := ProximallyGuided{Setting: clippedSetting(), Ball: 100, WeakConvexity: 1, Rounds: 2, Steps: 2, Start: []float64{0}}
+	c := ProximallyGuided{Setting: clippedSetting(), Ball: 100, WeakConvexity: 1, Rounds: 2, Steps: 2,
+		Start: []float64{0}}
 	plan, err := c.Plan(4, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +171,8 @@ func TestAuditProximallyGuided(t *testing.T) {
 			starts[k] = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })
-		return traintest.Broken(zero, one, gaussianAllowed(sound.price.Blocks[0].Multiplier()/math.Sqrt(2)))
+		return traintest.Broken(zero, one, gaussianAllowed(sound.price.Blocks[0].Multiplier()/
+			math.Sqrt(2)))
 	}
 	half := *sound
 	half.price.Blocks = slices.Clone(sound.price.Blocks)
@@ -191,7 +199,8 @@ func TestAuditPerturbations(t *testing.T) {
 				}
 			}
 			starts[k] = func(coins train.Coins) train.Run {
-				return &minimisedRun{p: p, rows: own, noise: coins.Normals(), w: make([]float64, 1), out: make([]float64, 1)}
+				return &minimisedRun{p: p, rows: own, noise: coins.Normals(), w: make([]float64, 1),
+					out: make([]float64, 1)}
 			}
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })
@@ -232,7 +241,8 @@ func TestAuditSampled(t *testing.T) {
 	audit := func(p *sampledPlan, x float64, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run
 		// One world has the record, the other does not.
-		for k, r := range []*data.Records{records(t, repeat(1, 0), ones(1)), records(t, [][]float64{{0}, {x}}, []float64{1, 1000})} {
+		for k, r := range []*data.Records{records(t, repeat(1, 0), ones(1)),
+			records(t, [][]float64{{0}, {x}}, []float64{1, 1000})} {
 			own := r
 			if !raw {
 				var err error
@@ -242,7 +252,8 @@ func TestAuditSampled(t *testing.T) {
 			}
 			starts[k] = func(coins train.Coins) train.Run {
 				one := func() []float64 { return make([]float64, 1) }
-				return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins, w: one(), mean: one(), g: one(), z: one()}
+				return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins,
+					w: one(), mean: one(), g: one(), z: one()}
 			}
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })

@@ -14,6 +14,7 @@ const curveOrders = 1400
 func curveOrder(i int) float64 { return 1 + 1e-4*math.Exp(float64(i)*0.02) }
 
 // zcdpCurve returns the event of a mechanism that is ρ-zCDP by the named theorem.
-func zcdpCurve(relation accountant.Relation, rho float64, theorem string) (accountant.Event, error) {
+func zcdpCurve(relation accountant.Relation, rho float64,
+	theorem string) (accountant.Event, error) {
 	return influenceCurve(relation, theorem, []influence{{math.Inf(1), rho}})
 }

@@ -63,13 +63,15 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		t.Neighbours = accountant.AddOrRemoveOne
 	}
 	if t.Neighbours != accountant.AddOrRemoveOne {
-		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "add or remove one record for dp-sgd: its accountant knows Poisson samples under no other"}
+		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours,
+			Rule: "add or remove one record for dp-sgd: its accountant knows Poisson samples under no other"}
 	}
 	if c.Rate == 0 {
 		c.Rate = min(1, 256/float64(n))
 	}
 	if !(c.Rate > 0 && c.Rate <= 1) {
-		return nil, &check.Error{Name: "sampling rate", Value: c.Rate, Rule: "in (0,1], or 0 for 256 records"}
+		return nil, &check.Error{Name: "sampling rate", Value: c.Rate,
+			Rule: "in (0,1], or 0 for 256 records"}
 	}
 	if c.Steps == 0 {
 		c.Steps = int(math.Ceil(10 / c.Rate))
@@ -81,7 +83,8 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0"}
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) && !(c.StepSize == 0 && c.Ball > 0) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball", data.MaxMagnitude)}
+		return nil, &check.Error{Name: "step size", Value: c.StepSize,
+			Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball", data.MaxMagnitude)}
 	}
 	p := &sampledPlan{task: t, c: c}
 	if err := p.calibrate(); err != nil {
@@ -96,8 +99,10 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		Sensitivity: t.norm, Deviation: p.noise * t.norm,
 	}}
 	p.price.Notes = []string{
-		fmt.Sprintf("each step samples every record with probability %.6g; noise multiplier %.6g", c.Rate, p.noise),
-		"for records that are added or removed: to replace one is two such steps, and costs (2·epsilon, (1+e^epsilon)·delta)",
+		fmt.Sprintf("each step samples every record with probability %.6g; noise multiplier %.6g", c.Rate,
+			p.noise),
+		"for records that are added or removed: to replace one is two such steps, and costs " +
+			"(2·epsilon, (1+e^epsilon)·delta)",
 	}
 	return p, nil
 }
@@ -105,7 +110,8 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 // event is the run with noise σ.
 func (p *sampledPlan) event(sigma float64) (accountant.Event, error) {
 	return accountant.Compose(accountant.Charge{
-		Event: accountant.SubsampledGaussian{NoiseMultiplier: sigma, SamplingRate: p.c.Rate, Neighbours: p.Neighbours}, Count: p.c.Steps,
+		Event: accountant.SubsampledGaussian{NoiseMultiplier: sigma, SamplingRate: p.c.Rate,
+			Neighbours: p.Neighbours}, Count: p.c.Steps,
 	})
 }
 
@@ -121,19 +127,23 @@ func (p *sampledPlan) epsilon(sigma float64, method accountant.Method) (accounta
 // privacy loss distributions, which are tighter.
 func (p *sampledPlan) calibrate() error {
 	find := func(start float64, method accountant.Method) (float64, error) {
-		s := train.Search{Start: start, Least: start * 1e-6, Most: max(start, accountant.MaxNoise), Tolerance: 5e-3}
-		sigma, _, err := train.Calibrate(context.Background(), p.Target.Epsilon, s, func(sigma float64) (float64, error) {
-			b, err := p.epsilon(sigma, method)
-			return b.Cost.Epsilon, err
-		})
+		s := train.Search{Start: start, Least: start * 1e-6, Most: max(start, accountant.MaxNoise),
+			Tolerance: 5e-3}
+		sigma, _, err := train.Calibrate(context.Background(), p.Target.Epsilon, s,
+			func(sigma float64) (float64, error) {
+				b, err := p.epsilon(sigma, method)
+				return b.Cost.Epsilon, err
+			})
 		return sigma, err
 	}
 	high, err := find(1, accountant.MethodRDP)
 	if err != nil {
-		return fmt.Errorf("dp-sgd: no noise up to %g meets epsilon = %g at delta = %g (%w)", float64(accountant.MaxNoise), p.Target.Epsilon, p.Target.Delta, err)
+		return fmt.Errorf("dp-sgd: no noise up to %g meets epsilon = %g at delta = %g (%w)",
+			float64(accountant.MaxNoise), p.Target.Epsilon, p.Target.Delta, err)
 	}
 	method := accountant.MethodRDP
-	if tighter, err := find(high*0.95, accountant.MethodPLD); err == nil && tighter < high { // else too many steps for it
+	// else too many steps for it
+	if tighter, err := find(high*0.95, accountant.MethodPLD); err == nil && tighter < high {
 		high, method = tighter, accountant.MethodPLD
 	}
 	best, err := p.epsilon(high, method)
@@ -155,7 +165,8 @@ func (p *sampledPlan) Price() train.Price { return p.price.Clone() }
 // Compare prices the noise in use by two rules.
 func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
-	row := train.PriceRow{Noise: Calibrated, Sensitivity: b.Sensitivity, Deviation: b.Deviation, Holds: true}
+	row := train.PriceRow{Noise: Calibrated, Sensitivity: b.Sensitivity, Deviation: b.Deviation,
+		Holds: true}
 	moments, err := p.epsilon(p.noise, accountant.MethodRDP)
 	if err != nil {
 		return nil, err
@@ -179,12 +190,15 @@ func (p *sampledPlan) Train(r *data.Records) (train.Algorithm, error) {
 		a.noise /= float64(p.c.Steps)
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex dp-sgd v1\n%q %v %v %v\n%v %v %v %v %v %v %v\n", p.link.Name(), p.slope, p.Radius, p.c.Ball, p.n, p.c.Rate, p.c.Steps, p.c.StepSize, p.c.Lambda, p.c.Average, p.noise)
+	fmt.Fprintf(h, "darrm convex dp-sgd v1\n%q %v %v %v\n%v %v %v %v %v %v %v\n", p.link.Name(),
+		p.slope, p.Radius, p.c.Ball, p.n, p.c.Rate, p.c.Steps, p.c.StepSize, p.c.Lambda, p.c.Average,
+		p.noise)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	a.digest = [32]byte(h.Sum(nil))
 	a.start = func(coins train.Coins) train.Run {
 		v := func() []float64 { return make([]float64, p.d) }
-		return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins, w: v(), mean: v(), g: v(), z: v()}
+		return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins,
+			w: v(), mean: v(), g: v(), z: v()}
 	}
 	return a, nil
 }

@@ -29,7 +29,8 @@ func TestSampledPrice(t *testing.T) {
 	c := DPSGD{Setting: setting(), Ball: 1, Rate: 0.02, Steps: 300}
 	p := sampled(t, c, 1000, 3)
 	price := p.Price()
-	if !(price.Cost.Epsilon <= 1 && price.Cost.Epsilon > 0.98) || price.Relation != accountant.AddOrRemoveOne || price.Bound != accountant.MethodPLD {
+	if !(price.Cost.Epsilon <= 1 && price.Cost.Epsilon > 0.98) ||
+		price.Relation != accountant.AddOrRemoveOne || price.Bound != accountant.MethodPLD {
 		t.Errorf("%+v", price)
 	}
 	a, err := accountant.New(accountant.AddOrRemoveOne)
@@ -63,7 +64,8 @@ func TestSampledRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []float64{0.1, 1} {
-		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q}, price: train.Price{Blocks: []train.Block{{StepSize: 1, Deviation: 1}}}}
+		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q},
+			price: train.Price{Blocks: []train.Block{{StepSize: 1, Deviation: 1}}}}
 		a := traintest.Trained(t, p, records(t, repeat(1000, 1), ones(1000)))
 		e := a.Start(train.Coins{}).(*sampledRun)
 		reads := &counted{samples: e.rows, reads: map[int]map[int]int{}}
@@ -102,7 +104,8 @@ func TestSampledLearns(t *testing.T) {
 	for _, average := range []bool{false, true} {
 		p.c.Average = average
 		got := problem.Objective(traintest.Simulate(t, traintest.Trained(t, p, r), 1))
-		t.Logf("average %v: %.4f between %.4f and %.4f; %s", average, got, best.Value, zero, p.price.Notes)
+		t.Logf("average %v: %.4f between %.4f and %.4f; %s", average, got, best.Value, zero,
+			p.price.Notes)
 		if !(zero-got > 0.5*(zero-best.Value)) {
 			t.Errorf("average %v: %.4f, without learning %.4f, best %.4f", average, got, zero, best.Value)
 		}

@@ -44,7 +44,8 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		return erm{}, err
 	}
 	if !(smoothing >= 0) || math.IsInf(smoothing, 1) {
-		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0, or a finite Moreau parameter"}
+		return erm{}, &check.Error{Name: "smoothing", Value: smoothing,
+			Rule: "0, or a finite Moreau parameter"}
 	}
 	if prox, ok := t.link.(loss.Proximal); ok && (math.IsInf(t.link.Curvature(), 1) || smoothing > 0) {
 		if smoothing == 0 {
@@ -55,11 +56,13 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		}
 	}
 	if smoothing > 0 && math.IsInf(t.link.Curvature(), 1) {
-		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0 for " + t.link.Name() + ", which has no proximal map"}
+		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0 for " + t.link.Name() +
+			", which has no proximal map"}
 	}
 	c := t.link.Curvature()
 	if math.IsInf(c, 1) {
-		return erm{}, &check.Error{Name: "task", Value: t.link.Name(), Rule: "smooth, or with a proximal map that smooths it"}
+		return erm{}, &check.Error{Name: "task", Value: t.link.Name(),
+			Rule: "smooth, or with a proximal map that smooths it"}
 	}
 	return erm{task: t, curvature: c}, nil
 }
@@ -71,7 +74,8 @@ func (e *erm) regularise(lambda, suggested float64) error {
 		e.lambda = suggested
 	}
 	if !(e.lambda >= 1e-100 && e.lambda <= data.MaxMagnitude) {
-		return check.SettledBy(&check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity"}, "lambda", "set")
+		return check.SettledBy(&check.Error{Name: "lambda", Value: lambda,
+			Rule: "above 0, or 0 beside a ball: the account rests on strong convexity"}, "lambda", "set")
 	}
 	return nil
 }
@@ -85,7 +89,8 @@ func (e *erm) solve(ctx context.Context, rows *data.Records, b, w []float64) err
 	smooth := (e.curvature*e.Radius*e.Radius + e.lambda) * (1 + slack)
 	far := (e.norm + vec.Norm(b)) / e.lambda
 	// At the extrapolated points ‖∇J‖ ≤ 3L√(2·gap/λ).
-	orders := math.Log(18) + 3*math.Log(smooth) + 2*math.Log(far) - 2*math.Log(e.tolerance/2) - math.Log(e.lambda)
+	orders := math.Log(18) + 3*math.Log(smooth) + 2*math.Log(far) - 2*math.Log(e.tolerance/2) -
+		math.Log(e.lambda)
 	limit := 100 + 2*math.Sqrt(smooth/e.lambda)*max(1, orders)
 	root := math.Sqrt(e.lambda / smooth)
 	momentum := (1 - root) / (1 + root)

@@ -88,7 +88,8 @@ func TestMinimiserAgainstOthers(t *testing.T) {
 // and those with kinks; and comes near it.
 func TestAcceptance6OutputSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
-	for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[loss.Hinge]{}, loss.GLM[loss.Absolute]{}, loss.LeastSquares{}} {
+	for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[loss.Hinge]{}, loss.GLM[loss.Absolute]{},
+		loss.LeastSquares{}} {
 		far := 1.0
 		if _, squares := l.(loss.LeastSquares); squares {
 			far = 30 // where slopes are clipped
@@ -118,7 +119,8 @@ func TestAcceptance6OutputSensitivity(t *testing.T) {
 				}
 			}
 			if largest < 0.4*p.sensitivity {
-				t.Errorf("%s, %v: the sensitivity %g is never near, the largest is %g", l.Name(), relation, p.sensitivity, largest)
+				t.Errorf("%s, %v: the sensitivity %g is never near, the largest is %g", l.Name(), relation,
+					p.sensitivity, largest)
 			}
 		}
 	}
@@ -133,13 +135,15 @@ func TestMinimiserIsAlwaysCertified(t *testing.T) {
 			s := setting()
 			s.Loss = loss.GLM[loss.Hinge]{}
 			p := output(t, OutputPerturbation{Setting: s, Lambda: lambda}, n, 3)
-			for _, r := range []*data.Records{leaning(t, rng, n, 3), records(t, repeat(n, 1, 0, 0), ones(n)), records(t, repeat(n, 0, 0, 0), ones(n))} {
+			for _, r := range []*data.Records{leaning(t, rng, n, 3), records(t, repeat(n, 1, 0, 0), ones(n)),
+				records(t, repeat(n, 0, 0, 0), ones(n))} {
 				b := unit(rng, 3)
 				floats.Scale(rng.Float64(), b)
 				w := p.minimiser(t, r, b)
 				g, sum := make([]float64, 3), make([]float64, 3)
 				if err := p.gradient(t.Context(), r, b, w, g, sum); err != nil || vec.Norm(g) > p.tolerance {
-					t.Errorf("lambda = %g, n = %d: gradient %g, tolerance %g, %v", lambda, n, vec.Norm(g), p.tolerance, err)
+					t.Errorf("lambda = %g, n = %d: gradient %g, tolerance %g, %v", lambda, n, vec.Norm(g),
+						p.tolerance, err)
 				}
 			}
 		}
@@ -240,7 +244,8 @@ func TestObjectivePerturbationByDensities(t *testing.T) {
 		}
 		largest := 0.0
 		for _, pair := range [][2]*data.Records{
-			{world(1, far), world(-1, far)}, {world(1, 1), world(1, 0)}, {world(1, 0), world(0, 0)}, {world(0, 0), world(1, 0)},
+			{world(1, far), world(-1, far)}, {world(1, 1), world(1, 0)}, {world(1, 0), world(0, 0)},
+			{world(0, 0), world(1, 0)},
 		} {
 			largest = max(largest, p.hockeyStick(t, pair, epsilon, noise*p.linear))
 		}
@@ -251,7 +256,8 @@ func TestObjectivePerturbationByDensities(t *testing.T) {
 		l                 loss.Loss
 		lambda, smoothing float64
 		far               float64
-	}{{loss.Logistic{}, 0.4, 0, 1}, {absolute, 4, 0.4, 1000}, {absolute, 4, 40, 1000}, {loss.GLM[loss.Hinge]{}, 1, 4, 1}} {
+	}{{loss.Logistic{}, 0.4, 0, 1}, {absolute, 4, 0.4, 1000}, {absolute, 4, 40, 1000},
+		{loss.GLM[loss.Hinge]{}, 1, 4, 1}} {
 		got := worst(c.l, c.lambda, c.smoothing, first, 1, c.far)
 		t.Logf("%s: delta %.3g of %.3g", c.l.Name(), got, delta)
 		if got > delta {
@@ -282,7 +288,8 @@ func TestPlaneDelta(t *testing.T) {
 // For ε and δ at which erfc underflows, by another way to write the integral: from the least r
 // with a loss above ε, and with what the exponents have in common taken out. δ is never below it.
 func TestPlaneDeltaDoesNotUnderflow(t *testing.T) {
-	for _, c := range [][2]float64{{700, 33}, {700, 25}, {700, 36}, {600, 20}, {500, 25}, {300, 15}, {100, 8}, {30, 2}} {
+	for _, c := range [][2]float64{{700, 33}, {700, 25}, {700, 36}, {600, 20}, {500, 25}, {300, 15},
+		{100, 8}, {30, 2}} {
 		eps, mu := c[0], c[1]
 		first, sum, h := (eps-mu*mu/2)/mu, 0.0, 1e-5
 		for s := h / 2; s < 20; s += h {
@@ -297,7 +304,8 @@ func TestPlaneDeltaDoesNotUnderflow(t *testing.T) {
 
 // hockeyStick sums max(0, p - e^ε·q) over the minimiser w of the two worlds, in one dimension: w
 // has the density of b = -J′₀(w) times J″₀(w).
-func (p *minimised) hockeyStick(t *testing.T, worlds [2]*data.Records, epsilon, sigma float64) float64 {
+func (p *minimised) hockeyStick(t *testing.T, worlds [2]*data.Records, epsilon,
+	sigma float64) float64 {
 	t.Helper()
 	none, sum, at, g := make([]float64, 1), make([]float64, 1), make([]float64, 1), make([]float64, 1)
 	slope := func(r *data.Records, w float64) float64 {
@@ -329,7 +337,8 @@ func (p *minimised) hockeyStick(t *testing.T, worlds [2]*data.Records, epsilon, 
 // What one may not do is refused by name.
 func TestPerturbationRefusals(t *testing.T) {
 	for name, change := range map[string]func(c *ObjectivePerturbation){
-		"lambda":         func(c *ObjectivePerturbation) { c.Lambda = 1e-5 }, // the determinant alone costs more
+		// the determinant alone costs more
+		"lambda":         func(c *ObjectivePerturbation) { c.Lambda = 1e-5 },
 		"task":           func(c *ObjectivePerturbation) { c.Loss = loss.GLM[loss.SquaredSigmoid]{} },
 		"smoothing":      func(c *ObjectivePerturbation) { c.Smoothing = -1 },
 		"ball":           func(c *ObjectivePerturbation) { c.Ball = -1 },
@@ -345,7 +354,8 @@ func TestPerturbationRefusals(t *testing.T) {
 		}
 	}
 	var broken *check.Error
-	if _, err := (OutputPerturbation{Setting: setting()}).Plan(100, 2); !errors.As(err, &broken) || broken.Name != "lambda" {
+	if _, err := (OutputPerturbation{Setting: setting()}).Plan(100, 2); !errors.As(err, &broken) ||
+		broken.Name != "lambda" {
 		t.Error("neither lambda nor ball:", err)
 	}
 }
@@ -408,9 +418,11 @@ func TestPerturbationsLearn(t *testing.T) {
 		for seed := range uint64(5) {
 			mean += problem.Objective(traintest.Simulate(t, a, seed)) / 5
 		}
-		t.Logf("%s: %.4f between %.4f and %.4f; %s", plan.Price().Method, mean, best.Value, zero, plan.Price().Notes)
+		t.Logf("%s: %.4f between %.4f and %.4f; %s", plan.Price().Method, mean, best.Value, zero,
+			plan.Price().Notes)
 		if !(zero-mean > 0.3*(zero-best.Value)) {
-			t.Errorf("%s: %.4f, without learning %.4f, best %.4f", plan.Price().Method, mean, zero, best.Value)
+			t.Errorf("%s: %.4f, without learning %.4f, best %.4f", plan.Price().Method, mean, zero,
+				best.Value)
 		}
 	}
 }
@@ -436,9 +448,11 @@ func TestRunAddsTheLinearTermOfTheAccount(t *testing.T) {
 	s := setting()
 	s.Loss = loss.Logistic{}
 	r := leaning(t, rng, 50, 2)
-	for _, p := range []*minimised{objective(t, ObjectivePerturbation{Setting: s, Lambda: 1}, 50, 2), output(t, OutputPerturbation{Setting: s, Lambda: 1}, 50, 2)} {
+	for _, p := range []*minimised{objective(t, ObjectivePerturbation{Setting: s, Lambda: 1}, 50, 2),
+		output(t, OutputPerturbation{Setting: s, Lambda: 1}, 50, 2)} {
 		b := []float64{3, -2}
-		run := &minimisedRun{p: p, rows: r, noise: &linearOnly{z: b}, w: make([]float64, 2), out: make([]float64, 2)}
+		run := &minimisedRun{p: p, rows: r, noise: &linearOnly{z: b}, w: make([]float64, 2),
+			out: make([]float64, 2)}
 		if err := run.Round(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -446,9 +460,12 @@ func TestRunAddsTheLinearTermOfTheAccount(t *testing.T) {
 		if p.price.Method == "objective-perturbation" {
 			deviation = p.price.Blocks[0].Deviation
 		}
-		scaled, g, sum := []float64{deviation * b[0], deviation * b[1]}, make([]float64, 2), make([]float64, 2)
-		if err := p.gradient(t.Context(), r, scaled, run.w, g, sum); err != nil || vec.Norm(g) > p.tolerance*(1+1e-9) {
-			t.Errorf("%s: the gradient is %g, the tolerance %g (%v)", p.price.Method, vec.Norm(g), p.tolerance, err)
+		scaled, g, sum := []float64{deviation * b[0], deviation * b[1]}, make([]float64, 2),
+			make([]float64, 2)
+		if err := p.gradient(t.Context(), r, scaled, run.w, g, sum); err != nil ||
+			vec.Norm(g) > p.tolerance*(1+1e-9) {
+			t.Errorf("%s: the gradient is %g, the tolerance %g (%v)", p.price.Method, vec.Norm(g),
+				p.tolerance, err)
 		}
 	}
 }

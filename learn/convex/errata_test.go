@@ -42,7 +42,8 @@ func quarterSlope(link loss.Link, m, y, beta, factor float64, half bool, steps i
 func TestErratumOracleWithoutHalfBeta(t *testing.T) {
 	const m, y, beta = 0.5, 1, 10
 	hinge := loss.Hinge{}
-	printed, right := quarterSlope(hinge, m, y, beta, 1, false, 100), quarterSlope(hinge, m, y, beta, beta/2, false, 100)
+	printed, right := quarterSlope(hinge, m, y, beta, 1, false, 100),
+		quarterSlope(hinge, m, y, beta, beta/2, false, 100)
 	must.Near(t, "u as printed", m-printed/beta, 0.7, 1e-9)
 	must.Near(t, "u", m-right/beta, 0.6, 1e-7)
 	must.Near(t, "the slope", hinge.EnvelopeSlope(m, y, beta), -1, 1e-12)
@@ -64,7 +65,8 @@ func TestErratumOracleDropsTheMinimiser(t *testing.T) {
 		y := float64(rng.IntN(2))
 		exact := hinge.EnvelopeSlope(m, y, beta)
 		worst = max(worst, math.Abs(quarterSlope(hinge, m, y, beta, beta/2, true, 60)-exact))
-		worstQuarter = max(worstQuarter, math.Abs(quarterSlope(hinge, m, y, beta, beta/2, false, 100)-exact))
+		worstQuarter = max(worstQuarter, math.Abs(quarterSlope(hinge, m, y, beta, beta/2, false, 100)-
+			exact))
 	}
 	if !(worst > 0.05) || !(worstQuarter < 1e-6) {
 		t.Errorf("worst error %g dropping halves, %g dropping quarters", worst, worstQuarter)
@@ -100,7 +102,8 @@ func TestErratumBlocksOverlap(t *testing.T) {
 	blocks := p.schedule.Phases
 	for k := 1; k < len(blocks); k++ {
 		if printedEnd := blocks[k-1].From + 1024>>k; printedEnd != blocks[k].From { // s + T_k
-			t.Errorf("phase %d: the printed end %d is not in phase %d, from %d", k, printedEnd, k+1, blocks[k].From)
+			t.Errorf("phase %d: the printed end %d is not in phase %d, from %d", k, printedEnd, k+1,
+				blocks[k].From)
 		}
 		if blocks[k-1].To > blocks[k].From {
 			t.Errorf("phases %d and %d share records", k, k+1)
@@ -122,7 +125,8 @@ func TestErratumNoiseOfTheorem19(t *testing.T) {
 		t.Errorf("sigma_1 = %g is within the printed bound %g", first, 1/math.Sqrt(n))
 	}
 	for k, b := range p.schedule.Phases {
-		limit := 4.0 / 3 * math.Pow(4, -float64(k+1)) * min(1/math.Sqrt(rank), 1/(p.schedule.Rho*math.Sqrt(n)))
+		limit := 4.0 / 3 * math.Pow(4, -float64(k+1)) * min(1/math.Sqrt(rank),
+			1/(p.schedule.Rho*math.Sqrt(n)))
 		if !(b.Deviation <= limit*(1+1e-9)) {
 			t.Errorf("sigma_%d = %g above %g", k+1, b.Deviation, limit)
 		}
@@ -133,7 +137,8 @@ func TestErratumNoiseOfTheorem19(t *testing.T) {
 // nSFW on their differences is too small. The first step of a round moves by D from the far side.
 func TestErratumMovementOfAStep(t *testing.T) {
 	set := l1(t, 3, 1)
-	p := polySFW(t, PolySFW{Setting: logistics(), Set: set, Batches: Batches{Rounds: 3, Size: 64, InOrder: true}}, 1000, 3)
+	p := polySFW(t, PolySFW{Setting: logistics(), Set: set,
+		Batches: Batches{Rounds: 3, Size: 64, InOrder: true}}, 1000, 3)
 	p.quiet = true
 	// All of the first round goes to one vertex, the next record's gradients to its opposite.
 	rows, y := make([][]float64, 1000), make([]float64, 1000)
@@ -178,7 +183,8 @@ func TestErratumCompositionOfTheorem7(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(advanced > 1.48) || !(advanced < 1.5) || !(best.Epsilon > 1.03*epsilon) || !(best.Epsilon < advanced) {
+		if !(advanced > 1.48) || !(advanced < 1.5) || !(best.Epsilon > 1.03*epsilon) ||
+			!(best.Epsilon < advanced) {
 			t.Errorf("round %d: %g by advanced composition, %g by optimal", r, advanced, best.Epsilon)
 		}
 	}
@@ -216,7 +222,8 @@ func TestErratumRegularisedLossIsSteeper(t *testing.T) {
 	bound := link.Lipschitz(ball)
 	must.Near(t, "L0", bound, 3, 1e-9)
 	must.Near(t, "the regularised slope", math.Abs(slope), bound+beta*2*ball, 1e-9)
-	p, err := ProximallyGuided{Setting: Setting{Loss: loss.GLM[loss.PhaseRetrieval]{}, Radius: 1, Target: setting().Target}, Ball: ball}.Plan(20_000, 2)
+	p, err := ProximallyGuided{Setting: Setting{Loss: loss.GLM[loss.PhaseRetrieval]{}, Radius: 1,
+		Target: setting().Target}, Ball: ball}.Plan(20_000, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +233,8 @@ func TestErratumRegularisedLossIsSteeper(t *testing.T) {
 
 // A round has 2^r iterates, r from 0 to R-1: 2^R - 1 in all.
 func TestErratumNumberOfIterates(t *testing.T) {
-	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 3, 1), Batches: Batches{Rounds: 4, Size: 64}}, 1000, 3)
+	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 3, 1),
+		Batches: Batches{Rounds: 4, Size: 64}}, 1000, 3)
 	if got := len(p.batches); got != 15 {
 		t.Errorf("%d iterates", got)
 	}

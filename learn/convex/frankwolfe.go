@@ -122,12 +122,14 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 		s.Steps = int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta)))))
 	}
 	if s.Steps < 1 || s.Steps > maxSteps {
-		return &check.Error{Name: "steps", Value: s.Steps, Rule: fmt.Sprintf("between 1 and %d", maxSteps)}
+		return &check.Error{Name: "steps", Value: s.Steps,
+			Rule: fmt.Sprintf("between 1 and %d", maxSteps)}
 	}
 	diameter := c.Set.Diameter()
 	s.Alpha = p.norm / (n * math.Log2(n))
 	if s.Beta = c.Smoothing; s.Beta == 0 {
-		s.Beta = p.slope * math.Sqrt(n*eps) / (p.Radius * diameter * math.Pow(logDelta, 0.25) * math.Sqrt(vertices*math.Log(n)))
+		s.Beta = p.slope * math.Sqrt(n*eps) / (p.Radius * diameter * math.Pow(logDelta, 0.25) *
+			math.Sqrt(vertices*math.Log(n)))
 		p.smooth = p.link.WeakConvexity() == 0 && p.link.Curvature() <= s.Beta
 	}
 	if p.oracle, err = newOracle(p.link, c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
@@ -153,7 +155,8 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 
 // printedScale is the source's s = 3·L0·R·D·√(8T·ln(1/δ))/(nε).
 func (p *frankWolfePlan) printedScale() float64 {
-	return 3 * p.norm * p.c.Set.Diameter() * math.Sqrt(8*float64(p.schedule.Steps)*-math.Log(p.Target.Delta)) / (float64(p.n) * p.Target.Epsilon)
+	return 3 * p.norm * p.c.Set.Diameter() * math.Sqrt(8*float64(p.schedule.Steps)*
+		-math.Log(p.Target.Delta)) / (float64(p.n) * p.Target.Epsilon)
 }
 
 // unit returns M for a scale s and s for M, by s = 2³⁰·(D/2)·L0·R/(M·n): scores are the sums of
@@ -189,22 +192,27 @@ const leastLevels = 256
 // calibrate returns the largest M that meets the target.
 func (p *frankWolfePlan) calibrate() (int64, error) {
 	s := train.Search{Start: 1 << 20, Least: 1, Most: 1 << 60, Growing: true, Tolerance: 1e-12}
-	best, _, err := train.Calibrate(context.Background(), p.Target.Epsilon, s, func(levels float64) (float64, error) {
-		p.schedule.Levels = int64(levels)
-		cost, _, err := p.cost(accountant.MethodBasic, accountant.MethodRDP)
-		return cost.Cost.Epsilon, err
-	})
+	best, _, err := train.Calibrate(context.Background(), p.Target.Epsilon, s,
+		func(levels float64) (float64, error) {
+			p.schedule.Levels = int64(levels)
+			cost, _, err := p.cost(accountant.MethodBasic, accountant.MethodRDP)
+			return cost.Cost.Epsilon, err
+		})
 	if err != nil || best < leastLevels {
-		return 0, &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", p.schedule.Steps, leastLevels)}
+		return 0, &check.Error{Name: "target epsilon", Value: p.Target.Epsilon,
+			Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels",
+				p.schedule.Steps, leastLevels)}
 	}
 	return int64(best), nil
 }
 
 // stepMethods are the rules that steps of one kind are composed by. They take milliseconds.
-var stepMethods = []accountant.Method{accountant.MethodBasic, accountant.MethodGeneral, accountant.MethodZCDP, accountant.MethodRDP}
+var stepMethods = []accountant.Method{accountant.MethodBasic, accountant.MethodGeneral,
+	accountant.MethodZCDP, accountant.MethodRDP}
 
 // cost returns the least cost of the run by the methods, with its method, and the event of the run.
-func (p *frankWolfePlan) cost(methods ...accountant.Method) (accountant.Bound, accountant.Event, error) {
+func (p *frankWolfePlan) cost(methods ...accountant.Method) (
+	accountant.Bound, accountant.Event, error) {
 	step := p.choice.event(p.choice.epsilon(p.units()), p.Neighbours)
 	event, err := accountant.Compose(accountant.Charge{Event: step, Count: p.schedule.Steps})
 	if err != nil {
@@ -218,7 +226,9 @@ func (p *frankWolfePlan) cost(methods ...accountant.Method) (accountant.Bound, a
 func (p *frankWolfePlan) account() error {
 	s := &p.schedule
 	if s.Levels < leastLevels {
-		return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", s.Steps, leastLevels)}
+		return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon,
+			Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", s.Steps,
+				leastLevels)}
 	}
 	s.Scale = p.unit(float64(s.Levels))
 	s.Epsilon = p.choice.epsilon(p.units())
@@ -231,9 +241,13 @@ func (p *frankWolfePlan) account() error {
 		return err
 	}
 	p.price = train.Price{
-		Method: "frank-wolfe", Records: p.n, Dim: p.d, Relation: p.Neighbours, Event: event, Cost: best.Cost, Bound: best.Method,
-		Blocks: []train.Block{{Name: "all records", To: p.n, Releases: s.Steps, Sensitivity: s.Epsilon * s.Scale, Deviation: p.choice.deviation(s.Scale)}},
-		Notes:  []string{fmt.Sprintf("each of %d steps chooses one of %d vertices by %s selection at epsilon %.4g, noise of scale %.4g on scores", s.Steps, p.c.Set.Vertices(), p.choice.kind, s.Epsilon, s.Scale)},
+		Method: "frank-wolfe", Records: p.n, Dim: p.d, Relation: p.Neighbours, Event: event,
+		Cost: best.Cost, Bound: best.Method,
+		Blocks: []train.Block{{Name: "all records", To: p.n, Releases: s.Steps,
+			Sensitivity: s.Epsilon * s.Scale, Deviation: p.choice.deviation(s.Scale)}},
+		Notes: []string{fmt.Sprintf("each of %d steps chooses one of %d vertices by %s selection at "+
+			"epsilon %.4g, noise of scale %.4g on scores", s.Steps, p.c.Set.Vertices(), p.choice.kind,
+			s.Epsilon, s.Scale)},
 	}
 	if p.c.Noise == Calibrated {
 		p.price.Cost.Epsilon = max(p.Target.Epsilon, best.Cost.Epsilon) // it ends just below
@@ -256,8 +270,10 @@ func (p *frankWolfePlan) Compare() ([]train.PriceRow, error) {
 	delta := p.c.Set.Diameter() * p.gradients() * p.norm / float64(p.n)
 	laplace := choice{LaplaceNoise, Range}
 	rows := []train.PriceRow{
-		{Noise: Printed, Reading: "as the text has it: gradients up to 3·L0·R, advanced composition", Sensitivity: 3 * delta},
-		{Noise: Printed, Reading: "corrected, by a bound on each score alone", Sensitivity: 2 * delta, Holds: true},
+		{Noise: Printed, Reading: "as the text has it: gradients up to 3·L0·R, advanced composition",
+			Sensitivity: 3 * delta},
+		{Noise: Printed, Reading: "corrected, by a bound on each score alone", Sensitivity: 2 * delta,
+			Holds: true},
 		{Noise: Printed, Reading: "corrected, by the range of scores", Sensitivity: delta, Holds: true},
 	}
 	for i := range rows {
@@ -267,7 +283,8 @@ func (p *frankWolfePlan) Compare() ([]train.PriceRow, error) {
 			rows[i].Epsilon = advanced(eps0, float64(p.schedule.Steps), p.Target.Delta)
 			continue
 		}
-		event, err := accountant.Compose(accountant.Charge{Event: laplace.event(eps0, p.Neighbours), Count: p.schedule.Steps})
+		event, err := accountant.Compose(accountant.Charge{Event: laplace.event(eps0, p.Neighbours),
+			Count: p.schedule.Steps})
 		if err != nil {
 			return nil, err
 		}
@@ -277,8 +294,10 @@ func (p *frankWolfePlan) Compare() ([]train.PriceRow, error) {
 		}
 		rows[i].Epsilon = best.Cost.Epsilon
 	}
-	used := train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), InUse: true, Holds: true,
-		Sensitivity: p.schedule.Epsilon * p.schedule.Scale, Deviation: p.choice.deviation(p.schedule.Scale), Epsilon: p.price.Cost.Epsilon}
+	used := train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " +
+		string(p.choice.rule), InUse: true, Holds: true,
+		Sensitivity: p.schedule.Epsilon * p.schedule.Scale,
+		Deviation:   p.choice.deviation(p.schedule.Scale), Epsilon: p.price.Cost.Epsilon}
 	return append(rows, used), nil
 }
 
@@ -304,11 +323,16 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex frank-wolfe v1\n%q %t %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(), p.smooth, p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha, own.Digest())
+	fmt.Fprintf(h, "darrm convex frank-wolfe v1\n%q %t %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
+		p.smooth, p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha,
+		own.Digest())
 	transposed := own.Transpose()
 	return algorithm{
-		plan: p.price, task: &p.task, rounds: (p.schedule.Steps + p.stride() - 1) / p.stride(), digest: [32]byte(h.Sum(nil)),
-		start: func(coins train.Coins) train.Run { return newFrankWolfeRun(p, own, transposed, coins.Source()) },
+		plan: p.price, task: &p.task, rounds: (p.schedule.Steps + p.stride() - 1) / p.stride(),
+		digest: [32]byte(h.Sum(nil)),
+		start: func(coins train.Coins) train.Run {
+			return newFrankWolfeRun(p, own, transposed, coins.Source())
+		},
 	}, nil
 }
 

@@ -50,7 +50,9 @@ func eitherWay(zero, one []float64, a traintest.Allowed) bool {
 		}
 		return out
 	}
-	return traintest.Broken(zero, one, a) || traintest.Broken(one, zero, a) || traintest.Broken(negated(zero), negated(one), a) || traintest.Broken(negated(one), negated(zero), a)
+	return traintest.Broken(zero, one, a) || traintest.Broken(one, zero, a) ||
+		traintest.Broken(negated(zero), negated(one), a) ||
+		traintest.Broken(negated(one), negated(zero), a)
 }
 
 func TestAuditFrankWolfe(t *testing.T) {
@@ -64,7 +66,9 @@ func TestAuditFrankWolfe(t *testing.T) {
 		var starts [2]func(train.Coins) train.Run
 		for k, r := range leaningWorlds(t, 3, 0, others) {
 			cols := r.Transpose()
-			starts[k] = func(coins train.Coins) train.Run { return newFrankWolfeRun(p, r, cols, coins.Source()) }
+			starts[k] = func(coins train.Coins) train.Run {
+				return newFrankWolfeRun(p, r, cols, coins.Source())
+			}
 		}
 		zero, one := views(starts, func(r train.Run) float64 {
 			if err := r.Round(t.Context(), 0); err != nil {
@@ -81,8 +85,10 @@ func TestAuditFrankWolfe(t *testing.T) {
 		}
 		half, steep := *sound, *sound
 		half.schedule.Levels *= 2
-		steep.slope, steep.norm, steep.schedule.Levels = 2*sound.slope, 2*sound.norm, 2*sound.schedule.Levels
-		steep.link, steep.oracle.link, steep.oracle.prox, steep.oracle.bound = loss.Square{}, loss.Square{}, loss.Square{}, 2
+		steep.slope, steep.norm, steep.schedule.Levels = 2*sound.slope, 2*sound.norm,
+			2*sound.schedule.Levels
+		steep.link, steep.oracle.link, steep.oracle.prox, steep.oracle.bound = loss.Square{},
+			loss.Square{}, loss.Square{}, 2
 		blanked := config(kind)
 		blanked.Neighbours = accountant.BlankOne
 		for name, mutant := range map[string]*frankWolfePlan{
@@ -98,7 +104,8 @@ func TestAuditFrankWolfe(t *testing.T) {
 
 func TestAuditPolySFW(t *testing.T) {
 	// Round 1 has the batches [4, 8) and [8, 10); record 8 differs, of the batch that costs most.
-	c := PolySFW{Setting: setting(), Set: l1(t, 1, 0.05), Batches: Batches{Rounds: 2, Size: 4, InOrder: true}}
+	c := PolySFW{Setting: setting(), Set: l1(t, 1, 0.05),
+		Batches: Batches{Rounds: 2, Size: 4, InOrder: true}}
 	c.Loss, c.Clip = loss.LeastSquares{}, 1
 	c.Target = accountant.Cost{Epsilon: 1.5, Delta: 1e-6}
 	const n = 12
@@ -141,8 +148,11 @@ func TestAuditPolySFW(t *testing.T) {
 			"half the noise": mutant(func(p *polySFWPlan) { p.rounds[1].scale /= 2 }),
 			"slopes that are not clipped to the bound":      steep,
 			"one gradient for the two of a replaced record": polySFW(t, blanked, n, 1),
-			"(t+1)/b for the batch's real size":             mutant(func(p *polySFWPlan) { p.batches[2].to-- }),
-			"a batch that is used twice":                    mutant(func(p *polySFWPlan) { p.batches[1].from, p.batches[1].to = 8, 10 }),
+			"(t+1)/b for the batch's real size": mutant(
+				func(p *polySFWPlan) { p.batches[2].to-- }),
+			"a batch that is used twice": mutant(func(p *polySFWPlan) {
+				p.batches[1].from, p.batches[1].to = 8, 10
+			}),
 		} {
 			if kind == LaplaceNoise && mutant.batches[2].to < sound.batches[2].to {
 				continue // its record is then alone, and Laplace noise near 0 loses half of its ε₀
@@ -214,13 +224,18 @@ func TestAuditNSFW(t *testing.T) {
 	blanked.Neighbours = accountant.BlankOne
 	for name, caught := range map[string]bool{
 		"half the noise": audit(mutant(func(p *nsfwPlan) { p.blocks[2].Deviation /= 2 }), 1, 0),
-		"slopes that are not clipped to the bound":      audit(mutant(func(p *nsfwPlan) { p.slope, p.norm = 2, 2 }), 1, 0),
+		"slopes that are not clipped to the bound": audit(
+			mutant(func(p *nsfwPlan) { p.slope, p.norm = 2, 2 }), 1, 0),
 		"one gradient for the two of a replaced record": audit(nsfw(t, blanked, n, 1), 1, 0),
 		"records that are not shortened":                audit(sound, 3, 0),
 		// The record is in step 0's batch too, of which it is half.
-		"a batch that is used twice": audit(mutant(func(p *nsfwPlan) { p.batches[1].from, p.batches[1].to = 4, 5 }), 1, 1),
+		"a batch that is used twice": audit(mutant(func(p *nsfwPlan) {
+			p.batches[1].from, p.batches[1].to = 4, 5
+		}), 1, 1),
 		// ⌊b/(t+1)⌋ = 1 of b/(t+1) = 1.5: noise for the latter.
-		"(t+1)/b for the batch's real size": audit(mutant(func(p *nsfwPlan) { p.blocks[2].Deviation /= 1.5 }), 1, 0),
+		"(t+1)/b for the batch's real size": audit(mutant(func(p *nsfwPlan) {
+			p.blocks[2].Deviation /= 1.5
+		}), 1, 0),
 	} {
 		if !caught {
 			t.Errorf("mutant %q passes", name)
@@ -260,7 +275,8 @@ func TestAcceptance11SparseClassification(t *testing.T) {
 		}
 		return sum
 	}
-	off, one, four, sharp := mean(Printed, 4, true), mean(Printed, 1, false), mean(Printed, 4, false), mean(Calibrated, 1, false)
+	off, one, four, sharp := mean(Printed, 4, true), mean(Printed, 1, false), mean(Printed, 4, false),
+		mean(Calibrated, 1, false)
 	t.Logf("no noise %.4f, printed at 1 %.4f, at 4 %.4f, calibrated at 1 %.4f", off, one, four, sharp)
 	if !(off <= 0.66) || !(one <= 0.73) || !(four <= 0.67) || !(sharp < one) {
 		t.Errorf("no noise %g, printed at 1 %g, at 4 %g, calibrated at 1 %g", off, one, four, sharp)

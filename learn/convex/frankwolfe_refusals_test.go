@@ -67,7 +67,8 @@ func TestFrankWolfeRefusals(t *testing.T) {
 	}
 	// More vertices than scores are kept for, and an epsilon too large for the exponential
 	// mechanism, name the way out.
-	if _, err := geometry.NewL1Ball(1<<25, 1); err == nil || !strings.Contains(err.Error(), "number of vertices") {
+	if _, err := geometry.NewL1Ball(1<<25, 1); err == nil ||
+		!strings.Contains(err.Error(), "number of vertices") {
 		t.Error(err)
 	}
 	c := hinges(t, 2)
@@ -77,7 +78,9 @@ func TestFrankWolfeRefusals(t *testing.T) {
 	}
 	// Records that are not those of the plan.
 	p := frankWolfe(t, hinges(t, 2), 8, 2)
-	for _, r := range []*data.Sparse{nil, data.SparseOf(records(t, [][]float64{{1, 2}}, []float64{1})), data.SparseOf(records(t, make8(3), make([]float64, 8))), data.SparseOf(records(t, make8(2), []float64{0, 1, 2, 0, 0, 0, 0, 0}))} {
+	for _, r := range []*data.Sparse{nil, data.SparseOf(records(t, [][]float64{{1, 2}}, []float64{1})),
+		data.SparseOf(records(t, make8(3), make([]float64, 8))),
+		data.SparseOf(records(t, make8(2), []float64{0, 1, 2, 0, 0, 0, 0, 0}))} {
 		if _, err := p.TrainSparse(r); err == nil {
 			t.Error("records that do not fit are taken")
 		}
@@ -101,7 +104,8 @@ func TestSparseRecordsAreShortened(t *testing.T) {
 		for i := range 3 {
 			_, before := r.Row(i)
 			_, values := own.Row(i)
-			if got, was := geometry.Norm(values, q), geometry.Norm(before, q); got > 1 || was <= 1-1e-9 && got != was || was > 1 && got < 1-1e-9 {
+			if got, was := geometry.Norm(values, q), geometry.Norm(before, q); got > 1 || was <= 1-1e-9 &&
+				got != was || was > 1 && got < 1-1e-9 {
 				t.Errorf("q = %v, record %d: norm %v of %v", q, i, got, was)
 			}
 		}

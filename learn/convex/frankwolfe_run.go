@@ -49,10 +49,13 @@ type frankWolfeRun struct {
 // streamSelection is the stream of the selections of a round.
 const streamSelection = "selection"
 
-func newFrankWolfeRun(p *frankWolfePlan, rows, cols *data.Sparse, src *stream.Source) *frankWolfeRun {
+func newFrankWolfeRun(p *frankWolfePlan, rows, cols *data.Sparse,
+	src *stream.Source) *frankWolfeRun {
 	e := &frankWolfeRun{
-		p: p, rows: rows, cols: cols, src: src, shrink: []float64{1}, direction: make([]float64, p.d), margin: make([]float64, p.n), fresh: -1,
-		slope: make([]float64, p.n), ask: make([]float64, p.n), sum: make([]int64, p.d), marked: make([]bool, p.d),
+		p: p, rows: rows, cols: cols, src: src, shrink: []float64{1}, direction: make([]float64, p.d),
+		margin: make([]float64, p.n), fresh: -1,
+		slope: make([]float64, p.n), ask: make([]float64, p.n), sum: make([]int64, p.d),
+		marked: make([]bool, p.d),
 		scores: make([]int64, p.c.Set.Vertices()),
 	}
 	e.axes, _ = p.c.Set.(geometry.OnAxes)
@@ -64,7 +67,8 @@ func newFrankWolfeRun(p *frankWolfePlan, rows, cols *data.Sparse, src *stream.So
 
 // State returns the vectors that determine the iterate and the predictions.
 func (e *frankWolfeRun) State() []train.Vector {
-	return []train.Vector{{Name: "shrink", Values: e.shrink}, {Name: "direction", Values: e.direction}, {Name: "margins", Values: e.margin}}
+	return []train.Vector{{Name: "shrink", Values: e.shrink}, {Name: "direction", Values: e.direction},
+		{Name: "margins", Values: e.margin}}
 }
 
 // Output returns w.

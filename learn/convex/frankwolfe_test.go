@@ -42,7 +42,8 @@ func labelled(t testing.TB) *data.Sparse {
 
 // hinges is the hinge loss on the unit ℓ1 ball at (1, 1e-6).
 func hinges(t testing.TB, d int) FrankWolfe {
-	return FrankWolfe{Setting: Setting{Loss: loss.GLM[loss.Hinge]{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}, Set: l1(t, d, 1)}
+	return FrankWolfe{Setting: Setting{Loss: loss.GLM[loss.Hinge]{}, Radius: 1,
+		Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}, Set: l1(t, d, 1)}
 }
 
 // The published parameters.
@@ -71,7 +72,8 @@ func TestAcceptance4FrankWolfeParameters(t *testing.T) {
 func TestAcceptance4FrankWolfeTrace(t *testing.T) {
 	c := hinges(t, 2)
 	c.Smoothing, c.Steps, c.SlopeBits = 2, 4, 40
-	for name, set := range map[string]geometry.Polytope{"ball": l1(t, 2, 1), "list": hull(t, 1, [][]float64{{1, 0}, {0, 1}, {-1, 0}, {0, -1}})} {
+	for name, set := range map[string]geometry.Polytope{"ball": l1(t, 2, 1),
+		"list": hull(t, 1, [][]float64{{1, 0}, {0, 1}, {-1, 0}, {0, -1}})} {
 		c.Set = set
 		p := frankWolfe(t, c, 8, 2)
 		p.quiet = true
@@ -115,7 +117,8 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 	}{{.1, 10, 1e-6, 1.76742905}, {.06726, 16, 1e-6, 1.48908687}, {.01, 1000, 1e-5, 1.61792880}} {
 		must.Near(t, "adv", advanced(c.eps, float64(c.k), c.delta), c.want, 1e-8)
 		for _, kind := range []Selection{LaplaceNoise, Exponential} {
-			event, err := accountant.Compose(accountant.Charge{Event: choice{kind, Range}.event(c.eps, accountant.ReplaceOne), Count: c.k})
+			event, err := accountant.Compose(accountant.Charge{Event: choice{kind, Range}.event(c.eps,
+				accountant.ReplaceOne), Count: c.k})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +128,10 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []struct{ rho, delta, standard, tight float64 }{{.01, 1e-6, 0.75338444, 0.62169265}, {.5, 1e-5, 5.29852591, 4.72838698}} {
+	for _, c := range []struct {
+		rho, delta, standard,
+		tight float64
+	}{{.01, 1e-6, 0.75338444, 0.62169265}, {.5, 1e-5, 5.29852591, 4.72838698}} {
 		standard, err := accountant.EpsilonFromZCDP(c.rho, c.delta)
 		if err != nil {
 			t.Fatal(err)
@@ -148,25 +154,31 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 func TestAcceptance8FrankWolfeLedger(t *testing.T) {
 	c := hinges(t, 50)
 	c.Noise = Printed
-	for rule, want := range map[Rule]struct{ advanced, zcdp float64 }{Sup: {0.683, 0.554}, Range: {0.337, 0.265}} {
+	for rule, want := range map[Rule]struct{ advanced, zcdp float64 }{Sup: {0.683, 0.554},
+		Range: {0.337, 0.265}} {
 		c.Rule = rule
 		p := frankWolfe(t, c, 4096, 50)
-		if got := advanced(p.schedule.Epsilon, float64(p.schedule.Steps), 1e-6); math.Abs(got-want.advanced) > 0.005 {
+		if got := advanced(p.schedule.Epsilon, float64(p.schedule.Steps),
+			1e-6); math.Abs(got-want.advanced) > 0.005 {
 			t.Errorf("%s: advanced composition gives %g, want %g", rule, got, want.advanced)
 		}
 		// The published zCDP figures; the divergences of pure DP are below its line.
-		curve, err := zcdpCurve(accountant.ReplaceOne, float64(p.schedule.Steps)*p.choice.rho(p.schedule.Epsilon), "test")
+		curve, err := zcdpCurve(accountant.ReplaceOne,
+			float64(p.schedule.Steps)*p.choice.rho(p.schedule.Epsilon), "test")
 		if err != nil {
 			t.Fatal(err)
 		}
 		line, err := train.LeastEpsilon(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
-		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 || !(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
+		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 ||
+			!(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
 			t.Errorf("%s: the price is %g, by zCDP %g, want %g", rule, got, line.Cost.Epsilon, want.zcdp)
 		}
 		exponential := c
 		exponential.Selection = Exponential
-		if got := frankWolfe(t, exponential, 4096, 50).Price().Cost.Epsilon; !(got < 0.52*p.Price().Cost.Epsilon) {
-			t.Errorf("%s: the exponential mechanism spends %g, laplace %g", rule, got, p.Price().Cost.Epsilon)
+		if got := frankWolfe(t, exponential, 4096, 50).Price().Cost.Epsilon; !(got < 0.52*
+			p.Price().Cost.Epsilon) {
+			t.Errorf("%s: the exponential mechanism spends %g, laplace %g", rule, got,
+				p.Price().Cost.Epsilon)
 		}
 	}
 	rows, err := frankWolfe(t, c, 4096, 50).Compare()
@@ -188,12 +200,15 @@ func TestAcceptance8FrankWolfeLedger(t *testing.T) {
 // Calibrated noise meets its target and is near it, for every selection.
 func TestFrankWolfeCalibration(t *testing.T) {
 	for _, kind := range []Selection{Exponential, PermuteAndFlip, LaplaceNoise} {
-		for _, target := range []accountant.Cost{{Epsilon: 0.1, Delta: 1e-8}, {Epsilon: 1, Delta: 1e-6}, {Epsilon: 8, Delta: 1e-5}} {
+		for _, target := range []accountant.Cost{{Epsilon: 0.1, Delta: 1e-8}, {Epsilon: 1, Delta: 1e-6},
+			{Epsilon: 8, Delta: 1e-5}} {
 			c := hinges(t, 50)
 			c.Selection, c.Target = kind, target
 			p := frankWolfe(t, c, 8192, 50)
-			got, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
-			if err != nil || !(got.Cost.Epsilon <= target.Epsilon && got.Cost.Epsilon > 0.999*target.Epsilon) || p.Price().Cost != target {
+			got, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta,
+				p.Price().Bound)
+			if err != nil || !(got.Cost.Epsilon <= target.Epsilon &&
+				got.Cost.Epsilon > 0.999*target.Epsilon) || p.Price().Cost != target {
 				t.Errorf("%s at %v: %v, price %v", kind, target, got, p.Price().Cost)
 			}
 			if !(p.schedule.Scale < 0.4*p.printedScale()) {

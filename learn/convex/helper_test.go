@@ -25,7 +25,8 @@ func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 
 // setting is the absolute loss on the unit ball at (1, 1e-6).
 func setting() Setting {
-	return Setting{Loss: loss.GLM[loss.Absolute]{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
+	return Setting{Loss: loss.GLM[loss.Absolute]{}, Radius: 1,
+		Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
 }
 
 func phased(t testing.TB, c PhasedSGD, n, d int) *phasedPlan {

@@ -42,34 +42,42 @@ var catalogue = []struct {
 }{
 	{"phased-sgd", "Noise Oracle Rank StepFactor", func(o Options) (Method, error) {
 		ball, err := o.ball()
-		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle, StepFactor: o.StepFactor}, err
+		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle,
+			StepFactor: o.StepFactor}, err
 	}},
 	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing", func(o Options) (Method, error) {
 		set, err := o.polytope()
-		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection, Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing}, err
+		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection,
+			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing}, err
 	}},
 	{"poly-sfw", "Noise Selection Rule Batches Rounds", func(o Options) (Method, error) {
 		set, err := o.polytope()
-		return PolySFW{Setting: o.Setting, Set: set, Batches: o.batches(), Noise: o.Noise, Selection: o.Selection, Rule: o.Rule}, err
+		return PolySFW{Setting: o.Setting, Set: set, Batches: o.batches(), Noise: o.Noise,
+			Selection: o.Selection, Rule: o.Rule}, err
 	}},
 	{"nsfw", "Noise Batches Rounds", func(o Options) (Method, error) {
-		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise}, o.need("a ball of l2 or lp")
+		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise},
+			o.need("a ball of l2 or lp")
 	}},
 	{"proximally-guided", "Rounds Steps WeakConvexity", func(o Options) (Method, error) {
 		ball, err := o.ball()
-		return ProximallyGuided{Setting: o.Setting, Ball: ball, WeakConvexity: o.WeakConvexity, Rounds: o.Rounds, Steps: o.Steps}, err
+		return ProximallyGuided{Setting: o.Setting, Ball: ball, WeakConvexity: o.WeakConvexity,
+			Rounds: o.Rounds, Steps: o.Steps}, err
 	}},
 	{"dp-sgd", "Rate Steps StepSize Lambda Average", func(o Options) (Method, error) {
 		ball, err := o.ball()
-		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize, Lambda: o.Lambda, Average: o.Average}, err
+		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize,
+			Lambda: o.Lambda, Average: o.Average}, err
 	}},
 	{"output-perturbation", "Lambda Smoothing", func(o Options) (Method, error) {
 		ball, err := o.ball()
-		return OutputPerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball, Smoothing: o.Smoothing}, err
+		return OutputPerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
+			Smoothing: o.Smoothing}, err
 	}},
 	{"objective-perturbation", "Lambda Smoothing", func(o Options) (Method, error) {
 		ball, err := o.ball()
-		return ObjectivePerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball, Smoothing: o.Smoothing}, err
+		return ObjectivePerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
+			Smoothing: o.Smoothing}, err
 	}},
 }
 
@@ -95,7 +103,8 @@ func New(name string, o Options) (Method, error) {
 		}
 		return m.make(o)
 	}
-	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Methods(), ", ")}
+	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
+		Rule: "one of " + strings.Join(Methods(), ", ")}
 }
 
 // batches returns the batches, of Rounds where those are stated: rounds of PolySFW and NSFW are
@@ -115,7 +124,8 @@ func (o Options) ball() (float64, error) {
 	if b, ok := o.Set.(geometry.LpBall); ok && b.Norm() == 2 {
 		return b.Radius(), nil
 	}
-	return 0, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "a ball of l2, or none, for this method"}
+	return 0, &check.Error{Name: "set", Value: o.Set.Name(),
+		Rule: "a ball of l2, or none, for this method"}
 }
 
 // polytope returns the set, which must be one.
@@ -126,7 +136,8 @@ func (o Options) polytope() (geometry.Polytope, error) {
 	if p, ok := o.Set.(geometry.Polytope); ok {
 		return p, nil
 	}
-	return nil, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "an l1 ball, simplex or hull, which have vertices, for this method"}
+	return nil, &check.Error{Name: "set", Value: o.Set.Name(),
+		Rule: "an l1 ball, simplex or hull, which have vertices, for this method"}
 }
 
 func (o Options) need(what string) error {

@@ -15,7 +15,8 @@ import (
 // Every method is made by its name, which its price has too.
 func TestNew(t *testing.T) {
 	for _, name := range Methods() {
-		o := Options{Setting: Setting{Loss: loss.Logistic{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}}
+		o := Options{Setting: Setting{Loss: loss.Logistic{}, Radius: 1,
+			Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}}
 		text := "l2:1"
 		if name == "frank-wolfe" || name == "poly-sfw" {
 			text = "l1:1"
@@ -99,7 +100,8 @@ func TestNewRefusesWhatIsNotUsed(t *testing.T) {
 }
 
 func TestNewNeedsItsSet(t *testing.T) {
-	for name, want := range map[string]string{"frank-wolfe": "l1 ball", "poly-sfw": "l1 ball", "nsfw": "l2 or lp"} {
+	for name, want := range map[string]string{"frank-wolfe": "l1 ball", "poly-sfw": "l1 ball",
+		"nsfw": "l2 or lp"} {
 		if _, err := New(name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -109,7 +111,8 @@ func TestNewNeedsItsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"phased-sgd", "frank-wolfe", "dp-sgd"} {
-		if _, err := New(name, Options{Set: ball}); err == nil || !strings.Contains(err.Error(), "set = ") {
+		if _, err := New(name, Options{Set: ball}); err == nil ||
+			!strings.Contains(err.Error(), "set = ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -122,7 +125,8 @@ func TestNewTakesRoundsOfBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for o, want := range map[*Options]int{
-		{Set: set, Rounds: 4}: 4, {Set: set, Batches: Batches{Rounds: 3}}: 3, {Set: set, Batches: Batches{Rounds: 3}, Rounds: 4}: 4,
+		{Set: set, Rounds: 4}: 4, {Set: set, Batches: Batches{Rounds: 3}}: 3,
+		{Set: set, Batches: Batches{Rounds: 3}, Rounds: 4}: 4,
 	} {
 		poly, err := New("poly-sfw", *o)
 		if err != nil || poly.(PolySFW).Batches.Rounds != want {

@@ -47,7 +47,8 @@ func (c NSFW) Plan(n, d int) (Plan, error) {
 	}
 	p := &nsfwPlan{smooth: s, c: c, p: c.Set.Norm()}
 	if !(p.p > 1 && p.p <= 2) {
-		return nil, &check.Error{Name: "norm p of the set", Value: p.p, Rule: "in (1, 2]; for polytopes in ℓ1 take poly-sfw"}
+		return nil, &check.Error{Name: "norm p of the set", Value: p.p,
+			Rule: "in (1, 2]; for polytopes in ℓ1 take poly-sfw"}
 	}
 	switch p.c.Noise {
 	case "":
@@ -62,8 +63,11 @@ func (c NSFW) Plan(n, d int) (Plan, error) {
 	if p.blocks, err = p.noised(p.c.Noise); err != nil {
 		return nil, err
 	}
-	p.price = train.Price{Method: "nsfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.blocks}
-	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", p.c.Batches.Rounds, len(p.batches), p.c.Batches.Size, p.batches[len(p.batches)-1].to, p.n),
+	p.price = train.Price{Method: "nsfw", Records: p.n, Dim: p.d, Relation: p.Neighbours,
+		Blocks: p.blocks}
+	p.price.Notes = append(p.price.Notes,
+		fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read",
+			p.c.Batches.Rounds, len(p.batches), p.c.Batches.Size, p.batches[len(p.batches)-1].to, p.n),
 		"each record is in one batch, whose noised estimate is all that shows it")
 	if err := settle(&p.price, p.Target, p.c.Noise == Calibrated); err != nil {
 		if p.c.Noise != Calibrated {
@@ -111,7 +115,8 @@ func (p *nsfwPlan) statistics(b batch) (gradient, change float64) {
 // deviations returns the source's noise on the two statistics, σ and σ̂, which take b/(t+1) for
 // the batch's size.
 func (p *nsfwPlan) deviations(b batch, noise Noise) (gradient, change float64) {
-	unit := 4 * float64(b.step+1) * p.widening() * math.Sqrt(-math.Log(p.Target.Delta)) / (float64(p.c.Batches.Size) * p.Target.Epsilon)
+	unit := 4 * float64(b.step+1) * p.widening() * math.Sqrt(-math.Log(p.Target.Delta)) /
+		(float64(p.c.Batches.Size) * p.Target.Epsilon)
 	if b.step == 0 {
 		return unit * p.norm, 0
 	}
@@ -135,7 +140,8 @@ func (p *nsfwPlan) noised(noise Noise) ([]train.Block, error) {
 	}
 	blocks := make([]train.Block, 0, len(p.batches))
 	for _, b := range p.batches {
-		block := train.Block{Name: fmt.Sprintf("round %d, step %d", b.round, b.step), From: b.from, To: b.to, Releases: 1, StepSize: stepSize(b.step)}
+		block := train.Block{Name: fmt.Sprintf("round %d, step %d", b.round, b.step), From: b.from,
+			To: b.to, Releases: 1, StepSize: stepSize(b.step)}
 		block.Sensitivity = p.widening() * p.moved(b)
 		if noise == Calibrated {
 			block.Deviation = block.Sensitivity * star
@@ -175,7 +181,9 @@ func (p *nsfwPlan) Compare() ([]train.PriceRow, error) {
 				worst = b
 			}
 		}
-		rows = append(rows, train.PriceRow{Noise: noise, Reading: "both statistics together, real batch sizes", Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Holds: true, InUse: noise == p.c.Noise})
+		rows = append(rows, train.PriceRow{Noise: noise,
+			Reading: "both statistics together, real batch sizes", Sensitivity: worst.Sensitivity,
+			Deviation: worst.Deviation, Holds: true, InUse: noise == p.c.Noise})
 	}
 	return compare(p.Target, rows)
 }
@@ -196,11 +204,13 @@ func (p *nsfwPlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex nsfw v1\n%q %v %v %q\n%v\n%v\n%x\n", p.link.Name(), p.slope, p.Radius, p.set.Name(), p.c.Batches, p.blocks, own.Digest())
+	fmt.Fprintf(h, "darrm convex nsfw v1\n%q %v %v %q\n%v\n%v\n%x\n", p.link.Name(), p.slope, p.Radius,
+		p.set.Name(), p.c.Batches, p.blocks, own.Digest())
 	// The linear minimisation turns noise into a choice among points of W, so that is the scale
 	// by which a release is rounded.
 	return algorithm{
-		plan: p.price, task: &p.task, rounds: len(p.batches), digest: [32]byte(h.Sum(nil)), noise: p.diameter,
+		plan: p.price, task: &p.task, rounds: len(p.batches), digest: [32]byte(h.Sum(nil)),
+		noise: p.diameter,
 		start: func(coins train.Coins) train.Run { return p.newRun(own, coins, coins.Normals()) },
 	}, nil
 }

@@ -67,10 +67,12 @@ func TestAcceptance4NSFWTrace(t *testing.T) {
 		w        [][]float64
 		estimate []float64
 	}{
-		{1.5, [][]float64{{0.9244816991, 0.2311204248}, {0.7514879495, 0.4952688007}, {0.6686939214, -0.2972385499}}, []float64{-0.2614857173, 0.2596463593}},
+		{1.5, [][]float64{{0.9244816991, 0.2311204248}, {0.7514879495, 0.4952688007},
+			{0.6686939214, -0.2972385499}}, []float64{-0.2614857173, 0.2596463593}},
 		{2, [][]float64{nil, nil, {0.7663206670, -0.3646270013}}, nil},
 	} {
-		p := nsfw(t, NSFW{Setting: logistics(), Set: lp(t, 2, c.p, 1), Batches: Batches{Rounds: 2, Size: 2, InOrder: true}}, 8, 2)
+		p := nsfw(t, NSFW{Setting: logistics(), Set: lp(t, 2, c.p, 1),
+			Batches: Batches{Rounds: 2, Size: 2, InOrder: true}}, 8, 2)
 		p.quiet = true
 		run := p.newRun(labelled(t), stream.Seeded(1), traintest.Silent{})
 		for k, want := range c.w {
@@ -101,8 +103,10 @@ func TestAcceptance9NSFWLedger(t *testing.T) {
 		return p.(*nsfwPlan), nil
 	}
 	even := Batches{Rounds: 2, Size: 1000}
-	for _, c := range []struct{ eps, delta, want float64 }{{2, 1e-6, 2.086}, {1, 1e-8, 1.031}, {2, 1e-5, 2.040}} {
-		if _, err := at(Printed, c.eps, c.delta, even); err == nil || !strings.Contains(err.Error(), "above the target") {
+	for _, c := range []struct{ eps, delta, want float64 }{{2, 1e-6, 2.086}, {1, 1e-8, 1.031},
+		{2, 1e-5, 2.040}} {
+		if _, err := at(Printed, c.eps, c.delta, even); err == nil ||
+			!strings.Contains(err.Error(), "above the target") {
 			t.Errorf("printed at (%v, %v): %v, want a refusal", c.eps, c.delta, err)
 		}
 		p, err := at(Calibrated, c.eps, c.delta, even)
@@ -134,14 +138,16 @@ func TestAcceptance9NSFWLedger(t *testing.T) {
 			}
 			for k := range p.blocks {
 				if !(calibrated.blocks[k].Deviation < p.blocks[k].Deviation) {
-					t.Errorf("(%v, %v), step %d: calibrated noise is %g, corrected %g", eps, delta, k, calibrated.blocks[k].Deviation, p.blocks[k].Deviation)
+					t.Errorf("(%v, %v), step %d: calibrated noise is %g, corrected %g", eps, delta, k,
+						calibrated.blocks[k].Deviation, p.blocks[k].Deviation)
 				}
 			}
 		}
 	}
 	// b = 95: at t+1 = 32 a batch has 2 records, not 2.97.
 	uneven := Batches{Rounds: 6, Size: 95}
-	if _, err := at(Corrected, 2, 1e-6, uneven); err == nil || !strings.Contains(err.Error(), "above the target") {
+	if _, err := at(Corrected, 2, 1e-6, uneven); err == nil ||
+		!strings.Contains(err.Error(), "above the target") {
 		t.Errorf("b = 95: %v", err)
 	}
 	if p, err := at(Calibrated, 2, 1e-6, uneven); err != nil || p.Price().Cost.Epsilon > 2 {
@@ -158,7 +164,8 @@ func TestAcceptance13StochasticFrankWolfeReadsOnce(t *testing.T) {
 		rows[i], y[i] = unit(rng, d), float64(rng.IntN(2))
 	}
 	r := data.SparseOf(records(t, rows, y))
-	for _, b := range []Batches{{Rounds: 4}, {Rounds: 4, FullBudget: true}, {Rounds: 3, Size: 9, InOrder: true}} {
+	for _, b := range []Batches{{Rounds: 4}, {Rounds: 4, FullBudget: true},
+		{Rounds: 3, Size: 9, InOrder: true}} {
 		poly := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, d, 1), Batches: b}, n, d)
 		normal := nsfw(t, NSFW{Setting: logistics(), Set: lp(t, d, 1.5, 1), Batches: b}, n, d)
 		for name, start := range map[string]func(rows features) *stochasticRun{
@@ -232,7 +239,8 @@ func TestAcceptance12NonConvexGaps(t *testing.T) {
 		g := make([]float64, d)
 		for i := range fresh.Len() {
 			columns, values := fresh.Row(i)
-			slope := link.Slope(geometry.SparseDot(columns, values, w), fresh.Response(i)) / float64(fresh.Len())
+			slope := link.Slope(geometry.SparseDot(columns, values, w), fresh.Response(i)) /
+				float64(fresh.Len())
 			for k, j := range columns {
 				g[j] += slope * values[k]
 			}
@@ -254,11 +262,13 @@ func TestAcceptance12NonConvexGaps(t *testing.T) {
 		return mean, first
 	}
 	rng := rand.New(rand.NewPCG(12, 1))
-	s := Setting{Loss: loss.GLM[loss.SquaredSigmoid]{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
+	s := Setting{Loss: loss.GLM[loss.SquaredSigmoid]{}, Radius: 1,
+		Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
 	const used = 40_000 // the printed batches read 38,245 records: no more need be drawn
 	r, fresh := draw(rng, used, 1), draw(rng, 5000, 1)
 	poly := func(noise Noise, quiet bool) float64 {
-		p := polySFW(t, PolySFW{Setting: s, Set: l1(t, d, 3), Noise: noise, Batches: Batches{InOrder: true}}, n, d)
+		p := polySFW(t, PolySFW{Setting: s, Set: l1(t, d, 3), Noise: noise,
+			Batches: Batches{InOrder: true}}, n, d)
 		p.quiet = quiet
 		sum, seeds := 0.0, 3
 		for seed := range seeds {

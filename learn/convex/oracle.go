@@ -12,7 +12,8 @@ type OracleKind string
 
 // The kinds. Bisections ask the link for slopes only.
 const (
-	Fast            OracleKind = "fast"             // closed form, exact; the default where the link has one
+	// closed form, exact; the default where the link has one
+	Fast            OracleKind = "fast"
 	Bisection       OracleKind = "bisection"        // ⌈log₂(2·L0·R/α)⌉ halvings of an interval
 	PaperBisections OracleKind = "paper-bisections" // ⌈log₂(16·L0²R²/α²)⌉, as the source counts them
 )
@@ -34,14 +35,16 @@ type oracle struct {
 // newOracle returns the oracle of env at β with gradients to within alpha for features of
 // norm at most radius. bound is L0: slopes of φ beyond it are clipped to it. "" is Fast where
 // the link is a loss.Proximal, else Bisection.
-func newOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float64) (oracle, error) {
+func newOracle(link loss.Link, kind OracleKind, beta, bound, radius,
+	alpha float64) (oracle, error) {
 	if link.WeakConvexity() != 0 {
 		return oracle{}, &check.Error{Name: "task", Value: link.Name(), Rule: "convex for this method"}
 	}
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"Moreau parameter beta", beta}, {"slope bound", bound}, {"radius", radius}, {"oracle accuracy alpha", alpha}} {
+	}{{"Moreau parameter beta", beta}, {"slope bound", bound}, {"radius", radius},
+		{"oracle accuracy alpha", alpha}} {
 		if err := check.Positive(v.name, v.value); err != nil {
 			return oracle{}, err
 		}
@@ -57,7 +60,8 @@ func newOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float
 	switch kind {
 	case Fast:
 		if !exact {
-			return oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "bisection for " + link.Name() + ": it has no proximal map in closed form"}
+			return oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "bisection for " + link.Name() +
+				": it has no proximal map in closed form"}
 		}
 		o.prox, o.alpha = prox, 0
 	case Bisection:
@@ -65,7 +69,8 @@ func newOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float
 	case PaperBisections:
 		o.steps = int(math.Ceil(math.Log2(16 * bound * bound * radius * radius / (alpha * alpha))))
 	default:
-		return oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "fast, bisection or paper-bisections"}
+		return oracle{}, &check.Error{Name: "oracle", Value: kind,
+			Rule: "fast, bisection or paper-bisections"}
 	}
 	return o, nil
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 )
 
-func newTestOracle(t testing.TB, link loss.Link, kind OracleKind, beta, bound, alpha float64) oracle {
+func newTestOracle(t testing.TB, link loss.Link, kind OracleKind, beta, bound,
+	alpha float64) oracle {
 	t.Helper()
 	return must.Get(newOracle(link, kind, beta, bound, 1, alpha))(t)
 }
@@ -49,7 +50,8 @@ func TestAcceptance2OracleVectors(t *testing.T) {
 		if off := math.Abs(o.Slope(c.m, c.y) - exact); off > o.Alpha() {
 			t.Errorf("%s: off by %g", c.link.Name(), off)
 		}
-		if off := math.Abs(newTestOracle(t, c.link, PaperBisections, c.beta, 1, 9.765625e-5).Slope(c.m, c.y) - exact); off > 1e-9 {
+		if off := math.Abs(newTestOracle(t, c.link, PaperBisections, c.beta, 1, 9.765625e-5).Slope(c.m,
+			c.y) - exact); off > 1e-9 {
 			t.Errorf("%s: the source's count is off by %g", c.link.Name(), off)
 		}
 	}
@@ -61,7 +63,8 @@ func TestAcceptance2OracleAccuracy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pinball, _ := loss.NewPinball(0.3)
 	insensitive, _ := loss.NewInsensitive(0.2)
-	links := []loss.Link{loss.Absolute{}, loss.Hinge{}, pinball, insensitive, loss.Logit{}, loss.Square{}}
+	links := []loss.Link{loss.Absolute{}, loss.Hinge{}, pinball, insensitive, loss.Logit{},
+		loss.Square{}}
 	for range 20000 {
 		link := links[rng.IntN(len(links))]
 		m, y := 6*rng.Float64()-3, float64(rng.IntN(2))
@@ -73,7 +76,8 @@ func TestAcceptance2OracleAccuracy(t *testing.T) {
 			o := newTestOracle(t, link, kind, beta, bound, alpha)
 			got := o.Slope(m, y)
 			if math.Abs(got-exact) > alpha || math.Abs(got) > bound {
-				t.Fatalf("%s %s: slope(%v; %v, %v) = %v, exact %v, alpha %v, bound %v", link.Name(), kind, m, y, beta, got, exact, alpha, bound)
+				t.Fatalf("%s %s: slope(%v; %v, %v) = %v, exact %v, alpha %v, bound %v", link.Name(), kind, m, y,
+					beta, got, exact, alpha, bound)
 			}
 		}
 	}
@@ -105,7 +109,8 @@ func TestAcceptance2PrintedOracleDoesNotLearn(t *testing.T) {
 	for _, c := range []struct {
 		link loss.Proximal
 		m, y float64
-	}{{loss.Hinge{}, 0.5, 1}, {loss.Hinge{}, 0.95, 1}, {loss.Absolute{}, 1.3, 1}, {loss.Logit{}, 0, 1}} {
+	}{{loss.Hinge{}, 0.5, 1}, {loss.Hinge{}, 0.95, 1}, {loss.Absolute{}, 1.3, 1},
+		{loss.Logit{}, 0, 1}} {
 		if got := printedOracle(c.link, c.m, c.y, 10, 31); got != 0 {
 			t.Errorf("%s at %v: the printed slope is %v, want 0", c.link.Name(), c.m, got)
 		}

@@ -90,10 +90,12 @@ func (c OutputPerturbation) Plan(n, d int) (Plan, error) {
 	p.tolerate(1e-3, 0)
 	p.sensitivity = (p.gradients()*p.norm/float64(n) + 2*p.tolerance) / p.lambda * (1 + slack)
 	p.output = p.sensitivity * star
-	p.price = train.Price{Method: "output-perturbation", Records: n, Dim: d, Relation: p.Neighbours, Blocks: []train.Block{{
-		Name: "minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity, Deviation: p.output,
-	}}}
-	p.price.Notes = []string{fmt.Sprintf("lambda = %.6g; the minimiser is found to a gradient of norm %.3g", p.lambda, p.tolerance)}
+	p.price = train.Price{Method: "output-perturbation", Records: n, Dim: d, Relation: p.Neighbours,
+		Blocks: []train.Block{{
+			Name: "minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity, Deviation: p.output,
+		}}}
+	p.price.Notes = []string{fmt.Sprintf("lambda = %.6g; the minimiser is found to a gradient of "+
+		"norm %.3g", p.lambda, p.tolerance)}
 	return p, settle(&p.price, p.Target, true)
 }
 
@@ -104,8 +106,10 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	p := &minimised{erm: e, ball: c.Ball}
-	second := accountant.Cost{Epsilon: approximateEpsilon * c.Target.Epsilon, Delta: approximateDelta * c.Target.Delta}
-	first := accountant.Cost{Epsilon: (c.Target.Epsilon - second.Epsilon) * (1 - slack), Delta: (c.Target.Delta - second.Delta) * (1 - slack)}
+	second := accountant.Cost{Epsilon: approximateEpsilon * c.Target.Epsilon,
+		Delta: approximateDelta * c.Target.Delta}
+	first := accountant.Cost{Epsilon: (c.Target.Epsilon - second.Epsilon) * (1 - slack),
+		Delta: (c.Target.Delta - second.Delta) * (1 - slack)}
 	delta := p.gradients() * p.norm / float64(n) * (1 + slack)
 	bend := p.curvature * p.Radius * p.Radius / float64(n) * (1 + slack) // CR²/n
 	suggested := 0.0
@@ -123,7 +127,9 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	}
 	rest := first.Epsilon - math.Log1p(bend/p.lambda)*(1+slack)
 	if !(rest >= first.Epsilon/1000) {
-		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
+		return nil, &check.Error{Name: "lambda", Value: p.lambda,
+			Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g",
+				bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
 	}
 	mu, err := planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta})
 	if err != nil {
@@ -139,13 +145,17 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	p.output = p.sensitivity * multiplier
 	p.price = train.Price{
 		Method: "objective-perturbation", Records: n, Dim: d, Relation: p.Neighbours,
-		Event: accountant.ApproxDP{Cost: c.Target, Neighbours: p.Neighbours}, Cost: c.Target, Bound: accountant.MethodBasic,
+		Event: accountant.ApproxDP{Cost: c.Target, Neighbours: p.Neighbours}, Cost: c.Target,
+		Bound: accountant.MethodBasic,
 		Blocks: []train.Block{
 			{Name: "linear term", To: n, Releases: 1, Sensitivity: delta, Deviation: p.linear},
-			{Name: "approximate minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity, Deviation: p.output},
+			{Name: "approximate minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity,
+				Deviation: p.output},
 		},
-		Notes: []string{fmt.Sprintf("lambda = %.6g; (%.4g, %.4g) for the minimiser, of which %.4g for the determinant, (%.4g, %.4g) for stopping at a gradient of norm %.3g",
-			p.lambda, first.Epsilon, first.Delta, first.Epsilon-rest, second.Epsilon, second.Delta, p.tolerance)},
+		Notes: []string{fmt.Sprintf("lambda = %.6g; (%.4g, %.4g) for the minimiser, of which %.4g for "+
+			"the determinant, (%.4g, %.4g) for stopping at a gradient of norm %.3g",
+			p.lambda, first.Epsilon, first.Delta, first.Epsilon-rest, second.Epsilon, second.Delta,
+			p.tolerance)},
 	}
 	return p, nil
 }
@@ -155,7 +165,8 @@ func planeMu(target accountant.Cost) (float64, error) {
 	// Beyond √(2ε) the formula ends; it grows up to there.
 	end := math.Sqrt(2 * target.Epsilon)
 	s := train.Search{Start: end / 2, Least: end * 1e-9, Most: end, Growing: true, Tolerance: 1e-12}
-	mu, _, err := train.Calibrate(context.Background(), target.Delta, s, func(mu float64) (float64, error) { return planeDelta(target.Epsilon, mu), nil })
+	mu, _, err := train.Calibrate(context.Background(), target.Delta, s,
+		func(mu float64) (float64, error) { return planeDelta(target.Epsilon, mu), nil })
 	return mu, err
 }
 
@@ -171,9 +182,11 @@ func planeDelta(epsilon, mu float64) float64 {
 		// e^ε·erfc(z) ≤ e^{ε-z²}/(z√π), where erfc would underflow before e^ε makes up for it.
 		// ε - z² is a square, without cancellation.
 		root := (epsilon/mu - mu/2) / math.Sqrt2
-		return mu/(math.Sqrt2*z)*math.Exp(-root*root*(1-0x1p-40))*(1+0x1p-40) + math.SmallestNonzeroFloat64
+		return mu/(math.Sqrt2*z)*math.Exp(-root*root*(1-0x1p-40))*(1+0x1p-40) +
+			math.SmallestNonzeroFloat64
 	}
-	return mu * math.Sqrt(2*math.Pi) * math.Exp(epsilon) * math.Erfc(z) / 2 * (1 + 0x1p-45*(1+z*z)) * (1 + epsilon*0x1p-45)
+	return mu * math.Sqrt(2*math.Pi) * math.Exp(epsilon) * math.Erfc(z) / 2 * (1 + 0x1p-45*(1+z*z)) *
+		(1 + epsilon*0x1p-45)
 }
 
 // Price returns the privacy cost of the model.
@@ -183,12 +196,16 @@ func (p *minimised) Price() train.Price { return p.price.Clone() }
 func (p *minimised) Compare() ([]train.PriceRow, error) {
 	if p.linear > 0 {
 		b := p.price.Blocks[0]
-		return []train.PriceRow{{Noise: Calibrated, Reading: "densities of the minimiser", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}}, nil
+		return []train.PriceRow{{Noise: Calibrated, Reading: "densities of the minimiser",
+			Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true,
+			Holds: true}}, nil
 	}
 	exact := p.gradients() * p.norm / float64(p.n) / p.lambda * (1 + slack)
 	return compare(p.Target, []train.PriceRow{
-		{Noise: Printed, Reading: "as if the minimiser were exact", Sensitivity: exact, Deviation: p.output},
-		{Noise: Calibrated, Reading: "with the certified gradient", Sensitivity: p.sensitivity, Deviation: p.output, InUse: true, Holds: true},
+		{Noise: Printed, Reading: "as if the minimiser were exact", Sensitivity: exact,
+			Deviation: p.output},
+		{Noise: Calibrated, Reading: "with the certified gradient", Sensitivity: p.sensitivity,
+			Deviation: p.output, InUse: true, Holds: true},
 	})
 }
 
@@ -200,11 +217,13 @@ func (p *minimised) Train(r *data.Records) (train.Algorithm, error) {
 	}
 	a := algorithm{plan: p.price, task: &p.task, rounds: 1, noise: p.output}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex %s v1\n%q %v %v %v\n%v %v %v %v\n", p.price.Method, p.link.Name(), p.slope, p.Radius, p.ball, p.lambda, p.tolerance, p.linear, p.output)
+	fmt.Fprintf(h, "darrm convex %s v1\n%q %v %v %v\n%v %v %v %v\n", p.price.Method, p.link.Name(),
+		p.slope, p.Radius, p.ball, p.lambda, p.tolerance, p.linear, p.output)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	a.digest = [32]byte(h.Sum(nil))
 	a.start = func(coins train.Coins) train.Run {
-		return &minimisedRun{p: p, rows: own, noise: coins.Normals(), w: make([]float64, p.d), out: make([]float64, p.d)}
+		return &minimisedRun{p: p, rows: own, noise: coins.Normals(), w: make([]float64, p.d),
+			out: make([]float64, p.d)}
 	}
 	return a, nil
 }

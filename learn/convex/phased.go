@@ -59,8 +59,9 @@ type phasedSchedule struct {
 }
 
 // leastNoise is the least noise of a phase relative to the size of models: the diameter, or √n for
-// W = Rᵈ, where all steps together are no longer than √n/24. Later phases would add noise that is lost in the rounding of float64, and with it their
-// privacy; they move the model by less than their noise, so they are left out.
+// W = Rᵈ, where all steps together are no longer than √n/24. Later phases would add noise that is
+// lost in the rounding of float64, and with it their privacy; they move the model by less than
+// their noise, so they are left out.
 const leastNoise = 0x1p-40
 
 // Plan prices the method for n records of dimension d.
@@ -76,10 +77,12 @@ func (c PhasedSGD) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	if n < 2 {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 2: the phases have n/2, n/4, … records"}
+		return nil, &check.Error{Name: "number of records", Value: n,
+			Rule: "at least 2: the phases have n/2, n/4, … records"}
 	}
 	if c.Rank < 0 || c.Rank > 0 && c.Ball > 0 {
-		return nil, &check.Error{Name: "rank", Value: c.Rank, Rule: "0 for min(n, d), or above it without a ball"}
+		return nil, &check.Error{Name: "rank", Value: c.Rank,
+			Rule: "0 for min(n, d), or above it without a ball"}
 	}
 	switch c.Noise {
 	case "":
@@ -120,8 +123,10 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		p.c.StepFactor = 1
 	}
 	// The proof needs η/4, the largest step, to be at most 2/(βR²).
-	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 && p.c.StepFactor <= limit) {
-		return &check.Error{Name: "step factor", Value: p.c.StepFactor, Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive", limit)}
+	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 &&
+		p.c.StepFactor <= limit) {
+		return &check.Error{Name: "step factor", Value: p.c.StepFactor,
+			Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive", limit)}
 	}
 	s.StepSize *= p.c.StepFactor
 	if p.star, err = train.NoiseFor(p.Target); err != nil {
@@ -133,7 +138,8 @@ func (p *phasedPlan) makeSchedule() (err error) {
 	}
 	from := 0
 	for k := 1; k < bits.Len(uint(p.n)); k++ {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + p.n>>k, Releases: 1, StepSize: s.StepSize / math.Pow(4, float64(k))}
+		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + p.n>>k, Releases: 1,
+			StepSize: s.StepSize / math.Pow(4, float64(k))}
 		b.Sensitivity = p.sensitivity(b)
 		b.Deviation = b.Sensitivity * p.star
 		if p.c.Noise == Printed {
@@ -146,7 +152,8 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		from = b.To
 	}
 	if len(s.Phases) == 0 {
-		return &check.Error{Name: "noise", Value: 4 * p.norm * s.StepSize, Rule: "within the precision of float64: a larger ball, or a smaller epsilon"}
+		return &check.Error{Name: "noise", Value: 4 * p.norm * s.StepSize,
+			Rule: "within the precision of float64: a larger ball, or a smaller epsilon"}
 	}
 	return nil
 }
@@ -163,9 +170,12 @@ func (p *phasedPlan) loosest(b train.Block) float64 { return 6 * p.norm * b.Step
 
 // account sets the price.
 func (p *phasedPlan) account() (err error) {
-	p.price = train.Price{Method: "phased-sgd", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.schedule.Phases}
+	p.price = train.Price{Method: "phased-sgd", Records: p.n, Dim: p.d, Relation: p.Neighbours,
+		Blocks: p.schedule.Phases}
 	if p.Target.Epsilon > math.Sqrt(-math.Log(p.Target.Delta)) {
-		p.price.Notes = append(p.price.Notes, "epsilon is above sqrt(ln(1/delta)): the account holds, the source's bound on the risk is not stated there")
+		p.price.Notes = append(p.price.Notes,
+			"epsilon is above sqrt(ln(1/delta)): the account holds, the source's bound on the risk is not "+
+				"stated there")
 	}
 	return settle(&p.price, p.Target, p.c.Noise == Calibrated)
 }
@@ -175,9 +185,12 @@ func (p *phasedPlan) Compare() ([]train.PriceRow, error) {
 	first := p.schedule.Phases[0] // with the most steps, it costs most
 	printed := 4 * p.norm * first.StepSize / p.schedule.Rho
 	return compare(p.Target, []train.PriceRow{
-		{Noise: Printed, Reading: "as the text bounds gradients (3·L0·R each)", Sensitivity: p.loosest(first), Deviation: printed},
-		{Noise: Printed, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: printed, Holds: true, InUse: p.c.Noise == Printed},
-		{Noise: Calibrated, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: first.Sensitivity * p.star, Holds: true, InUse: p.c.Noise == Calibrated},
+		{Noise: Printed, Reading: "as the text bounds gradients (3·L0·R each)",
+			Sensitivity: p.loosest(first), Deviation: printed},
+		{Noise: Printed, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: printed,
+			Holds: true, InUse: p.c.Noise == Printed},
+		{Noise: Calibrated, Reading: "corrected", Sensitivity: first.Sensitivity,
+			Deviation: first.Sensitivity * p.star, Holds: true, InUse: p.c.Noise == Calibrated},
 	})
 }
 
@@ -190,9 +203,11 @@ func (p *phasedPlan) Train(r *data.Records) (train.Algorithm, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := algorithm{plan: p.price, task: &p.task, rounds: len(p.schedule.Phases), noise: p.schedule.Phases[len(p.schedule.Phases)-1].Deviation}
+	a := algorithm{plan: p.price, task: &p.task, rounds: len(p.schedule.Phases),
+		noise: p.schedule.Phases[len(p.schedule.Phases)-1].Deviation}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex phased-sgd v1\n%q %v %v %v\n%v %v %v\n", p.link.Name(), p.slope, p.Radius, p.c.Ball, p.schedule, p.oracle.steps, p.oracle.alpha)
+	fmt.Fprintf(h, "darrm convex phased-sgd v1\n%q %v %v %v\n%v %v %v\n", p.link.Name(), p.slope,
+		p.Radius, p.c.Ball, p.schedule, p.oracle.steps, p.oracle.alpha)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	a.digest = [32]byte(h.Sum(nil))
 	a.start = func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins.Normals()) }

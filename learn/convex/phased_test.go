@@ -37,7 +37,8 @@ func TestAcceptance4PhasedSchedule(t *testing.T) {
 	for _, c := range []struct {
 		k, steps     int
 		eta, printed float64
-	}{{1, 512, 5.20833333e-3, 1.54871758e-1}, {2, 256, 1.30208333e-3, 3.87179395e-2}, {10, 1, 1.98682149e-8, 5.90788871e-7}} {
+	}{{1, 512, 5.20833333e-3, 1.54871758e-1}, {2, 256, 1.30208333e-3, 3.87179395e-2},
+		{10, 1, 1.98682149e-8, 5.90788871e-7}} {
 		b := s.Phases[c.k-1]
 		if b.To-b.From != c.steps {
 			t.Errorf("phase %d has %d steps", c.k, b.To-b.From)
@@ -46,7 +47,8 @@ func TestAcceptance4PhasedSchedule(t *testing.T) {
 		must.Near(t, fmt.Sprint("sigma ", c.k), b.Deviation, c.printed, 3e-9)
 	}
 	must.Near(t, "sensitivity 1", s.Phases[0].Sensitivity, 1.09375e-2, 1e-9)
-	must.Near(t, "calibrated sigma 1", phased(t, bisecting(Calibrated), 1024, 10).schedule.Phases[0].Deviation, 4.62074254e-2, 3e-9)
+	must.Near(t, "calibrated sigma 1", phased(t, bisecting(Calibrated), 1024,
+		10).schedule.Phases[0].Deviation, 4.62074254e-2, 3e-9)
 
 	s = phased(t, bisecting(Printed), 65536, 50).schedule
 	must.Near(t, "eta", s.StepSize, 2.60416667e-3, 2e-9)
@@ -56,7 +58,8 @@ func TestAcceptance4PhasedSchedule(t *testing.T) {
 
 // traceRecords are the eight records of the published traces.
 func traceRecords(t testing.TB) *data.Records {
-	return records(t, [][]float64{{.6, .8}, {1, 0}, {0, -1}, {-.8, .6}, {.6, -.8}, {.28, .96}, {-1, 0}, {0, 1}},
+	return records(t, [][]float64{{.6, .8}, {1, 0}, {0, -1}, {-.8, .6}, {.6, -.8}, {.28, .96}, {-1, 0},
+		{0, 1}},
 		[]float64{.5, .3, -.9, -.1, .2, .7, -.4, .6})
 }
 
@@ -74,8 +77,10 @@ func TestAcceptance4PhasedTrace(t *testing.T) {
 		noise normals
 		want  [][]float64
 	}{
-		{traintest.Silent{}, [][]float64{{0.012124858580, 0.016544055760}, {0.013352208909, 0.017453808930}, {0.013893998722, 0.017453808930}}},
-		{fixed{1, -1}, [][]float64{{0.483529379371, -0.454860465031}, {0.600408554808, -0.568773435179}, {0.629590515079, -0.598236217728}}},
+		{traintest.Silent{}, [][]float64{{0.012124858580, 0.016544055760},
+			{0.013352208909, 0.017453808930}, {0.013893998722, 0.017453808930}}},
+		{fixed{1, -1}, [][]float64{{0.483529379371, -0.454860465031}, {0.600408554808, -0.568773435179},
+			{0.629590515079, -0.598236217728}}},
 	} {
 		got := rounds(t, newPhasedRun(p, traceRecords(t), trace.noise), 3)
 		for k := range got {
@@ -136,11 +141,13 @@ func TestAcceptance6PhasedSensitivity(t *testing.T) {
 				moved := floats.Distance(rounds(t, a, 1)[0], rounds(t, b, 1)[0], 2)
 				largest = max(largest, moved)
 				if moved > p.schedule.Phases[0].Sensitivity {
-					t.Fatalf("%s, %v: moved by %g, sensitivity %g", kind, relation, moved, p.schedule.Phases[0].Sensitivity)
+					t.Fatalf("%s, %v: moved by %g, sensitivity %g", kind, relation, moved,
+						p.schedule.Phases[0].Sensitivity)
 				}
 			}
 			if largest < 0.5*p.schedule.Phases[0].Sensitivity {
-				t.Errorf("%s, %v: the sensitivity %g is never near, the largest is %g", kind, relation, p.schedule.Phases[0].Sensitivity, largest)
+				t.Errorf("%s, %v: the sensitivity %g is never near, the largest is %g", kind, relation,
+					p.schedule.Phases[0].Sensitivity, largest)
 			}
 		}
 	}
@@ -169,7 +176,8 @@ func TestAcceptance7PhasedLedger(t *testing.T) {
 		if math.Abs(loose.Epsilon-c.loose) > 6e-5 || loose.Holds || loose.InUse {
 			t.Errorf("n = %d: loosest reading %+v, want %v", c.n, loose, c.loose)
 		}
-		if c.n < 65536 && math.Abs(tight.Epsilon-c.tight) > 6e-5 || !tight.Holds || !tight.InUse || math.Abs(tight.Epsilon-price.Cost.Epsilon) > 1e-12 {
+		if c.n < 65536 && math.Abs(tight.Epsilon-c.tight) > 6e-5 || !tight.Holds || !tight.InUse ||
+			math.Abs(tight.Epsilon-price.Cost.Epsilon) > 1e-12 {
 			t.Errorf("n = %d: tight %+v, want %v, price %v", c.n, tight, c.tight, price.Cost)
 		}
 		if !(loose.Epsilon <= c.target.Epsilon && tight.Epsilon <= c.target.Epsilon) {
@@ -194,7 +202,8 @@ func TestAcceptance7PhasedLedger(t *testing.T) {
 		t.Error("epsilon = 6 with printed noise:", err)
 	}
 	c.Noise = Calibrated
-	if p, err := c.Plan(1024, 10); err != nil || p.Price().Cost.Epsilon > 6 || len(p.Price().Notes) != 1 {
+	if p, err := c.Plan(1024, 10); err != nil || p.Price().Cost.Epsilon > 6 ||
+		len(p.Price().Notes) != 1 {
 		t.Error("epsilon = 6 with calibrated noise:", err)
 	}
 }
@@ -298,7 +307,8 @@ func TestAcceptance10RobustRegression(t *testing.T) {
 	printed, calibrated := c, c
 	printed.Noise, calibrated.Noise = Printed, Calibrated
 	const zero = 0.134
-	off, p4, c4, p16 := excess(4096, 20, quiet, false), excess(4096, 20, printed, true), excess(4096, 20, calibrated, true), excess(16384, 10, printed, true)
+	off, p4, c4, p16 := excess(4096, 20, quiet, false), excess(4096, 20, printed, true),
+		excess(4096, 20, calibrated, true), excess(16384, 10, printed, true)
 	t.Logf("no noise %.4f, printed %.4f, calibrated %.4f; n = 16384 printed %.4f", off, p4, c4, p16)
 	if !(off >= 0.020 && off <= 0.029) {
 		t.Errorf("without noise %v", off)
@@ -354,7 +364,8 @@ func TestPhasedRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*data.Records{nil, records(t, [][]float64{{1, 2}}, []float64{1}), records(t, make8(3), make([]float64, 8)), records(t, make8(2), nil)} {
+	for _, r := range []*data.Records{nil, records(t, [][]float64{{1, 2}}, []float64{1}),
+		records(t, make8(3), make([]float64, 8)), records(t, make8(2), nil)} {
 		if _, err := p.Train(r); err == nil {
 			t.Error("records that do not fit are taken")
 		}
@@ -387,8 +398,10 @@ func TestPhasesEndBeforeRounding(t *testing.T) {
 		if ball == 0 {
 			scale = math.Sqrt(1 << 26)
 		}
-		if len(p.schedule.Phases) >= 26 || last.Deviation < 0x1p-40*scale || last.Deviation > 0x1p-37*scale {
-			t.Errorf("ball %v: %d phases, the last with noise %g", ball, len(p.schedule.Phases), last.Deviation)
+		if len(p.schedule.Phases) >= 26 || last.Deviation < 0x1p-40*scale ||
+			last.Deviation > 0x1p-37*scale {
+			t.Errorf("ball %v: %d phases, the last with noise %g", ball, len(p.schedule.Phases),
+				last.Deviation)
 		}
 	}
 }

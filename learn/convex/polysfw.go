@@ -90,7 +90,8 @@ func (p *polySFWPlan) theory() float64 {
 
 // printedScale is the source's s_r = 2D(L0+L1·D)·2^r·√ln(1/δ)/(bε).
 func (p *polySFWPlan) printedScale(r int) float64 {
-	return 2 * p.diameter * (p.norm + p.change) * math.Ldexp(1, r) * math.Sqrt(-math.Log(p.Target.Delta)) / (float64(p.c.Batches.Size) * p.Target.Epsilon)
+	return 2 * p.diameter * (p.norm + p.change) * math.Ldexp(1, r) *
+		math.Sqrt(-math.Log(p.Target.Delta)) / (float64(p.c.Batches.Size) * p.Target.Epsilon)
 }
 
 // influence sums a record's privacy losses in a round, over the steps from the one that reads it.
@@ -123,7 +124,8 @@ func (s smooth) influences(sizes []float64, scale, float float64, c choice) (wor
 		pure := first*sum + fixed*steps
 		worst.pure = max(worst.pure, pure*(1+slack))
 		// Σ(x+f)² = Σx² + 2fΣx + kf².
-		worst.rho = max(worst.rho, c.rho(1)*(first*first*squares+2*fixed*first*sum+fixed*fixed*steps)*(1+slack))
+		worst.rho = max(worst.rho, c.rho(1)*(first*first*squares+2*fixed*first*sum+fixed*fixed*steps)*
+			(1+slack))
 	}
 	return worst
 }
@@ -160,12 +162,14 @@ func (p *polySFWPlan) setNoise() error {
 		if p.c.Noise == Calibrated {
 			s := train.Search{Start: scale, Least: scale * 0x1p-40, Most: scale * 0x1p20, Tolerance: 1e-9}
 			var err error
-			scale, _, err = train.Calibrate(context.Background(), 1, s, func(scale float64) (float64, error) {
-				i := p.round(r, scale)
-				return min(i.pure/p.Target.Epsilon, i.rho/rho), nil
-			})
+			scale, _, err = train.Calibrate(context.Background(), 1, s,
+				func(scale float64) (float64, error) {
+					i := p.round(r, scale)
+					return min(i.pure/p.Target.Epsilon, i.rho/rho), nil
+				})
 			if err != nil {
-				return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: "more: no noise within the precision of scores is enough"}
+				return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon,
+					Rule: "more: no noise within the precision of scores is enough"}
 			}
 		}
 		if err := p.choice.fits((p.norm + p.change) * p.far / scale * selectionScale * 2); err != nil {
@@ -191,7 +195,8 @@ func (p *polySFWPlan) account() error {
 		if eps > p.price.Cost.Epsilon {
 			p.price.Cost.Epsilon = eps
 		}
-		block := train.Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r, Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
+		block := train.Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r,
+			Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
 		block.From, block.To = p.batches[1<<r-1].from, p.batches[1<<(r+1)-2].to
 		p.price.Blocks = append(p.price.Blocks, block)
 	}
@@ -199,8 +204,11 @@ func (p *polySFWPlan) account() error {
 		p.price.Cost.Epsilon = max(p.Target.Epsilon, p.price.Cost.Epsilon) // it ends just below
 	}
 	last := p.batches[len(p.batches)-1].to
-	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", len(p.rounds), len(p.batches), p.c.Batches.Size, last, p.n),
-		"each record is in one batch; its influence on later estimates of its round is counted step by step, with the batch's real size")
+	p.price.Notes = append(p.price.Notes,
+		fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read",
+			len(p.rounds), len(p.batches), p.c.Batches.Size, last, p.n),
+		"each record is in one batch; its influence on later estimates of its round is counted step by "+
+			"step, with the batch's real size")
 	if err := p.setEvent(theorem, worst); err != nil {
 		return err
 	}
@@ -228,7 +236,8 @@ func (p *polySFWPlan) setEvent(theorem string, worst []influence) error {
 	case best.Cost.Epsilon <= cost:
 		p.price.Event, p.price.Bound = curve, accountant.MethodRDP
 	case pure <= cost:
-		p.price.Event = accountant.ApproxDP{Cost: accountant.Cost{Epsilon: pure}, Neighbours: p.Neighbours}
+		p.price.Event = accountant.ApproxDP{Cost: accountant.Cost{Epsilon: pure},
+			Neighbours: p.Neighbours}
 	default:
 		p.price.Event = accountant.ApproxDP{Cost: p.price.Cost, Neighbours: p.Neighbours}
 	}
@@ -243,7 +252,8 @@ func (p *polySFWPlan) roundEpsilon(i influence) (float64, error) {
 
 // influenceCurve is the event of a run in which a record is in one of several parts, of which
 // part i is pure_i-DP and ρ_i-zCDP: no divergence is above the largest of theirs.
-func influenceCurve(relation accountant.Relation, theorem string, parts []influence) (accountant.Event, error) {
+func influenceCurve(relation accountant.Relation, theorem string,
+	parts []influence) (accountant.Event, error) {
 	points := make([]accountant.CurvePoint, 0, curveOrders)
 	for i := range curveOrders {
 		alpha, rho := curveOrder(i), 0.0
@@ -297,7 +307,8 @@ func (p *polySFWPlan) Compare() ([]train.PriceRow, error) {
 			worst, highest = b, eps
 		}
 	}
-	return append(rows, train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), Holds: true, InUse: true,
+	return append(rows, train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) +
+		" by " + string(p.choice.rule), Holds: true, InUse: true,
 		Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Epsilon: p.price.Cost.Epsilon}), nil
 }
 
@@ -324,7 +335,8 @@ func (p *polySFWPlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex poly-sfw v1\n%q %v %v %q\n%v %v\n%v\n%x\n", p.link.Name(), p.slope, p.Radius, p.set.Name(), p.choice, p.c.Batches, p.rounds, own.Digest())
+	fmt.Fprintf(h, "darrm convex poly-sfw v1\n%q %v %v %q\n%v %v\n%v\n%x\n", p.link.Name(), p.slope,
+		p.Radius, p.set.Name(), p.choice, p.c.Batches, p.rounds, own.Digest())
 	return algorithm{
 		plan: p.price, task: &p.task, rounds: len(p.batches), digest: [32]byte(h.Sum(nil)),
 		start: func(coins train.Coins) train.Run { return p.newRun(own, coins) },
@@ -385,7 +397,8 @@ func largestRho(relation accountant.Relation, target accountant.Cost) (float64, 
 		return 0, err
 	}
 	s := train.Search{Start: low, Least: low / 2, Most: 4 * low, Growing: true, Tolerance: 1e-9}
-	rho, _, err := train.Calibrate(context.Background(), target.Epsilon, s, func(rho float64) (float64, error) { return rhoEpsilon(relation, rho, target.Delta) })
+	rho, _, err := train.Calibrate(context.Background(), target.Epsilon, s,
+		func(rho float64) (float64, error) { return rhoEpsilon(relation, rho, target.Delta) })
 	if err != nil {
 		return 0, fmt.Errorf("no rho meets %v: %w", target, err)
 	}

@@ -30,7 +30,8 @@ func TestAcceptance4PolySFWSchedule(t *testing.T) {
 	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Noise: Printed}, 1_000_000, 50)
 	must.Near(t, "X", math.Exp2(1.5*p.theory()), 66.4647, 1e-5)
 	must.Near(t, "R before rounding", p.theory(), 4.0363, 1e-4)
-	if p.c.Batches.Rounds != 4 || p.c.Batches.Size != 5239 || len(p.batches) != 15 || p.batches[14].to != 38245 {
+	if p.c.Batches.Rounds != 4 || p.c.Batches.Size != 5239 || len(p.batches) != 15 ||
+		p.batches[14].to != 38245 {
 		t.Errorf("%+v, %d steps, %d records", p.c.Batches, len(p.batches), p.batches[len(p.batches)-1].to)
 	}
 	// The published scale of task P3.
@@ -42,7 +43,8 @@ func TestAcceptance4PolySFWSchedule(t *testing.T) {
 
 // The published trace: batches [0,1], [2,3], [4].
 func TestAcceptance4PolySFWTrace(t *testing.T) {
-	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 2, 1), Batches: Batches{Rounds: 2, Size: 2, InOrder: true}}, 8, 2)
+	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 2, 1),
+		Batches: Batches{Rounds: 2, Size: 2, InOrder: true}}, 8, 2)
 	p.quiet = true
 	run := p.newRun(labelled(t), stream.Seeded(1))
 	for k, want := range []struct{ estimate, w []float64 }{
@@ -65,7 +67,8 @@ func TestAcceptance4PolySFWTrace(t *testing.T) {
 // ε = 1, and in another proportion.
 func TestAcceptance8PolySFWLedger(t *testing.T) {
 	const b = 1e6
-	ledger := func(r int, l0, change, b float64, c choice, relation accountant.Relation, round bool) float64 {
+	ledger := func(r int, l0, change, b float64, c choice, relation accountant.Relation,
+		round bool) float64 {
 		s := smooth{diameter: 1, change: change}
 		s.norm, s.Neighbours, s.Target = l0, relation, accountant.Cost{Epsilon: 1, Delta: 1e-6}
 		p := &polySFWPlan{smooth: s, choice: c}
@@ -80,7 +83,8 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 	}
 	laplace := choice{LaplaceNoise, Sup}
 	zeroed := map[int]float64{0: .1345, 2: .1326, 4: .1493, 6: .1817, 7: .1969, 8: .1754, 10: .1269}
-	replaced := map[int]float64{0: .2690, 1: .2690, 2: .2652, 3: .2748, 4: .2987, 5: .3305, 6: .3633, 7: .3947, 8: .3663, 9: .3123, 10: .2649}
+	replaced := map[int]float64{0: .2690, 1: .2690, 2: .2652, 3: .2748, 4: .2987, 5: .3305, 6: .3633,
+		7: .3947, 8: .3663, 9: .3123, 10: .2649}
 	worst := 0.0
 	for r, want := range replaced {
 		got := ledger(r, 1, 1, b, laplace, accountant.ReplaceOne, false)
@@ -93,11 +97,13 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 			if got := ledger(r, 1, 1, b, laplace, accountant.BlankOne, false); math.Abs(got-want) > 5e-4 {
 				t.Errorf("round %d, blanked: %.5f, want %.4f", r, got, want)
 			}
-			if got := ledger(r, 1, 1, b, choice{LaplaceNoise, Range}, accountant.ReplaceOne, false); math.Abs(got-want) > 5e-4 {
+			if got := ledger(r, 1, 1, b, choice{LaplaceNoise, Range}, accountant.ReplaceOne,
+				false); math.Abs(got-want) > 5e-4 {
 				t.Errorf("round %d, by the range: %.5f, want %.4f", r, got, want)
 			}
 		}
-		exponential, pure := ledger(r, 1, 1, b, choice{Exponential, Range}, accountant.ReplaceOne, false), ledger(r, 1, 1, b, choice{LaplaceNoise, Range}, accountant.ReplaceOne, false)
+		exponential, pure := ledger(r, 1, 1, b, choice{Exponential, Range}, accountant.ReplaceOne, false),
+			ledger(r, 1, 1, b, choice{LaplaceNoise, Range}, accountant.ReplaceOne, false)
 		if !(exponential <= pure) {
 			t.Errorf("round %d: the exponential mechanism costs %g, laplace %g", r, exponential, pure)
 		}
@@ -108,7 +114,8 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 	must.Near(t, "L1 = 0", ledger(0, 2, 0, b, laplace, accountant.ReplaceOne, false), 0.5381, 1e-3)
 	// Real sizes: b = 95 in round 5.
 	must.Near(t, "b = 95", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, true), 0.4361, 1e-3)
-	must.Near(t, "b = 95, not rounded", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, false), 0.3305, 1e-3)
+	must.Near(t, "b = 95, not rounded", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, false),
+		0.3305, 1e-3)
 
 	// The source's own route is above its promise, is flagged as no promise, and the corrected
 	// rows are below the target.
@@ -117,7 +124,8 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows[0].Holds || !(rows[0].Epsilon > 1.4) || !rows[1].Holds || !(rows[1].Epsilon < 0.55) || !rows[2].Holds || !(rows[2].Epsilon < 0.28) {
+	if rows[0].Holds || !(rows[0].Epsilon > 1.4) || !rows[1].Holds || !(rows[1].Epsilon < 0.55) ||
+		!rows[2].Holds || !(rows[2].Epsilon < 0.28) {
 		t.Errorf("%+v", rows)
 	}
 	if got := p.Price().Cost.Epsilon; got != rows[3].Epsilon || !(got <= rows[2].Epsilon*1.001) {
@@ -127,7 +135,8 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 
 // The products that influences adds up, one by one: no formula in common.
 func TestPolySFWInfluenceStepByStep(t *testing.T) {
-	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 3, 2), Batches: Batches{Rounds: 4, Size: 500}}, 10000, 3)
+	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 3, 2),
+		Batches: Batches{Rounds: 4, Size: 500}}, 10000, 3)
 	for r, round := range p.rounds {
 		worst := influence{}
 		for k := range 1 << r {
@@ -154,8 +163,10 @@ func TestPolySFWInfluenceStepByStep(t *testing.T) {
 // itself agrees.
 func TestPolySFWCalibration(t *testing.T) {
 	for _, kind := range []Selection{Exponential, PermuteAndFlip, LaplaceNoise} {
-		for _, target := range []accountant.Cost{{Epsilon: 0.5, Delta: 1e-8}, {Epsilon: 1, Delta: 1e-6}, {Epsilon: 4, Delta: 1e-5}} {
-			c := PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Selection: kind, Batches: Batches{Rounds: 5, FullBudget: true}}
+		for _, target := range []accountant.Cost{{Epsilon: 0.5, Delta: 1e-8}, {Epsilon: 1, Delta: 1e-6},
+			{Epsilon: 4, Delta: 1e-5}} {
+			c := PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Selection: kind,
+				Batches: Batches{Rounds: 5, FullBudget: true}}
 			c.Target = target
 			p := polySFW(t, c, 100_000, 50)
 			if got := p.Price().Cost; got != target {
@@ -163,11 +174,14 @@ func TestPolySFWCalibration(t *testing.T) {
 			}
 			for r, round := range p.rounds {
 				if !(round.scale < 0.7*p.printedScale(r)) {
-					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale, p.printedScale(r))
+					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale,
+						p.printedScale(r))
 				}
 			}
-			event, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
-			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
+			event, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta,
+				p.Price().Bound)
+			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon &&
+				event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}
 		}
@@ -179,7 +193,8 @@ func TestPolySFWCalibration(t *testing.T) {
 func TestPolySFWPaysForTheWorstRound(t *testing.T) {
 	s := logistics()
 	s.Target = accountant.Cost{Epsilon: 1, Delta: 1e-6}
-	plan, err := PolySFW{Setting: s, Set: l1(t, 3, 0.5), Noise: Printed, Batches: Batches{Rounds: 3, Size: 1200}}.Plan(10_000, 3)
+	plan, err := PolySFW{Setting: s, Set: l1(t, 3, 0.5), Noise: Printed,
+		Batches: Batches{Rounds: 3, Size: 1200}}.Plan(10_000, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

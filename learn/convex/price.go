@@ -31,7 +31,8 @@ func gaussian(relation accountant.Relation, blocks []train.Block) (accountant.Ev
 		}
 	}
 	return accountant.Compose(accountant.Charge{
-		Event: accountant.Gaussian{NoiseMultiplier: min(worst.Multiplier(), accountant.MaxNoise), Neighbours: relation}, Count: worst.Releases})
+		Event: accountant.Gaussian{NoiseMultiplier: min(worst.Multiplier(), accountant.MaxNoise),
+			Neighbours: relation}, Count: worst.Releases})
 }
 
 // settle sets event and cost of a price from its blocks of normal noise. Calibrated noise costs its

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/learn/train/traintest"
 )
 
-// variants are plans of every method for n records of 3 features, the first with the options
-// that all others change one of, alone where every is not set. Each has the set that its method works
+// variants are plans of every method for n records of 3 features, the first with the options that
+// all others change one of, alone where every is not set. Each has the set that its method works
 // in.
 func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 	t.Helper()
@@ -87,10 +87,15 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 		}
 	}
 	for option, change := range map[string]func(p *sampledPlan){
-		"radius": func(p *sampledPlan) { p.Radius = 1.5 }, "clip": func(p *sampledPlan) { p.slope = 0.5 }, "noise": func(p *sampledPlan) { p.noise *= 2 },
-		"set": func(p *sampledPlan) { p.c.Ball = 2 }, "rate": func(p *sampledPlan) { p.c.Rate = 0.25 }, "steps": func(p *sampledPlan) { p.c.Steps = 3 },
-		"step size": func(p *sampledPlan) { p.c.StepSize *= 2 }, "lambda": func(p *sampledPlan) { p.c.Lambda = 3 },
-		"average": func(p *sampledPlan) { p.c.Average = true }, "loss": func(p *sampledPlan) { p.link = loss.SquaredSigmoid{} }, "records": func(p *sampledPlan) { p.n++ },
+		"radius": func(p *sampledPlan) { p.Radius = 1.5 }, "clip": func(p *sampledPlan) { p.slope = 0.5 },
+		"noise": func(p *sampledPlan) { p.noise *= 2 },
+		"set":   func(p *sampledPlan) { p.c.Ball = 2 }, "rate": func(p *sampledPlan) { p.c.Rate = 0.25 },
+		"steps":     func(p *sampledPlan) { p.c.Steps = 3 },
+		"step size": func(p *sampledPlan) { p.c.StepSize *= 2 },
+		"lambda":    func(p *sampledPlan) { p.c.Lambda = 3 },
+		"average":   func(p *sampledPlan) { p.c.Average = true }, "loss": func(p *sampledPlan) {
+			p.link = loss.SquaredSigmoid{}
+		}, "records": func(p *sampledPlan) { p.n++ },
 	} {
 		if !every {
 			break
@@ -156,9 +161,12 @@ func TestLongRecordsDoNoMore(t *testing.T) {
 			long[i] = []float64{0.99, -0.99, 0.99} // within 1 by the largest number
 			short[i] = []float64{size, -size, size}
 		}
-		a, b := traintest.Trained(t, plans[""], records(t, long, y)), traintest.Trained(t, plans[""], records(t, short, y))
+		a, b := traintest.Trained(t, plans[""], records(t, long, y)),
+			traintest.Trained(t, plans[""], records(t, short, y))
 		for seed := range uint64(5) {
-			if got, want := traintest.Simulate(t, a, seed), traintest.Simulate(t, b, seed); floats.Distance(got, want, math.Inf(1)) > 1e-9*(1+floats.Norm(want, math.Inf(1))) {
+			if got, want := traintest.Simulate(t, a, seed),
+				traintest.Simulate(t, b, seed); floats.Distance(got, want, math.Inf(1)) > 1e-9*
+				(1+floats.Norm(want, math.Inf(1))) {
 				t.Errorf("%s: %v, but shortened before %v", name, got, want)
 			}
 		}

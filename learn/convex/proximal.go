@@ -53,12 +53,14 @@ type proximalSchedule struct {
 
 // newProximalSchedule returns the schedule for p in [1, 2], with p below 1 + 1/ln d raised
 // to that, n records of dimension d, ρ, the Lipschitz constant L0 of f and the diameter D.
-func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz, diameter float64) (proximalSchedule, error) {
+func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
+	diameter float64) (proximalSchedule, error) {
 	var s proximalSchedule
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"epsilon", epsilon}, {"weak convexity rho", rho}, {"Lipschitz constant", lipschitz}, {"diameter", diameter}} {
+	}{{"epsilon", epsilon}, {"weak convexity rho", rho}, {"Lipschitz constant", lipschitz},
+		{"diameter", diameter}} {
 		if err := check.Positive(v.name, v.value); err != nil {
 			return s, err
 		}
@@ -87,13 +89,16 @@ func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz, di
 	s.Beta = 2 * rho * s.Kappa
 	s.ByData = math.Sqrt(count * diameter * rho / (s.Kappa * lipschitz))
 	noise := count * epsilon * (count * epsilon) * rho
-	s.ByNoise = math.Cbrt(diameter * noise / (s.KappaTilde * s.Kappa * s.Kappa * lipschitz * dim * logs))
-	s.Rounds = int(max(1, min(s.ByData, s.ByNoise, count)*(1+1e-9))) // 200 for 199.999…: L0 is rounded up
+	s.ByNoise = math.Cbrt(diameter * noise / (s.KappaTilde * s.Kappa * s.Kappa * lipschitz * dim *
+		logs))
+	// 200 for 199.999…: L0 is rounded up
+	s.Rounds = int(max(1, min(s.ByData, s.ByNoise, count)*(1+1e-9)))
 	s.Rounds = min(s.Rounds, n)
 	s.Block = n / s.Rounds
 	s.Rate = max(1, 2*rho*diameter*s.Kappa) / math.Sqrt(rho) *
 		(math.Pow(lipschitz, 0.75)*math.Pow(diameter*s.Kappa/(count*rho), 0.25) +
-			math.Pow(s.KappaTilde*s.Kappa*s.Kappa, 1.0/6)*math.Cbrt(lipschitz*lipschitz*diameter)*math.Pow(dim*logs/noise, 1.0/6))
+			math.Pow(s.KappaTilde*s.Kappa*s.Kappa, 1.0/6)*math.Cbrt(lipschitz*lipschitz*diameter)*
+				math.Pow(dim*logs/noise, 1.0/6))
 	return s, nil
 }
 
@@ -126,7 +131,8 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 	if err := check.Positive("weak convexity rho", p.c.WeakConvexity); err != nil {
 		return nil, fmt.Errorf("%w: for a convex loss state one, or take phased-sgd", err)
 	}
-	if p.schedule, err = newProximalSchedule(2, n, d, t.Target.Epsilon, t.Target.Delta, p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
+	if p.schedule, err = newProximalSchedule(2, n, d, t.Target.Epsilon, t.Target.Delta,
+		p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
 		return nil, err
 	}
 	if c.Rounds != 0 {
@@ -143,7 +149,8 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 	}
 	if c.Start != nil {
 		if len(c.Start) != d || !(vec.Norm(c.Start) <= c.Ball*(1+1e-9)) {
-			return nil, &check.Error{Name: "start", Value: c.Start, Rule: fmt.Sprintf("%d numbers within the ball of radius %v", d, c.Ball)}
+			return nil, &check.Error{Name: "start", Value: c.Start,
+				Rule: fmt.Sprintf("%d numbers within the ball of radius %v", d, c.Ball)}
 		}
 		p.c.Start = slices.Clone(c.Start)
 	}
@@ -159,7 +166,8 @@ func (p *proximalPlan) account() (err error) {
 	p.price = train.Price{Method: "proximally-guided", Records: p.n, Dim: p.d, Relation: p.Neighbours}
 	m := p.schedule.Block
 	for r := range p.schedule.Rounds {
-		b := train.Block{Name: fmt.Sprintf("round %d", r+1), From: r * m, To: (r + 1) * m, Releases: p.c.Steps, StepSize: 2 / p.lambda}
+		b := train.Block{Name: fmt.Sprintf("round %d", r+1), From: r * m, To: (r + 1) * m,
+			Releases: p.c.Steps, StepSize: 2 / p.lambda}
 		b.Sensitivity = p.gradients() * p.norm / float64(m) * (1 + slack)
 		b.Deviation = b.Sensitivity * math.Sqrt(float64(p.c.Steps)) * p.star
 		p.price.Blocks = append(p.price.Blocks, b)
@@ -174,7 +182,8 @@ func (p *proximalPlan) Price() train.Price { return p.price.Clone() }
 func (p *proximalPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
 	return compare(p.Target, []train.PriceRow{{
-		Noise: Calibrated, Reading: fmt.Sprintf("corrected, %d releases a block", b.Releases), InUse: true, Holds: true,
+		Noise: Calibrated, Reading: fmt.Sprintf("corrected, %d releases a block", b.Releases),
+		InUse: true, Holds: true,
 		// As one release of all steps.
 		Sensitivity: b.Sensitivity * math.Sqrt(float64(b.Releases)), Deviation: b.Deviation,
 	}})
@@ -192,7 +201,8 @@ func (p *proximalPlan) Train(r *data.Records) (train.Algorithm, error) {
 	t := float64(p.c.Steps)
 	a.noise = first.Deviation * first.StepSize / (t + 1) * 2 / (t + 1)
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex proximally-guided v1\n%q %v %v %v\n%v %v %v %v\n%v\n", p.link.Name(), p.slope, p.Radius, p.c.Ball, p.schedule, p.lambda, p.c.Steps, first, p.c.Start)
+	fmt.Fprintf(h, "darrm convex proximally-guided v1\n%q %v %v %v\n%v %v %v %v\n%v\n", p.link.Name(),
+		p.slope, p.Radius, p.c.Ball, p.schedule, p.lambda, p.c.Steps, first, p.c.Start)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	a.digest = [32]byte(h.Sum(nil))
 	a.start = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }

@@ -61,7 +61,8 @@ func TestAcceptance14ProximalSchedule(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Near(t, "inner noise by zCDP", 2/223.0*math.Sqrt(223/(2*rho)), 0.71652233, 1e-8)
-	if rows, err := p.Compare(); err != nil || len(rows) != 1 || rows[0].Epsilon > 1 || rows[0].Epsilon < 0.9999 {
+	if rows, err := p.Compare(); err != nil || len(rows) != 1 || rows[0].Epsilon > 1 ||
+		rows[0].Epsilon < 0.9999 {
 		t.Error(rows, err)
 	}
 }
@@ -85,7 +86,8 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 	phase := loss.GLM[loss.PhaseRetrieval]{}
 	population := phaseRetrieval(t, rand.New(rand.NewPCG(1, 99)), 1000)
 	run := func(epsilon float64, seed uint64) (mean, last float64) {
-		c := ProximallyGuided{Setting: Setting{Loss: phase, Radius: 1, Target: accountant.Cost{Epsilon: epsilon, Delta: 1e-6}}, Ball: 1.5, Start: []float64{-1, 1}}
+		c := ProximallyGuided{Setting: Setting{Loss: phase, Radius: 1,
+			Target: accountant.Cost{Epsilon: epsilon, Delta: 1e-6}}, Ball: 1.5, Start: []float64{-1, 1}}
 		if epsilon == 0 {
 			c.Target.Epsilon = 1
 		}
@@ -114,7 +116,8 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 		}
 		return mean, NearStationarity(phase, population, visited[len(visited)-1], 4, 1.5, 1000)
 	}
-	if start := NearStationarity(phase, population, []float64{-1, 1}, 4, 1.5, 1000); math.Abs(start-0.119) > 0.02 {
+	if start := NearStationarity(phase, population, []float64{-1, 1}, 4, 1.5,
+		1000); math.Abs(start-0.119) > 0.02 {
 		t.Errorf("at the start %v", start)
 	}
 	mean, last := run(0, 1)
@@ -205,13 +208,15 @@ func TestProximalPick(t *testing.T) {
 
 func TestProximalRefusals(t *testing.T) {
 	for name, change := range map[string]func(c *ProximallyGuided){
-		"ball":               func(c *ProximallyGuided) { c.Ball = 0 },
-		"weak convexity rho": func(c *ProximallyGuided) { c.Loss, c.WeakConvexity = loss.GLM[loss.Absolute]{}, 0 },
-		"rounds":             func(c *ProximallyGuided) { c.Rounds = 9 },
-		"steps":              func(c *ProximallyGuided) { c.Steps = -1 },
-		"start":              func(c *ProximallyGuided) { c.Start = []float64{2, 0} },
-		"target delta":       func(c *ProximallyGuided) { c.Target.Delta = 1 },
-		"neighbours":         func(c *ProximallyGuided) { c.Neighbours = accountant.AddOrRemoveOne },
+		"ball": func(c *ProximallyGuided) { c.Ball = 0 },
+		"weak convexity rho": func(c *ProximallyGuided) {
+			c.Loss, c.WeakConvexity = loss.GLM[loss.Absolute]{}, 0
+		},
+		"rounds":       func(c *ProximallyGuided) { c.Rounds = 9 },
+		"steps":        func(c *ProximallyGuided) { c.Steps = -1 },
+		"start":        func(c *ProximallyGuided) { c.Start = []float64{2, 0} },
+		"target delta": func(c *ProximallyGuided) { c.Target.Delta = 1 },
+		"neighbours":   func(c *ProximallyGuided) { c.Neighbours = accountant.AddOrRemoveOne },
 	} {
 		c := ProximallyGuided{Setting: setting(), Ball: 1}
 		c.Loss = loss.GLM[loss.PhaseRetrieval]{}

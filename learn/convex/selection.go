@@ -31,9 +31,10 @@ type Selection string
 
 // The selections.
 const (
-	Exponential    Selection = "exponential"      // the default
-	PermuteAndFlip Selection = "permute-and-flip" // never worse than Laplace at the same cost by itself
-	LaplaceNoise   Selection = "laplace"          // as the source prints it
+	Exponential Selection = "exponential" // the default
+	// never worse than Laplace at the same cost by itself
+	PermuteAndFlip Selection = "permute-and-flip"
+	LaplaceNoise   Selection = "laplace" // as the source prints it
 )
 
 // Rule names the known bound on the change of scores between neighbours.
@@ -68,7 +69,8 @@ func newChoice(kind Selection, rule Rule, n Noise) (choice, error) {
 	switch kind {
 	case Exponential, PermuteAndFlip, LaplaceNoise:
 	default:
-		return choice{}, &check.Error{Name: "selection", Value: kind, Rule: "exponential, permute-and-flip or laplace"}
+		return choice{}, &check.Error{Name: "selection", Value: kind,
+			Rule: "exponential, permute-and-flip or laplace"}
 	}
 	if rule != Range && rule != Sup {
 		return choice{}, &check.Error{Name: "rule", Value: rule, Rule: "range or sup"}
@@ -180,11 +182,14 @@ const maxUnits = 1 << 61
 // fits refuses scores beyond what the samplers take.
 func (c choice) fits(bound float64) error {
 	if !(bound <= maxUnits) {
-		return &check.Error{Name: "target epsilon", Value: fmt.Sprintf("for scores up to %.3g units", bound), Rule: "less: the noise would be too small for exact samplers"}
+		return &check.Error{Name: "target epsilon",
+			Value: fmt.Sprintf("for scores up to %.3g units", bound),
+			Rule:  "less: the noise would be too small for exact samplers"}
 	}
 	if c.kind == Exponential {
 		if err := noise.LevelsFit(int64(bound), selectionScale); err != nil {
-			return check.SettledBy(fmt.Errorf("epsilon is too large for the exponential mechanism: %w", err), "selection=permute-and-flip")
+			return check.SettledBy(fmt.Errorf("epsilon is too large for the exponential mechanism: %w", err),
+				"selection=permute-and-flip")
 		}
 	}
 	return nil

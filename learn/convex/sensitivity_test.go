@@ -130,7 +130,8 @@ func TestStochasticEstimatesAreWithinTheirSensitivity(t *testing.T) {
 					}
 					got := geometry.Norm(x, q)
 					if got > bound*(1+1e-9)+1e-15 {
-						t.Fatalf("%s, q = %v: record %d moves the estimate of step %d by %g, the account has %g", l.Name(), q, i, k, got, bound)
+						t.Fatalf("%s, q = %v: record %d moves the estimate of step %d by %g, the account has %g",
+							l.Name(), q, i, k, got, bound)
 					}
 					if k == own {
 						nearest = max(nearest, got/bound)
@@ -157,7 +158,8 @@ func TestFrankWolfeScoresAreWithinTheirSensitivity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []geometry.Polytope{l1(t, 3, 1), simplex, hull(t, 1.5, points), hull(t, 2, points)} {
+	for _, set := range []geometry.Polytope{l1(t, 3, 1), simplex, hull(t, 1.5, points),
+		hull(t, 2, points)} {
 		for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[lying]{}} {
 			c := FrankWolfe{Setting: logistics(), Set: set, Steps: 3}
 			c.Loss = l
@@ -188,7 +190,8 @@ func TestFrankWolfeScoresAreWithinTheirSensitivity(t *testing.T) {
 					low, high = min(low, change), max(high, change)
 				}
 				if high-low > p.units() {
-					t.Fatalf("%s, %s: scores change by a range of %g, the account has %g", set.Name(), l.Name(), high-low, p.units())
+					t.Fatalf("%s, %s: scores change by a range of %g, the account has %g", set.Name(), l.Name(),
+						high-low, p.units())
 				}
 				nearest = max(nearest, (high-low)/p.units())
 			}

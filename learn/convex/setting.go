@@ -40,7 +40,8 @@ func checked(s Setting, n, d int, model float64) (task, error) {
 		if s.Loss != nil {
 			name = s.Loss.Name()
 		}
-		return t, &check.Error{Name: "task", Value: name, Rule: "a generalised linear loss: one of a prediction and a response"}
+		return t, &check.Error{Name: "task", Value: name,
+			Rule: "a generalised linear loss: one of a prediction and a response"}
 	}
 	t.link = linear.Scalar()
 	if n < 1 {
@@ -50,7 +51,9 @@ func checked(s Setting, n, d int, model float64) (task, error) {
 		return t, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
 	}
 	if !train.InScale(s.Radius) {
-		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: train.ScaleRule + ": a public bound on the norm of a record's features, to which longer ones are shortened"}
+		return t, &check.Error{Name: "radius", Value: s.Radius,
+			Rule: train.ScaleRule +
+				": a public bound on the norm of a record's features, to which longer ones are shortened"}
 	}
 	if s.Clip != 0 && !train.InScale(s.Clip) {
 		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule}
@@ -60,7 +63,8 @@ func checked(s Setting, n, d int, model float64) (task, error) {
 		t.slope = min(t.slope, s.Clip)
 	}
 	if math.IsInf(t.slope, 1) {
-		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound", t.link.Name())}
+		return t, &check.Error{Name: "clip", Value: s.Clip,
+			Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound", t.link.Name())}
 	}
 	t.norm = t.slope * s.Radius * (1 + 0x1p-50)
 	return t, check.Target(s.Target.Epsilon, s.Target.Delta)
@@ -72,7 +76,8 @@ func (t *task) replaced() error {
 		t.Neighbours = accountant.ReplaceOne
 	}
 	if t.Neighbours != accountant.ReplaceOne && t.Neighbours != accountant.BlankOne {
-		return &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record, or blank one: blocks of records are fixed by their number"}
+		return &check.Error{Name: "neighbours", Value: t.Neighbours,
+			Rule: "replace one record, or blank one: blocks of records are fixed by their number"}
 	}
 	return nil
 }
@@ -105,7 +110,8 @@ func checkBall(radius float64, required bool) error {
 func (t *task) theorem() error {
 	if limit := math.Sqrt(-math.Log(t.Target.Delta)); !(t.Target.Epsilon <= limit) {
 		return check.SettledBy(&check.Error{Name: "target epsilon", Value: t.Target.Epsilon,
-			Rule: fmt.Sprintf("at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends there; calibrated noise goes on", limit)}, "noise=calibrated")
+			Rule: fmt.Sprintf("at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends "+
+				"there; calibrated noise goes on", limit)}, "noise=calibrated")
 	}
 	return nil
 }
@@ -125,7 +131,8 @@ func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
 // releasable returns an error if no model of the plan may be released.
 func (t *task) releasable() error {
 	if t.Neighbours == accountant.BlankOne {
-		return &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record for a release: no ledger counts blanked records"}
+		return &check.Error{Name: "neighbours", Value: t.Neighbours,
+			Rule: "replace one record for a release: no ledger counts blanked records"}
 	}
 	return nil
 }

@@ -56,10 +56,12 @@ func checkSet(s geometry.Set, d int) error {
 		return &check.Error{Name: "set", Value: "none", Rule: "stated: the models are its points"}
 	}
 	if s.Dim() != d {
-		return &check.Error{Name: "dimension of the set", Value: s.Dim(), Rule: fmt.Sprintf("that of the records, %d", d)}
+		return &check.Error{Name: "dimension of the set", Value: s.Dim(),
+			Rule: fmt.Sprintf("that of the records, %d", d)}
 	}
 	if s.Diameter() == 0 {
-		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: "above 0: one point needs no training"}
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(),
+			Rule: "above 0: one point needs no training"}
 	}
 	if !train.InScale(s.Diameter()) {
 		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: train.ScaleRule}

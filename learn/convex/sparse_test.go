@@ -19,7 +19,8 @@ import (
 // denseFrankWolfe is the method as its definition has it: every slope, every coordinate and
 // every score anew in each step, over rows with their zeros. It shares roundings and coins
 // with the other and nothing else.
-func denseFrankWolfe(t *testing.T, p *frankWolfePlan, r *data.Records, seed uint64) (w []float64, vertices []int) {
+func denseFrankWolfe(t *testing.T, p *frankWolfePlan, r *data.Records,
+	seed uint64) (w []float64, vertices []int) {
 	t.Helper()
 	n, d := r.Len(), r.Dim()
 	w = make([]float64, d)
@@ -109,7 +110,9 @@ func TestSparseFrankWolfeIsTheDenseOne(t *testing.T) {
 	for _, kind := range []Selection{PermuteAndFlip, LaplaceNoise} {
 		for _, bits := range []int{4, 10, 0} {
 			for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[loss.Hinge]{}} {
-				c := FrankWolfe{Setting: Setting{Loss: l, Radius: 1, Target: accountant.Cost{Epsilon: 6, Delta: 1e-3}}, Set: l1(t, 60, 1), Steps: 150, SlopeBits: bits, Smoothing: 2, Selection: kind}
+				c := FrankWolfe{Setting: Setting{Loss: l, Radius: 1,
+					Target: accountant.Cost{Epsilon: 6, Delta: 1e-3}}, Set: l1(t, 60, 1), Steps: 150,
+					SlopeBits: bits, Smoothing: 2, Selection: kind}
 				p := frankWolfe(t, c, 120, 60)
 				want, vertices := denseFrankWolfe(t, p, dense, 5)
 				run := newFrankWolfeRun(p, r, r.Transpose(), stream.Seeded(5).Source())
@@ -124,7 +127,8 @@ func TestSparseFrankWolfeIsTheDenseOne(t *testing.T) {
 					}
 				}
 				if run.touched > 100*r.NonZeros() && bits == 4 {
-					t.Errorf("%s: %d features are visited in 150 steps, of %d", l.Name(), run.touched, r.NonZeros())
+					t.Errorf("%s: %d features are visited in 150 steps, of %d", l.Name(), run.touched,
+						r.NonZeros())
 				}
 				if distinct := len(slices.Compact(slices.Sorted(slices.Values(vertices)))); distinct < 10 {
 					t.Errorf("%s: only %d vertices are chosen: this tests little", kind, distinct)
@@ -167,7 +171,8 @@ func TestSparseFrankWolfeKeepsItsSums(t *testing.T) {
 			}
 			for j, v := range run.sum {
 				if run.scores[j] != v || run.scores[40+j] != -v {
-					t.Fatalf("%d bits, step %d: the score of vertex %d is %d, its sum %d", bits, k, j, run.scores[j], v)
+					t.Fatalf("%d bits, step %d: the score of vertex %d is %d, its sum %d", bits, k, j,
+						run.scores[j], v)
 				}
 			}
 			run.refresh()

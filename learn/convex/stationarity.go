@@ -26,13 +26,14 @@ func meanGradient(l loss.Loss, records *data.Records, w []float64) []float64 {
 	return g
 }
 
-// NearStationarity returns ‖prox(w) - w‖ for the mean loss F of the records, which is to be ρ-weakly
-// convex with ρ < β, and prox(w) = argmin F(v) + (β/2)‖v - w‖² over the ball of the given radius:
-// w is that near to a point that is stationary to within β·D times it (Lemma 14). The
-// minimiser is found by the given number of subgradient steps, to within the order of
-// 1/√steps: it is a measure for experiments, not part of any promise, and a secret of the
-// records. Cost: steps·n gradients.
-func NearStationarity(l loss.Loss, records *data.Records, w []float64, beta, radius float64, steps int) float64 {
+// NearStationarity returns ‖prox(w) - w‖ for the mean loss F of the records, which is to be
+// ρ-weakly convex with ρ < β, and prox(w) = argmin F(v) + (β/2)‖v - w‖² over the ball of the given
+// radius: w is that near to a point that is stationary to within β·D times it (Lemma 14). The
+// minimiser is found by the given number of subgradient steps, to within the order of 1/√steps: it
+// is a measure for experiments, not part of any promise, and a secret of the records. Cost: steps·n
+// gradients.
+func NearStationarity(l loss.Loss, records *data.Records, w []float64, beta, radius float64,
+	steps int) float64 {
 	total := float64(steps)
 	lambda := beta / 2
 	v, sum := append([]float64(nil), w...), make([]float64, len(w))

@@ -44,9 +44,11 @@ type stochasticRun struct {
 // streamOrder is the stream of the records' order.
 const streamOrder = "order"
 
-func newStochasticRun(s smooth, batches []batch, rows features, coins train.Coins, inOrder bool) *stochasticRun {
+func newStochasticRun(s smooth, batches []batch, rows features, coins train.Coins,
+	inOrder bool) *stochasticRun {
 	v := func() []float64 { return make([]float64, s.d) }
-	e := &stochasticRun{s: s, batches: batches, rows: rows, w: v(), before: v(), estimate: v(), model: v(), v: v(), sum: make([]int64, s.d)}
+	e := &stochasticRun{s: s, batches: batches, rows: rows, w: v(), before: v(), estimate: v(),
+		model: v(), v: v(), sum: make([]int64, s.d)}
 	if !inOrder {
 		e.order = make([]int, s.n)
 		for i := range e.order {
@@ -66,7 +68,8 @@ func newStochasticRun(s smooth, batches []batch, rows features, coins train.Coin
 
 // State returns all that later rounds depend on.
 func (e *stochasticRun) State() []train.Vector {
-	return []train.Vector{{Name: "w", Values: e.w}, {Name: "before", Values: e.before}, {Name: "estimate", Values: e.estimate}, {Name: "model", Values: e.model}}
+	return []train.Vector{{Name: "w", Values: e.w}, {Name: "before", Values: e.before},
+		{Name: "estimate", Values: e.estimate}, {Name: "model", Values: e.model}}
 }
 
 // Output returns the drawn iterate, after all rounds.

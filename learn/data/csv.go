@@ -67,7 +67,8 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 // response, NaN for none. Memory is that of one line: x is good until the next. It returns the
 // names of the features' columns and of the response's, where there is a header. An error of
 // visit ends it and gets the line's number.
-func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error) (columns []string, response string, err error) {
+func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error) (
+	columns []string, response string, err error) {
 	cr := NewCSVReader(r)
 	cr.TrimLeadingSpace = true
 	var header []string
@@ -79,10 +80,13 @@ func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error
 		header = slices.Clone(row)
 		header[0] = strings.TrimPrefix(header[0], "\ufeff")
 		if isRecord(header) {
-			return nil, "", check.SettledBy(errors.New("line 1: only numbers, but it must be the names of the columns: a record there would be published as names; with no header say so"), "header")
+			return nil, "", check.SettledBy(errors.New(
+				"line 1: only numbers, but it must be the names of the columns: a record there would be "+
+					"published as names; with no header say so"), "header")
 		}
 	} else if o.Columns != nil {
-		return nil, "", &check.Error{Name: "columns", Value: o.Columns, Rule: "left out where the file has no header"}
+		return nil, "", &check.Error{Name: "columns", Value: o.Columns,
+			Rule: "left out where the file has no header"}
 	}
 	var features []int // numbers of the columns
 	at := -1           // of the response
@@ -126,7 +130,8 @@ func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error
 }
 
 // names returns the header's names of the feature columns and of the response.
-func (o CSVOptions) names(header []string, features []int, at int) (columns []string, response string) {
+func (o CSVOptions) names(header []string, features []int,
+	at int) (columns []string, response string) {
 	if header == nil {
 		return nil, ""
 	}
@@ -165,7 +170,8 @@ func (o CSVOptions) choose(header []string, width int) (features []int, response
 		if o.Response != "" {
 			i, err := strconv.Atoi(o.Response)
 			if err != nil || i < 1 || i > width {
-				return nil, 0, &check.Error{Name: "response column", Value: o.Response, Rule: fmt.Sprintf("a number between 1 and %d in a file without header", width)}
+				return nil, 0, &check.Error{Name: "response column", Value: o.Response,
+					Rule: fmt.Sprintf("a number between 1 and %d in a file without header", width)}
 			}
 			response = i - 1
 		}
@@ -180,7 +186,8 @@ func (o CSVOptions) choose(header []string, width int) (features []int, response
 		var ok bool
 		if o.Response != "" {
 			if response, ok = number[o.Response]; !ok {
-				return nil, 0, &check.Error{Name: "response column", Value: o.Response, Rule: "one of the header"}
+				return nil, 0, &check.Error{Name: "response column", Value: o.Response,
+					Rule: "one of the header"}
 			}
 		}
 		for _, name := range o.Columns {

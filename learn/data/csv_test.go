@@ -61,8 +61,10 @@ func TestCSVRoundTrip(t *testing.T) {
 }
 
 func TestReadCSV(t *testing.T) {
-	r, err := ReadCSV(strings.NewReader("\ufeffa,b,c\n1, 2,3\n4,5e-1,-6\r\n"), CSVOptions{Header: true, Response: "b"})
-	if err != nil || r.Len() != 2 || !slices.Equal(r.Row(1), []float64{4, -6}) || r.Response(1) != 0.5 {
+	r, err := ReadCSV(strings.NewReader("\ufeffa,b,c\n1, 2,3\n4,5e-1,-6\r\n"),
+		CSVOptions{Header: true, Response: "b"})
+	if err != nil || r.Len() != 2 || !slices.Equal(r.Row(1), []float64{4, -6}) ||
+		r.Response(1) != 0.5 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	r, err = ReadCSV(strings.NewReader("1,2\n3,4\n"), CSVOptions{Response: "1"})
@@ -83,16 +85,19 @@ func TestReadCSV(t *testing.T) {
 		"a,b\n1,1e60\n":   "record 1: feature 2",
 		"a,b\n1," + strings.Repeat("9", 500) + "\n": "line 2, column 2",
 	} {
-		if _, err := ReadCSV(strings.NewReader(in), CSVOptions{Header: true}); err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 200 {
+		if _, err := ReadCSV(strings.NewReader(in), CSVOptions{Header: true}); err == nil ||
+			!strings.HasPrefix(err.Error(), want) || len(err.Error()) > 200 {
 			t.Errorf("%.30q: %v", in, err)
 		}
 	}
-	for _, o := range []CSVOptions{{Response: "z", Header: true}, {Response: "3"}, {Response: "0"}, {Response: "x"}} {
+	for _, o := range []CSVOptions{{Response: "z", Header: true}, {Response: "3"}, {Response: "0"},
+		{Response: "x"}} {
 		if _, err := ReadCSV(strings.NewReader("1,2\n3,4\n"), o); err == nil {
 			t.Errorf("%+v: accepted", o)
 		}
 	}
-	if _, err := ReadCSV(strings.NewReader("y\n1\n"), CSVOptions{Header: true, Response: "y"}); err == nil {
+	if _, err := ReadCSV(strings.NewReader("y\n1\n"), CSVOptions{Header: true, Response: "y"}); err ==
+		nil {
 		t.Error("no features, accepted")
 	}
 }
@@ -101,8 +106,10 @@ func TestReadCSV(t *testing.T) {
 // some programs write, are names.
 func TestHeaderThatIsARecord(t *testing.T) {
 	for in, names := range map[string]bool{
-		"1,0.12,0.5\n0,1,2\n": false, "0,1\n1,0\n": false, "1,2\n1,0\n": false, " 1, 2e3,7\n0,1,2\n": false,
-		"0,1,2,3\n1,1,1,1\n": true, "1,2,3\n1,1,1\n": true, "1,y\n1,1\n": true, "2019,2020,y\n1,1,1\n": true, "2019,2020,2021\n1,1,1\n": false,
+		"1,0.12,0.5\n0,1,2\n": false, "0,1\n1,0\n": false, "1,2\n1,0\n": false,
+		" 1, 2e3,7\n0,1,2\n": false,
+		"0,1,2,3\n1,1,1,1\n": true, "1,2,3\n1,1,1\n": true, "1,y\n1,1\n": true,
+		"2019,2020,y\n1,1,1\n": true, "2019,2020,2021\n1,1,1\n": false,
 	} {
 		_, err := ReadCSV(strings.NewReader(in), CSVOptions{Header: true})
 		if refused := err != nil && slices.Contains(check.Settling(err), "header"); refused == names {
@@ -130,7 +137,8 @@ func TestLongLines(t *testing.T) {
 		"csv":    func(r io.Reader) error { _, err := ReadCSV(r, CSVOptions{}); return err },
 		"libsvm": func(r io.Reader) error { _, err := ReadLIBSVM(r, 0); return err },
 	} {
-		if err := read(&endless{left: MaxLine + MaxLine/8}); err == nil || !strings.Contains(err.Error(), "line 1 is longer than") {
+		if err := read(&endless{left: MaxLine + MaxLine/8}); err == nil ||
+			!strings.Contains(err.Error(), "line 1 is longer than") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -138,7 +146,8 @@ func TestLongLines(t *testing.T) {
 
 func TestReadLIBSVM(t *testing.T) {
 	r, err := ReadLIBSVM(strings.NewReader("1 1:2 3:4 # one\n\n-1 2:5e1\n0\n"), 0)
-	if err != nil || r.Len() != 3 || r.Dim() != 3 || !slices.Equal(r.Row(0), []float64{2, 0, 4}) || !slices.Equal(r.Row(1), []float64{0, 50, 0}) || r.Response(1) != -1 {
+	if err != nil || r.Len() != 3 || r.Dim() != 3 || !slices.Equal(r.Row(0), []float64{2, 0, 4}) ||
+		!slices.Equal(r.Row(1), []float64{0, 50, 0}) || r.Response(1) != -1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err := ReadLIBSVM(strings.NewReader("1 1:2\n"), 5); err != nil || r.Dim() != 5 {
@@ -160,7 +169,8 @@ func TestReadLIBSVM(t *testing.T) {
 		"1 -1:1\n":                           "line 1: field",
 		strings.Repeat("1 100000:1\n", 2000): "2000 records of dimension 100000",
 	} {
-		if _, err := ReadLIBSVM(strings.NewReader(in), 0); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ReadLIBSVM(strings.NewReader(in), 0); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.30q: %v", in, err)
 		}
 	}

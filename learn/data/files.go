@@ -30,7 +30,9 @@ type Files struct {
 // found too. Costs the reading of what the files have in common, if they are of equal
 // length.
 func (f Files) CheckApart(ctx context.Context) error {
-	refuse := func(a, b string) error { return fmt.Errorf("%w: private %s, public %s", ErrSameFile, a, b) }
+	refuse := func(a, b string) error {
+		return fmt.Errorf("%w: private %s, public %s", ErrSameFile, a, b)
+	}
 	switch {
 	case sameFile(f.Private, f.Public):
 		return refuse(f.Private, f.Public)

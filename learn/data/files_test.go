@@ -38,25 +38,31 @@ func TestCheckApart(t *testing.T) {
 	}
 	ctx := context.Background()
 	for public, refused := range map[string]bool{
-		at("private"): true, dir + "/./private": true, at("link"): true, at("hard link"): true, at("copy"): true,
-		at("shorter"): false, at("last differs"): false, at("empty"): false, at("none"): false, "-": false, "": false, dir: false,
+		at("private"): true, dir + "/./private": true, at("link"): true, at("hard link"): true,
+		at("copy"):    true,
+		at("shorter"): false, at("last differs"): false, at("empty"): false, at("none"): false,
+		"-": false, "": false, dir: false,
 	} {
-		if err := (Files{Private: at("private"), Public: public}).CheckApart(ctx); errors.Is(err, ErrSameFile) != refused || !refused && err != nil {
+		if err := (Files{Private: at("private"), Public: public}).CheckApart(ctx); errors.Is(err,
+			ErrSameFile) != refused || !refused && err != nil {
 			t.Errorf("public %q: %v, refused should be %v", public, err, refused)
 		}
 	}
 	if err := (Files{Private: "-", Public: "-"}).CheckApart(ctx); !errors.Is(err, ErrSameFile) {
 		t.Errorf("stdin twice: %v", err)
 	}
-	for labels, refused := range map[string]bool{at("shorter"): true, at("labels' link"): true, at("empty"): false, at("labels"): false, "": false} {
-		f := Files{Private: at("private"), Labels: at("shorter"), Public: at("last differs"), PublicLabels: labels}
+	for labels, refused := range map[string]bool{at("shorter"): true, at("labels' link"): true,
+		at("empty"): false, at("labels"): false, "": false} {
+		f := Files{Private: at("private"), Labels: at("shorter"), Public: at("last differs"),
+			PublicLabels: labels}
 		if err := f.CheckApart(ctx); errors.Is(err, ErrSameFile) != refused || !refused && err != nil {
 			t.Errorf("public labels %q: %v, refused should be %v", labels, err, refused)
 		}
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := (Files{Private: at("private"), Public: at("copy")}).CheckApart(ended); !errors.Is(err, context.Canceled) {
+	if err := (Files{Private: at("private"), Public: at("copy")}).CheckApart(ended); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("after its end: %v", err)
 	}
 }

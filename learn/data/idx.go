@@ -84,7 +84,8 @@ func ReadLabelledImages(ctx context.Context, dir, name string) (LabelledImages, 
 		return LabelledImages{}, err
 	}
 	if len(s.Labels) != s.N {
-		return LabelledImages{}, fmt.Errorf("%s: %d labels for %d images of part %q", dir, len(s.Labels), s.N, name)
+		return LabelledImages{}, fmt.Errorf("%s: %d labels for %d images of part %q", dir, len(s.Labels),
+			s.N, name)
 	}
 	return s, nil
 }
@@ -137,7 +138,8 @@ func readIDX(r io.Reader, dimensions int) (sizes []int, values []byte, err error
 		return nil, nil, short("header", n, len(head), err)
 	}
 	if head[0] != 0 || head[1] != 0 {
-		return nil, nil, fmt.Errorf("begins with %#02x %#02x, but an IDX file begins with two zeros", head[0], head[1])
+		return nil, nil, fmt.Errorf("begins with %#02x %#02x, but an IDX file begins with two zeros",
+			head[0], head[1])
 	}
 	if head[2] != 0x08 {
 		return nil, nil, fmt.Errorf("values of type %#02x, but it must be 0x08, unsigned byte", head[2])

@@ -43,7 +43,8 @@ func TestReadImages(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if m.N != 2 || m.Rows != 3 || m.Columns != 2 || !bytes.Equal(m.Image(1), []byte{7, 8, 9, 10, 11, 12}) {
+		if m.N != 2 || m.Rows != 3 || m.Columns != 2 ||
+			!bytes.Equal(m.Image(1), []byte{7, 8, 9, 10, 11, 12}) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
@@ -77,7 +78,8 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v; want an error with %q", tt.name, got, err, tt.want)
 		}
 	}
-	for _, sizes := range [][]uint32{{1, 0, 1}, {1 << 16, 1 << 16, 1 << 16}, {1 << 31, 1 << 31, 1 << 31}} {
+	for _, sizes := range [][]uint32{{1, 0, 1}, {1 << 16, 1 << 16, 1 << 16},
+		{1 << 31, 1 << 31, 1 << 31}} {
 		if _, err := readImages(bytes.NewReader(encode(8, nil, sizes...))); err == nil {
 			t.Errorf("sizes %v are accepted", sizes)
 		}
@@ -91,7 +93,8 @@ func TestReadLabelledImages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ReadLabelledImages(context.Background(), dir, "train"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadLabelledImages(context.Background(), dir, "train"); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("empty folder: %v", err)
 	}
 	write("train-images-idx3-ubyte.gz", zip(t, encode(8, []byte{1, 2}, 2, 1, 1)))
@@ -101,7 +104,8 @@ func TestReadLabelledImages(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	write("train-labels-idx1-ubyte", encode(8, []byte{5}, 1))
-	if _, err := ReadLabelledImages(context.Background(), dir, "train"); err == nil || !strings.Contains(err.Error(), "1 labels for 2 images") {
+	if _, err := ReadLabelledImages(context.Background(), dir, "train"); err == nil ||
+		!strings.Contains(err.Error(), "1 labels for 2 images") {
 		t.Errorf("lengths that differ: %v", err)
 	}
 }
@@ -115,7 +119,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		gzipped := bytes.HasPrefix(data, []byte{0x1f, 0x8b})
 		if m, err := readImages(bytes.NewReader(data)); err == nil && !gzipped {
-			if again := encode(8, m.Pixels, uint32(m.N), uint32(m.Rows), uint32(m.Columns)); !bytes.Equal(again, data) {
+			if again := encode(8, m.Pixels, uint32(m.N), uint32(m.Rows),
+				uint32(m.Columns)); !bytes.Equal(again, data) {
 				t.Errorf("images: %x became %x", data, again)
 			}
 		}

@@ -17,7 +17,8 @@ import (
 // labels in it and 0 for all others.
 func ReadIDX(images, labels io.Reader, positive []int) (*Records, error) {
 	if labels == nil && positive != nil {
-		return nil, &check.Error{Name: "positive labels", Value: positive, Rule: "left out where there are no labels"}
+		return nil, &check.Error{Name: "positive labels", Value: positive,
+			Rule: "left out where there are no labels"}
 	}
 	response := make([]float64, 256)
 	for l := range response {
@@ -27,7 +28,8 @@ func ReadIDX(images, labels io.Reader, positive []int) (*Records, error) {
 	}
 	for _, l := range positive {
 		if l < 0 || l > 255 || response[l] != 0 {
-			return nil, &check.Error{Name: "positive label", Value: l, Rule: "between 0 and 255, and given once"}
+			return nil, &check.Error{Name: "positive label", Value: l,
+				Rule: "between 0 and 255, and given once"}
 		}
 		response[l] = 1
 	}

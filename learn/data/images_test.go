@@ -55,16 +55,46 @@ func TestReadIDX(t *testing.T) {
 		t.Errorf("gzip: %v, %v", x, err)
 	}
 	for want, f := range map[string]func() error{
-		"positive labels = [1], but it must be left out": func() error { _, _, err := read(images, nil, []int{1}); return err },
-		"positive label = 256":                           func() error { _, _, err := read(images, labels, []int{256}); return err },
-		"positive label = -1":                            func() error { _, _, err := read(images, labels, []int{-1}); return err },
-		"positive label = 9":                             func() error { _, _, err := read(images, labels, []int{9, 9}); return err },
-		"2 labels for 3 images":                          func() error { _, _, err := read(images, encode(8, []byte{6, 1}, 2), nil); return err },
-		"images: header: 11 of 16 bytes":                 func() error { _, _, err := read(labels, labels, nil); return err },
-		"labels: 3 dimensions":                           func() error { _, _, err := read(images, images, nil); return err },
-		"images: values: 5 of 6 bytes":                   func() error { _, _, err := read(images[:len(images)-1], labels, nil); return err },
-		"images: begins with":                            func() error { _, _, err := read([]byte("a,b,c,d,e,f,g,h,i"), nil, nil); return err },
-		"no records":                                     func() error { _, _, err := read(encode(8, nil, 0, 1, 2), nil, nil); return err },
+		"positive labels = [1], but it must be left out": func() error {
+			_, _, err := read(images, nil, []int{1})
+			return err
+		},
+		"positive label = 256": func() error {
+			_, _, err := read(images, labels, []int{256})
+			return err
+		},
+		"positive label = -1": func() error {
+			_, _, err := read(images, labels, []int{-1})
+			return err
+		},
+		"positive label = 9": func() error {
+			_, _, err := read(images, labels, []int{9, 9})
+			return err
+		},
+		"2 labels for 3 images": func() error {
+			_, _, err := read(images, encode(8, []byte{6, 1}, 2), nil)
+			return err
+		},
+		"images: header: 11 of 16 bytes": func() error {
+			_, _, err := read(labels, labels, nil)
+			return err
+		},
+		"labels: 3 dimensions": func() error {
+			_, _, err := read(images, images, nil)
+			return err
+		},
+		"images: values: 5 of 6 bytes": func() error {
+			_, _, err := read(images[:len(images)-1], labels, nil)
+			return err
+		},
+		"images: begins with": func() error {
+			_, _, err := read([]byte("a,b,c,d,e,f,g,h,i"), nil, nil)
+			return err
+		},
+		"no records": func() error {
+			_, _, err := read(encode(8, nil, 0, 1, 2), nil, nil)
+			return err
+		},
 	} {
 		if err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)

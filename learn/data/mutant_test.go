@@ -10,7 +10,10 @@ import (
 // if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "permuted columns are another record", File: "shared.go", Old: "\tslices.Sort(cells)\n", New: "\t_ = slices.Sort[[]float64]\n", Killer: "TestShared"},
-		{Name: "the response is no number of the record", File: "shared.go", Old: "\tif r.y != nil {\n\t\tcells = append(cells, r.y[i])\n\t}\n", New: "", Killer: "TestShared"},
+		{Name: "permuted columns are another record", File: "shared.go", Old: "\tslices.Sort(cells)\n",
+			New: "\t_ = slices.Sort[[]float64]\n", Killer: "TestShared"},
+		{Name: "the response is no number of the record", File: "shared.go",
+			Old: "\tif r.y != nil {\n\t\tcells = append(cells, r.y[i])\n\t}\n", New: "",
+			Killer: "TestShared"},
 	})
 }

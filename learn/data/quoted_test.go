@@ -17,7 +17,8 @@ func (l lines) Read(p []byte) (int, error) {
 // the test takes all of it where such lines are counted one by one.
 func TestQuotedLinesAreOne(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("1,\"2"), io.LimitReader(lines("3,4\n"), 4*MaxLine))
-	if _, err := ReadCSV(endless, CSVOptions{}); err == nil || !strings.Contains(err.Error(), "longer than 16777216 bytes") {
+	if _, err := ReadCSV(endless, CSVOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "longer than 16777216 bytes") {
 		t.Errorf("got %v", err)
 	}
 	// Closed quotes change nothing, doubled ones in them neither.

@@ -40,19 +40,23 @@ func NewRecords(n, d int, features, y []float64) (*Records, error) {
 		return nil, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
 	}
 	if len(features) != n*d {
-		return nil, &check.Error{Name: "number of features", Value: len(features), Rule: fmt.Sprintf("%d records × %d", n, d)}
+		return nil, &check.Error{Name: "number of features", Value: len(features),
+			Rule: fmt.Sprintf("%d records × %d", n, d)}
 	}
 	if y != nil && len(y) != n {
-		return nil, &check.Error{Name: "number of responses", Value: len(y), Rule: fmt.Sprintf("one for each of the %d records", n)}
+		return nil, &check.Error{Name: "number of responses", Value: len(y),
+			Rule: fmt.Sprintf("one for each of the %d records", n)}
 	}
 	for i, v := range features {
 		if !(math.Abs(v) <= MaxMagnitude) {
-			return nil, fmt.Errorf("record %d: feature %d = %v, but it must be at most %g in size", i/d+1, i%d+1, v, MaxMagnitude)
+			return nil, fmt.Errorf("record %d: feature %d = %v, but it must be at most %g in size", i/d+1,
+				i%d+1, v, MaxMagnitude)
 		}
 	}
 	for i, v := range y {
 		if !(math.Abs(v) <= MaxMagnitude) {
-			return nil, fmt.Errorf("record %d: response = %v, but it must be at most %g in size", i+1, v, MaxMagnitude)
+			return nil, fmt.Errorf("record %d: response = %v, but it must be at most %g in size", i+1, v,
+				MaxMagnitude)
 		}
 	}
 	return &Records{n: n, d: d, x: features, y: y}, nil
@@ -100,7 +104,8 @@ func (r *Records) Response(i int) float64 {
 // Head returns the first n records.
 func (r *Records) Head(n int) (*Records, error) {
 	if n < 1 || n > r.n {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("between 1 and %d", r.n)}
+		return nil, &check.Error{Name: "number of records", Value: n,
+			Rule: fmt.Sprintf("between 1 and %d", r.n)}
 	}
 	h := *r
 	h.n, h.x = n, r.x[:n*r.d]

@@ -37,12 +37,15 @@ func TestCheckNamesTheRecord(t *testing.T) {
 		err  error
 		want string
 	}{
-		"nothing wrong":         {good.From("a.svm").Check(classes), ""},
-		"without a file":        {bad.Check(classes), "record 3: " + errLabel.Error()},
-		"with a file":           {named.Check(classes), "a.svm: record 3: " + errLabel.Error()},
-		"with an intercept":     {named.WithIntercept().Check(classes), "a.svm: record 3: " + errLabel.Error()},
-		"sparse":                {data.SparseOf(named).Check(classes), "a.svm: record 3: " + errLabel.Error()},
-		"sparse, named":         {data.SparseOf(bad).From("b.svm").Check(classes), "b.svm: record 3: " + errLabel.Error()},
+		"nothing wrong":  {good.From("a.svm").Check(classes), ""},
+		"without a file": {bad.Check(classes), "record 3: " + errLabel.Error()},
+		"with a file":    {named.Check(classes), "a.svm: record 3: " + errLabel.Error()},
+		"with an intercept": {named.WithIntercept().Check(classes),
+			"a.svm: record 3: " + errLabel.Error()},
+		"sparse": {data.SparseOf(named).Check(classes),
+			"a.svm: record 3: " + errLabel.Error()},
+		"sparse, named": {data.SparseOf(bad).From("b.svm").Check(classes),
+			"b.svm: record 3: " + errLabel.Error()},
 		"sparse, nothing wrong": {data.SparseOf(good).Check(classes), ""},
 		"other numbers":         {some.Check(classes), "record 1: " + errLabel.Error()},
 	} {
@@ -50,7 +53,8 @@ func TestCheckNamesTheRecord(t *testing.T) {
 		switch {
 		case x.want == "" && x.err != nil:
 			t.Errorf("%s: %v", name, x.err)
-		case x.want != "" && (x.err == nil || x.err.Error() != x.want || !errors.As(x.err, &sample) || !errors.Is(x.err, errLabel)):
+		case x.want != "" && (x.err == nil || x.err.Error() != x.want || !errors.As(x.err, &sample) ||
+			!errors.Is(x.err, errLabel)):
 			t.Errorf("%s: %v, but it must be %q, a *SampleError", name, x.err, x.want)
 		}
 	}

@@ -28,7 +28,10 @@ func TestScanIsRead(t *testing.T) {
 			},
 		},
 		"csv without header": {
-			func() (*Records, error) { return ReadCSV(strings.NewReader("1,2\n3,4\n"), CSVOptions{Response: "2"}) },
+			func() (*Records, error) {
+				return ReadCSV(strings.NewReader("1,2\n3,4\n"),
+					CSVOptions{Response: "2"})
+			},
 			func(visit func([]float64, float64) error) ([]string, string, error) {
 				return ScanCSV(strings.NewReader("1,2\n3,4\n"), CSVOptions{Response: "2"}, visit)
 			},
@@ -52,16 +55,18 @@ func TestScanIsRead(t *testing.T) {
 			i++
 			return nil
 		})
-		if err != nil || i != records.Len() || !slices.Equal(columns, records.Columns()) || response != records.ResponseName() {
+		if err != nil || i != records.Len() || !slices.Equal(columns, records.Columns()) ||
+			response != records.ResponseName() {
 			t.Errorf("%s: %d records, %v %q, %v", name, i, columns, response, err)
 		}
 	}
-	_, _, err := ScanCSV(strings.NewReader("a\n1\n"), CSVOptions{Header: true}, func(_ []float64, y float64) error {
-		if !math.IsNaN(y) {
-			t.Errorf("response %v where there is none", y)
-		}
-		return nil
-	})
+	_, _, err := ScanCSV(strings.NewReader("a\n1\n"), CSVOptions{Header: true},
+		func(_ []float64, y float64) error {
+			if !math.IsNaN(y) {
+				t.Errorf("response %v where there is none", y)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Error(err)
 	}
@@ -78,7 +83,8 @@ func TestScanEndsWithTheLine(t *testing.T) {
 			return nil
 		}
 	}
-	_, _, err := ScanCSV(strings.NewReader("a,y\n1,1\n2,0\n\n3,1\n4,1\n"), CSVOptions{Response: "y", Header: true}, third())
+	_, _, err := ScanCSV(strings.NewReader("a,y\n1,1\n2,0\n\n3,1\n4,1\n"),
+		CSVOptions{Response: "y", Header: true}, third())
 	if !errors.Is(err, stop) || !strings.HasPrefix(err.Error(), "line 5: ") {
 		t.Error(err)
 	}
@@ -90,7 +96,8 @@ func TestScanEndsWithTheLine(t *testing.T) {
 	if err := ScanLIBSVM(strings.NewReader("1 1:1\n"), 0, none); err == nil {
 		t.Error("a stream tells its dimension")
 	}
-	if err := ScanLIBSVM(strings.NewReader("1 1:1\n1 2:1\n"), 1, none); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if err := ScanLIBSVM(strings.NewReader("1 1:1\n1 2:1\n"), 1, none); err == nil ||
+		!strings.Contains(err.Error(), "line 2") {
 		t.Error(err)
 	}
 }

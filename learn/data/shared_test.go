@@ -10,7 +10,8 @@ import (
 // A record is shared whatever the order of its numbers, and however few are; one that differs
 // in one number is not, nor one that has a number more often.
 func TestShared(t *testing.T) {
-	private := newRecords(t, [][]float64{{1, 2}, {1, 2}, {3, 4}, {0, 7}, {8, 8}}, []float64{0, 1, 0, 5, 9})
+	private := newRecords(t, [][]float64{{1, 2}, {1, 2}, {3, 4}, {0, 7}, {8, 8}},
+		[]float64{0, 1, 0, 5, 9})
 	for _, c := range []struct {
 		name string
 		rows [][]float64
@@ -32,7 +33,8 @@ func TestShared(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
-	if got := Shared(newRecords(t, [][]float64{{1, 2, 3}}, nil), newRecords(t, [][]float64{{3, 1, 2}, {3, 1, 1}}, nil)); got != 1 {
+	if got := Shared(newRecords(t, [][]float64{{1, 2, 3}}, nil),
+		newRecords(t, [][]float64{{3, 1, 2}, {3, 1, 1}}, nil)); got != 1 {
 		t.Errorf("without responses: %d", got)
 	}
 }

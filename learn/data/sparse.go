@@ -24,7 +24,8 @@ type Sparse struct {
 // SparseBuilder puts rows together. The zero value has dimension 0, which is the largest
 // column then.
 type SparseBuilder struct {
-	Dim int // rows have at most as many columns; 0: as many as occur, which for private data depends on them
+	// rows have at most as many columns; 0: as many as occur, which for private data depends on them
+	Dim int
 
 	largest int
 	s       Sparse
@@ -41,17 +42,22 @@ func (b *SparseBuilder) Add(columns []int32, values []float64, y float64) error 
 		return fmt.Errorf("record %d has %d columns but %d values", record, len(columns), len(values))
 	}
 	if !(math.Abs(y) <= MaxMagnitude) {
-		return fmt.Errorf("record %d: response = %v, but it must be at most %g in size", record, y, MaxMagnitude)
+		return fmt.Errorf("record %d: response = %v, but it must be at most %g in size", record, y,
+			MaxMagnitude)
 	}
 	last := int32(-1)
 	for k, j := range columns {
 		switch {
 		case j <= last:
-			return fmt.Errorf("record %d: column %d after %d, but columns must grow from 1", record, j+1, last+1)
+			return fmt.Errorf("record %d: column %d after %d, but columns must grow from 1", record, j+1,
+				last+1)
 		case b.Dim > 0 && int(j) >= b.Dim:
-			return fmt.Errorf("record %d: %w", record, &check.Error{Name: "column", Value: j + 1, Rule: fmt.Sprintf("at most the dimension %d", b.Dim)})
+			return fmt.Errorf("record %d: %w", record,
+				&check.Error{Name: "column", Value: j + 1,
+					Rule: fmt.Sprintf("at most the dimension %d", b.Dim)})
 		case !(math.Abs(values[k]) <= MaxMagnitude):
-			return fmt.Errorf("record %d: feature %d = %v, but it must be at most %g in size", record, j+1, values[k], MaxMagnitude)
+			return fmt.Errorf("record %d: feature %d = %v, but it must be at most %g in size", record, j+1,
+				values[k], MaxMagnitude)
 		}
 		last = j
 	}
@@ -117,7 +123,8 @@ func (s *Sparse) Response(i int) float64 { return s.y[i] }
 // Transpose returns the records by columns: Row(j) of it has the records in which feature j
 // is not 0, ascending, and their values. Its responses are 0.
 func (s *Sparse) Transpose() *Sparse {
-	t := &Sparse{d: s.Len(), start: make([]int, s.d+1), column: make([]int32, len(s.column)), value: make([]float64, len(s.value)), y: make([]float64, s.d)}
+	t := &Sparse{d: s.Len(), start: make([]int, s.d+1), column: make([]int32, len(s.column)),
+		value: make([]float64, len(s.value)), y: make([]float64, s.d)}
 	for _, j := range s.column {
 		t.start[j+1]++
 	}

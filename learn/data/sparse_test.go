@@ -78,8 +78,10 @@ func TestSparseDigests(t *testing.T) {
 		t.Error("a zero that is written out counts")
 	}
 	for name, other := range map[string][32]byte{
-		"value": make1(9, []int32{1, 4}, []float64{1, 3}, 0), "column": make1(9, []int32{1, 5}, []float64{1, 2}, 0),
-		"response": make1(9, []int32{1, 4}, []float64{1, 2}, 1), "dimension": make1(8, []int32{1, 4}, []float64{1, 2}, 0),
+		"value":     make1(9, []int32{1, 4}, []float64{1, 3}, 0),
+		"column":    make1(9, []int32{1, 5}, []float64{1, 2}, 0),
+		"response":  make1(9, []int32{1, 4}, []float64{1, 2}, 1),
+		"dimension": make1(8, []int32{1, 4}, []float64{1, 2}, 0),
 	} {
 		if other == one {
 			t.Errorf("another %s has the same digest", name)
@@ -139,7 +141,8 @@ func TestSparseRecordsAreRefused(t *testing.T) {
 		t.Error("records without a feature")
 	}
 	// A dimension of a hundred million takes no memory by itself, until it is made dense.
-	s, err := ReadSparseLIBSVM(strings.NewReader("1 5:1 100000000:2\n0\n# nothing\n1 7:0 8:3 # end\n"), 0)
+	s, err := ReadSparseLIBSVM(strings.NewReader("1 5:1 100000000:2\n0\n# nothing\n1 7:0 8:3 # end\n"),
+		0)
 	if err != nil || s.Len() != 3 || s.Dim() != 100_000_000 || s.NonZeros() != 3 {
 		t.Fatalf("%v", err)
 	}
@@ -150,7 +153,8 @@ func TestSparseRecordsAreRefused(t *testing.T) {
 
 // What both readers take is the same, and neither fails where the other does not, but for size.
 func FuzzReadSparseLIBSVM(f *testing.F) {
-	for _, s := range []string{"1 1:2 3:4\n", "0\n1 2:1e3 # x\n", "1 2:1 2:1\n", "1 0:1\n", "x 1:1\n", "1 1:nan\n", "", "-1 5:1 7:-0\n\n2 1:3"} {
+	for _, s := range []string{"1 1:2 3:4\n", "0\n1 2:1e3 # x\n", "1 2:1 2:1\n", "1 0:1\n", "x 1:1\n",
+		"1 1:nan\n", "", "-1 5:1 7:-0\n\n2 1:3"} {
 		f.Add(s, 0)
 		f.Add(s, 4)
 	}
@@ -171,7 +175,8 @@ func FuzzReadSparseLIBSVM(f *testing.F) {
 		for i := range s.Len() {
 			columns, values := s.Row(i)
 			for k, j := range columns {
-				if j < 0 || int(j) >= s.Dim() || values[k] == 0 || !(math.Abs(values[k]) <= MaxMagnitude) || k > 0 && columns[k-1] >= j {
+				if j < 0 || int(j) >= s.Dim() || values[k] == 0 || !(math.Abs(values[k]) <= MaxMagnitude) ||
+					k > 0 && columns[k-1] >= j {
 					t.Fatalf("record %d: %v %v", i, columns, values)
 				}
 			}

@@ -28,7 +28,8 @@ func (p *plan) newAccount(name Account) (*account, error) {
 		known = append(known, Account(m))
 	}
 	if !slices.Contains(known, name) {
-		return nil, &check.Error{Name: "account", Value: fmt.Sprintf("%q", name), Rule: fmt.Sprintf("among %q", known)}
+		return nil, &check.Error{Name: "account", Value: fmt.Sprintf("%q", name),
+			Rule: fmt.Sprintf("among %q", known)}
 	}
 	return &account{p, name}, nil
 }
@@ -55,14 +56,16 @@ func (a *account) round(first bool, epsilon float64) (amplification.Round, int) 
 		}
 	}
 	rate := float64(p.batch(r)) / float64(p.smallest) // of the silo whose records take part most often
-	return amplification.Round{Mode: amplification.Mode(a.name), Streams: streams, Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: rate}, count
+	return amplification.Round{Mode: amplification.Mode(a.name), Streams: streams,
+		Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: rate}, count
 }
 
 // reports returns the event of all reports with ε₀.
 func (a *account) reports(epsilon float64) (accountant.Event, error) {
 	if a.name == Unshuffled {
 		s := a.p.streams()
-		return accountant.Compose(accountant.Charge{Event: accountant.RandomizedResponse{Epsilon: epsilon, Neighbours: accountant.ReplaceOne}, Count: s[gradients] + s[differences]})
+		return accountant.Compose(accountant.Charge{Event: accountant.RandomizedResponse{Epsilon: epsilon,
+			Neighbours: accountant.ReplaceOne}, Count: s[gradients] + s[differences]})
 	}
 	var charges []accountant.Charge
 	for _, first := range []bool{true, false} {

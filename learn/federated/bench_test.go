@@ -26,7 +26,8 @@ func noisyRecords(t testing.TB, n, p int) *data.Records {
 // networkPlan is MB-PSGM-FG on a network of 10 units with the specification's defaults.
 func networkPlan(t testing.TB, n, rounds int, change func(*PSGM)) *Plan {
 	network := must.Get(loss.NewNetwork(10))(t)
-	c := PSGM{Setting: Setting{Loss: network, Silos: []int{n / 4, n / 4, n / 4, n - 3*(n/4)}, Rounds: rounds, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target},
+	c := PSGM{Setting: Setting{Loss: network, Silos: []int{n / 4, n / 4, n / 4, n - 3*(n/4)},
+		Rounds: rounds, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target},
 		Momentum: 0.1, Epsilon: 0.58, Account: Unshuffled}
 	if change != nil {
 		change(&c)

@@ -28,9 +28,9 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(s)
 }
 
-// bound returns clip·‖a-b‖, the clipping norm of a difference of gradients at two models, or 0 where they are so close that squares
-// underflow and a norm is not what it is rounded to: models that close count as the same, and no silo
-// refuses what depends on its records.
+// bound returns clip·‖a-b‖, the clipping norm of a difference of gradients at two models, or 0
+// where they are so close that squares underflow and a norm is not what it is rounded to: models
+// that close count as the same, and no silo refuses what depends on its records.
 func bound(clip float64, a, b []float64) float64 {
 	if c := clip * distance(a, b); c >= 1e-120 {
 		return c
@@ -56,7 +56,8 @@ func (b Broadcast) check(t *task) error {
 		return err
 	}
 	if (b.Round == 0) != (b.Previous == nil) {
-		return &check.Error{Name: "previous model", Value: len(b.Previous), Rule: "left out in round 0, and stated in every other"}
+		return &check.Error{Name: "previous model", Value: len(b.Previous),
+			Rule: "left out in round 0, and stated in every other"}
 	}
 	if b.Previous == nil {
 		return nil

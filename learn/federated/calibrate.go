@@ -8,11 +8,13 @@ import (
 )
 
 // calibrate returns the largest parameter whose event costs at most ε: of costs that grow with it.
-func calibrate(name string, target accountant.Cost, event func(x float64) (accountant.Event, error)) (float64, error) {
-	x, _, err := amplification.Calibrate(target, amplification.Improved, func(x float64) ([]accountant.Charge, error) {
-		e, err := event(x)
-		return []accountant.Charge{{Event: e, Count: 1}}, err
-	})
+func calibrate(name string, target accountant.Cost,
+	event func(x float64) (accountant.Event, error)) (float64, error) {
+	x, _, err := amplification.Calibrate(target, amplification.Improved,
+		func(x float64) ([]accountant.Charge, error) {
+			e, err := event(x)
+			return []accountant.Charge{{Event: e, Count: 1}}, err
+		})
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}

@@ -94,13 +94,14 @@ func (t *task) checkDifferences(has bool) error {
 		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: train.ScaleRule}
 	}
 	if !has && t.DifferenceClip != 0 {
-		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: "left out for a method without differences"}
+		return &check.Error{Name: "difference clip", Value: t.DifferenceClip,
+			Rule: "left out for a method without differences"}
 	}
 	return nil
 }
 
-// setMeans gives the streams the multipliers that together cost what one release with the multiplier
-// total does: normal noise composes by Σ 1/z².
+// setMeans gives the streams the multipliers that together cost what one release with the
+// multiplier total does: normal noise composes by Σ 1/z².
 func (p *plan) setMeans(total float64) {
 	count := p.streams()
 	of := func(k report.Stream, part float64) float64 {
@@ -110,7 +111,8 @@ func (p *plan) setMeans(total float64) {
 		p.multipliers = [2]float64{gradients: of(gradients, 1)}
 		return
 	}
-	p.multipliers = [2]float64{differences: of(differences, (share-1)/share), gradients: of(gradients, 1/share)}
+	p.multipliers = [2]float64{differences: of(differences, (share-1)/share),
+		gradients: of(gradients, 1/share)}
 }
 
 // means returns the event of all noisy means.
@@ -118,7 +120,9 @@ func (p *plan) means() (accountant.Event, error) {
 	var charges []accountant.Charge
 	for k, n := range p.streams() {
 		if n > 0 {
-			charges = append(charges, accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: min(p.multipliers[k]*(1-train.Slack), accountant.MaxNoise), Neighbours: accountant.ReplaceOne}, Count: n})
+			charges = append(charges,
+				accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: min(p.multipliers[k]*
+					(1-train.Slack), accountant.MaxNoise), Neighbours: accountant.ReplaceOne}, Count: n})
 		}
 	}
 	return accountant.Compose(charges...)
@@ -158,7 +162,8 @@ func (p *Plan) calibrateMeans() error {
 	}
 	less, err := calibrate(p.price.Method, target, event)
 	if err != nil {
-		return fmt.Errorf("the local phase leaves too little for the server (more local noise, fewer steps): %w", err)
+		return fmt.Errorf("the local phase leaves too little for the server (more local noise, fewer "+
+			"steps): %w", err)
 	}
 	e, err := event(less)
 	if err != nil {
@@ -179,7 +184,8 @@ func (p *Plan) printedMeans() error {
 	if p.period == 1 {
 		p.multipliers = [2]float64{gradients: z}
 	} else {
-		p.multipliers = [2]float64{differences: z * math.Sqrt(share/(share-1)), gradients: z * math.Sqrt(share/float64(p.period))}
+		p.multipliers = [2]float64{differences: z * math.Sqrt(share/(share-1)),
+			gradients: z * math.Sqrt(share/float64(p.period))}
 	}
 	event, err := p.means()
 	if err != nil {
@@ -200,10 +206,14 @@ func (p *Plan) blocks() {
 		norm := []float64{p.GradientClip, p.DifferenceClip}[k]
 		p.price.Blocks = append(p.price.Blocks, train.Block{
 			Name: name, To: p.n, Releases: count[k], StepSize: p.StepSize,
-			Sensitivity: sensitivity(norm, p.least(p.Rounds-1)), Deviation: p.deviation(report.Stream(k), norm, p.least(p.Rounds-1)),
+			Sensitivity: sensitivity(norm, p.least(p.Rounds-1)),
+			Deviation:   p.deviation(report.Stream(k), norm, p.least(p.Rounds-1)),
 		})
 	}
 	if p.Local.Steps > 1 {
-		p.price.Notes = append(p.price.Notes, fmt.Sprintf("local phase: each silo at most %d times, %d noisy steps on %d records each, noise multiplier %.6g", p.turns(), p.Local.Steps-1, p.Local.Batch, p.sigma*float64(p.Local.Batch)/2))
+		p.price.Notes = append(p.price.Notes,
+			fmt.Sprintf("local phase: each silo at most %d times, %d noisy steps on %d records each, "+
+				"noise multiplier %.6g", p.turns(), p.Local.Steps-1, p.Local.Batch,
+				p.sigma*float64(p.Local.Batch)/2))
 	}
 }

@@ -41,13 +41,15 @@ const BlockSize = 64 * chunkSize
 func blocks(n int) int { return (n + BlockSize - 1) / BlockSize }
 
 // blockSums adds vectors up, block after block: do adds those of its chunk to a sum of its own.
-func blockSums(ctx context.Context, n, workers int, sum []float64, do func(worker, from, to int, sum []float64) error) error {
+func blockSums(ctx context.Context, n, workers int, sum []float64,
+	do func(worker, from, to int, sum []float64) error) error {
 	clear(sum)
 	block := make([]float64, len(sum))
 	for start := 0; start < n; start += BlockSize {
-		err := chunkSums(ctx, min(n-start, BlockSize), workers, block, func(worker, from, to int, sum []float64) error {
-			return do(worker, start+from, start+to, sum)
-		})
+		err := chunkSums(ctx, min(n-start, BlockSize), workers, block,
+			func(worker, from, to int, sum []float64) error {
+				return do(worker, start+from, start+to, sum)
+			})
 		if err != nil {
 			return err
 		}
@@ -57,7 +59,8 @@ func blockSums(ctx context.Context, n, workers int, sum []float64, do func(worke
 }
 
 // chunkSums adds the vectors of one block up.
-func chunkSums(ctx context.Context, n, workers int, sum []float64, do func(worker, from, to int, sum []float64) error) error {
+func chunkSums(ctx context.Context, n, workers int, sum []float64,
+	do func(worker, from, to int, sum []float64) error) error {
 	count, d := (n+chunkSize-1)/chunkSize, len(sum)
 	parts := make([]float64, d*count)
 	err := chunks(ctx, n, workers, func(worker, from, to int) error {

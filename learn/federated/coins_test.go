@@ -8,8 +8,9 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// Broadcasts of one round and one model that differ in the model before ask for other differences: the silo answers them
-// with coins of their own. Two reports with one seed of which one bit is turned and the other not would tell the true sign.
+// Broadcasts of one round and one model that differ in the model before ask for other differences:
+// the silo answers them with coins of their own. Two reports with one seed of which one bit is
+// turned and the other not would tell the true sign.
 func TestCoinsKnowThePreviousModel(t *testing.T) {
 	_, silos, server := sending(t, 64, nil)
 	step(t, silos, server)

@@ -31,13 +31,15 @@ func (p *Plan) Compare() ([]train.PriceRow, error) {
 	block := p.price.Blocks[0]
 	var rows []train.PriceRow
 	add := func(reading string, name Account, conversion amplification.Conversion) error {
-		row := train.PriceRow{Noise: train.Calibrated, Reading: reading, Sensitivity: block.Sensitivity, Deviation: block.Deviation, Epsilon: math.Inf(1), Holds: true}
+		row := train.PriceRow{Noise: train.Calibrated, Reading: reading, Sensitivity: block.Sensitivity,
+			Deviation: block.Deviation, Epsilon: math.Inf(1), Holds: true}
 		e, err := (&account{&p.plan, name}).reports(p.LocalEpsilon())
 		if err == nil {
 			e, err = compose(e, local)
 		}
 		if err == nil {
-			row.Epsilon, _, err = amplification.Epsilon(p.Target.Delta, conversion, accountant.Charge{Event: e, Count: 1})
+			row.Epsilon, _, err = amplification.Epsilon(p.Target.Delta, conversion,
+				accountant.Charge{Event: e, Count: 1})
 		}
 		if errors.Is(err, amplification.ErrInapplicable) || errors.Is(err, accountant.ErrUnsupported) {
 			row.Reading, row.Epsilon, err = fmt.Sprintf("%s: %v", reading, err), math.Inf(1), nil
@@ -77,7 +79,9 @@ func (p *Plan) compareNoise() ([]train.PriceRow, error) {
 			return nil, err
 		}
 		b := q.price.Blocks[0]
-		rows = append(rows, train.PriceRow{Noise: kind, Reading: "normal noise on means", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: q.price.Cost.Epsilon, InUse: kind == p.noise, Holds: true})
+		rows = append(rows, train.PriceRow{Noise: kind, Reading: "normal noise on means",
+			Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: q.price.Cost.Epsilon,
+			InUse: kind == p.noise, Holds: true})
 	}
 	return rows, nil
 }

@@ -1,7 +1,7 @@
 // Package federated trains models on the records of many silos without a trusted server: each
-// record's clipped gradient is made one short private report, a shuffler puts the reports in an order of their own,
-// and the server averages them. Record-level privacy is of the whole transcript: all shuffled
-// reports, all models, all that selected silos return.
+// record's clipped gradient is made one short private report, a shuffler puts the reports in an
+// order of their own, and the server averages them. Record-level privacy is of the whole
+// transcript: all shuffled reports, all models, all that selected silos return.
 //
 //	plan, err := federated.PSGM{Setting: setting, Momentum: 0.1}.Plan(n, features)
 //	plan.Price()                          // ε, and ε₀ of a report, before any record is read
@@ -17,12 +17,12 @@
 //
 // # What is promised
 //
-// Neighbours differ in one record of one silo, replaced. The shuffler is trusted to forget who sent what, and
-// not to collude with the server; if it does, each report is still ε₀-DP. Silos are trusted with their own
-// records, and with their share of the local noise. A price is for a least number of honest reports:
-// all but those that may not come (PSGM.Missing), without which a round is refused, and those of silos that work
-// with the server (PSGM.Colluding). Tuning a step size on the private loss, early
-// stopping and objectives are outside the account.
+// Neighbours differ in one record of one silo, replaced. The shuffler is trusted to forget who sent
+// what, and not to collude with the server; if it does, each report is still ε₀-DP. Silos are
+// trusted with their own records, and with their share of the local noise. A price is for a least
+// number of honest reports: all but those that may not come (PSGM.Missing), without which a round
+// is refused, and those of silos that work with the server (PSGM.Colluding). Tuning a step size on
+// the private loss, early stopping and objectives are outside the account.
 //
 // # Notation
 //

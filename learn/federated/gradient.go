@@ -23,7 +23,8 @@ func newContribution(d int) *contribution {
 	return &contribution{[2][]float64{make([]float64, d), make([]float64, d)}, make([]float64, d)}
 }
 
-// of sets the vectors of record i for the streams whose norms are above 0, each clipped to its norm.
+// of sets the vectors of record i for the streams whose norms are above 0, each clipped to its
+// norm.
 func (c *contribution) of(t *plan, r *data.Records, i int, b Broadcast, norms [2]float64) {
 	a, y := r.Row(i), r.Response(i)
 	g := c.vectors[gradients]

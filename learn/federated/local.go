@@ -28,7 +28,8 @@ type Reply struct {
 	Kept  []float64 `json:"kept,omitempty"` // what Request.Keep asked for
 }
 
-// Local does the local phase: H steps along u, which begins as v_r and follows the silo's own records,
+// Local does the local phase: H steps along u, which begins as v_r and follows the silo's own
+// records,
 //
 //	u ← u + (1/B_2)Σ CLIP(∇f(w_k) - ∇f(w_{k-1}), c) + c·σ·N(0, I),   c = C_3·‖w_k - w_{k-1}‖.
 //
@@ -39,7 +40,8 @@ func (s *Silo) Local(ctx context.Context, q Request) (Reply, error) {
 		return Reply{}, err
 	}
 	if want := p.silo(q.Round); q.Silo != want || s.number != want {
-		return Reply{}, &check.Error{Name: "silo of the local phase", Value: q.Silo, Rule: fmt.Sprintf("%d in round %d, and this one is %d", want, q.Round, s.number)}
+		return Reply{}, &check.Error{Name: "silo of the local phase", Value: q.Silo,
+			Rule: fmt.Sprintf("%d in round %d, and this one is %d", want, q.Round, s.number)}
 	}
 	if err := check.Whole("step to keep", q.Keep+1, 0, p.Local.Steps); err != nil {
 		return Reply{}, err
@@ -57,7 +59,8 @@ func (s *Silo) Local(ctx context.Context, q Request) (Reply, error) {
 }
 
 // local is Local on records that may be nil where there is one step.
-func (p *plan) local(ctx context.Context, q Request, records *data.Records, rng *rand.ChaCha8, noise *stream.Normals) (Reply, error) {
+func (p *plan) local(ctx context.Context, q Request, records *data.Records, rng *rand.ChaCha8,
+	noise *stream.Normals) (Reply, error) {
 	reply := Reply{Round: q.Round}
 	vector := func() []float64 { return make([]float64, p.d) }
 	w, before, u := vector(), vector(), vector()

@@ -14,7 +14,8 @@ import (
 func (p *Plan) localEvent() (accountant.Event, error) {
 	phases := func(sigma float64) (accountant.Event, error) {
 		// The smallest silo's records come up most often.
-		step, err := amplification.LocalStep{Noise: sigma, Batch: p.Local.Batch, Records: p.smallest}.Event()
+		step, err := amplification.LocalStep{Noise: sigma, Batch: p.Local.Batch,
+			Records: p.smallest}.Event()
 		if err != nil {
 			return nil, err
 		}
@@ -22,8 +23,10 @@ func (p *Plan) localEvent() (accountant.Event, error) {
 	}
 	if p.sigma = p.Local.Noise; p.sigma == 0 {
 		half := accountant.Cost{Epsilon: p.Target.Epsilon / math.Sqrt2, Delta: p.Target.Delta}
-		toSigma := func(inverse float64) float64 { return 2 / (float64(p.Local.Batch) * inverse) } // of the multiplier σB/2
-		inverse, err := calibrate(p.price.Method+": local phase", half, func(x float64) (accountant.Event, error) { return phases(toSigma(x)) })
+		// of the multiplier σB/2
+		toSigma := func(inverse float64) float64 { return 2 / (float64(p.Local.Batch) * inverse) }
+		inverse, err := calibrate(p.price.Method+": local phase", half,
+			func(x float64) (accountant.Event, error) { return phases(toSigma(x)) })
 		if err != nil {
 			return nil, err
 		}

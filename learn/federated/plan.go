@@ -226,7 +226,9 @@ func (p *plan) algorithm(records *data.Records) (train.Algorithm, error) {
 
 // text describes all that a model depends on but the records and the coins.
 func (p *plan) text() []byte {
-	b := fmt.Appendf(nil, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v %v\n", p.kind, p.task.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.colluding, p.lagged, p.multipliers, p.sigma)
+	b := fmt.Appendf(nil, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v %v\n", p.kind,
+		p.task.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.colluding, p.lagged,
+		p.multipliers, p.sigma)
 	if p.randomizer != nil {
 		b = fmt.Appendf(b, "%T %v %v\n", p.randomizer, p.randomizer.Epsilon(), p.randomizer.Size())
 		if strings.Contains(string(p.reportKind), ":") { // its numbers, which its type does not tell
@@ -242,13 +244,15 @@ func (a *algorithm) Digest() [32]byte      { return a.digest }
 
 // Releasable refuses a plan without a price.
 func (a *algorithm) Releasable() error {
-	if a.p.price.Event == nil || !(a.p.price.Cost.Epsilon >= 0) || math.IsInf(a.p.price.Cost.Epsilon, 1) {
+	if a.p.price.Event == nil || !(a.p.price.Cost.Epsilon >= 0) ||
+		math.IsInf(a.p.price.Cost.Epsilon, 1) {
 		return errors.New(a.p.price.Method + ": no price, no release")
 	}
 	return nil
 }
 
-// NoiseScale returns the deviation that the last round's gradients leave on a coordinate of the model.
+// NoiseScale returns the deviation that the last round's gradients leave on a coordinate of the
+// model.
 func (a *algorithm) NoiseScale() float64 {
 	p := a.p
 	last := p.Rounds - 1
@@ -271,8 +275,8 @@ func (p *plan) deviation(stream report.Stream, norm float64, count int) float64 
 	return 0
 }
 
-// sensitivity returns by how much the mean of so many vectors of norm at most that changes where one
-// is replaced, rounded up.
+// sensitivity returns by how much the mean of so many vectors of norm at most that changes where
+// one is replaced, rounded up.
 func sensitivity(norm float64, count int) float64 {
 	return 2 * norm / float64(count) * (1 + train.Slack)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// PSGM is private stochastic gradient descent with momentum in the shuffled model: nobody but a silo
-// sees its records, and the server sees shuffled reports of records, each private by itself.
+// PSGM is private stochastic gradient descent with momentum in the shuffled model: nobody but a
+// silo sees its records, and the server sees shuffled reports of records, each private by itself.
 //
 //	FirstBatch, Batch   Local.Steps   method
 //	stated              1             mb-psgm
@@ -53,8 +53,8 @@ const (
 	OneBit Randomizer = "one-bit" // a seed and a bit. The default
 	Floats Randomizer = "floats"  // the same report as d numbers, for comparisons of size
 	// PrivUnit is report.PrivUnit: "privunit" has an index of 8 bits, "privunit:b" one of b bits, and
-	// "privunit:b:k" a projection to k numbers. It has less noise than OneBit at the same ε₀; the shuffler hides it
-	// less, so that at equal cost it pays above ε₀ = 1.6 or so.
+	// "privunit:b:k" a projection to k numbers. It has less noise than OneBit at the same ε₀; the
+	// shuffler hides it less, so that at equal cost it pays above ε₀ = 1.6 or so.
 	PrivUnit Randomizer = "privunit"
 	// RandK is report.RandK: "rand-k:k" has k coordinates of each vector, for long models.
 	RandK Randomizer = "rand-k"
@@ -102,7 +102,9 @@ func (r Randomizer) of(d int, epsilon float64) (report.Randomizer, error) {
 }
 
 func (r Randomizer) fault() error {
-	return &check.Error{Name: "randomizer", Value: strconv.Quote(string(r)), Rule: fmt.Sprintf("%s, %s, %s, %s:bits, %s:bits:k or %s:k", OneBit, Floats, PrivUnit, PrivUnit, PrivUnit, RandK)}
+	return &check.Error{Name: "randomizer", Value: strconv.Quote(string(r)),
+		Rule: fmt.Sprintf("%s, %s, %s, %s:bits, %s:bits:k or %s:k", OneBit, Floats, PrivUnit, PrivUnit,
+			PrivUnit, RandK)}
 }
 
 // Plan prices the method for the records of all silos.
@@ -133,7 +135,9 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, colluding: c.Colluding, reportKind: c.Randomizer, lagged: c.lagged, account: c.Account}}
+	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch,
+		laterBatch: c.Batch, missing: c.Missing, colluding: c.Colluding, reportKind: c.Randomizer,
+		lagged: c.lagged, account: c.Account}}
 	fewest := min(p.expected(0), p.expected(1))
 	if err := check.Whole("missing reports", c.Missing, 0, fewest-1); err != nil {
 		return nil, err
@@ -209,7 +213,8 @@ func (p *Plan) settle(c PSGM) error {
 	if err != nil {
 		return err
 	}
-	best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, accountant.MethodRDP) // shuffled reports have no other proof
+	// shuffled reports have no other proof
+	best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, accountant.MethodRDP)
 	if err != nil {
 		return err
 	}
@@ -225,10 +230,13 @@ func (p *Plan) describe(a *account) {
 	expected := p.expected(p.Rounds - 1)
 	streams := p.StreamRounds()
 	p.price.Notes = append([]string{
-		fmt.Sprintf("local epsilon of a report: %.6g; %d streams of reports in %d rounds, %s", p.randomizer.Epsilon(), streams, p.Rounds, a),
-		fmt.Sprintf("a round sends up to %d reports of %d bytes on each stream", expected, p.randomizer.Size()),
+		fmt.Sprintf("local epsilon of a report: %.6g; %d streams of reports in %d rounds, %s",
+			p.randomizer.Epsilon(), streams, p.Rounds, a),
+		fmt.Sprintf("a round sends up to %d reports of %d bytes on each stream", expected,
+			p.randomizer.Size()),
 	}, p.price.Notes...)
 	if p.missing > 0 || p.colluding > 0 {
-		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer", p.missing+p.colluding))
+		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer",
+			p.missing+p.colluding))
 	}
 }

@@ -32,7 +32,8 @@ func sending(t testing.TB, n int, change func(*PSGM)) (*Plan, []*Silo, *Server) 
 		for i := range rows {
 			rows[i] = p.first[m] + i
 		}
-		silos = append(silos, must.Get(p.NewSilo(m, must.Get(records.Select(rows))(t), seeded(uint64(100+m))))(t))
+		silos = append(silos, must.Get(p.NewSilo(m, must.Get(records.Select(rows))(t),
+			seeded(uint64(100+m))))(t))
 	}
 	return p, silos, p.NewServer(seeded(7))
 }
@@ -62,22 +63,24 @@ func step(t testing.TB, silos []*Silo, s *Server) Broadcast {
 }
 
 // Acceptance test 11: the noise of one round of 16512 records without a gradient, by the
-// specification 0.34638·C at ε₀ = 0.580329. The squared norm of a mean has 101 degrees of freedom, so the
-// root mean square of k rounds has a relative deviation of 0.0704/√k: 0.5 % for 200.
+// specification 0.34638·C at ε₀ = 0.580329. The squared norm of a mean has 101 degrees of freedom,
+// so the root mean square of k rounds has a relative deviation of 0.0704/√k: 0.5 % for 200.
 func TestNoiseOfARound(t *testing.T) {
 	const d = 101
 	n, rounds, tolerance := 2064, 100, 0.03
 	if long() {
 		n, rounds, tolerance = 16512, 200, 0.02
 	}
-	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1, GradientClip: 2.5, Target: target}, Momentum: 1, Epsilon: 0.580329, Account: Unshuffled}
+	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1,
+		GradientClip: 2.5, Target: target}, Momentum: 1, Epsilon: 0.580329, Account: Unshuffled}
 	p := must.Get(c.New(n, d))(t)
 	zeros := must.Get(data.NewRecords(n, d, make([]float64, n*d), nil))(t)
 	server := p.NewServer(seeded(1))
 	square := 0.0
 	for k := range rounds {
 		silo := must.Get(p.NewSilo(0, zeros, seeded(uint64(k))))(t)
-		q := must.Get(server.Receive(t.Context(), must.Get(silo.Report(t.Context(), server.Broadcast()))(t)))(t)
+		q := must.Get(server.Receive(t.Context(),
+			must.Get(silo.Report(t.Context(), server.Broadcast()))(t)))(t)
 		v := vec.Norm(q.Direction)
 		square += v * v / float64(rounds)
 	}
@@ -86,9 +89,10 @@ func TestNoiseOfARound(t *testing.T) {
 	must.Near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
 }
 
-// The mean of the reports is the mean of the clipped vectors, in both streams and for every kind of report: with 60 rounds
-// of 4096 reports of ε₀ = 8, or 20 of 1024, each coordinate is within 5 of its deviations, and so is the squared norm of
-// the error, whose deviation must be what the plan states.
+// The mean of the reports is the mean of the clipped vectors, in both streams and for every kind of
+// report: with 60 rounds of 4096 reports of ε₀ = 8, or 20 of 1024, each coordinate is within 5 of
+// its deviations, and so is the squared norm of the error, whose deviation must be what the plan
+// states.
 func TestReportsAreUnbiased(t *testing.T) {
 	reportsAreUnbiased(t, "", 4096, 60)
 	for _, kind := range []Randomizer{"privunit:3", "privunit:2:8", "rand-k:30"} {
@@ -97,11 +101,14 @@ func TestReportsAreUnbiased(t *testing.T) {
 }
 
 func reportsAreUnbiased(t *testing.T, kind Randomizer, n, repeats int) {
-	p, silos, server := sending(t, n, func(c *PSGM) { c.Epsilon, c.Momentum, c.Randomizer, c.Account = 8, 0.5, kind, Unshuffled })
+	p, silos, server := sending(t, n, func(c *PSGM) {
+		c.Epsilon, c.Momentum, c.Randomizer, c.Account = 8, 0.5, kind, Unshuffled
+	})
 	step(t, silos, server)
 	b := server.Broadcast()
 	norms := p.sent(b)
-	exact := &run{p: &p.Noiseless().plan, server: server, silos: silos, z: make([]float64, p.d), noise: seeded(1).Normals()}
+	exact := &run{p: &p.Noiseless().plan, server: server, silos: silos, z: make([]float64, p.d),
+		noise: seeded(1).Normals()}
 	if err := exact.means(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +136,12 @@ func reportsAreUnbiased(t *testing.T, kind Randomizer, n, repeats int) {
 		sd := p.deviation(gradients, norm, n)
 		for j, v := range mean[k] {
 			if math.Abs(v-want[k][j]) > 5*sd/math.Sqrt(float64(repeats)) {
-				t.Errorf("stream %d, coordinate %d: %g, want %g ± %g", k, j, v, want[k][j], sd/math.Sqrt(float64(repeats)))
+				t.Errorf("stream %d, coordinate %d: %g, want %g ± %g", k, j, v, want[k][j],
+					sd/math.Sqrt(float64(repeats)))
 			}
 		}
-		// The deviation of this ratio is √(2/(d·repeats)), more where few coordinates are sent; up to 0.01 is the vectors' own length.
+		// The deviation of this ratio is √(2/(d·repeats)), more where few coordinates are sent; up to
+		// 0.01 is the vectors' own length.
 		limit := 0.01 + 5*math.Sqrt(2/float64(p.d*repeats))
 		if ratio := square[k] / (sd * sd * float64(p.d)); math.Abs(ratio-1) > limit {
 			t.Errorf("stream %d: squared error %.4f times what is stated", k, ratio)
@@ -143,13 +152,15 @@ func reportsAreUnbiased(t *testing.T, kind Randomizer, n, repeats int) {
 	}
 }
 
-// The mean of reports in several blocks is that of the reports one after the other, whatever the blocks: of two full ones and one
-// of a report.
+// The mean of reports in several blocks is that of the reports one after the other, whatever the
+// blocks: of two full ones and one of a report.
 func TestBlocksAddUp(t *testing.T) {
 	const n, d = 2*BlockSize + 1, 3
-	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1, GradientClip: 2, Target: target}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
+	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1,
+		GradientClip: 2, Target: target}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
 	p := must.Get(c.New(n, d))(t)
-	silo := must.Get(p.NewSilo(0, must.Get(data.NewRecords(n, d, make([]float64, n*d), nil))(t), seeded(1)))(t)
+	silo := must.Get(p.NewSilo(0, must.Get(data.NewRecords(n, d, make([]float64, n*d), nil))(t),
+		seeded(1)))(t)
 	server := p.NewServer(seeded(1))
 	reports := must.Get(silo.Report(t.Context(), server.Broadcast()))(t)
 	got := must.Get(server.Receive(t.Context(), reports))(t).Direction
@@ -171,7 +182,8 @@ func TestVectorsAreClipped(t *testing.T) {
 	step(t, silos, server)
 	b := server.Broadcast()
 	norms := p.sent(b)
-	if want := p.DifferenceClip * distance(b.Model, b.Previous); norms[differences] != want || norms[gradients] != 0.3 {
+	if want := p.DifferenceClip * distance(b.Model, b.Previous); norms[differences] != want ||
+		norms[gradients] != 0.3 {
 		t.Errorf("bounds %v, want %v and 0.3", norms, want)
 	}
 	// A wide record, whose gradient is far beyond the bound.
@@ -189,7 +201,9 @@ func TestVectorsAreClipped(t *testing.T) {
 // The second half of acceptance test 18: the noise of one local step has the deviation C_3·‖Δw‖·σ.
 func TestNoiseOfALocalStep(t *testing.T) {
 	const d, sigma, clip = 2000, 0.7, 3.0
-	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{4}, Rounds: 1, StepSize: 0.5, GradientClip: 1, Target: target, Local: Local{Steps: 3, Batch: 2, Clip: clip, NoNoise: true}}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
+	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{4}, Rounds: 1, StepSize: 0.5,
+		GradientClip: 1, Target: target, Local: Local{Steps: 3, Batch: 2, Clip: clip, NoNoise: true}},
+		Momentum: 1, Epsilon: 1, Account: Unshuffled}
 	p := must.Get(c.New(4, d))(t)
 	zeros := must.Get(data.NewRecords(4, d, make([]float64, 4*d), nil))(t)
 	direction := make([]float64, d)
@@ -206,10 +220,12 @@ func TestNoiseOfALocalStep(t *testing.T) {
 		e := (loud.Kept[j] - quiet.Kept[j]) / 0.5
 		square += e * e / d
 	}
-	must.Near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
+	// deviation 1/√4000 = 1.6 %
+	must.Near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05)
 	total, rounds := 0.0, 40
 	for k := range rounds {
-		own := must.Get(must.Get(noisy.NewSilo(0, zeros, seeded(uint64(10+k))))(t).Local(t.Context(), q))(t)
+		own := must.Get(must.Get(noisy.NewSilo(0, zeros, seeded(uint64(10+k))))(t).Local(t.Context(),
+			q))(t)
 		for j := range d {
 			e := (own.Kept[j] - quiet.Kept[j]) / 0.5
 			total += e * e / (d * float64(rounds))
@@ -218,7 +234,8 @@ func TestNoiseOfALocalStep(t *testing.T) {
 	must.Near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
 }
 
-// Acceptance test 21: the same trajectory with any number of workers, through files of reports or not.
+// Acceptance test 21: the same trajectory with any number of workers, through files of reports or
+// not.
 func TestWorkersChangeNothing(t *testing.T) {
 	const n = 1000
 	records := noisyRecords(t, n, 8)
@@ -242,7 +259,9 @@ func TestWorkersChangeNothing(t *testing.T) {
 		t.Error("another seed gives the same model")
 	}
 	central := func(workers int) *Plan {
-		c := Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{n}, Rounds: 6, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target, Workers: workers}, Period: 3}
+		c := Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{n}, Rounds: 6,
+			StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target, Workers: workers},
+			Period: 3}
 		return must.Get(c.plan(n, 8))(t)
 	}
 	a, _ := trace(t, central(1), records, 3)
@@ -252,11 +271,14 @@ func TestWorkersChangeNothing(t *testing.T) {
 	}
 }
 
-// The simulation drives the roles: servers and silos with the same coins, joined by nothing but their
-// messages, end at the same model.
+// The simulation drives the roles: servers and silos with the same coins, joined by nothing but
+// their messages, end at the same model.
 func TestSimulationIsTheRoles(t *testing.T) {
 	const n = 400
-	p := networkPlan(t, n, 5, func(c *PSGM) { c.Local = Local{Steps: 3, Batch: 10, Clip: 1, NoNoise: true}; c.Output = Uniform })
+	p := networkPlan(t, n, 5, func(c *PSGM) {
+		c.Local = Local{Steps: 3, Batch: 10, Clip: 1, NoNoise: true}
+		c.Output = Uniform
+	})
 	records := noisyRecords(t, n, 8)
 	run := must.Get(p.Train(records))(t).Start(seeded(9))
 	server := p.NewServer(seeded(9))
@@ -317,8 +339,8 @@ func TestSimulationIsTheRoles(t *testing.T) {
 	}
 }
 
-// A silo that is asked again answers the same; to another question of the same round it answers with
-// coins of its own, in seeds and in bits.
+// A silo that is asked again answers the same; to another question of the same round it answers
+// with coins of its own, in seeds and in bits.
 func TestAnswersRepeat(t *testing.T) {
 	_, silos, server := sending(t, 64, nil)
 	b := step(t, silos, server)
@@ -326,14 +348,16 @@ func TestAnswersRepeat(t *testing.T) {
 	b = server.Broadcast()
 	silos[1].coins = silos[0].coins // as in one process, where all have one key
 	first := must.Get(silos[0].Report(t.Context(), b))(t)
-	if again := must.Get(silos[0].Report(t.Context(), b))(t); !bytes.Equal(first[0], again[0]) || !bytes.Equal(first[1], again[1]) {
+	if again := must.Get(silos[0].Report(t.Context(), b))(t); !bytes.Equal(first[0], again[0]) ||
+		!bytes.Equal(first[1], again[1]) {
 		t.Error("the same question has another answer")
 	}
 	other := b
 	other.Model = slices.Clone(b.Model)
 	other.Model[3] = math.Nextafter(other.Model[3], 2)
 	seeds := map[string]bool{}
-	for _, r := range []Reports{first, must.Get(silos[0].Report(t.Context(), other))(t), must.Get(silos[1].Report(t.Context(), b))(t)} {
+	for _, r := range []Reports{first, must.Get(silos[0].Report(t.Context(), other))(t),
+		must.Get(silos[1].Report(t.Context(), b))(t)} {
 		for _, messages := range r {
 			for i := 0; i < len(messages); i += 9 {
 				if seed := string(messages[i : i+8]); seeds[seed] {
@@ -348,16 +372,20 @@ func TestAnswersRepeat(t *testing.T) {
 		t.Errorf("%d seeds", len(seeds))
 	}
 	// And so in the local phase.
-	_, silos, server = sending(t, 64, func(c *PSGM) { c.Local = Local{Steps: 3, Batch: 4, Clip: 1, NoNoise: true} })
+	_, silos, server = sending(t, 64, func(c *PSGM) {
+		c.Local = Local{Steps: 3, Batch: 4, Clip: 1, NoNoise: true}
+	})
 	silos[0].plan.sigma = 1
 	q := must.Get(server.Receive(t.Context(), gather(t, silos, server.Broadcast())))(t)
-	one, two := must.Get(silos[0].Local(t.Context(), q))(t), must.Get(silos[0].Local(t.Context(), q))(t)
+	one, two := must.Get(silos[0].Local(t.Context(), q))(t),
+		must.Get(silos[0].Local(t.Context(), q))(t)
 	if !slices.Equal(one.Model, two.Model) {
 		t.Error("the same request has another reply")
 	}
 	q.Direction = slices.Clone(q.Direction)
 	q.Direction[0] *= 1 + 1e-15
-	if three := must.Get(silos[0].Local(t.Context(), q))(t); vec.Norm(difference(one.Model, three.Model)) < 1e-6 {
+	if three := must.Get(silos[0].Local(t.Context(), q))(t); vec.Norm(difference(one.Model,
+		three.Model)) < 1e-6 {
 		t.Error("another request has the same noise")
 	}
 }
@@ -391,11 +419,13 @@ func TestBatches(t *testing.T) {
 		}
 	}
 	_, silos, _ := sending(t, 400, func(c *PSGM) { c.FirstBatch, c.Batch = 30, 20 })
-	if a, b := silos[0].batch(0, "q"), silos[0].batch(1, "q"); len(a) != 30 || len(b) != 20 || slices.Equal(a[:20], b) {
+	if a, b := silos[0].batch(0, "q"), silos[0].batch(1, "q"); len(a) != 30 || len(b) != 20 ||
+		slices.Equal(a[:20], b) {
 		t.Errorf("batches of %d and %d", len(a), len(b))
 	}
 	silos[1].coins = silos[0].coins
-	if slices.Equal(silos[0].batch(1, "q"), silos[0].batch(2, "q")) || slices.Equal(silos[0].batch(1, "q"), silos[1].batch(1, "q")) {
+	if slices.Equal(silos[0].batch(1, "q"), silos[0].batch(2, "q")) ||
+		slices.Equal(silos[0].batch(1, "q"), silos[1].batch(1, "q")) {
 		t.Error("two rounds, or two silos, take the same batch")
 	}
 }
@@ -407,10 +437,12 @@ func TestRefusedRounds(t *testing.T) {
 	all := gather(t, silos, b)
 	if _, err := server.Receive(t.Context(), Reports{all[0][:9*47], nil}); err == nil {
 		t.Error("too few reports are accepted")
-	} else if few := (*TooFewError)(nil); !errors.As(err, &few) || few.Reports != 47 || few.Least != 48 {
+	} else if few := (*TooFewError)(nil); !errors.As(err, &few) || few.Reports != 47 ||
+		few.Least != 48 {
 		t.Errorf("%v", err)
 	}
-	few := must.Get(server.Receive(t.Context(), Reports{all[0][:9*48], nil}))(t) // as few as the price is for
+	// as few as the price is for
+	few := must.Get(server.Receive(t.Context(), Reports{all[0][:9*48], nil}))(t)
 	mean := make([]float64, p.d)
 	for i := range 48 { // over those that came
 		if err := p.randomizer.Add(mean, all[0][9*i:9*i+9], p.GradientClip); err != nil {
@@ -423,8 +455,10 @@ func TestRefusedRounds(t *testing.T) {
 		}
 	}
 	for name, r := range map[string]Reports{
-		"a report twice": {append(slices.Clone(all[0]), all[0][:9]...)}, "half a report": {all[0][:9*50+4]},
-		"no bit": {slices.Concat(all[0][:9*63], []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})}, "differences in round 0": {all[0], all[0]},
+		"a report twice":         {append(slices.Clone(all[0]), all[0][:9]...)},
+		"half a report":          {all[0][:9*50+4]},
+		"no bit":                 {slices.Concat(all[0][:9*63], []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})},
+		"differences in round 0": {all[0], all[0]},
 	} {
 		if _, err := server.Receive(t.Context(), r); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -435,12 +469,14 @@ func TestRefusedRounds(t *testing.T) {
 	if _, err := server.Receive(t.Context(), Reports{second[0], second[1][:9*60]}); err == nil {
 		t.Error("streams of different lengths are accepted")
 	}
-	if _, err := silos[0].Report(t.Context(), Broadcast{Round: 9, Model: b.Model, Previous: b.Model}); err == nil {
+	if _, err := silos[0].Report(t.Context(), Broadcast{Round: 9, Model: b.Model,
+		Previous: b.Model}); err == nil {
 		t.Error("a silo answers a round beyond the last")
 	}
 	for name, bad := range map[string]Broadcast{
-		"short": {Model: b.Model[1:]}, "previous in round 0": {Model: b.Model, Previous: b.Model}, "no previous": {Round: 1, Model: b.Model},
-		"infinite": {Model: append([]float64{math.Inf(1)}, b.Model[1:]...)},
+		"short": {Model: b.Model[1:]}, "previous in round 0": {Model: b.Model, Previous: b.Model},
+		"no previous": {Round: 1, Model: b.Model},
+		"infinite":    {Model: append([]float64{math.Inf(1)}, b.Model[1:]...)},
 	} {
 		if _, err := silos[0].Report(t.Context(), bad); err == nil {
 			t.Errorf("%s: a silo answers", name)
@@ -450,7 +486,9 @@ func TestRefusedRounds(t *testing.T) {
 		}
 	}
 	q := must.Get(server.Receive(t.Context(), second))(t)
-	for name, r := range map[string]Reply{"short": {Round: 1, Model: b.Model[1:]}, "another round": {Round: 2, Model: b.Model}, "not finite": {Round: 1, Model: append([]float64{math.NaN()}, b.Model[1:]...)}} {
+	for name, r := range map[string]Reply{"short": {Round: 1, Model: b.Model[1:]},
+		"another round": {Round: 2, Model: b.Model},
+		"not finite":    {Round: 1, Model: append([]float64{math.NaN()}, b.Model[1:]...)}} {
 		if err := server.Accept(q, r); err == nil {
 			t.Errorf("%s: a reply is accepted", name)
 		}
@@ -509,12 +547,17 @@ func TestNoPriceNoRelease(t *testing.T) {
 	if _, err := train.NewRelease(must.Get(p.Train(records))(t)); err != nil {
 		t.Errorf("a priced plan: %v", err)
 	}
-	for _, q := range []*Plan{p.Noiseless(), must.Get(p.Rehearsal())(t), networkPlan(t, 64, 3, func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 4, Clip: 1, NoNoise: true} })} {
+	for _, q := range []*Plan{p.Noiseless(), must.Get(p.Rehearsal())(t),
+		networkPlan(t, 64, 3, func(c *PSGM) {
+			c.Local = Local{Steps: 2, Batch: 4, Clip: 1, NoNoise: true}
+		})} {
 		a := must.Get(q.Train(records))(t)
-		if _, err := train.NewRelease(a); err == nil || q.Price().Event != nil || !math.IsInf(a.Cost().Epsilon, 1) {
+		if _, err := train.NewRelease(a); err == nil || q.Price().Event != nil ||
+			!math.IsInf(a.Cost().Epsilon, 1) {
 			t.Errorf("%s is released: %v, %v", q.Price().Method, q.Price().Cost, err)
 		}
-		if _, err := q.NewSilo(0, must.Get(records.Head(16))(t), seeded(1)); q.kind != shuffled && err == nil {
+		if _, err := q.NewSilo(0, must.Get(records.Head(16))(t), seeded(1)); q.kind != shuffled &&
+			err == nil {
 			t.Errorf("%s has silos", q.Price().Method)
 		}
 	}
@@ -526,19 +569,23 @@ func TestResume(t *testing.T) {
 	a := must.Get(p.Train(noisyRecords(t, 200, 8)))(t)
 	want := must.Get(train.Simulate(a, 5).Run(t.Context(), nil))(t)
 	traintest.Resumes(t, "PSGM", a, 5, want)
-	other := must.Get(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
-	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
+	other := must.Get(networkPlan(t, 200, 6, func(c *PSGM) {
+		c.Batch, c.Momentum = 20, 0.2
+	}).Train(noisyRecords(t, 200, 8)))(t)
+	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err,
+		train.ErrCheckpoint) {
 		t.Errorf("another method's checkpoint: %v", err)
 	}
 }
 
-// Two runs that begin at the same start ask the same in round 0. With one secret key a silo still answers
-// them with coins of their own, and so where its records changed: two reports with the same seed, of which one is
-// turned at an ε₀ and the other at another, would tell the true sign.
+// Two runs that begin at the same start ask the same in round 0. With one secret key a silo still
+// answers them with coins of their own, and so where its records changed: two reports with the same
+// seed, of which one is turned at an ε₀ and the other at another, would tell the true sign.
 func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
 	key := stream.Restore([32]byte{1, 2, 3}, true)
 	p := networkPlan(t, 64, 3, nil)
-	records, other := must.Get(noisyRecords(t, 64, 8).Head(16))(t), must.Get(noisyRecords(t, 65, 8).Head(16))(t)
+	records, other := must.Get(noisyRecords(t, 64, 8).Head(16))(t),
+		must.Get(noisyRecords(t, 65, 8).Head(16))(t)
 	b := p.NewServer(seeded(1)).Broadcast()
 	seeds := func(p *Plan, number int, r *data.Records) []byte {
 		return must.Get(must.Get(p.NewSilo(number, r, key))(t).Report(t.Context(), b))(t)[gradients][:8]
@@ -571,16 +618,20 @@ func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
 	}
 }
 
-// Models so close that squares underflow are the same model to all: no silo refuses by what its records are,
-// and no clipped difference is longer than its bound.
+// Models so close that squares underflow are the same model to all: no silo refuses by what its
+// records are, and no clipped difference is longer than its bound.
 func TestCloseModels(t *testing.T) {
 	const d = 3
-	p := must.Get(PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{2}, Rounds: 2, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 0.5, Target: target}, Momentum: 0.5, Epsilon: 1, Account: Unshuffled}.New(2, d))(t)
-	silo := must.Get(p.NewSilo(0, must.Get(data.NewRecords(2, d, make([]float64, 2*d), nil))(t), seeded(1)))(t)
+	p := must.Get(PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{2}, Rounds: 2,
+		StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 0.5, Target: target}, Momentum: 0.5, Epsilon: 1,
+		Account: Unshuffled}.New(2, d))(t)
+	silo := must.Get(p.NewSilo(0, must.Get(data.NewRecords(2, d, make([]float64, 2*d), nil))(t),
+		seeded(1)))(t)
 	sent := 0
 	for k := range 3600 {
 		scale := math.Pow(10, -float64(k)/10)
-		b := Broadcast{Round: 1, Model: []float64{scale, 0.3 * scale, 0.7 * scale}, Previous: make([]float64, d)}
+		b := Broadcast{Round: 1, Model: []float64{scale, 0.3 * scale, 0.7 * scale},
+			Previous: make([]float64, d)}
 		r, err := silo.Report(t.Context(), b)
 		if err != nil {
 			t.Fatalf("at a distance of %g: %v", scale, err)
@@ -597,7 +648,8 @@ func TestCloseModels(t *testing.T) {
 // Plans whose silos send no reports have no silos, no shuffler and no server of reports.
 func TestRolesNeedReports(t *testing.T) {
 	p := networkPlan(t, 64, 3, nil)
-	c := must.Get(Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{64}, Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
+	c := must.Get(Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{64},
+		Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
 	for _, q := range []*Plan{c, p.Noiseless(), must.Get(p.Rehearsal())(t)} {
 		s := q.NewServer(seeded(1))
 		if _, err := q.NewShuffler(s.Broadcast()); err == nil {
@@ -628,10 +680,13 @@ func TestShufflerWaitsForThePrice(t *testing.T) {
 	}
 }
 
-// A record pays for its own silo's turns: no other silo does the local phase of a round, whatever the
-// request says. Noise and batch of each turn are its own.
+// A record pays for its own silo's turns: no other silo does the local phase of a round, whatever
+// the request says. Noise and batch of each turn are its own.
 func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
-	_, silos, _ := sending(t, 64, func(c *PSGM) { c.Rounds = 9; c.Local = Local{Steps: 7, Batch: 1, Clip: 10, NoNoise: true} })
+	_, silos, _ := sending(t, 64, func(c *PSGM) {
+		c.Rounds = 9
+		c.Local = Local{Steps: 7, Batch: 1, Clip: 10, NoNoise: true}
+	})
 	p := silos[0].plan
 	direction := make([]float64, p.d)
 	for j := range direction {
@@ -643,13 +698,15 @@ func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
 	for _, v := range []struct {
 		asked, round, silo int
 		want               bool
-	}{{0, 0, 0, true}, {1, 0, 1, false}, {1, 0, 0, false}, {0, 0, 1, false}, {0, 1, 0, false}, {1, 1, 1, true}, {1, 5, 1, true}, {0, 9, 1, false}, {0, -4, 0, false}} {
+	}{{0, 0, 0, true}, {1, 0, 1, false}, {1, 0, 0, false}, {0, 0, 1, false}, {0, 1, 0, false},
+		{1, 1, 1, true}, {1, 5, 1, true}, {0, 9, 1, false}, {0, -4, 0, false}} {
 		if _, err := silos[v.asked].Local(t.Context(), ask(v.round, v.silo)); (err == nil) != v.want {
 			t.Errorf("silo %d, round %d, request of %d: %v", v.asked, v.round, v.silo, err)
 		}
 	}
 	// Six batches of one of 16 records: the same in both turns once in 10⁷.
-	first, second := must.Get(silos[0].Local(t.Context(), ask(0, 0)))(t), must.Get(silos[0].Local(t.Context(), ask(4, 0)))(t)
+	first, second := must.Get(silos[0].Local(t.Context(), ask(0, 0)))(t),
+		must.Get(silos[0].Local(t.Context(), ask(4, 0)))(t)
 	if slices.Equal(first.Model, second.Model) {
 		t.Error("two turns take the same batches")
 	}
@@ -667,7 +724,8 @@ func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
 	other := ask(0, 0)
 	other.Direction = slices.Clone(direction)
 	other.Direction[0] = math.Nextafter(1, 2)
-	for name, q := range map[string]Request{"another turn": ask(4, 0), "another direction in the same round": other} {
+	for name, q := range map[string]Request{"another turn": ask(4, 0),
+		"another direction in the same round": other} {
 		if same := vec.Norm(difference(one, noise(q))); !(same > 0.1*vec.Norm(one)) {
 			t.Errorf("%s: the noise differs by %g of %g", name, same, vec.Norm(one))
 		}

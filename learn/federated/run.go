@@ -21,7 +21,8 @@ type run struct {
 
 // Start returns a run before its first round.
 func (a *algorithm) Start(coins train.Coins) train.Run {
-	e := &run{p: a.p, server: newServer(a.p, coins), coins: coins, noise: coins.Normals(), z: make([]float64, a.p.d)}
+	e := &run{p: a.p, server: newServer(a.p, coins), coins: coins, noise: coins.Normals(),
+		z: make([]float64, a.p.d)}
 	for m, records := range a.silos {
 		e.silos = append(e.silos, &Silo{a.p, m, records, coins})
 	}
@@ -95,8 +96,8 @@ func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
 }
 
 // NewShuffler returns a shuffler for the reports of a broadcast: it takes what all silos send, and
-// releases nothing below the number that the price is for. A round is released once: two
-// releases that differ by a late silo's reports would single them out, and its price is for being among all
+// releases nothing below the number that the price is for. A round is released once: two releases
+// that differ by a late silo's reports would single them out, and its price is for being among all
 // (package rounds keeps a book).
 func (p *Plan) NewShuffler(b Broadcast) (*report.Shuffler, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
@@ -115,7 +116,8 @@ func (p *plan) newShuffler(b Broadcast) (*report.Shuffler, error) {
 func (p *plan) expectedReports(b Broadcast) (expected [2]report.Expected) {
 	for k, norm := range p.sent(b) {
 		if norm > 0 {
-			expected[k] = report.Expected{Reports: p.expected(b.Round), Minimum: p.least(b.Round), Size: p.randomizer.Size()}
+			expected[k] = report.Expected{Reports: p.expected(b.Round), Minimum: p.least(b.Round),
+				Size: p.randomizer.Size()}
 		}
 	}
 	return expected
@@ -131,7 +133,8 @@ func (p *Plan) ExpectedReports(b Broadcast) ([2]report.Expected, error) {
 	return p.expectedReports(b), nil
 }
 
-// means sets the server's sums to the means of the clipped vectors, with noise where the kind has any.
+// means sets the server's sums to the means of the clipped vectors, with noise where the kind has
+// any.
 func (e *run) means(ctx context.Context, b Broadcast) error {
 	p := e.p
 	norms := p.sent(b)

@@ -17,8 +17,8 @@ import (
 //
 //	Broadcast → each Silo.Report → shuffler → Receive → Step, or the selected Silo.Local → Accept
 //
-// of which only Accept changes anything: a round that stops anywhere begins again. Between rounds State
-// is all that the server knows. It is not safe for concurrent use.
+// of which only Accept changes anything: a round that stops anywhere begins again. Between rounds
+// State is all that the server knows. It is not safe for concurrent use.
 type Server struct {
 	plan  *plan
 	coins stream.Coins // which iterate is kept; public
@@ -36,15 +36,17 @@ func (p *Plan) NewServer(coins stream.Coins) *Server { return newServer(&p.plan,
 func newServer(p *plan, coins stream.Coins) *Server {
 	vector := func() []float64 { return make([]float64, p.d) }
 	return &Server{
-		plan: p, coins: coins, done: make([]float64, 1), v: vector(), sums: [2][]float64{vector(), vector()},
-		x: slices.Clone(p.start), previous: slices.Clone(p.start), kept: slices.Clone(p.start),
+		plan: p, coins: coins, done: make([]float64, 1), v: vector(),
+		sums: [2][]float64{vector(), vector()},
+		x:    slices.Clone(p.start), previous: slices.Clone(p.start), kept: slices.Clone(p.start),
 	}
 }
 
 // State returns the vectors that later rounds depend on. They are the server's own memory: the
 // server goes on with values written to them.
 func (s *Server) State() []train.Vector {
-	return []train.Vector{{Name: "rounds", Values: s.done}, {Name: "x", Values: s.x}, {Name: "previous", Values: s.previous}, {Name: "v", Values: s.v}, {Name: "kept", Values: s.kept}}
+	return []train.Vector{{Name: "rounds", Values: s.done}, {Name: "x", Values: s.x},
+		{Name: "previous", Values: s.previous}, {Name: "v", Values: s.v}, {Name: "kept", Values: s.kept}}
 }
 
 // Round returns the number of rounds done.
@@ -71,9 +73,9 @@ func (s *Server) Broadcast() Broadcast {
 //
 //	v_r = (1-ρ)(v_{r-1} + mean of differences) + ρ·mean of gradients,   ρ = 1 in round 0, then β.
 //
-// It returns the request for the selected silo's local phase, which Step does where there is none. It
-// refuses a round with fewer reports than the price was worked out for, one with a stream longer than
-// the other, and messages of another length.
+// It returns the request for the selected silo's local phase, which Step does where there is none.
+// It refuses a round with fewer reports than the price was worked out for, one with a stream longer
+// than the other, and messages of another length.
 func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	p := s.plan
 	if err := p.hasReports(); err != nil {
@@ -84,7 +86,8 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	var count [2]int
 	for k := range r {
 		if len(r[k])%size != 0 {
-			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", report.Stream(k)), Value: len(r[k]), Rule: fmt.Sprintf("a multiple of %d, the length of a message", size)}
+			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", report.Stream(k)),
+				Value: len(r[k]), Rule: fmt.Sprintf("a multiple of %d, the length of a message", size)}
 		}
 		count[k] = len(r[k]) / size
 	}
@@ -102,7 +105,8 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 // (Plan.BlockSum): count gives the number of reports of each stream, and sum returns the sum of a
 // block, numbered from 0. sum is called once for each block, in order. The result is Receive's, bit
 // for bit.
-func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block int) ([]float64, error)) (Request, error) {
+func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block int) ([]float64,
+	error)) (Request, error) {
 	p := s.plan
 	if err := p.hasReports(); err != nil {
 		return Request{}, err
@@ -117,15 +121,19 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block in
 		n := count[k]
 		switch {
 		case norm == 0 && n != 0:
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n, Rule: fmt.Sprintf("none in round %d", b.Round)}
+			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n,
+				Rule: fmt.Sprintf("none in round %d", b.Round)}
 		case norm == 0:
 			continue
 		case n < p.least(b.Round):
-			return Request{}, &TooFewError{Round: b.Round, Stream: report.Stream(k), Reports: n, Least: p.least(b.Round)}
+			return Request{}, &TooFewError{Round: b.Round, Stream: report.Stream(k), Reports: n,
+				Least: p.least(b.Round)}
 		case n > p.expected(b.Round):
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n, Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
+			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n,
+				Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
 		case same != 0 && n != same:
-			return Request{}, &check.Error{Name: "reports of differences", Value: n, Rule: fmt.Sprintf("as many as of gradients, %d", same)}
+			return Request{}, &check.Error{Name: "reports of differences", Value: n,
+				Rule: fmt.Sprintf("as many as of gradients, %d", same)}
 		}
 		same = n
 	}
@@ -148,29 +156,32 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block in
 	return s.turn(b)
 }
 
-// BlockSum adds up one block of a stream's shuffled reports to a broadcast, the messages one after the
-// other. Cost: d normal numbers for each.
-func (p *Plan) BlockSum(ctx context.Context, b Broadcast, of report.Stream, messages []byte) ([]float64, error) {
+// BlockSum adds up one block of a stream's shuffled reports to a broadcast, the messages one after
+// the other. Cost: d normal numbers for each.
+func (p *Plan) BlockSum(ctx context.Context, b Broadcast, of report.Stream,
+	messages []byte) ([]float64, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err
 	}
 	size := p.randomizer.Size()
 	if n := len(messages) / size; len(messages)%size != 0 || n > BlockSize {
-		return nil, &check.Error{Name: "bytes of a block", Value: len(messages), Rule: fmt.Sprintf("up to %d messages of %d", BlockSize, size)}
+		return nil, &check.Error{Name: "bytes of a block", Value: len(messages),
+			Rule: fmt.Sprintf("up to %d messages of %d", BlockSize, size)}
 	}
 	return p.blockSum(ctx, p.sent(b)[of], messages)
 }
 
 func (p *plan) blockSum(ctx context.Context, norm float64, messages []byte) ([]float64, error) {
 	size, sum := p.randomizer.Size(), make([]float64, p.d)
-	err := chunkSums(ctx, len(messages)/size, p.Workers, sum, func(_, from, to int, sum []float64) error {
-		for i := from; i < to; i++ {
-			if err := p.randomizer.Add(sum, messages[i*size:(i+1)*size], norm); err != nil {
-				return fmt.Errorf("report %d: %w", i+1, err)
+	err := chunkSums(ctx, len(messages)/size, p.Workers, sum,
+		func(_, from, to int, sum []float64) error {
+			for i := from; i < to; i++ {
+				if err := p.randomizer.Add(sum, messages[i*size:(i+1)*size], norm); err != nil {
+					return fmt.Errorf("report %d: %w", i+1, err)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	return sum, err
 }
 
@@ -182,7 +193,8 @@ type TooFewError struct {
 }
 
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("round %d: %d reports of %v, but the price is for at least %d", e.Round, e.Reports, e.Stream, e.Least)
+	return fmt.Sprintf("round %d: %d reports of %v, but the price is for at least %d", e.Round,
+		e.Reports, e.Stream, e.Least)
 }
 
 // turn works out v_r from the means in s.sums.
@@ -193,7 +205,8 @@ func (s *Server) turn(b Broadcast) (Request, error) {
 	for j := range direction {
 		direction[j] = (1-rho)*(s.v[j]+s.sums[differences][j]) + rho*s.sums[gradients][j]
 	}
-	q := Request{Round: b.Round, Silo: p.silo(b.Round), Model: b.Model, Direction: direction, Keep: s.reservoir(b.Round)}
+	q := Request{Round: b.Round, Silo: p.silo(b.Round), Model: b.Model, Direction: direction,
+		Keep: s.reservoir(b.Round)}
 	return q, checkModel("direction", direction, p.d)
 }
 
@@ -205,8 +218,8 @@ func (s *Server) Step(ctx context.Context, q Request) (Reply, error) {
 	return s.plan.local(ctx, q, nil, nil, nil)
 }
 
-// reservoir returns the step of a round before which the iterate replaces the kept one, or -1. After
-// each round every iterate so far was as likely to be kept.
+// reservoir returns the step of a round before which the iterate replaces the kept one, or -1.
+// After each round every iterate so far was as likely to be kept.
 func (s *Server) reservoir(round int) int {
 	h := uint64(s.plan.Local.Steps)
 	if u := stream.Below(s.coins.Stream("federated output", round), uint64(round+1)*h); u < h {
@@ -226,7 +239,8 @@ func (s *Server) Accept(q Request, r Reply) error {
 		}
 	}
 	if (r.Kept != nil) != (q.Keep >= 0) {
-		return &check.Error{Name: "kept model", Value: len(r.Kept), Rule: "there if and only if it was asked for"}
+		return &check.Error{Name: "kept model", Value: len(r.Kept),
+			Rule: "there if and only if it was asked for"}
 	}
 	if r.Kept != nil {
 		if err := checkModel("kept model", r.Kept, s.plan.d); err != nil {

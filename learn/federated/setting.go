@@ -100,7 +100,8 @@ func (s Setting) check(n, features int) (*task, error) {
 	sum := 0
 	t.smallest = s.Silos[0]
 	for m, size := range s.Silos {
-		if err := check.Whole(fmt.Sprintf("records of silo %d", m+1), size, 1, math.MaxInt32); err != nil {
+		if err := check.Whole(fmt.Sprintf("records of silo %d", m+1), size, 1, math.MaxInt32); err !=
+			nil {
 			return nil, err
 		}
 		t.first = append(t.first, sum)
@@ -108,7 +109,8 @@ func (s Setting) check(n, features int) (*task, error) {
 		t.smallest = min(t.smallest, size)
 	}
 	if n != sum {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of all silos", sum)}
+		return nil, &check.Error{Name: "number of records", Value: n,
+			Rule: fmt.Sprintf("the %d of all silos", sum)}
 	}
 	t.Silos = slices.Clone(s.Silos)
 	if err := check.Whole("rounds", s.Rounds, 1, maxRounds); err != nil {
@@ -145,7 +147,8 @@ func (s Setting) check(n, features int) (*task, error) {
 func (t *task) checkLocal() error {
 	if t.Local.Steps <= 1 {
 		if t.Local.Steps < 0 || t.Local != (Local{Steps: t.Local.Steps}) {
-			return &check.Error{Name: "local steps", Value: t.Local.Steps, Rule: "at least 2 beside a batch, clip or noise of local steps: the first step needs none"}
+			return &check.Error{Name: "local steps", Value: t.Local.Steps,
+				Rule: "at least 2 beside a batch, clip or noise of local steps: the first step needs none"}
 		}
 		t.Local.Steps = 1
 		return nil
@@ -160,7 +163,8 @@ func (t *task) checkLocal() error {
 		return &check.Error{Name: "local clip", Value: t.Local.Clip, Rule: train.ScaleRule}
 	}
 	if t.Local.Noise != 0 && (t.Local.NoNoise || !train.InScale(t.Local.Noise)) {
-		return &check.Error{Name: "local noise", Value: t.Local.Noise, Rule: "0 for what the target needs, or " + train.ScaleRule}
+		return &check.Error{Name: "local noise", Value: t.Local.Noise,
+			Rule: "0 for what the target needs, or " + train.ScaleRule}
 	}
 	return nil
 }
@@ -171,11 +175,13 @@ func (t *task) setStart() error {
 	switch sized, ok := t.Loss.(loss.Sized); {
 	case t.Start != nil:
 		if len(t.Start) != t.d {
-			return &check.Error{Name: "dimension of the start", Value: len(t.Start), Rule: fmt.Sprintf("the model's, %d", t.d)}
+			return &check.Error{Name: "dimension of the start", Value: len(t.Start),
+				Rule: fmt.Sprintf("the model's, %d", t.d)}
 		}
 		for _, v := range t.Start {
 			if !(math.Abs(v) <= data.MaxMagnitude) {
-				return &check.Error{Name: "start", Value: v, Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
+				return &check.Error{Name: "start", Value: v,
+					Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
 			}
 		}
 		copy(t.start, t.Start)
@@ -206,5 +212,6 @@ func (t *task) text() string {
 	for _, v := range t.start {
 		start = binary.LittleEndian.AppendUint64(start, math.Float64bits(v))
 	}
-	return fmt.Sprintf("%q %v %v %v %v %v %v %+v %q %x", t.Loss.Name(), t.features, t.Silos, t.Rounds, t.StepSize, t.GradientClip, t.DifferenceClip, t.Local, t.Output, start)
+	return fmt.Sprintf("%q %v %v %v %v %v %v %+v %q %x", t.Loss.Name(), t.features, t.Silos, t.Rounds,
+		t.StepSize, t.GradientClip, t.DifferenceClip, t.Local, t.Output, start)
 }

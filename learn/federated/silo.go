@@ -27,10 +27,11 @@ type Silo struct {
 type Reports [2][]byte
 
 // NewSilo returns the silo of that number, from 0, with its records. The coins must be its own and
-// secret (stream.Secret), and kept while a round may be asked for again. Those of a release are bound to the plan
-// and the records: two runs begin with the same question where their starts are the same, and two reports with
-// the same seed and the same coins at another ε₀, or of other records, would tell a record's true sign. Coins
-// of a simulation protect nothing and stay as they are, so that the roles repeat it.
+// secret (stream.Secret), and kept while a round may be asked for again. Those of a release are
+// bound to the plan and the records: two runs begin with the same question where their starts are
+// the same, and two reports with the same seed and the same coins at another ε₀, or of other
+// records, would tell a record's true sign. Coins of a simulation protect nothing and stay as they
+// are, so that the roles repeat it.
 func (p *Plan) NewSilo(number int, records *data.Records, coins stream.Coins) (*Silo, error) {
 	if err := p.hasReports(); err != nil {
 		return nil, err
@@ -113,7 +114,8 @@ func (s *Silo) Report(ctx context.Context, b Broadcast) (Reports, error) {
 					continue
 				}
 				// A slice without room for a second message: it is written in its place.
-				if _, err := p.randomizer.Append(out[k][i*size:i*size:(i+1)*size], c.vectors[k], norm, rng); err != nil {
+				if _, err := p.randomizer.Append(out[k][i*size:i*size:(i+1)*size], c.vectors[k], norm,
+					rng); err != nil {
 					return err
 				}
 			}

@@ -15,7 +15,8 @@ func toy(t testing.TB) *data.Records {
 }
 
 func toyPlan(t testing.TB, steps, rounds int, lagged bool) *Plan {
-	c := PSGM{Setting: Setting{Loss: quadratic{d: 1}, Silos: []int{2, 2}, Start: []float64{5}, Rounds: rounds, StepSize: 0.1, GradientClip: wide, DifferenceClip: wide, Target: target},
+	c := PSGM{Setting: Setting{Loss: quadratic{d: 1}, Silos: []int{2, 2}, Start: []float64{5},
+		Rounds: rounds, StepSize: 0.1, GradientClip: wide, DifferenceClip: wide, Target: target},
 		Momentum: 0.5, Epsilon: 1, Account: Unshuffled, lagged: lagged}
 	if steps > 1 {
 		c.Local = Local{Steps: steps, Batch: 2, Clip: wide, NoNoise: true}
@@ -23,7 +24,8 @@ func toyPlan(t testing.TB, steps, rounds int, lagged bool) *Plan {
 	return must.Get(c.New(4, 2))(t).Noiseless()
 }
 
-// Acceptance test 12: the traces of section 6.5, and the printed variant behind the test's flag only.
+// Acceptance test 12: the traces of section 6.5, and the printed variant behind the test's flag
+// only.
 func TestTraces(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -32,7 +34,8 @@ func TestTraces(t *testing.T) {
 		v, x   []float64
 	}{
 		{"H = 1", 1, false, []float64{6.5, 5.2, 4.16, 3.328}, []float64{4.35, 3.83, 3.414, 3.0812}},
-		{"H = 2", 2, false, []float64{6.5, 4.03, 2.6598, 1.649076}, []float64{3.765, 3.0799, 2.574538, 2.29419508}},
+		{"H = 2", 2, false, []float64{6.5, 4.03, 2.6598, 1.649076},
+			[]float64{3.765, 3.0799, 2.574538, 2.29419508}},
 		{"printed", 1, true, []float64{6.5, 5.85, 4.94, 3.991}, nil},
 	} {
 		x, v := trace(t, toyPlan(t, c.steps, 4, c.lagged), toy(t), 1)
@@ -45,14 +48,16 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Acceptance test 18, its first half: the middle points of the local phase, which Uniform may return.
+// Acceptance test 18, its first half: the middle points of the local phase, which Uniform may
+// return.
 func TestMiddlePointsOfTheLocalPhase(t *testing.T) {
 	p := toyPlan(t, 2, 4, false)
 	x, v := trace(t, p, toy(t), 1)
 	before := []float64{5}
 	for r, want := range []float64{4.35, 3.362, 2.81392, 2.4096304} {
 		s := &Silo{&p.plan, r % 2, must.Get(toy(t).Select([]int{2 * (r % 2), 2*(r%2) + 1}))(t), seeded(1)}
-		reply := must.Get(s.Local(t.Context(), Request{Round: r, Silo: r % 2, Model: before, Direction: v[r], Keep: 1}))(t)
+		reply := must.Get(s.Local(t.Context(), Request{Round: r, Silo: r % 2, Model: before,
+			Direction: v[r], Keep: 1}))(t)
 		must.Near(t, "middle point", reply.Kept[0], want, 1e-10)
 		must.Near(t, "end", reply.Model[0], x[r][0], 1e-12)
 		before = x[r]
@@ -79,7 +84,9 @@ func TestHeterogeneity(t *testing.T) {
 			}
 			rows = append(append(rows, a...), b...)
 		}
-		c := PSGM{Setting: Setting{Loss: linearised{quadratic{d: d}}, Silos: []int{1, 1, 1, 1, 1, 1, 1, 1}, Rounds: 40, StepSize: 0.5, GradientClip: wide, Target: target}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
+		c := PSGM{Setting: Setting{Loss: linearised{quadratic{d: d}},
+			Silos: []int{1, 1, 1, 1, 1, 1, 1, 1}, Rounds: 40, StepSize: 0.5, GradientClip: wide,
+			Target: target}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
 		if tau > 0 {
 			c.StepSize = min(0.5, 1/(float64(steps)*tau))
 		}
@@ -99,24 +106,27 @@ func TestHeterogeneity(t *testing.T) {
 	}
 	got := map[[2]float64]float64{}
 	for _, c := range []struct{ tau, h, want float64 }{
-		{0, 1, 0.00795057}, {0, 5, 9.44589e-4}, {0, 20, 2.24588e-6}, {0.05, 1, 0.00795057}, {0.05, 5, 9.41995e-4}, {0.05, 20, 1.62414e-6},
+		{0, 1, 0.00795057}, {0, 5, 9.44589e-4}, {0, 20, 2.24588e-6}, {0.05, 1, 0.00795057},
+		{0.05, 5, 9.41995e-4}, {0.05, 20, 1.62414e-6},
 		{0.5, 1, 0.00795057}, {0.5, 5, 1.25556e-3}, {0.5, 20, 1.12045e-3},
 	} {
 		v := final(c.tau, int(c.h))
 		got[[2]float64{c.tau, c.h}] = v
 		must.Near(t, "squared gradient", v, c.want, 1e-4)
 	}
-	if a, b := got[[2]float64{0.05, 1}]/got[[2]float64{0.05, 20}], got[[2]float64{0.5, 1}]/got[[2]float64{0.5, 20}]; !(a > 1000) || !(b < 10) {
+	if a, b := got[[2]float64{0.05, 1}]/got[[2]float64{0.05, 20}],
+		got[[2]float64{0.5, 1}]/got[[2]float64{0.5, 20}]; !(a > 1000) || !(b < 10) {
 		t.Errorf("20 local steps gain %g at tau = 0.05 and %g at 0.5", a, b)
 	}
 }
 
-// DIFF2-GD without noise and clips is gradient descent, whatever its period: differences add up to the
-// gradient.
+// DIFF2-GD without noise and clips is gradient descent, whatever its period: differences add up to
+// the gradient.
 func TestDifferencesAddUp(t *testing.T) {
 	var want [][]float64
 	for _, period := range []int{1, 2, 3, 10} {
-		c := Central{Setting: Setting{Loss: quadratic{d: 1}, Silos: []int{2, 2}, Start: []float64{5}, Rounds: 7, StepSize: 0.1, GradientClip: wide, Target: target}, Period: period}
+		c := Central{Setting: Setting{Loss: quadratic{d: 1}, Silos: []int{2, 2}, Start: []float64{5},
+			Rounds: 7, StepSize: 0.1, GradientClip: wide, Target: target}, Period: period}
 		if period > 1 {
 			c.DifferenceClip = wide
 		}

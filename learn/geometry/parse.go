@@ -41,5 +41,6 @@ func ParseSet(text string, dim int) (Set, error) {
 }
 
 func noSet(text string) error {
-	return &check.Error{Name: "set", Value: fmt.Sprintf("%q", text), Rule: "one of " + strings.Join(SetNames(), ", ")}
+	return &check.Error{Name: "set", Value: fmt.Sprintf("%q", text),
+		Rule: "one of " + strings.Join(SetNames(), ", ")}
 }

@@ -7,13 +7,15 @@ import (
 )
 
 func TestParseSet(t *testing.T) {
-	for text, want := range map[string][2]float64{"l2:3": {2, 6}, "l1:0.5": {1, 1}, "lp:1.5:2": {1.5, 4}, "simplex:1": {1, 2}} {
+	for text, want := range map[string][2]float64{"l2:3": {2, 6}, "l1:0.5": {1, 1},
+		"lp:1.5:2": {1.5, 4}, "simplex:1": {1, 2}} {
 		s, err := ParseSet(text, 4)
 		if err != nil || s.Norm() != want[0] || math.Abs(s.Diameter()-want[1]) > 1e-12 || s.Dim() != 4 {
 			t.Errorf("%s: %v, %v", text, s, err)
 		}
 	}
-	for _, text := range []string{"", "l2", "l2:", "l2:x", "l2:-1", "l2:0", "l2:NaN", "l2:+Inf", "lp:1", "lp:1:1", "lp:3:1", "l1:1:1", "ball:1"} {
+	for _, text := range []string{"", "l2", "l2:", "l2:x", "l2:-1", "l2:0", "l2:NaN", "l2:+Inf",
+		"lp:1", "lp:1:1", "lp:3:1", "l1:1:1", "ball:1"} {
 		if s, err := ParseSet(text, 4); err == nil {
 			t.Errorf("%q gives %v", text, s.Name())
 		}

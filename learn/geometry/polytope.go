@@ -30,7 +30,8 @@ const maxListed = 1 << 26
 // checkVertices refuses more vertices than MaxVertices.
 func checkVertices(n int) error {
 	if n < 1 || n > maxVertices {
-		return &check.Error{Name: "number of vertices", Value: n, Rule: fmt.Sprintf("between 1 and %d: each has a score of its own", maxVertices)}
+		return &check.Error{Name: "number of vertices", Value: n,
+			Rule: fmt.Sprintf("between 1 and %d: each has a score of its own", maxVertices)}
 	}
 	return nil
 }
@@ -146,18 +147,21 @@ func NewHull(p float64, points [][]float64) (*Hull, error) {
 		return nil, err
 	}
 	if h.dim > maxListed/len(points) {
-		return nil, &check.Error{Name: "number of vertices", Value: len(points), Rule: fmt.Sprintf("at most %d in dimension %d", maxListed/h.dim, h.dim)}
+		return nil, &check.Error{Name: "number of vertices", Value: len(points),
+			Rule: fmt.Sprintf("at most %d in dimension %d", maxListed/h.dim, h.dim)}
 	}
 	sum := sha256.New()
 	for i, point := range points {
 		if len(point) != h.dim {
-			return nil, &check.Error{Name: fmt.Sprintf("dimension of vertex %d", i+1), Value: len(point), Rule: fmt.Sprintf("the first one's, %d", h.dim)}
+			return nil, &check.Error{Name: fmt.Sprintf("dimension of vertex %d", i+1), Value: len(point),
+				Rule: fmt.Sprintf("the first one's, %d", h.dim)}
 		}
 		var at []int32
 		var values []float64
 		for j, x := range point {
 			if !(math.Abs(x) <= 1e50) {
-				return nil, &check.Error{Name: fmt.Sprintf("vertex %d, coordinate %d", i+1, j+1), Value: x, Rule: "at most 1e+50 in size"}
+				return nil, &check.Error{Name: fmt.Sprintf("vertex %d, coordinate %d", i+1, j+1), Value: x,
+					Rule: "at most 1e+50 in size"}
 			}
 			if x != 0 {
 				at, values = append(at, int32(j)), append(values, x)

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ProjectPSD sets the d×d matrix m, row by row, to the nearest symmetric positive semidefinite matrix
-// of Frobenius norm at most radius, which may be +Inf: the symmetric part without its negative
-// eigenvalues, and shortened. (The projection to a cone and then to a ball around 0 is that to
-// both.) It is non-expansive, as projections to convex sets are. Cost: O(d³).
+// ProjectPSD sets the d×d matrix m, row by row, to the nearest symmetric positive semidefinite
+// matrix of Frobenius norm at most radius, which may be +Inf: the symmetric part without its
+// negative eigenvalues, and shortened. (The projection to a cone and then to a ball around 0 is
+// that to both.) It is non-expansive, as projections to convex sets are. Cost: O(d³).
 //
 // Source: Higham, Computing a Nearest Symmetric Positive Semidefinite Matrix (1988), Theorem 2.1.
 func ProjectPSD(m []float64, d int, radius float64) error {
@@ -39,8 +39,8 @@ func ProjectPSD(m []float64, d int, radius float64) error {
 	return nil
 }
 
-// FactorPSD returns L, rank×d and row by row, of which LᵀL is the positive semidefinite matrix of that
-// rank or less that is nearest to m. Cost: O(d³).
+// FactorPSD returns L, rank×d and row by row, of which LᵀL is the positive semidefinite matrix of
+// that rank or less that is nearest to m. Cost: O(d³).
 func FactorPSD(m []float64, d, rank int) ([]float64, error) {
 	values, vectors, err := eigen(m, d)
 	if err != nil {

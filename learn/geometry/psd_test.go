@@ -12,8 +12,8 @@ func drawMatrix(t *rapid.T, d int, label string) []float64 {
 	return rapid.SliceOfN(rapid.Float64Range(-2, 2), d*d, d*d).Draw(t, label)
 }
 
-// Two projections are no farther apart than what is projected, a projected matrix stays, is symmetric,
-// within the ball and positive semidefinite by random quadratic forms.
+// Two projections are no farther apart than what is projected, a projected matrix stays, is
+// symmetric, within the ball and positive semidefinite by random quadratic forms.
 func TestProjectPSD(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(1, 6).Draw(t, "d")

@@ -43,14 +43,16 @@ type LpBall struct {
 // NewLpBall returns the ball of a dimension, p in (1,2] and a finite radius above 0.
 func NewLpBall(dim int, p, radius float64) (LpBall, error) {
 	if !(p > 1 && p <= 2) {
-		return LpBall{}, &check.Error{Name: "norm p of a ball", Value: p, Rule: "in (1, 2]; for 1 take the ℓ1 ball"}
+		return LpBall{}, &check.Error{Name: "norm p of a ball", Value: p,
+			Rule: "in (1, 2]; for 1 take the ℓ1 ball"}
 	}
 	return LpBall{dim, p, radius}, checkSize(dim, radius)
 }
 
 func checkSize(dim int, radius float64) error {
 	if dim < 1 || dim > math.MaxInt32 {
-		return &check.Error{Name: "dimension", Value: dim, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return &check.Error{Name: "dimension", Value: dim,
+			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
 	}
 	return check.Positive("radius of the set", radius)
 }

@@ -60,7 +60,8 @@ func TestLinearMinimisation(t *testing.T) {
 			}
 			// Closed forms: r‖g‖_q below ⟨g, w⟩.
 			if b, ok := s.(LpBall); ok {
-				if want := floats.Dot(g, w) + b.Radius()*Norm(g, Dual(b.Norm())); math.Abs(Gap(s, w, g)-want) > 1e-9*(1+want) {
+				if want := floats.Dot(g, w) + b.Radius()*Norm(g, Dual(b.Norm())); math.Abs(Gap(s, w, g)-want) >
+					1e-9*(1+want) {
 					t.Fatalf("%s: gap %v, by the closed form %v", s.Name(), Gap(s, w, g), want)
 				}
 				if Norm(v, b.Norm()) > b.Radius()*(1+1e-15) {
@@ -133,7 +134,8 @@ func TestProjections(t *testing.T) {
 		}{{ball, ball.Project}, {simplex, simplex.Project}} {
 			x := append([]float64(nil), v...)
 			c.project(x)
-			if n := Norm(x, 1); n > 2+1e-9 || c.p == Polytope(simplex) && (math.Abs(floats.Sum(x)-2) > 1e-9 || floats.Min(x) < 0) {
+			if n := Norm(x, 1); n > 2+1e-9 || c.p == Polytope(simplex) &&
+				(math.Abs(floats.Sum(x)-2) > 1e-9 || floats.Min(x) < 0) {
 				t.Fatalf("%s: %v is outside", c.p.Name(), x)
 			}
 			list := enumerate(c.p)
@@ -171,7 +173,8 @@ func TestSetsRefuse(t *testing.T) {
 // Norms agree with their definition, and do not overflow.
 func TestNorms(t *testing.T) {
 	v := []float64{3, -4, 0, 12}
-	for p, want := range map[float64]float64{1: 19, 2: 13, math.Inf(1): 12, 3: math.Cbrt(27 + 64 + 1728)} {
+	for p, want := range map[float64]float64{1: 19, 2: 13, math.Inf(1): 12,
+		3: math.Cbrt(27 + 64 + 1728)} {
 		if got := Norm(v, p); math.Abs(got-want) > 1e-12 {
 			t.Errorf("norm %v = %v, want %v", p, got, want)
 		}

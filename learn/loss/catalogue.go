@@ -10,7 +10,8 @@ import (
 
 // Names returns the names that Parse takes, with a letter for what follows the colon.
 func Names() []string {
-	return []string{"mean", "ridge", "logistic", "absolute", "hinge", "pinball:τ", "insensitive:e", "squared-sigmoid", "phase-retrieval"}
+	return []string{"mean", "ridge", "logistic", "absolute", "hinge", "pinball:τ", "insensitive:e",
+		"squared-sigmoid", "phase-retrieval"}
 }
 
 // Parse returns the loss of a name, such as "hinge" or "pinball:0.9", in the form that Name
@@ -43,5 +44,6 @@ func Parse(name string) (Loss, error) {
 		l, err := NewInsensitive(v)
 		return GLM[Insensitive]{l}, err
 	}
-	return nil, &check.Error{Name: "task", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Names(), ", ")}
+	return nil, &check.Error{Name: "task", Value: fmt.Sprintf("%q", name),
+		Rule: "one of " + strings.Join(Names(), ", ")}
 }

@@ -71,7 +71,9 @@ func (l GLM[L]) Gradient(g, x, a []float64, y float64) {
 func (l GLM[L]) Curvature() float64 { return l.Link.Curvature() }
 
 // Smoothness returns Curvature()·radius².
-func (l GLM[L]) Smoothness(radius float64) float64 { return timesSquare(l.Link.Curvature(), radius) }
+func (l GLM[L]) Smoothness(radius float64) float64 {
+	return timesSquare(l.Link.Curvature(), radius)
+}
 
 // Lipschitz returns a bound on ‖∇f(x; a, y)‖ for ‖a‖ ≤ radius, ‖x‖ ≤ model and every y,
 // rounded up; model may be +Inf. The norms are ℓ2, or any other and its dual.

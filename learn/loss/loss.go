@@ -1,9 +1,10 @@
-// Package loss has the losses f(x; a, y) of a model x on a record with features a and
-// response y, and what is known of each: whether it is convex, how smooth it is for records
-// within a radius, and whether clipping keeps its gradient steps non-expansive. Accounts of
-// privacy rest on these statements. MeanEstimation and the generalised linear models, GLM of a
-// Link, are ready to use, and so is a Network of one hidden layer. Proximal links have an exact proximal map, and an Envelope that
-// smooths them. A Pair is a loss of a linear score on two examples, for maximising the AUC.
+// Package loss has the losses f(x; a, y) of a model x on a record with features a and response y,
+// and what is known of each: whether it is convex, how smooth it is for records within a radius,
+// and whether clipping keeps its gradient steps non-expansive. Accounts of privacy rest on these
+// statements. MeanEstimation and the generalised linear models, GLM of a Link, are ready to use,
+// and so is a Network of one hidden layer. Proximal links have an exact proximal map, and an
+// Envelope that smooths them. A Pair is a loss of a linear score on two examples, for maximising
+// the AUC.
 //
 // # Notation
 //

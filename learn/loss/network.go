@@ -30,21 +30,22 @@ func NewNetwork(hidden int) (Network, error) {
 	return Network{hidden}, check.Whole("hidden units", hidden, 1, maxHidden)
 }
 
-// ParseSized returns the loss of a name: one of Parse's, or "network:h", whose models have another length than
-// a record and which only some methods train.
+// ParseSized returns the loss of a name: one of Parse's, or "network:h", whose models have another
+// length than a record and which only some methods train.
 func ParseSized(name string) (Loss, error) {
 	if hidden, ok := strings.CutPrefix(name, "network:"); ok {
 		h, err := strconv.Atoi(hidden)
 		if err != nil {
-			return nil, &check.Error{Name: "task", Value: strconv.Quote(name), Rule: "network: and how many hidden units, such as network:10"}
+			return nil, &check.Error{Name: "task", Value: strconv.Quote(name),
+				Rule: "network: and how many hidden units, such as network:10"}
 		}
 		return NewNetwork(h)
 	}
 	return Parse(name)
 }
 
-// Features returns the features p of the records of a model with so many numbers, h(p+2)+1; false where no p ≥ 1 has
-// that many.
+// Features returns the features p of the records of a model with so many numbers, h(p+2)+1; false
+// where no p ≥ 1 has that many.
 func (n Network) Features(dim int) (int, bool) {
 	p := (dim-1)/n.hidden - 2
 	return p, p >= 1 && n.ModelDim(p) == dim

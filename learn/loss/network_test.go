@@ -25,8 +25,11 @@ func TestNetworkGradient(t *testing.T) {
 		square += v * v
 	}
 	for what, v := range map[string][2]float64{
-		"output": {n.Predict(x, a), -0.106646740389}, "loss": {n.Loss(x, a, 0.4), 0.256690919547}, "norm": {math.Sqrt(square), 2.48266301118},
-		"0": {g[0], -5.36445274606e-4}, "80": {g[80], -5.36445274606e-3}, "90": {g[90], -0.701348700764}, "100": {g[100], -1.01329348078},
+		"output": {n.Predict(x, a), -0.106646740389}, "loss": {n.Loss(x, a, 0.4), 0.256690919547},
+		"norm": {math.Sqrt(square), 2.48266301118},
+		"0":    {g[0], -5.36445274606e-4}, "80": {g[80], -5.36445274606e-3},
+		"90":  {g[90], -0.701348700764},
+		"100": {g[100], -1.01329348078},
 	} {
 		if math.Abs(v[0]-v[1]) > 1e-9*math.Abs(v[1]) {
 			t.Errorf("%s = %.12g, want %.12g", what, v[0], v[1])
@@ -64,7 +67,8 @@ func TestNetworkGradientAgainstDifferences(t *testing.T) {
 			x[j] = v - step
 			below := n.Loss(x, a, y)
 			x[j] = v
-			if want := (above - below) / (2 * step); math.Abs(g[j]-want) > 1e-4*(1+math.Abs(want))*(1+scale) {
+			if want := (above - below) / (2 * step); math.Abs(g[j]-want) > 1e-4*(1+math.Abs(want))*
+				(1+scale) {
 				t.Fatalf("h = %d, p = %d, component %d: %g, want %g", h, p, j, g[j], want)
 			}
 		}

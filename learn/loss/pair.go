@@ -61,7 +61,8 @@ func ParsePair(name string) (Pair, error) {
 			return NewPair(l.link, Orientation(orientation))
 		}
 	}
-	return Pair{}, &check.Error{Name: "pair loss", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(PairNames(), ", ") + ", each also with :ordered"}
+	return Pair{}, &check.Error{Name: "pair loss", Value: fmt.Sprintf("%q", name),
+		Rule: "one of " + strings.Join(PairNames(), ", ") + ", each also with :ordered"}
 }
 
 // NewPair returns the loss of a link for the class 1 and an orientation, "" being Symmetric.
@@ -70,10 +71,12 @@ func NewPair(link Link, orientation Orientation) (Pair, error) {
 		orientation = Symmetric
 	}
 	if orientation != Symmetric && orientation != Ordered {
-		return Pair{}, &check.Error{Name: "orientation", Value: fmt.Sprintf("%q", orientation), Rule: "symmetric or ordered"}
+		return Pair{}, &check.Error{Name: "orientation", Value: fmt.Sprintf("%q", orientation),
+			Rule: "symmetric or ordered"}
 	}
 	if link == nil {
-		return Pair{}, &check.Error{Name: "pair loss", Value: "none", Rule: "one of " + strings.Join(PairNames(), ", ")}
+		return Pair{}, &check.Error{Name: "pair loss", Value: "none",
+			Rule: "one of " + strings.Join(PairNames(), ", ")}
 	}
 	return Pair{link, orientation}, nil
 }
@@ -140,7 +143,9 @@ func (p Pair) Lipschitz(radius, model float64) float64 {
 
 // Smoothness returns an L for which f is L-smooth for all examples of norm at most radius,
 // rounded up: the link's curvature times (2·radius)².
-func (p Pair) Smoothness(radius float64) float64 { return timesSquare(p.link.Curvature(), 2*radius) }
+func (p Pair) Smoothness(radius float64) float64 {
+	return timesSquare(p.link.Curvature(), 2*radius)
+}
 
 // Convex reports whether f is convex in w for every pair.
 func (p Pair) Convex() bool { return p.link.WeakConvexity() == 0 }
@@ -167,7 +172,8 @@ func falling(l Link) bool {
 func (p Pair) Smoothed(beta float64) (Pair, error) {
 	proximal, ok := p.link.(Proximal)
 	if !ok {
-		return Pair{}, &check.Error{Name: "pair loss", Value: p.Name(), Rule: "one with a proximal map, or smooth"}
+		return Pair{}, &check.Error{Name: "pair loss", Value: p.Name(),
+			Rule: "one with a proximal map, or smooth"}
 	}
 	e, err := NewEnvelope(proximal, beta)
 	return Pair{e, p.orientation}, err

@@ -32,7 +32,8 @@ func TestPairVectors(t *testing.T) {
 	} {
 		p := pairOf(t, name)
 		for i, s := range margins {
-			if v, d := p.Value(s), p.Slope(s); math.Abs(v-want[2*i]) > 1e-10 || math.Abs(d-want[2*i+1]) > 1e-10 {
+			if v, d := p.Value(s), p.Slope(s); math.Abs(v-want[2*i]) > 1e-10 ||
+				math.Abs(d-want[2*i+1]) > 1e-10 {
 				t.Errorf("%s at %g: %.10f, slope %.10f", name, s, v, d)
 			}
 			const h = 1e-5
@@ -85,16 +86,19 @@ func TestPairBounds(t *testing.T) {
 		}
 	}
 	// The table of spec section 1.1, per unit of ‖x-x′‖.
-	for name, want := range map[string][2]float64{"hinge": {1, math.Inf(1)}, "logistic": {1, .25}, "loglink": {0.2962962963, 0.1540585701}, "square": {math.Inf(1), 2}} {
+	for name, want := range map[string][2]float64{"hinge": {1, math.Inf(1)}, "logistic": {1, .25},
+		"loglink": {0.2962962963, 0.1540585701}, "square": {math.Inf(1), 2}} {
 		p := pairOf(t, name)
-		if l, s := p.Lipschitz(.5, math.Inf(1)), p.Smoothness(.5); l != want[0] && math.Abs(l-want[0]) > 1e-9 || s != want[1] && math.Abs(s-want[1]) > 1e-9 {
+		if l, s := p.Lipschitz(.5, math.Inf(1)), p.Smoothness(.5); l != want[0] &&
+			math.Abs(l-want[0]) > 1e-9 || s != want[1] && math.Abs(s-want[1]) > 1e-9 {
 			t.Errorf("%s: %.10f, %.10f", name, l, s)
 		}
 	}
 }
 
 func TestPairSigns(t *testing.T) {
-	for name, want := range map[string][4]float64{"hinge": {0, -1, 1, 0}, "hinge:ordered": {0, 0, 1, 0}} {
+	for name, want := range map[string][4]float64{"hinge": {0, -1, 1, 0},
+		"hinge:ordered": {0, 0, 1, 0}} {
 		p := pairOf(t, name)
 		if got := [4]float64{p.Sign(0, 0), p.Sign(0, 1), p.Sign(1, 0), p.Sign(1, 1)}; got != want {
 			t.Errorf("%s: %v", name, got)
@@ -123,7 +127,8 @@ func TestSmoothedPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !e.Falling() || e.Orientation() != Ordered || e.Smoothness(.5) > 4.0000001 || e.Slopes(math.Inf(1)) != 1 {
+	if !e.Falling() || e.Orientation() != Ordered || e.Smoothness(.5) > 4.0000001 ||
+		e.Slopes(math.Inf(1)) != 1 {
 		t.Errorf("%v %v %v", e.Falling(), e.Smoothness(.5), e.Slopes(1))
 	}
 	for s := -2.0; s < 2; s += 0.01 {

@@ -60,9 +60,11 @@ func TestAcceptance1Envelopes(t *testing.T) {
 		for _, v := range []struct {
 			what      string
 			got, want float64
-		}{{"prox", c.link.Prox(c.m, c.y, c.beta), c.prox}, {"env", e.Value(c.m, c.y), c.env}, {"slope", e.Slope(c.m, c.y), c.derive}} {
+		}{{"prox", c.link.Prox(c.m, c.y, c.beta), c.prox}, {"env", e.Value(c.m, c.y), c.env},
+			{"slope", e.Slope(c.m, c.y), c.derive}} {
 			if !(math.Abs(v.got-v.want) <= c.tolerance) {
-				t.Errorf("%s(%v; %v, %v): %s = %.13g, want %.13g", c.link.Name(), c.m, c.y, c.beta, v.what, v.got, v.want)
+				t.Errorf("%s(%v; %v, %v): %s = %.13g, want %.13g", c.link.Name(), c.m, c.y, c.beta, v.what,
+					v.got, v.want)
 			}
 		}
 	}
@@ -70,7 +72,8 @@ func TestAcceptance1Envelopes(t *testing.T) {
 
 // proximals returns each convex link with a response for it.
 func proximals(t testing.TB, rng *rand.Rand) (link Proximal, y float64) {
-	links := []Proximal{Absolute{}, Hinge{}, pinball(t, 0.1+0.8*rng.Float64()), insensitive(t, rng.Float64()), Logit{}, Square{}}
+	links := []Proximal{Absolute{}, Hinge{}, pinball(t, 0.1+0.8*rng.Float64()),
+		insensitive(t, rng.Float64()), Logit{}, Square{}}
 	link = links[rng.IntN(len(links))]
 	y = 4*rng.Float64() - 2
 	if link.Check(0.5) != nil { // it takes labels
@@ -115,10 +118,12 @@ func checkProx(t *testing.T, link Proximal, m, y, beta float64) {
 	want := goldenSection(h, m-reach, m+reach)
 	got := link.Prox(m, y, beta)
 	if !(h(got) <= h(want)+1e-12) || !(math.Abs(got-want) <= 1e-5) {
-		t.Fatalf("%s: prox(%v; %v, %v) = %v at %v, a search finds %v at %v", link.Name(), m, y, beta, got, h(got), want, h(want))
+		t.Fatalf("%s: prox(%v; %v, %v) = %v at %v, a search finds %v at %v", link.Name(), m, y, beta, got,
+			h(got), want, h(want))
 	}
 	if s := link.EnvelopeSlope(m, y, beta); !(math.Abs(s-beta*(m-got)) <= 1e-9*(1+math.Abs(s))) {
-		t.Fatalf("%s: slope(%v; %v, %v) = %v, but beta(m-prox) = %v", link.Name(), m, y, beta, s, beta*(m-got))
+		t.Fatalf("%s: slope(%v; %v, %v) = %v, but beta(m-prox) = %v", link.Name(), m, y, beta, s,
+			beta*(m-got))
 	}
 }
 
@@ -156,7 +161,8 @@ func TestAcceptance3EnvelopeProperties(t *testing.T) {
 func TestLinksKeepTheirWord(t *testing.T) {
 	const h = 1e-4
 	rng := rand.New(rand.NewPCG(3, 4))
-	links := []Link{Square{}, Logit{}, Absolute{}, Hinge{}, pinball(t, 0.3), insensitive(t, 0.4), SquaredSigmoid{}, PhaseRetrieval{}, envelope(t, Hinge{}, 3)}
+	links := []Link{Square{}, Logit{}, Absolute{}, Hinge{}, pinball(t, 0.3), insensitive(t, 0.4),
+		SquaredSigmoid{}, PhaseRetrieval{}, envelope(t, Hinge{}, 3)}
 	for _, l := range links {
 		worst := 0.0
 		for range 20000 {
@@ -171,7 +177,8 @@ func TestLinksKeepTheirWord(t *testing.T) {
 			low, mid, high := l.Value(z-h, y), l.Value(z, y), l.Value(z+h, y)
 			second := (high - 2*mid + low) / (h * h)
 			if second < -l.WeakConvexity()-1e-5 {
-				t.Fatalf("%s: second difference %v, but it is %v-weakly convex", l.Name(), second, l.WeakConvexity())
+				t.Fatalf("%s: second difference %v, but it is %v-weakly convex", l.Name(), second,
+					l.WeakConvexity())
 			}
 			if second > l.Curvature()+1e-5 {
 				t.Fatalf("%s: second difference %v above %v", l.Name(), second, l.Curvature())
@@ -185,14 +192,16 @@ func TestLinksKeepTheirWord(t *testing.T) {
 			t.Errorf("%s: curvature %v is never near, the largest is %v", l.Name(), c, worst)
 		}
 	}
-	if s := (SquaredSigmoid{}); !(s.Curvature() > 0.15405857012135055 && s.Curvature() < 0.15405857013) {
+	if s := (SquaredSigmoid{}); !(s.Curvature() > 0.15405857012135055 &&
+		s.Curvature() < 0.15405857013) {
 		t.Error("squared sigmoid: curvature", s.Curvature())
 	}
 }
 
 // The weakly convex proximal map of |w²-1| at β = 4, with its objective.
 func TestAcceptance14PhaseRetrievalProx(t *testing.T) {
-	for _, c := range [][2]float64{{0.3, 0.6}, {0.5, 1}, {0.8, 1}, {1.4, 1}, {1.8, 1.2}, {-1.8, -1.2}} {
+	for _, c := range [][2]float64{{0.3, 0.6}, {0.5, 1}, {0.8, 1}, {1.4, 1}, {1.8, 1.2},
+		{-1.8, -1.2}} {
 		if got := (PhaseRetrieval{}).Prox(c[0], 1, 4); !(math.Abs(got-c[1]) < 1e-12) {
 			t.Errorf("prox(%v) = %v, want %v", c[0], got, c[1])
 		}
@@ -206,12 +215,14 @@ func TestAcceptance14PhaseRetrievalProx(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, name := range []string{"mean", "ridge", "logistic", "absolute", "hinge", "pinball:0.9", "insensitive:0.1", "squared-sigmoid", "phase-retrieval"} {
+	for _, name := range []string{"mean", "ridge", "logistic", "absolute", "hinge", "pinball:0.9",
+		"insensitive:0.1", "squared-sigmoid", "phase-retrieval"} {
 		if l, err := Parse(name); err != nil || l.Name() != name {
 			t.Errorf("%s: %v, %v", name, l, err)
 		}
 	}
-	for _, name := range []string{"", "pinball", "pinball:1", "pinball:NaN", "pinball:x", "insensitive:-1", "insensitive:+Inf", "hinge:1", "huber:1"} {
+	for _, name := range []string{"", "pinball", "pinball:1", "pinball:NaN", "pinball:x",
+		"insensitive:-1", "insensitive:+Inf", "hinge:1", "huber:1"} {
 		if l, err := Parse(name); err == nil {
 			t.Errorf("%q gives %v", name, l.Name())
 		}
@@ -239,7 +250,8 @@ func TestGLMConstants(t *testing.T) {
 		t.Error("hinge is convex and not smooth")
 	}
 	phase := GLM[PhaseRetrieval]{}
-	if l, rho := phase.Lipschitz(1, 1.5), phase.WeakConvexity(1); l < 3 || l > 3.000001 || rho < 2 || rho > 2.000001 || phase.Convex() || phase.ClipKeepsContraction() {
+	if l, rho := phase.Lipschitz(1, 1.5), phase.WeakConvexity(1); l < 3 || l > 3.000001 || rho < 2 ||
+		rho > 2.000001 || phase.Convex() || phase.ClipKeepsContraction() {
 		t.Error("phase retrieval", l, rho)
 	}
 	var l Loss = GLM[Envelope]{envelope(t, Hinge{}, 3)}

@@ -64,7 +64,8 @@ func TestAUCIntervalIsOfDeLongsVariance(t *testing.T) {
 			}
 			return s / float64(len(v)-1)
 		}
-		want := variance(shares(class[1], class[0], 1))/float64(len(class[1])) + variance(shares(class[0], class[1], -1))/float64(len(class[0]))
+		want := variance(shares(class[1], class[0], 1))/float64(len(class[1])) +
+			variance(shares(class[0], class[1], -1))/float64(len(class[0]))
 		a := *AUC(scores, positive)
 		got := *intervalOf(scores, positive)
 		// Wilson's ends solve (x-a)² = z²·x(1-x)/trials.
@@ -117,7 +118,8 @@ func TestAUCIntervalCovers(t *testing.T) {
 			t.Errorf("%+v: covered in %.3f of samples", c, share)
 		}
 	}
-	if i := intervalOf([]float64{1, 2, 3, 4, 5, 6}, []bool{false, false, false, true, true, true}); i[0] > .5 || i[1] != 1 {
+	if i := intervalOf([]float64{1, 2, 3, 4, 5, 6},
+		[]bool{false, false, false, true, true, true}); i[0] > .5 || i[1] != 1 {
 		t.Errorf("three right of three: %v", i)
 	}
 	if intervalOf([]float64{1, 2}, []bool{true, true}) != nil {
@@ -131,7 +133,8 @@ func TestAUCIntervalCovers(t *testing.T) {
 // A model of pairs ranks: no class, no loss of a record.
 func TestRankingModel(t *testing.T) {
 	m := read(t, `{"task":"logistic:ordered","link":"rank","columns":["a"],"response":"y","intercept":false,"model":[2]}`)
-	if m.Task != nil || m.Pair.Name() != "logistic:ordered" || m.Link != LinkRank || m.Link.Classes() || m.Link.Predict(-1.5) != -1.5 {
+	if m.Task != nil || m.Pair.Name() != "logistic:ordered" || m.Link != LinkRank ||
+		m.Link.Classes() || m.Link.Predict(-1.5) != -1.5 {
 		t.Errorf("%+v", m)
 	}
 	r, err := data.NewRecords(4, 1, []float64{1, 2, 3, 4}, []float64{0, 1, 0, 1})
@@ -139,7 +142,8 @@ func TestRankingModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := m.Evaluate(r)
-	if err != nil || *e.AUC != .75 || e.AUCInterval == nil || e.Loss != nil || e.Accuracy != nil || e.RMSE != nil {
+	if err != nil || *e.AUC != .75 || e.AUCInterval == nil || e.Loss != nil || e.Accuracy != nil ||
+		e.RMSE != nil {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if r, err = data.NewRecords(2, 1, []float64{1, 2}, []float64{0, 2}); err != nil {
@@ -148,8 +152,10 @@ func TestRankingModel(t *testing.T) {
 	if _, err = m.Evaluate(r); err == nil || !strings.Contains(err.Error(), "record 2: label = 2") {
 		t.Error(err)
 	}
-	for _, text := range []string{`{"task":"ridge","link":"rank","model":[1]}`, `{"task":"","link":"rank","model":[1]}`} {
-		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "pair loss") {
+	for _, text := range []string{`{"task":"ridge","link":"rank","model":[1]}`,
+		`{"task":"","link":"rank","model":[1]}`} {
+		if _, err := Read(strings.NewReader(text)); err == nil ||
+			!strings.Contains(err.Error(), "pair loss") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 
 // Evaluation measures a model's predictions on records. It has no noise, so it is not private.
 type Evaluation struct {
-	Records int      `json:"records"`
-	Loss    *float64 `json:"loss,omitempty"` // mean of the task's loss; nil of rankings, whose loss is of pairs
+	Records int `json:"records"`
+	// mean of the task's loss; nil of rankings, whose loss is of pairs
+	Loss *float64 `json:"loss,omitempty"`
 
 	Accuracy *float64 `json:"accuracy,omitempty"` // share of right classes; nil without classes
 	// AUC is the probability that a random record of class 1 has a higher score than one of

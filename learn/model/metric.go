@@ -29,14 +29,16 @@ func (m *Model) Dim() int {
 // checkMetric refuses weights that are no square matrix.
 func (m *Model) checkMetric() error {
 	if d := m.Dim(); d*d != len(m.Weights) || d > maxMetric {
-		return &check.Error{Name: "number of weights", Value: len(m.Weights), Rule: fmt.Sprintf("the square of a number of features up to %d: a distance is a matrix", maxMetric)}
+		return &check.Error{Name: "number of weights", Value: len(m.Weights),
+			Rule: fmt.Sprintf("the square of a number of features up to %d: a distance is a matrix",
+				maxMetric)}
 	}
 	return nil
 }
 
 // Coordinates returns Lx for every record x, d numbers each, row by row, where LᵀL is the matrix of
-// LinkMetric: Euclid's distance of two rows is the learned one. The longest axis comes first, and an
-// axis that does not count is 0. Cost: O(n·d² + d³).
+// LinkMetric: Euclid's distance of two rows is the learned one. The longest axis comes first, and
+// an axis that does not count is 0. Cost: O(n·d² + d³).
 func (m *Model) Coordinates(r *data.Records) ([]float64, error) {
 	if m.Link != LinkMetric {
 		return nil, errors.New("the model is no distance")
@@ -61,7 +63,8 @@ func (m *Model) Coordinates(r *data.Records) ([]float64, error) {
 // nearest sets the shares of records whose nearest other record has their class.
 func (m *Model) nearest(r *data.Records, e *Evaluation) error {
 	if r.Len() < 2 {
-		return &check.Error{Name: "number of records", Value: r.Len(), Rule: "at least 2, to have neighbours"}
+		return &check.Error{Name: "number of records", Value: r.Len(),
+			Rule: "at least 2, to have neighbours"}
 	}
 	z, err := m.Coordinates(r)
 	if err != nil {

@@ -54,7 +54,8 @@ func TestCoordinatesHaveTheDistance(t *testing.T) {
 		}
 	}
 	e, err := m.Evaluate(r)
-	if err != nil || *e.Nearest != float64(same)/n || *e.NearestEuclid >= *e.Nearest || e.AUC != nil || e.RMSE != nil || e.Loss != nil {
+	if err != nil || *e.Nearest != float64(same)/n || *e.NearestEuclid >= *e.Nearest || e.AUC != nil ||
+		e.RMSE != nil || e.Loss != nil {
 		t.Errorf("%+v (%v), by brute force %g", e, err, float64(same)/n)
 	}
 	if _, err := (&Model{Link: LinkRank, Weights: []float64{1, 2, 3}}).Coordinates(r); err == nil {

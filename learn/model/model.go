@@ -1,9 +1,10 @@
 // Package model reads and writes trained models, predicts by them and evaluates them.
 //
-// The models are linear, with the score z = ⟨a,w⟩ + b of features a, or networks of one hidden layer (loss.Network),
-// whose output is z. The link turns a score into a prediction. Predictions on records that the model was not trained on are as private
-// as the model: they are post-processing. An Evaluation tells about the records that it was
-// worked out on, and has no noise: it may be published where those are public.
+// The models are linear, with the score z = ⟨a,w⟩ + b of features a, or networks of one hidden
+// layer (loss.Network), whose output is z. The link turns a score into a prediction. Predictions on
+// records that the model was not trained on are as private as the model: they are post-processing.
+// An Evaluation tells about the records that it was worked out on, and has no noise: it may be
+// published where those are public.
 //
 // # Notation
 //
@@ -66,7 +67,8 @@ func New(d Document) (*Model, error) {
 		m.Weights, m.Simulated = d.Simulated, true
 	}
 	if len(m.Weights) == 0 {
-		return nil, errors.New("not a model as darrm train writes it: there is no \"model\" in it; a dry run has none")
+		return nil, errors.New(
+			"not a model as darrm train writes it: there is no \"model\" in it; a dry run has none")
 	}
 	if err := m.loss(d); err != nil {
 		return nil, err
@@ -77,14 +79,16 @@ func New(d Document) (*Model, error) {
 			p--
 		}
 		if m.features = p; !ok || p < 1 {
-			return nil, &check.Error{Name: "number of weights", Value: len(m.Weights), Rule: "that of a " + d.Task + " of one or more features"}
+			return nil, &check.Error{Name: "number of weights", Value: len(m.Weights),
+				Rule: "that of a " + d.Task + " of one or more features"}
 		}
 	} else if d.Intercept {
 		last := len(m.Weights) - 1
 		m.Intercept, m.Weights = m.Weights[last], m.Weights[:last]
 	}
 	if m.Columns != nil && len(m.Columns) != m.Dim() {
-		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns), m.Dim())
+		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns),
+			m.Dim())
 	}
 	return m, nil
 }
@@ -110,7 +114,8 @@ func (m *Model) loss(d Document) (err error) {
 		m.network = &n
 	}
 	if m.Link = LinkOf(m.Task); m.Link != d.Link && d.Link != "" {
-		return &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link), Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
+		return &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link),
+			Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
 	}
 	return nil
 }
@@ -154,7 +159,8 @@ func (m *Model) Fits(r *data.Records) error {
 		return fmt.Errorf("a model of the task %s predicts nothing", m.Task.Name())
 	}
 	if r.Dim() != m.Dim() {
-		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the model's %d", m.Dim())}
+		return &check.Error{Name: "number of features", Value: r.Dim(),
+			Rule: fmt.Sprintf("the model's %d", m.Dim())}
 	}
 	return nil
 }
@@ -168,11 +174,12 @@ const (
 	LinkSquare   Link = "square"   // the response z²
 	LinkSign     Link = "sign"     // the class: 1 where z > 0, else 0
 	LinkLogit    Link = "logit"    // the class as LinkSign, with probability 1/(1+e^-z) of 1
-	LinkRank     Link = "rank"     // z itself, of which only the order counts: class 1 is likelier where it is larger
+	// z itself, of which only the order counts: class 1 is likelier where it is larger
+	LinkRank Link = "rank"
 )
 
-// LinkMetric is of a distance: the weights are M, d×d and row by row, of (x-x′)ᵀM(x-x′). A record has no
-// prediction, but Coordinates.
+// LinkMetric is of a distance: the weights are M, d×d and row by row, of (x-x′)ᵀM(x-x′). A record
+// has no prediction, but Coordinates.
 const LinkMetric Link = "metric"
 
 // LinkOf returns the link of a model trained by the loss. Of losses of pairs it is LinkRank.

@@ -18,7 +18,8 @@ func read(t *testing.T, text string) *Model {
 
 func TestRead(t *testing.T) {
 	m := read(t, `{"task":"logistic","link":"logit","columns":["a","b"],"response":"y","intercept":true,"model":[1,-2,0.5]}`)
-	if m.Simulated || m.Intercept != 0.5 || len(m.Weights) != 2 || m.Score([]float64{3, 1}) != 1.5 || m.Response != "y" {
+	if m.Simulated || m.Intercept != 0.5 || len(m.Weights) != 2 || m.Score([]float64{3, 1}) != 1.5 ||
+		m.Response != "y" {
 		t.Errorf("%+v", m)
 	}
 	m = read(t, `{"task":"ridge","simulated_model":[1,2]}`)
@@ -46,7 +47,8 @@ func TestNetwork(t *testing.T) {
 	s := func(z float64) float64 { return math.Log(1 + math.Exp(z)) }
 	m := read(t, `{"task":"network:2","link":"identity","columns":["a","b"],"response":"y","model":[1,-2, 0.5,3, 0.1,0.2, 4,-5, 0.7]}`)
 	formula := func(a, b float64) float64 { return 0.7 + 4*s(a-2*b+0.1) - 5*s(0.5*a+3*b+0.2) }
-	if got := m.Score([]float64{0.3, -0.4}); m.Dim() != 2 || m.Link != LinkIdentity || math.Abs(got-formula(0.3, -0.4)) > 1e-14 {
+	if got := m.Score([]float64{0.3, -0.4}); m.Dim() != 2 || m.Link != LinkIdentity ||
+		math.Abs(got-formula(0.3, -0.4)) > 1e-14 {
 		t.Errorf("%d features, score %v, want %v", m.Dim(), got, formula(0.3, -0.4))
 	}
 	// The second column of W is the constant feature's.
@@ -60,15 +62,19 @@ func TestNetwork(t *testing.T) {
 	}
 	e, err := c.Evaluate(r)
 	want := (math.Pow(formula(0.3, 1)-2, 2) + math.Pow(formula(-1, 1), 2)) / 2
-	if err != nil || math.Abs(*e.Loss-want) > 1e-12*want || math.Abs(*e.RMSE-math.Sqrt(want)) > 1e-12 || e.AUC != nil {
+	if err != nil || math.Abs(*e.Loss-want) > 1e-12*want ||
+		math.Abs(*e.RMSE-math.Sqrt(want)) > 1e-12 || e.AUC != nil {
 		t.Errorf("evaluated: %+v, %v, want a loss of %v", e, err, want)
 	}
 	if _, err := m.Evaluate(r); err == nil {
 		t.Error("records of one feature for a network of two")
 	}
 	for _, text := range []string{
-		`{"task":"network:2","model":[1,2,3,4,5,6,7,8]}`, `{"task":"network:2","model":[1,2,3,4,5]}`, `{"task":"network:0","model":[1]}`, `{"task":"network:x","model":[1]}`,
-		`{"task":"network:2","intercept":true,"model":[1,2,3,4,5,6,7]}`, `{"task":"network:1000000","model":[1]}`, `{"task":"network:2","link":"logit","model":[1,-2,0.5,3,0.1,0.2,4,-5,0.7]}`,
+		`{"task":"network:2","model":[1,2,3,4,5,6,7,8]}`, `{"task":"network:2","model":[1,2,3,4,5]}`,
+		`{"task":"network:0","model":[1]}`, `{"task":"network:x","model":[1]}`,
+		`{"task":"network:2","intercept":true,"model":[1,2,3,4,5,6,7]}`,
+		`{"task":"network:1000000","model":[1]}`,
+		`{"task":"network:2","link":"logit","model":[1,-2,0.5,3,0.1,0.2,4,-5,0.7]}`,
 	} {
 		if m, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: %+v", text, m)
@@ -176,29 +182,34 @@ func TestEvaluate(t *testing.T) {
 	}
 	m := read(t, `{"task":"ridge","intercept":true,"model":[2,1]}`) // 3, 5, 7, 9
 	e, err := m.Evaluate(records(3, 5, 8, 8))
-	if err != nil || *e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) || math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
+	if err != nil || *e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) ||
+		math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
 		t.Errorf("%+v %v", e, err)
 	}
 	m = read(t, `{"task":"hinge","intercept":true,"model":[1,-2.5]}`) // -1.5, -0.5, 0.5, 1.5
 	e, err = m.Evaluate(records(0, 1, 0, 1))
-	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil || math.Abs(*e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
+	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil ||
+		math.Abs(*e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
 		t.Errorf("%+v %v", e, err)
 	}
 	if e, err = m.Evaluate(records(1, 1, 1, 1)); err != nil || e.AUC != nil {
 		t.Errorf("one class: %+v %v", e, err)
 	}
-	if _, err = m.Evaluate(records(0, 1, 0, 2)); err == nil || !strings.Contains(err.Error(), "record 4: label = 2") {
+	if _, err = m.Evaluate(records(0, 1, 0, 2)); err == nil ||
+		!strings.Contains(err.Error(), "record 4: label = 2") {
 		t.Error(err)
 	}
 	if _, err = m.Evaluate(records()); err == nil {
 		t.Error("evaluated without responses")
 	}
 	m = read(t, `{"task":"mean","model":[1]}`)
-	if _, err = m.Evaluate(records(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "predicts nothing") {
+	if _, err = m.Evaluate(records(1, 1, 1, 1)); err == nil ||
+		!strings.Contains(err.Error(), "predicts nothing") {
 		t.Error(err)
 	}
 	m = read(t, `{"task":"ridge","model":[1,2]}`)
-	if _, err = m.Evaluate(records(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "number of features = 1") {
+	if _, err = m.Evaluate(records(1, 1, 1, 1)); err == nil ||
+		!strings.Contains(err.Error(), "number of features = 1") {
 		t.Error(err)
 	}
 }

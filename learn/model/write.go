@@ -8,18 +8,21 @@ import (
 // Document holds those fields of a model's file that predictions need. Files of darrm train also
 // state the model's privacy cost and its derivation.
 type Document struct {
-	Task      string    `json:"task"` // Name of the loss, of records or of pairs
-	Link      Link      `json:"link"` // what a score predicts
-	Columns   []string  `json:"columns,omitempty"`
-	Response  string    `json:"response,omitempty"`
-	Intercept bool      `json:"intercept"` // the last weight, or that of a network's last feature, is of a feature 1
+	Task     string   `json:"task"` // Name of the loss, of records or of pairs
+	Link     Link     `json:"link"` // what a score predicts
+	Columns  []string `json:"columns,omitempty"`
+	Response string   `json:"response,omitempty"`
+	// the last weight, or that of a network's last feature, is of a feature 1
+	Intercept bool      `json:"intercept"`
 	Model     []float64 `json:"model,omitempty"`
-	Simulated []float64 `json:"simulated_model,omitempty"` // instead of Model, where it was trained from a seed
+	// instead of Model, where it was trained from a seed
+	Simulated []float64 `json:"simulated_model,omitempty"`
 }
 
 // Document returns the document that Write writes. Its slices may be the model's.
 func (m *Model) Document() Document {
-	d := Document{Task: m.task, Link: m.Link, Columns: m.Columns, Response: m.Response, Intercept: m.constant}
+	d := Document{Task: m.task, Link: m.Link, Columns: m.Columns, Response: m.Response,
+		Intercept: m.constant}
 	switch {
 	case m.Task != nil:
 		d.Task = m.Task.Name()
@@ -39,9 +42,9 @@ func (m *Model) Document() Document {
 	return d
 }
 
-// Write writes a model as JSON, which Read reads: the same model, number by number. It writes nothing
-// where Read would refuse it, or where a weight is not finite. It says nothing of privacy, of which a
-// model does not know.
+// Write writes a model as JSON, which Read reads: the same model, number by number. It writes
+// nothing where Read would refuse it, or where a weight is not finite. It says nothing of privacy,
+// of which a model does not know.
 func (m *Model) Write(w io.Writer) error {
 	d := m.Document()
 	if _, err := New(d); err != nil {

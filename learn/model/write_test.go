@@ -20,7 +20,8 @@ func TestWriteAndRead(t *testing.T) {
 		name = strings.NewReplacer("τ", "0.3", ":e", ":0.25").Replace(name)
 		tasks = append(tasks, name)
 	}
-	number := rapid.OneOf(rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64), rapid.SampledFrom([]float64{0, 1, -0.1, 5e-324, 1e22}))
+	number := rapid.OneOf(rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64),
+		rapid.SampledFrom([]float64{0, 1, -0.1, 5e-324, 1e22}))
 	rapid.Check(t, func(rt *rapid.T) {
 		task, d := rapid.SampledFrom(tasks).Draw(rt, "task"), rapid.IntRange(1, 4).Draw(rt, "d")
 		doc, width := Document{Task: task, Intercept: rapid.Bool().Draw(rt, "intercept")}, d
@@ -49,7 +50,8 @@ func TestWriteAndRead(t *testing.T) {
 			doc.Model, doc.Simulated = nil, weights
 		}
 		if rapid.Bool().Draw(rt, "named") {
-			doc.Columns, doc.Response = rapid.SliceOfN(rapid.String(), d, d).Draw(rt, "columns"), rapid.String().Draw(rt, "response")
+			doc.Columns, doc.Response = rapid.SliceOfN(rapid.String(), d, d).Draw(rt, "columns"),
+				rapid.String().Draw(rt, "response")
 		}
 		m, err := New(doc)
 		if err != nil {
@@ -73,12 +75,14 @@ func TestWriteAndRead(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	ridge := loss.LeastSquares{}
 	for want, m := range map[string]Model{
-		"no \"model\"":        {Task: ridge, Link: LinkIdentity},
-		"link = \"logit\"":    {Task: ridge, Link: LinkLogit, Weights: []float64{1}},
-		"names 2 columns":     {Task: ridge, Link: LinkIdentity, Weights: []float64{1}, Columns: []string{"a", "b"}},
-		"task = \"\"":         {Weights: []float64{1}},
-		"unsupported value":   {Task: ridge, Link: LinkIdentity, Weights: []float64{math.NaN()}},
-		"unsupported value: ": {Task: ridge, Link: LinkIdentity, Weights: []float64{1}, Intercept: math.Inf(1)},
+		"no \"model\"":     {Task: ridge, Link: LinkIdentity},
+		"link = \"logit\"": {Task: ridge, Link: LinkLogit, Weights: []float64{1}},
+		"names 2 columns": {Task: ridge, Link: LinkIdentity, Weights: []float64{1},
+			Columns: []string{"a", "b"}},
+		"task = \"\"":       {Weights: []float64{1}},
+		"unsupported value": {Task: ridge, Link: LinkIdentity, Weights: []float64{math.NaN()}},
+		"unsupported value: ": {Task: ridge, Link: LinkIdentity, Weights: []float64{1},
+			Intercept: math.Inf(1)},
 	} {
 		var file bytes.Buffer
 		if err := m.Write(&file); err == nil || !strings.Contains(err.Error(), want) || file.Len() > 0 {
@@ -88,7 +92,8 @@ func TestWriteRefuses(t *testing.T) {
 	// Writing does not change what a library user made.
 	weights := make([]float64, 1, 2)
 	var file bytes.Buffer
-	if err := (&Model{Task: ridge, Link: LinkIdentity, Weights: weights, Intercept: 3}).Write(&file); err != nil || weights[:2][1] != 0 {
+	if err := (&Model{Task: ridge, Link: LinkIdentity, Weights: weights, Intercept: 3}).Write(
+		&file); err != nil || weights[:2][1] != 0 {
 		t.Errorf("%v, %v", err, weights[:2])
 	}
 }

@@ -22,9 +22,11 @@ type algorithm struct {
 
 // newAlgorithm returns the algorithm of a task, a price and a way of running, on records that were
 // taken. details are the run's other parameters.
-func newAlgorithm(t *task, p train.Price, own *data.Records, rounds int, noise float64, details any, start func(train.Coins) train.Run) algorithm {
+func newAlgorithm(t *task, p train.Price, own *data.Records, rounds int, noise float64, details any,
+	start func(train.Coins) train.Run) algorithm {
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm pairwise %s v1\n%q %v %v %v %v\n%v %v %v\n%v\n", p.Method, t.Loss.Name(), t.slope, t.Radius, t.Ball, t.n, rounds, noise, p.Blocks, details)
+	fmt.Fprintf(h, "darrm pairwise %s v1\n%q %v %v %v %v\n%v %v %v\n%v\n", p.Method, t.Loss.Name(),
+		t.slope, t.Radius, t.Ball, t.n, rounds, noise, p.Blocks, details)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	return algorithm{p.Cost, rounds, [32]byte(h.Sum(nil)), noise, start}
 }
@@ -35,7 +37,8 @@ func (a algorithm) Digest() [32]byte      { return a.digest }
 func (a algorithm) NoiseScale() float64   { return a.noise }
 
 // errNotPrivate refuses the release of a model that no noise protects.
-var errNotPrivate = errors.New("the method promises no privacy: simulate it, or take a private one such as one-pass")
+var errNotPrivate = errors.New(
+	"the method promises no privacy: simulate it, or take a private one such as one-pass")
 
 // Releasable refuses the methods that promise nothing.
 func (a algorithm) Releasable() error {

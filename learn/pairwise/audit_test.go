@@ -15,12 +15,12 @@ import (
 	"github.com/darrm/darrm/learn/train/traintest"
 )
 
-// The audit: an adversary who knows all records but one, and the state before a phase, sees
-// what phases release and guesses which of two values that one has. How often it is right bounds the
+// The audit: an adversary who knows all records but one, and the state before a phase, sees what
+// phases release and guesses which of two values that one has. How often it is right bounds the
 // privacy from below, by Clopper and Pearson's intervals at 1e-7 a side, for a threshold that is
 // chosen on other runs: a sound method is called broken with probability 2e-7 a view. Seeds are
-// fixed besides. At μ near 1 and 4000 runs a world, what the intervals leave open is .08; half of the
-// noise is .33 above what is allowed, noise without √2 .16, each give or take .011.
+// fixed besides. At μ near 1 and 4000 runs a world, what the intervals leave open is .08; half of
+// the noise is .33 above what is allowed, noise without √2 .16, each give or take .011.
 const (
 	auditRuns = 8_000 // a world; half of them choose the threshold
 )
@@ -60,7 +60,9 @@ func eventAllowed(t *testing.T, event accountant.Event) traintest.Allowed {
 
 // audited runs both worlds and reports whether the adversary's view breaks the promise. It looks
 // along the line on which the worlds' first releases differ without noise.
-func audited(t *testing.T, worlds [2]*data.Records, promise traintest.Allowed, start func(r *data.Records, coins train.Coins, noise normals) train.Run, view func(line []float64, r train.Run) float64) bool {
+func audited(t *testing.T, worlds [2]*data.Records, promise traintest.Allowed,
+	start func(r *data.Records, coins train.Coins, noise normals) train.Run,
+	view func(line []float64, r train.Run) float64) bool {
 	t.Helper()
 	line := make([]float64, 2)
 	for seed := range uint64(20) { // random draws may miss the record
@@ -86,13 +88,16 @@ func audited(t *testing.T, worlds [2]*data.Records, promise traintest.Allowed, s
 }
 
 // worst are the adverse neighbours that move a release most.
-func worst(t *testing.T, n int, start func(r *data.Records, coins train.Coins, noise normals) train.Run) [2]*data.Records {
+func worst(t *testing.T, n int, start func(r *data.Records, coins train.Coins,
+	noise normals) train.Run) [2]*data.Records {
 	t.Helper()
 	var at [2]*data.Records
 	most := -1.0
 	for number := range 1 << 12 {
 		worlds := adverse(t, n, number)
-		if moved := released(t, func(r *data.Records) train.Run { return start(r, stream.Seeded(1), traintest.Silent{}) }, worlds); moved > most {
+		if moved := released(t, func(r *data.Records) train.Run {
+			return start(r, stream.Seeded(1), traintest.Silent{})
+		}, worlds); moved > most {
 			most, at = moved, worlds
 		}
 	}
@@ -185,9 +190,10 @@ func TestAuditOnePass(t *testing.T) {
 			steep.Setting.Loss = pair(t, "square") // of which the slopes are clipped at 1 only
 		}
 		mutants := map[string]bool{
-			"half the noise":                           audited(t, worlds, promise, through(half), see),
-			"records that are not shortened":           audited(t, long, promise, atFar(sound), see),
-			"slopes that are not clipped to the bound": audited(t, worst(t, 16, atFar(steep)), promise, through(steep), see),
+			"half the noise":                 audited(t, worlds, promise, through(half), see),
+			"records that are not shortened": audited(t, long, promise, atFar(sound), see),
+			"slopes that are not clipped to the bound": audited(t, worst(t, 16, atFar(steep)), promise,
+				through(steep), see),
 		}
 		if name == "square" { // whose gradients of one partner differ by 2G
 			narrow := mutant()
@@ -200,7 +206,8 @@ func TestAuditOnePass(t *testing.T) {
 			if err := narrow.fill(func(int) float64 { return 2 }); err != nil {
 				t.Fatal(err)
 			}
-			mutants["the sensitivity of losses that fall"] = audited(t, worlds, promise, through(narrow), see)
+			mutants["the sensitivity of losses that fall"] = audited(t, worlds, promise, through(narrow),
+				see)
 		}
 		for mutant, caught := range mutants {
 			if !caught {
@@ -213,7 +220,8 @@ func TestAuditOnePass(t *testing.T) {
 // Each pass of Cyclic shows the record twice more. Half of the noise is seen: what one pass would
 // need, or a G of one record's norm and not of two.
 func TestAuditCyclic(t *testing.T) {
-	sound := phasedPlan(t, Cyclic{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 3}, 16, 2)
+	sound := phasedPlan(t, Cyclic{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 3}, 16,
+		2)
 	worlds := worst(t, 16, atFar(sound))
 	promise := gaussianAllowed(sound.price.Blocks[0].Multiplier())
 	see := firstRelease(t, sound.price.Blocks[0])
@@ -248,16 +256,17 @@ func TestAuditPhaseBoundary(t *testing.T) {
 	worlds := [2]*data.Records{zero, records(t, rows, y)}
 	for p, want := range map[*phased]bool{sound: false, &carried: true} {
 		// The second phase alone: nothing of the record is to be seen in its step.
-		got := audited(t, worlds, func(q float64) float64 { return q }, atFar(p), func(line []float64, r train.Run) float64 {
-			if err := r.Round(t.Context(), 0); err != nil {
-				t.Fatal(err)
-			}
-			before := slices.Clone(r.State()[0].Values)
-			if err := r.Round(t.Context(), 1); err != nil {
-				t.Fatal(err)
-			}
-			return floats.Dot(line, floats.SubTo(before, r.State()[0].Values, before))
-		})
+		got := audited(t, worlds, func(q float64) float64 { return q }, atFar(p),
+			func(line []float64, r train.Run) float64 {
+				if err := r.Round(t.Context(), 0); err != nil {
+					t.Fatal(err)
+				}
+				before := slices.Clone(r.State()[0].Values)
+				if err := r.Round(t.Context(), 1); err != nil {
+					t.Fatal(err)
+				}
+				return floats.Dot(line, floats.SubTo(before, r.State()[0].Values, before))
+			})
 		if got != want {
 			t.Errorf("carried over %v: seen %v", want, got)
 		}
@@ -267,7 +276,8 @@ func TestAuditPhaseBoundary(t *testing.T) {
 // The record comes about five times into 40 draws, more or less: what the law of Averaged has for
 // rare draws is not seen in so few runs, so that the mutant has a third of the noise.
 func TestAuditLocalized(t *testing.T) {
-	sound := phasedPlan(t, Localized{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 5}, 16, 2)
+	sound := phasedPlan(t, Localized{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 5},
+		16, 2)
 	worlds := worst(t, 16, atFar(sound))
 	see := firstRelease(t, sound.price.Blocks[0])
 	promise := eventAllowed(t, sound.price.Event)
@@ -297,7 +307,8 @@ func TestAuditMinimised(t *testing.T) {
 	if audited(t, worlds, promise, start(sound), see) {
 		t.Error("the method as it is breaks its promise")
 	}
-	for name, factor := range map[string]float64{"half the noise": .5, "noise without √2": math.Sqrt2 / 2} {
+	for name, factor := range map[string]float64{"half the noise": .5,
+		"noise without √2": math.Sqrt2 / 2} {
 		m := *sound
 		m.price = sound.price.Clone()
 		m.price.Blocks[0].Deviation *= factor

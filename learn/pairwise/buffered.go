@@ -26,8 +26,8 @@ type OLP struct {
 	Passes   int // over shuffled records; 0 is 10
 }
 
-// OAM is online AUC maximisation with a buffer for each class, not private: an example x of class y is
-// paired with those of the other class's buffer that it is not ahead of by a margin of 1,
+// OAM is online AUC maximisation with a buffer for each class, not private: an example x of class y
+// is paired with those of the other class's buffer that it is not ahead of by a margin of 1,
 //
 //	w ← Π_W(w + C·max(1, N/s)·Σ y(x-x′)),
 //
@@ -42,8 +42,8 @@ type OAM struct {
 }
 
 // SPAUC is stochastic descent for the square loss without pairs, not private: by its expectation
-// over the other class, with the classes' means m₊ and m₋ and the share p of positive examples taken
-// from all records, a positive x has the gradient
+// over the other class, with the classes' means m₊ and m₋ and the share p of positive examples
+// taken from all records, a positive x has the gradient
 //
 //	2((1-p)⟨w, x-m₊⟩(x-m₊) + p(1-p)(⟨Δ, w⟩ + 1)Δ),   Δ = m₋ - m₊,
 //
@@ -61,9 +61,10 @@ func (c OLP) Plan(n, d int) (train.Plan, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 200
 	}
-	return passesOver(c.Setting, "olp", n, d, c.Passes, &c.Schedule, c.Buffer, []any{c.Schedule, c.Buffer}, func(e *passRun, t, i int) {
-		olpStep(e, c.At(t), t, i)
-	}, Uniform)
+	return passesOver(c.Setting, "olp", n, d, c.Passes, &c.Schedule, c.Buffer,
+		[]any{c.Schedule, c.Buffer}, func(e *passRun, t, i int) {
+			olpStep(e, c.At(t), t, i)
+		}, Uniform)
 }
 
 // Plan checks the method for n records of dimension d.
@@ -74,20 +75,23 @@ func (c OAM) Plan(n, d int) (train.Plan, error) {
 	if err := check.Positive("weight", c.Weight); err != nil {
 		return nil, err
 	}
-	return passesOver(c.Setting, "oam", n, d, c.Passes, nil, 2*c.Buffer, []any{c.Weight, c.Buffer}, func(e *passRun, _, i int) {
-		oamStep(e, c.Weight, i)
-	}, Last)
+	return passesOver(c.Setting, "oam", n, d, c.Passes, nil, 2*c.Buffer, []any{c.Weight, c.Buffer},
+		func(e *passRun, _, i int) {
+			oamStep(e, c.Weight, i)
+		}, Last)
 }
 
 // Plan checks the method for n records of dimension d.
 func (c SPAUC) Plan(n, d int) (train.Plan, error) {
-	return passesOver(c.Setting, "spauc", n, d, c.Passes, &c.Schedule, 0, []any{c.Schedule}, func(e *passRun, t, i int) {
-		spaucStep(e, c.At(t), i)
-	}, Uniform)
+	return passesOver(c.Setting, "spauc", n, d, c.Passes, &c.Schedule, 0, []any{c.Schedule},
+		func(e *passRun, t, i int) {
+			spaucStep(e, c.At(t), i)
+		}, Uniform)
 }
 
 // passesOver is a plan that makes a step on each record of each shuffled pass.
-func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, buffer int, details []any, step func(e *passRun, t, i int), output Output) (train.Plan, error) {
+func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, buffer int,
+	details []any, step func(e *passRun, t, i int), output Output) (train.Plan, error) {
 	p, err := newOpen(s, name, n, d, passesOr10(passes), schedule)
 	if err != nil {
 		return nil, err
@@ -97,7 +101,8 @@ func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, bu
 	}
 	p.details = details
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
-		e := &passRun{rows: own, coins: coins, n: n, at: newIterates(&p.task, output), step: step, g: make([]float64, d)}
+		e := &passRun{rows: own, coins: coins, n: n, at: newIterates(&p.task, output), step: step,
+			g: make([]float64, d)}
 		e.buffer, e.seen = make([]float64, buffer), make([]float64, 2)
 		e.summarise()
 		return e
@@ -140,7 +145,8 @@ func (e *passRun) summarise() {
 }
 
 func (e *passRun) State() []train.Vector {
-	return append(e.at.state(), train.Vector{Name: "buffer", Values: e.buffer}, train.Vector{Name: "seen", Values: e.seen})
+	return append(e.at.state(), train.Vector{Name: "buffer", Values: e.buffer},
+		train.Vector{Name: "seen", Values: e.seen})
 }
 
 func (e *passRun) Output() []float64 { return e.at.model() }

@@ -20,8 +20,8 @@ type countedLink struct {
 
 func (l countedLink) Slope(z, y float64) float64 { *l.slopes++; return l.Logit.Slope(z, y) }
 
-// Acceptance 15 and 11: Algorithm 1 evaluates one gradient a step, of pairs that count, and reads two
-// records; Algorithm 4 less than n in all.
+// Acceptance 15 and 11: Algorithm 1 evaluates one gradient a step, of pairs that count, and reads
+// two records; Algorithm 4 less than n in all.
 func TestEvaluations(t *testing.T) {
 	const n = 200
 	slopes := 0
@@ -32,7 +32,9 @@ func TestEvaluations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	r := gaussians(t, rng, n, 3, 1, .5, .3)
 	s := Setting{Base: Base{Loss: l, Radius: 1}, Ball: 1}
-	traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: s, Schedule: Schedule{StepSize: .1}, Passes: 7}, n, 3), r), 3)
+	traintest.Simulate(t,
+		traintest.Trained(t, plan(t, SGD{Setting: s, Schedule: Schedule{StepSize: .1}, Passes: 7}, n, 3),
+			r), 3)
 	coins, draws, want := stream.Seeded(3), []int{}, 0
 	for k := range 7 { // the run's own draws
 		rng := coins.Stream(streamIndex, k)
@@ -86,7 +88,8 @@ func BenchmarkSteps(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			r := gaussians(b, rng, n, 8, 1, .5, .2)
-			p, err := SGD{Setting: Setting{Base: Base{Loss: pair(b, "logistic")}, Ball: 1}, Schedule: Schedule{StepSize: .1}, Passes: 1 + b.N/n}.Plan(n, 8)
+			p, err := SGD{Setting: Setting{Base: Base{Loss: pair(b, "logistic")}, Ball: 1},
+				Schedule: Schedule{StepSize: .1}, Passes: 1 + b.N/n}.Plan(n, 8)
 			if err != nil {
 				b.Fatal(err)
 			}

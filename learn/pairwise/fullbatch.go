@@ -20,8 +20,8 @@ type FullBatch struct {
 	StepSize float64 // η; 0 is as for OnePass
 	// Passes is T_k/n_k; 0 is 1.
 	Passes float64
-	// Noise is Calibrated for "". Printed is for the published sensitivity 4Gη_kT_k/n_k, up to four times
-	// as much.
+	// Noise is Calibrated for "". Printed is for the published sensitivity 4Gη_kT_k/n_k, up to four
+	// times as much.
 	Noise train.Noise
 }
 
@@ -45,16 +45,19 @@ func (c FullBatch) Plan(n, d int) (train.Plan, error) {
 	default:
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
-	plan, err := p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), func(d draws) float64 {
-		moved := float64(d.steps+1) / (2 * float64(d.records))
-		if p.noise == train.Printed { // of the last iterate, by 4G whatever the loss
-			return max(moved, 4/p.occurrence*float64(d.steps)/float64(d.records))
-		}
-		return moved
-	})
+	plan, err := p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes),
+		func(d draws) float64 {
+			moved := float64(d.steps+1) / (2 * float64(d.records))
+			if p.noise == train.Printed { // of the last iterate, by 4G whatever the loss
+				return max(moved, 4/p.occurrence*float64(d.steps)/float64(d.records))
+			}
+			return moved
+		})
 	if err == nil && p.noise == train.Printed {
 		b := p.price.Blocks[0]
-		p.rows = []train.PriceRow{{Noise: train.Printed, Reading: "published: the last iterate moves by 4GηT/n", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.Target.Epsilon, InUse: true, Holds: true}}
+		p.rows = []train.PriceRow{{Noise: train.Printed,
+			Reading: "published: the last iterate moves by 4GηT/n", Sensitivity: b.Sensitivity,
+			Deviation: b.Deviation, Epsilon: p.Target.Epsilon, InUse: true, Holds: true}}
 	}
 	return plan, err
 }

@@ -47,9 +47,9 @@ func RequiredSteps(n int, delta float64) float64 {
 	return math.Ceil((44*9/2 + 16*6) * float64(n) * float64(n) * math.Log(8/delta))
 }
 
-// LikelySumGap bounds, but for probability delta, Ση_j(F_S(w_{j-2}) - F_S(w)) over t steps of size eta
-// for convex losses in [0, most] and a w at most distance from the start (Theorem 7a, whose text has
-// 2√2 where its proof gives 4):
+// LikelySumGap bounds, but for probability delta, Ση_j(F_S(w_{j-2}) - F_S(w)) over t steps of size
+// eta for convex losses in [0, most] and a w at most distance from the start (Theorem 7a, whose
+// text has 2√2 where its proof gives 4):
 //
 //	4·most·√(tη²·ln(2/δ)) + distance²/2 + 3g²tη²/2.
 func LikelySumGap(distance, g, eta, most, delta float64, t int) float64 {
@@ -57,9 +57,10 @@ func LikelySumGap(distance, g, eta, most, delta float64, t int) float64 {
 	return 4*most*eta*math.Sqrt(steps*math.Log(2/delta)) + distance*distance/2 + 1.5*g*g*steps*eta*eta
 }
 
-// StationarityGap bounds (1/t)Σ E‖∇F_S(w_{j-2})‖² for losses that need not be convex, but are L-smooth,
-// with gradients whose mean square is at most moment, F_S(w_0) = start and 4L²η² ≤ 1 (Theorem 8,
-// whose text has L for L² in that condition): start/(ηt) + 8L·moment·η. It is +Inf for longer steps.
+// StationarityGap bounds (1/t)Σ E‖∇F_S(w_{j-2})‖² for losses that need not be convex, but are
+// L-smooth, with gradients whose mean square is at most moment, F_S(w_0) = start and 4L²η² ≤ 1
+// (Theorem 8, whose text has L for L² in that condition): start/(ηt) + 8L·moment·η. It is +Inf for
+// longer steps.
 func StationarityGap(start, moment, smooth, eta float64, t int) float64 {
 	if 2*smooth*eta > 1 {
 		return math.Inf(1)
@@ -72,8 +73,8 @@ func StationarityGap(start, moment, smooth, eta float64, t int) float64 {
 //
 //	32L·moment/(μ²t(t+1))·Σ_{j≤t} (1 + L/(jμ)).
 //
-// Its proof wants 4L²η_j² ≤ 1, which steps before 4L/μ break (PLSchedule leaves them out): it is the
-// source's bound and no promise of ours where L > μ/2.
+// Its proof wants 4L²η_j² ≤ 1, which steps before 4L/μ break (PLSchedule leaves them out): it is
+// the source's bound and no promise of ours where L > μ/2.
 func PLGap(moment, smooth, mu float64, t int) float64 {
 	sum := 0.0
 	for j := 1; j <= t; j++ {
@@ -96,8 +97,8 @@ func LocalizedGap(diameter, g, eta, delta float64, n int) float64 {
 	return one*(1-math.Exp2(-float64(phasesOf(n)))) + 16*g*diameter/(float64(n)*float64(n))
 }
 
-// MinimisedGap bounds the expected excess risk of Algorithm 5 at scale ζ (Theorem F.1, whose arithmetic
-// was corrected: 16 for 8, 3 for an unsupported 9): 16D²/(ζn) + 3G²ζ + 16GD/n².
+// MinimisedGap bounds the expected excess risk of Algorithm 5 at scale ζ (Theorem F.1, whose
+// arithmetic was corrected: 16 for 8, 3 for an unsupported 9): 16D²/(ζn) + 3G²ζ + 16GD/n².
 func MinimisedGap(diameter, g, zeta float64, n int) float64 {
 	size := float64(n)
 	return 16*diameter*diameter/(zeta*size) + 3*g*g*zeta + 16*g*diameter/(size*size)
@@ -107,7 +108,8 @@ func MinimisedGap(diameter, g, zeta float64, n int) float64 {
 // GD·(16/√n + 64√(2d·ln(2.5/δ))/(nε) + 16/n²).
 func MinimisedRate(diameter, g, epsilon, delta float64, n, d int) float64 {
 	size := float64(n)
-	return g * diameter * (16/math.Sqrt(size) + 64*math.Sqrt(2*float64(d)*math.Log(2.5/delta))/(size*epsilon) + 16/(size*size))
+	return g * diameter * (16/math.Sqrt(size) + 64*math.Sqrt(2*float64(d)*math.Log(2.5/delta))/
+		(size*epsilon) + 16/(size*size))
 }
 
 // StrongSchedule returns 2/(α(t+1)), for α-strongly convex objectives.

@@ -24,12 +24,14 @@ func pair(t testing.TB, name string) loss.Pair {
 
 func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	t.Helper()
-	return must.Get(data.NewRecords(len(rows), len(rows[0]), slices.Concat(rows...), slices.Clone(y)))(t)
+	return must.Get(data.NewRecords(len(rows), len(rows[0]), slices.Concat(rows...), slices.Clone(y)))(
+		t)
 }
 
 // setting is the logistic loss in the unit ball at (1, 1/256), with G = 2 and L = 1.
 func setting(t testing.TB) Setting {
-	return Setting{Base: Base{Loss: pair(t, "logistic"), Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1. / 256}}, Ball: .5}
+	return Setting{Base: Base{Loss: pair(t, "logistic"), Radius: 1,
+		Target: accountant.Cost{Epsilon: 1, Delta: 1. / 256}}, Ball: .5}
 }
 
 func plan(t testing.TB, m Method, n, d int) train.Plan {

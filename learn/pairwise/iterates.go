@@ -16,8 +16,9 @@ type Output string
 
 // The outputs.
 const (
-	Uniform      Output = "uniform"       // (1/T)Σ w_t over t = 1..T; the default
-	Lagged       Output = "lagged"        // Ση_t·w_{t-2} / Ση_t, what the bound for convex losses is about
+	Uniform Output = "uniform" // (1/T)Σ w_t over t = 1..T; the default
+	// Ση_t·w_{t-2} / Ση_t, what the bound for convex losses is about
+	Lagged       Output = "lagged"
 	LaggedStrong Output = "lagged-strong" // Σt·w_{t-2} / Σt, for strongly convex objectives
 	Last         Output = "last"          // w_T, for objectives with the PL property
 )
@@ -57,10 +58,12 @@ func (s *Schedule) check() error {
 		s.Decay = Constant
 	}
 	if s.Decay != Constant && s.Decay != Root && s.Decay != Inverse {
-		return &check.Error{Name: "decay", Value: fmt.Sprintf("%q", s.Decay), Rule: "constant, root or inverse"}
+		return &check.Error{Name: "decay", Value: fmt.Sprintf("%q", s.Decay),
+			Rule: "constant, root or inverse"}
 	}
 	if !(s.Shift >= 0) || math.IsInf(s.Shift, 1) || s.Shift > 0 && s.Decay != Inverse {
-		return &check.Error{Name: "shift", Value: s.Shift, Rule: "0, or finite above it beside the decay inverse"}
+		return &check.Error{Name: "shift", Value: s.Shift,
+			Rule: "0, or finite above it beside the decay inverse"}
 	}
 	if !(s.StepSize > 0) || math.IsInf(s.StepSize, 1) {
 		return &check.Error{Name: "step size", Value: s.StepSize, Rule: "a finite number > 0"}
@@ -74,7 +77,8 @@ func (o *Output) check() error {
 		*o = Uniform
 	case Uniform, Lagged, LaggedStrong, Last:
 	default:
-		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o), Rule: "uniform, lagged, lagged-strong or last"}
+		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o),
+			Rule: "uniform, lagged, lagged-strong or last"}
 	}
 	return nil
 }
@@ -95,7 +99,8 @@ type iterates struct {
 
 func newIterates(t *task, output Output) *iterates {
 	v := func() []float64 { return make([]float64, t.d) }
-	return &iterates{t: t, output: output, w: v(), before: v(), sum: v(), weight: make([]float64, 1), out: v(), within: t.project}
+	return &iterates{t: t, output: output, w: v(), before: v(), sum: v(), weight: make([]float64, 1),
+		out: v(), within: t.project}
 }
 
 // from starts at w.
@@ -149,5 +154,6 @@ func (e *iterates) model() []float64 {
 }
 
 func (e *iterates) state() []train.Vector {
-	return []train.Vector{{Name: "w", Values: e.w}, {Name: "before", Values: e.before}, {Name: "sum", Values: e.sum}, {Name: "weight", Values: e.weight}}
+	return []train.Vector{{Name: "w", Values: e.w}, {Name: "before", Values: e.before},
+		{Name: "sum", Values: e.sum}, {Name: "weight", Values: e.weight}}
 }

@@ -50,14 +50,22 @@ func TestTraces(t *testing.T) {
 		want [6]float64 // w_8, uniform, lagged
 		risk float64
 	}{
-		{"hinge", [6]float64{0.9769686923, -0.2133826942, 0.9630617955, 0.0370080159, 0.7188196224, 0.0903536895}, 0.0987480399},
-		{"hinge:ordered", [6]float64{0.9312427797, -0.3643993486, 0.6906213899, -0.1634496743, 0.4578106949, -0.0723498371}, 0.0596033377},
-		{"logistic", [6]float64{0.9878233431, -0.1555796995, 0.8546255973, 0.0190925980, 0.6099597625, 0.0691748248}, 0.2054172541},
-		{"logistic:ordered", [6]float64{0.7229131160, -0.2388574179, 0.4265744307, -0.0971313106, 0.2458461517, -0.0374169561}, 0.1406191661},
-		{"square", [6]float64{0.4854671868, -0.5516476182, 0.8471201303, -0.0382090505, 0.6912685251, 0.0841846902}, 0.0940664538},
-		{"square:ordered", [6]float64{0.9255102723, 0.1116271921, 0.8506010821, 0.0830989365, 0.6192235140, 0.0551921385}, 0.0673072414},
-		{"loglink", [6]float64{0.7803093828, -0.1633191340, 0.5230926089, -0.0205927603, 0.3380312077, 0.0247441983}, 0.0779380857},
-		{"loglink:ordered", [6]float64{0.3878548682, -0.1327423358, 0.2222887559, -0.0540776648, 0.1253250389, -0.0208920808}, 0.0561469706},
+		{"hinge", [6]float64{0.9769686923, -0.2133826942, 0.9630617955, 0.0370080159, 0.7188196224,
+			0.0903536895}, 0.0987480399},
+		{"hinge:ordered", [6]float64{0.9312427797, -0.3643993486, 0.6906213899, -0.1634496743,
+			0.4578106949, -0.0723498371}, 0.0596033377},
+		{"logistic", [6]float64{0.9878233431, -0.1555796995, 0.8546255973, 0.0190925980, 0.6099597625,
+			0.0691748248}, 0.2054172541},
+		{"logistic:ordered", [6]float64{0.7229131160, -0.2388574179, 0.4265744307, -0.0971313106,
+			0.2458461517, -0.0374169561}, 0.1406191661},
+		{"square", [6]float64{0.4854671868, -0.5516476182, 0.8471201303, -0.0382090505, 0.6912685251,
+			0.0841846902}, 0.0940664538},
+		{"square:ordered", [6]float64{0.9255102723, 0.1116271921, 0.8506010821, 0.0830989365,
+			0.6192235140, 0.0551921385}, 0.0673072414},
+		{"loglink", [6]float64{0.7803093828, -0.1633191340, 0.5230926089, -0.0205927603, 0.3380312077,
+			0.0247441983}, 0.0779380857},
+		{"loglink:ordered", [6]float64{0.3878548682, -0.1327423358, 0.2222887559, -0.0540776648,
+			0.1253250389, -0.0208920808}, 0.0561469706},
 	} {
 		s := Setting{Base: Base{Loss: pair(t, c.loss)}, Ball: 1}
 		half := Schedule{StepSize: .5}
@@ -74,7 +82,8 @@ func TestTraces(t *testing.T) {
 	same("regularised last", strong.w, 0.5784400836, -0.4077575179)
 	same("regularised", strong.model(), 0.9914772409, -0.3335987998)
 	// Last and Uniform differ in the model that is returned, not in the iterates.
-	if a, b := run(s, Last, Schedule{StepSize: .5}, 0).model(), run(s, Uniform, Schedule{StepSize: .5}, 0).w; !slices.Equal(a, b) {
+	if a, b := run(s, Last, Schedule{StepSize: .5}, 0).model(),
+		run(s, Uniform, Schedule{StepSize: .5}, 0).w; !slices.Equal(a, b) {
 		t.Error("the output changes the iterates")
 	}
 }
@@ -110,12 +119,14 @@ func TestOnline(t *testing.T) {
 		if err != nil || o.Seen() != 60 {
 			t.Fatal(err, o.Seen())
 		}
-		want := traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: s, Schedule: schedule, Sampling: InOrder, Output: output}, 60, 3), r), 1)
+		want := traintest.Simulate(t, traintest.Trained(t,
+			plan(t, SGD{Setting: s, Schedule: schedule, Sampling: InOrder, Output: output}, 60, 3), r), 1)
 		if floats.Distance(got, want, 2) > 1e-12 {
 			t.Errorf("%s: %v, in order %v", output, got, want)
 		}
 	}
-	o, err := NewOnline(Setting{Base: Base{Loss: pair(t, "square")}}, 1, Schedule{StepSize: 1e40}, Last)
+	o, err := NewOnline(Setting{Base: Base{Loss: pair(t, "square")}}, 1, Schedule{StepSize: 1e40},
+		Last)
 	if err != nil {
 		t.Fatal(err)
 	}

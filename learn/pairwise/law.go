@@ -49,10 +49,10 @@ func counted(phases []draws, least float64) law {
 // perUnit is the number of levels in one occurrence that averaged distinguishes.
 const perUnit = 64
 
-// averaged returns the law of S = Σ_j B_j·v_j over the draws j = 0, …, T, B_j being 1 where draw j is
-// the record and v_j the share of the iterates w_1, …, w_T from j on: what the average of the
-// iterates moves by. v_j is rounded up to parts of 1/perUnit, the levels to parts of about 3 %.
-// S is about half of N.
+// averaged returns the law of S = Σ_j B_j·v_j over the draws j = 0, …, T, B_j being 1 where draw j
+// is the record and v_j the share of the iterates w_1, …, w_T from j on: what the average of the
+// iterates moves by. v_j is rounded up to parts of 1/perUnit, the levels to parts of about 3 %. S
+// is about half of N.
 func averaged(phases []draws, least float64) law {
 	var worst []float64
 	for _, d := range phases {
@@ -150,21 +150,22 @@ func (l law) event(relation accountant.Relation, s float64) (accountant.Event, e
 func (l law) noise(target accountant.Cost) (float64, error) {
 	tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 	search := train.Search{Start: 1, Least: 1e-3, Most: 1e12, Tolerance: 1e-12}
-	s, _, err := train.Calibrate(context.Background(), target.Delta, search, func(s float64) (float64, error) {
-		delta := l.rest
-		for i, p := range l.weights {
-			if l.levels[i] == 0 {
-				continue
+	s, _, err := train.Calibrate(context.Background(), target.Delta, search,
+		func(s float64) (float64, error) {
+			delta := l.rest
+			for i, p := range l.weights {
+				if l.levels[i] == 0 {
+					continue
+				}
+				sigma := s / l.levels[i]
+				low, high := target.Epsilon*sigma-1/(2*sigma), target.Epsilon*sigma+1/(2*sigma)
+				lost := 0.0
+				if v := tail(high); v > 0 {
+					lost = math.Exp(target.Epsilon + math.Log(v))
+				}
+				delta += p * (tail(low) - lost)
 			}
-			sigma := s / l.levels[i]
-			low, high := target.Epsilon*sigma-1/(2*sigma), target.Epsilon*sigma+1/(2*sigma)
-			lost := 0.0
-			if v := tail(high); v > 0 {
-				lost = math.Exp(target.Epsilon + math.Log(v))
-			}
-			delta += p * (tail(low) - lost)
-		}
-		return delta, nil
-	})
+			return delta, nil
+		})
 	return s, err
 }

@@ -50,9 +50,11 @@ func TestAveragedTails(t *testing.T) {
 // A law sums to 1, and a phase more makes it cost no less.
 func TestLaws(t *testing.T) {
 	target := setting(t).Target
-	for name, of := range map[string]func([]draws, float64) law{"counted": counted, "averaged": averaged} {
+	for name, of := range map[string]func([]draws, float64) law{"counted": counted,
+		"averaged": averaged} {
 		before := 0.0
-		for _, phases := range [][]draws{{{128, 888}}, {{128, 888}, {64, 444}}, {{128, 888}, {64, 444}, {2, 14}}} {
+		for _, phases := range [][]draws{{{128, 888}}, {{128, 888}, {64, 444}},
+			{{128, 888}, {64, 444}, {2, 14}}} {
 			l := of(phases, target.Delta*1e-5)
 			sum := l.rest
 			for i, w := range l.weights {

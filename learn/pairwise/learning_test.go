@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/learn/train/traintest"
 )
 
-// diabetes are two Gaussian classes of the size and AUC of the diabetes data, split into 614 records
-// to learn from and 154 to test on, as the source does; features scaled to about [-1, 1].
+// diabetes are two Gaussian classes of the size and AUC of the diabetes data, split into 614
+// records to learn from and 154 to test on, as the source does; features scaled to about [-1, 1].
 func diabetes(t testing.TB, seed uint64) (own, test *data.Records) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 99))
@@ -48,7 +48,8 @@ func TestLearning(t *testing.T) {
 		var v []float64
 		for seed := range uint64(shuffles) {
 			own, test := diabetes(t, seed)
-			v = append(v, auc(test, traintest.Simulate(t, traintest.Trained(t, plan(t, m, own.Len(), 8), own), seed)))
+			v = append(v, auc(test, traintest.Simulate(t,
+				traintest.Trained(t, plan(t, m, own.Len(), 8), own), seed)))
 		}
 		return meanStd(v)
 	}
@@ -62,18 +63,25 @@ func TestLearning(t *testing.T) {
 		m           Method
 		least, most float64 // over the hinge's
 	}{
-		"ordered":       {SGD{Setting: with("hinge:ordered"), Schedule: Schedule{StepSize: .1}}, -.01, .01},
-		"logistic":      {SGD{Setting: with("logistic"), Schedule: Schedule{StepSize: .1}}, -.01, .01},
-		"square":        {SGD{Setting: with("square"), Schedule: Schedule{StepSize: .01}}, -.01, .01},
-		"loglink":       {SGD{Setting: with("loglink"), Schedule: Schedule{StepSize: 1}}, -.01, .01},
-		"fresh":         {SGD{Setting: with("hinge"), Schedule: Schedule{StepSize: .1}, Sampling: Fresh}, -.01, .01},
-		"lagged":        {SGD{Setting: with("hinge"), Schedule: Schedule{StepSize: .1}, Output: Lagged}, -.01, .01},
-		"olp":           {OLP{Setting: with("hinge"), Schedule: Schedule{StepSize: 10, Decay: Root}, Passes: 2}, -.02, .02},
-		"olp of one":    {OLP{Setting: with("hinge"), Schedule: Schedule{StepSize: 10, Decay: Root}, Buffer: 1}, -1, -.02},
-		"oam":           {OAM{Setting: with("hinge"), Weight: .001, Passes: 1}, -.02, .02},
-		"oam of one":    {OAM{Setting: with("hinge"), Weight: .01, Buffer: 1}, -1, -.04},
-		"spauc":         {SPAUC{Setting: with("square"), Schedule: Schedule{StepSize: .1, Decay: Root}}, -.015, .015},
-		"localized-sgd": {LocalizedSGD{Setting: Setting{Base: Base{Loss: pair(t, "hinge"), Radius: 2}, Ball: 10}}, -.05, .02},
+		"ordered": {SGD{Setting: with("hinge:ordered"), Schedule: Schedule{StepSize: .1}}, -.01,
+			.01},
+		"logistic": {SGD{Setting: with("logistic"), Schedule: Schedule{StepSize: .1}}, -.01, .01},
+		"square":   {SGD{Setting: with("square"), Schedule: Schedule{StepSize: .01}}, -.01, .01},
+		"loglink":  {SGD{Setting: with("loglink"), Schedule: Schedule{StepSize: 1}}, -.01, .01},
+		"fresh": {SGD{Setting: with("hinge"), Schedule: Schedule{StepSize: .1}, Sampling: Fresh},
+			-.01, .01},
+		"lagged": {SGD{Setting: with("hinge"), Schedule: Schedule{StepSize: .1}, Output: Lagged},
+			-.01, .01},
+		"olp": {OLP{Setting: with("hinge"), Schedule: Schedule{StepSize: 10, Decay: Root},
+			Passes: 2}, -.02, .02},
+		"olp of one": {OLP{Setting: with("hinge"), Schedule: Schedule{StepSize: 10, Decay: Root},
+			Buffer: 1}, -1, -.02},
+		"oam":        {OAM{Setting: with("hinge"), Weight: .001, Passes: 1}, -.02, .02},
+		"oam of one": {OAM{Setting: with("hinge"), Weight: .01, Buffer: 1}, -1, -.04},
+		"spauc": {SPAUC{Setting: with("square"), Schedule: Schedule{StepSize: .1, Decay: Root}},
+			-.015, .015},
+		"localized-sgd": {LocalizedSGD{Setting: Setting{Base: Base{Loss: pair(t, "hinge"), Radius: 2},
+			Ball: 10}}, -.05, .02},
 	} {
 		got, std := run(c.m)
 		t.Logf("%s: %.4f ± %.4f", name, got, std)
@@ -85,7 +93,8 @@ func TestLearning(t *testing.T) {
 	own, _ := diabetes(t, 1)
 	l := pair(t, "loglink")
 	start := Risk(l, own, make([]float64, 8))
-	end := Risk(l, own, traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: with("loglink"), Schedule: Schedule{StepSize: 1}}, own.Len(), 8), own), 1))
+	end := Risk(l, own, traintest.Simulate(t, traintest.Trained(t,
+		plan(t, SGD{Setting: with("loglink"), Schedule: Schedule{StepSize: 1}}, own.Len(), 8), own), 1))
 	if end > .75*start {
 		t.Errorf("loglink: F_S falls from %g to %g only", start, end)
 	}
@@ -143,7 +152,9 @@ func TestPrivateUtility(t *testing.T) {
 			{"one-pass", 4, func(s Setting) Method { return OnePass{s, 4} }, .90},
 			{"cyclic", 1, func(s Setting) Method { return Cyclic{s, 4, 4} }, .81},
 			{"localized", 4, func(s Setting) Method { return Localized{Setting: s, StepSize: 4} }, .88},
-			{"localized, exact", 16, func(s Setting) Method { return Localized{Setting: s, StepSize: 4, Rule: Exact} }, .84},
+			{"localized, exact", 16, func(s Setting) Method {
+				return Localized{Setting: s, StepSize: 4, Rule: Exact}
+			}, .84},
 		} {
 			s := setting(t)
 			s.Ball, s.Target = 0, accountant.Cost{Epsilon: c.eps, Delta: 1 / float64(n)}
@@ -156,15 +167,17 @@ func TestPrivateUtility(t *testing.T) {
 			mean, std := meanStd(v)
 			t.Logf("n = %d, epsilon = %g, %s: %.4f ± %.4f", n, c.eps, c.name, mean, std)
 			if mean < c.least {
-				t.Errorf("n = %d, epsilon = %g, %s: %.4f ± %.4f, at least %g is expected", n, c.eps, c.name, mean, std, c.least)
+				t.Errorf("n = %d, epsilon = %g, %s: %.4f ± %.4f, at least %g is expected", n, c.eps, c.name,
+					mean, std, c.least)
 			}
 		}
 	}
 }
 
-// With the default step sizes 2048 records are nearly enough at ε = 1, of a best AUC of .9214; and the
-// order is that of the noise per step. Runs have a standard deviation of .011, .003 and .001, so that
-// means of 6 are 5 standard errors and more from where the test would fail; seeds are fixed besides.
+// With the default step sizes 2048 records are nearly enough at ε = 1, of a best AUC of .9214; and
+// the order is that of the noise per step. Runs have a standard deviation of .011, .003 and .001,
+// so that means of 6 are 5 standard errors and more from where the test would fail; seeds are fixed
+// besides.
 func TestDefaultsLearn(t *testing.T) {
 	const n = 2048
 	scale := 1 / (math.Sqrt(5) + 2.5)

@@ -37,7 +37,8 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 		c.Passes = math.Log(4 / c.Target.Delta)
 	}
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
-		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta)", float64(maxPasses))}
+		return nil, &check.Error{Name: "passes", Value: c.Passes,
+			Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta)", float64(maxPasses))}
 	}
 	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
 	if c.Rule == "" {
@@ -53,10 +54,13 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
 	if c.Rule.priced() && p.noise == train.Printed {
-		return nil, check.SettledBy(&check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none"}, "noise", "rule")
+		return nil, check.SettledBy(&check.Error{Name: "noise", Value: c.Noise,
+			Rule: "calibrated with this rule, for which the source prints none"}, "noise", "rule")
 	}
 	if c.Rule.priced() && c.Passes > maxPricedPasses {
-		return nil, check.SettledBy(&check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a record is drawn", maxPricedPasses)}, "passes", "rule=exact")
+		return nil, check.SettledBy(&check.Error{Name: "passes", Value: c.Passes,
+			Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a "+
+				"record is drawn", maxPricedPasses)}, "passes", "rule=exact")
 	}
 	event, err := p.scale(c.Rule)
 	if err != nil {
@@ -76,9 +80,12 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.price.Settle(event, accountant.MethodPLD, c.Target, p.noise == train.Calibrated); err != nil {
+	if err := p.price.Settle(event, accountant.MethodPLD, c.Target,
+		p.noise == train.Calibrated); err != nil {
 		if p.noise == train.Printed {
-			return nil, check.SettledBy(fmt.Errorf("%w; the printed formula ends near epsilon = 4, calibrated noise goes on", err), "noise=calibrated")
+			return nil, check.SettledBy(
+				fmt.Errorf("%w; the printed formula ends near epsilon = 4, calibrated noise goes on", err),
+				"noise=calibrated")
 		}
 		return nil, err
 	}
@@ -110,7 +117,9 @@ func (p *phased) scale(rule Rule) (accountant.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, event, err := calibrate(p.Target, guess, func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
+		s, event, err := calibrate(p.Target, guess, func(s float64) (accountant.Event, error) {
+			return l.event(p.Neighbours, s)
+		})
 		for range p.blocks {
 			p.scales = append(p.scales, p.occurrence*s)
 		}
@@ -123,7 +132,9 @@ func (p *phased) scale(rule Rule) (accountant.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		multiplier, event, err = calibrate(p.Target, guess, func(m float64) (accountant.Event, error) { return failing(p.Neighbours, gamma, m) })
+		multiplier, event, err = calibrate(p.Target, guess, func(m float64) (accountant.Event, error) {
+			return failing(p.Neighbours, gamma, m)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -34,24 +34,42 @@ var catalogue = []struct {
 	uses    string
 	make    func(o Options, passes int) Method
 }{
-	{"cyclic", true, "StepSize Passes", func(o Options, passes int) Method { return Cyclic{o.Setting, o.StepSize, passes} }},
-	{"one-pass", true, "StepSize", func(o Options, _ int) Method { return OnePass{o.Setting, o.StepSize} }},
-	{"minimised", true, "StepSize Noise", func(o Options, _ int) Method { return Minimised{o.Setting, o.StepSize, o.Noise} }},
+	{"cyclic", true, "StepSize Passes", func(o Options, passes int) Method {
+		return Cyclic{o.Setting, o.StepSize, passes}
+	}},
+	{"one-pass", true, "StepSize", func(o Options, _ int) Method {
+		return OnePass{o.Setting, o.StepSize}
+	}},
+	{"minimised", true, "StepSize Noise", func(o Options, _ int) Method {
+		return Minimised{o.Setting, o.StepSize, o.Noise}
+	}},
 	{"localized", true, "StepSize Passes Rule Noise", func(o Options, _ int) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
 	}},
 	{"full-batch", true, "StepSize Passes Noise", func(o Options, _ int) Method {
 		return FullBatch{o.Setting, o.StepSize, o.Passes, o.Noise}
 	}},
-	{"sgd", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(Consecutive, passes) }},
-	{"online", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(InOrder, passes) }},
-	{"random-pairs", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(Fresh, passes) }},
-	{"localized-sgd", false, "StepSize", func(o Options, _ int) Method { return LocalizedSGD{o.Setting, o.StepSize} }},
+	{"sgd", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method {
+		return o.sgd(Consecutive, passes)
+	}},
+	{"online", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method {
+		return o.sgd(InOrder, passes)
+	}},
+	{"random-pairs", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method {
+		return o.sgd(Fresh, passes)
+	}},
+	{"localized-sgd", false, "StepSize", func(o Options, _ int) Method {
+		return LocalizedSGD{o.Setting, o.StepSize}
+	}},
 	{"olp", false, "StepSize Decay Passes Buffer", func(o Options, passes int) Method {
 		return OLP{o.Setting, o.schedule(), o.Buffer, passes}
 	}},
-	{"oam", false, "StepSize Passes Buffer", func(o Options, passes int) Method { return OAM{o.Setting, o.StepSize, o.Buffer, passes} }},
-	{"spauc", false, "StepSize Decay Passes", func(o Options, passes int) Method { return SPAUC{o.Setting, o.schedule(), passes} }},
+	{"oam", false, "StepSize Passes Buffer", func(o Options, passes int) Method {
+		return OAM{o.Setting, o.StepSize, o.Buffer, passes}
+	}},
+	{"spauc", false, "StepSize Decay Passes", func(o Options, passes int) Method {
+		return SPAUC{o.Setting, o.schedule(), passes}
+	}},
 }
 
 // Methods returns the names that New takes, the private ones first, and of them the default.
@@ -85,16 +103,20 @@ func New(name string, o Options) (Method, error) {
 			return nil, err
 		}
 		passes := int(min(o.Passes, maxPasses+1))
-		if fractions := name == "localized" || name == "full-batch"; !fractions && (float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
-			return nil, &check.Error{Name: "passes", Value: o.Passes, Rule: "a whole number for " + name + ""}
+		if fractions := name == "localized" || name == "full-batch"; !fractions &&
+			(float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
+			return nil, &check.Error{Name: "passes", Value: o.Passes, Rule: "a whole number for " + name +
+				""}
 		}
 		return m.make(o, passes), nil
 	}
-	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Methods(), ", ")}
+	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
+		Rule: "one of " + strings.Join(Methods(), ", ")}
 }
 
 func (o Options) schedule() Schedule { return Schedule{StepSize: o.StepSize, Decay: o.Decay} }
 
 func (o Options) sgd(sampling Sampling, passes int) Method {
-	return SGD{Setting: o.Setting, Schedule: o.schedule(), Sampling: sampling, Output: o.Output, Lambda: o.Lambda, Passes: passes}
+	return SGD{Setting: o.Setting, Schedule: o.schedule(), Sampling: sampling, Output: o.Output,
+		Lambda: o.Lambda, Passes: passes}
 }

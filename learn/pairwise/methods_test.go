@@ -45,7 +45,8 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		}
 		p := plan(t, m, 40, 3)
 		a := traintest.Trained(t, p, r)
-		if a.Digest() == traintest.Trained(t, p, other).Digest() || a.Digest() != traintest.Trained(t, p, r).Digest() {
+		if a.Digest() == traintest.Trained(t, p, other).Digest() ||
+			a.Digest() != traintest.Trained(t, p, r).Digest() {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
 		if a.Cost() != p.Price().Cost {
@@ -77,8 +78,10 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 			t.Errorf("%s: outside of the ball: %v", name, want)
 		}
 		traintest.Resumes(t, name, a, 7, want)
-		for what, bad := range map[string][2]int{"number of records": {41, 3}, "number of features": {40, 4}} {
-			if _, err := p.Train(gaussians(t, rng, bad[0], bad[1], 1, .5, .3)); err == nil || !strings.Contains(err.Error(), what) {
+		for what, bad := range map[string][2]int{"number of records": {41, 3},
+			"number of features": {40, 4}} {
+			if _, err := p.Train(gaussians(t, rng, bad[0], bad[1], 1, .5, .3)); err == nil ||
+				!strings.Contains(err.Error(), what) {
 				t.Errorf("%s: another %s: %v", name, what, err)
 			}
 		}
@@ -117,8 +120,10 @@ func TestNew(t *testing.T) {
 		t.Error("Private")
 	}
 	for name, change := range map[string]func(o *Options){
-		"decay": func(o *Options) { o.Decay = "x" }, "output": func(o *Options) { o.Output = "x" }, "lambda": func(o *Options) { o.Lambda = -1 },
-		"step size": func(o *Options) { o.StepSize = 0 }, "passes": func(o *Options) { o.Passes = -1 }, "ball": func(o *Options) { o.Ball = -1 },
+		"decay": func(o *Options) { o.Decay = "x" }, "output": func(o *Options) { o.Output = "x" },
+		"lambda":    func(o *Options) { o.Lambda = -1 },
+		"step size": func(o *Options) { o.StepSize = 0 }, "passes": func(o *Options) { o.Passes = -1 },
+		"ball":   func(o *Options) { o.Ball = -1 },
 		"radius": func(o *Options) { o.Radius = math.NaN() },
 	} {
 		o := options(t, "sgd")
@@ -176,15 +181,20 @@ func TestOptimisationGaps(t *testing.T) {
 		lambda   float64
 		bound    func(distance float64) float64
 	}{
-		{Schedule{StepSize: .05}, Lagged, 0, func(d float64) float64 { return OptimisationGap(d, 2, .05, 4000) }},
+		{Schedule{StepSize: .05}, Lagged, 0, func(d float64) float64 {
+			return OptimisationGap(d, 2, .05, 4000)
+		}},
 		// Gradients of the regularised loss are up to 2 + 2λ·2.
-		{StrongSchedule(.4), LaggedStrong, .2, func(float64) float64 { return StrongOptimisationGap(2.8, .4, 4000) }},
+		{StrongSchedule(.4), LaggedStrong, .2, func(float64) float64 {
+			return StrongOptimisationGap(2.8, .4, 4000)
+		}},
 	} {
 		w, least := minimum(c.lambda)
 		start := sum.value(make([]float64, 3)) - least
 		mean := 0.0
 		for seed := range uint64(50) {
-			p := plan(t, SGD{Setting: s, Schedule: c.schedule, Output: c.output, Lambda: c.lambda, Passes: 100}, 40, 3)
+			p := plan(t, SGD{Setting: s, Schedule: c.schedule, Output: c.output, Lambda: c.lambda,
+				Passes: 100}, 40, 3)
 			v := traintest.Simulate(t, traintest.Trained(t, p, r), seed)
 			mean += (sum.value(v) + c.lambda*floats.Dot(v, v) - least) / 50
 		}

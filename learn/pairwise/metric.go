@@ -15,22 +15,22 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Metric learns a Mahalanobis distance (x-x′)ᵀM(x-x′), M positive semidefinite, by which records of one
-// class are near to each other and others far. The loss of two records is the logistic one,
+// Metric learns a Mahalanobis distance (x-x′)ᵀM(x-x′), M positive semidefinite, by which records of
+// one class are near to each other and others far. The loss of two records is the logistic one,
 //
 //	f(M; z, z′) = ln(1 + e^{-τ(b - (x-x′)ᵀM(x-x′))}),   τ = 1 for records of one class, else -1,
 //
-// convex in M. The method is OnePass: phases of ⌊n/2ᵏ⌋ records, steps of η/4ᵏ on a record and the one
-// before it, the average noised, and projected to the positive semidefinite matrices of Frobenius norm
-// at most Bound. The model is M, d×d and row by row; geometry.FactorPSD makes L of rank r with
-// M ≈ LᵀL of it, which costs nothing. (To learn L itself is not convex, and steps on it may drive runs
-// apart: no sensitivity is known.) Cost: O(d²) a record, O(d³) a phase.
+// convex in M. The method is OnePass: phases of ⌊n/2ᵏ⌋ records, steps of η/4ᵏ on a record and the
+// one before it, the average noised, and projected to the positive semidefinite matrices of
+// Frobenius norm at most Bound. The model is M, d×d and row by row; geometry.FactorPSD makes L of
+// rank r with M ≈ LᵀL of it, which costs nothing. (To learn L itself is not convex, and steps on it
+// may drive runs apart: no sensitivity is known.) Cost: O(d²) a record, O(d³) a phase.
 //
-// Privacy: with ‖x‖ ≤ R the feature (x-x′)(x-x′)ᵀ has Frobenius norm ‖x-x′‖² ≤ 4R², so that
-// G = 4R² and L = (4R²)²/4 = 4R⁴ on all symmetric matrices. Steps of at most 2/L are non-expansive; a
+// Privacy: with ‖x‖ ≤ R the feature (x-x′)(x-x′)ᵀ has Frobenius norm ‖x-x′‖² ≤ 4R², so that G = 4R²
+// and L = (4R²)²/4 = 4R⁴ on all symmetric matrices. Steps of at most 2/L are non-expansive; a
 // record is in two gradients, each of which it changes by at most 2G, so that Δ_k = 4Gη_k. Within a
-// phase nothing is projected; between phases projecting is post-processing. The noise is normal on the
-// space of symmetric matrices: variance σ² on the diagonal, σ²/2 off it, which is σ² on every
+// phase nothing is projected; between phases projecting is post-processing. The noise is normal on
+// the space of symmetric matrices: variance σ² on the diagonal, σ²/2 off it, which is σ² on every
 // coordinate of an orthonormal basis.
 type Metric struct {
 	Radius float64 // R, public: longer records are shortened
@@ -52,12 +52,15 @@ func (c Metric) Plan(n, d int) (train.Plan, error) {
 		ok         bool
 		value      any
 	}{
-		{"radius", train.ScaleRule + ": a public bound on the norm of a record's features", train.InScale(c.Radius), c.Radius},
+		{"radius", train.ScaleRule + ": a public bound on the norm of a record's features",
+			train.InScale(c.Radius), c.Radius},
 		{"bound", train.ScaleRule + ": of the norm of the matrix", train.InScale(c.Bound), c.Bound},
-		{"threshold", "0 for the squared radius, or " + train.ScaleRule, c.Threshold == 0 || train.InScale(c.Threshold), c.Threshold},
+		{"threshold", "0 for the squared radius, or " + train.ScaleRule, c.Threshold == 0 ||
+			train.InScale(c.Threshold), c.Threshold},
 		{"number of records", "at least 4", n >= 4, n},
 		{"dimension", fmt.Sprintf("between 1 and %d", maxMetricDim), d >= 1 && d <= maxMetricDim, d},
-		{"neighbours", "replace one record: phases and pairs are fixed by the records' numbers", c.Neighbours == 0 || c.Neighbours == accountant.ReplaceOne, c.Neighbours},
+		{"neighbours", "replace one record: phases and pairs are fixed by the records' numbers",
+			c.Neighbours == 0 || c.Neighbours == accountant.ReplaceOne, c.Neighbours},
 	} {
 		if !v.ok {
 			return nil, &check.Error{Name: v.name, Value: v.value, Rule: v.rule}
@@ -75,16 +78,19 @@ func (c Metric) Plan(n, d int) (train.Plan, error) {
 	limit := 8 / smooth * (1 - train.Slack) // the first phase takes a quarter
 	if c.StepSize == 0 {
 		coordinates := float64(d) * float64(d+1) / 2
-		c.StepSize = min(2*c.Bound/g*min(1/math.Sqrt(float64(n)), 1/(4*star*math.Sqrt(coordinates))), limit)
+		c.StepSize = min(2*c.Bound/g*min(1/math.Sqrt(float64(n)), 1/(4*star*math.Sqrt(coordinates))),
+			limit)
 	}
 	if !(c.StepSize > 0 && c.StepSize <= limit) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g, beyond which steps are expansive", limit)}
+		return nil, &check.Error{Name: "step size", Value: c.StepSize,
+			Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g, beyond which steps are expansive", limit)}
 	}
 	p := &metricPlan{c: c, n: n, d: d}
 	p.price = train.Price{Method: "metric", Records: n, Dim: d, Relation: accountant.ReplaceOne}
 	from := 0
 	for k := 1; n>>k >= 2; k++ {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + n>>k, Releases: 1, StepSize: c.StepSize / math.Pow(4, float64(k))}
+		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + n>>k, Releases: 1,
+			StepSize: c.StepSize / math.Pow(4, float64(k))}
 		b.Sensitivity = 4 * g * b.StepSize * (1 + train.Slack)
 		b.Deviation = b.Sensitivity * star
 		if b.Deviation < leastNoise*c.Bound {
@@ -93,10 +99,12 @@ func (c Metric) Plan(n, d int) (train.Plan, error) {
 		p.price.Blocks, from = append(p.price.Blocks, b), b.To
 	}
 	if len(p.price.Blocks) == 0 {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: "larger: the noise would be lost in rounding"}
+		return nil, &check.Error{Name: "step size", Value: c.StepSize,
+			Rule: "larger: the noise would be lost in rounding"}
 	}
 	// The phases have records of their own: the run costs what one does.
-	event := accountant.Gaussian{NoiseMultiplier: min(p.price.Blocks[0].Multiplier(), accountant.MaxNoise), Neighbours: accountant.ReplaceOne}
+	event := accountant.Gaussian{NoiseMultiplier: min(p.price.Blocks[0].Multiplier(),
+		accountant.MaxNoise), Neighbours: accountant.ReplaceOne}
 	for _, b := range p.price.Blocks {
 		event.NoiseMultiplier = min(event.NoiseMultiplier, b.Multiplier())
 	}
@@ -115,22 +123,28 @@ func (p *metricPlan) Price() train.Price { return p.price.Clone() }
 // Compare has the noise in use alone.
 func (p *metricPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
-	return []train.PriceRow{{Noise: train.Calibrated, Reading: "two gradients of 2G each (4Gη)", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}}, nil
+	return []train.PriceRow{{Noise: train.Calibrated, Reading: "two gradients of 2G each (4Gη)",
+		Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true,
+		Holds: true}}, nil
 }
 
 // Train returns the method on these records, whose responses are their classes, any numbers.
 func (p *metricPlan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil || r.Len() != p.n || r.Dim() != p.d || !r.HasResponses() {
-		return nil, &check.Error{Name: "records", Value: "others", Rule: fmt.Sprintf("%d of dimension %d, with classes", p.n, p.d)}
+		return nil, &check.Error{Name: "records", Value: "others",
+			Rule: fmt.Sprintf("%d of dimension %d, with classes", p.n, p.d)}
 	}
 	own := r.Shortened(p.c.Radius)
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm pairwise metric v1\n%v %v %v %v %v\n%v\n%x\n", p.c.Radius, p.c.Bound, p.c.Threshold, p.n, p.d, p.price.Blocks, own.Digest())
+	fmt.Fprintf(h, "darrm pairwise metric v1\n%v %v %v %v %v\n%v\n%x\n", p.c.Radius, p.c.Bound,
+		p.c.Threshold, p.n, p.d, p.price.Blocks, own.Digest())
 	last := p.price.Blocks[len(p.price.Blocks)-1].Deviation
-	return algorithm{p.price.Cost, len(p.price.Blocks), [32]byte(h.Sum(nil)), last / math.Sqrt2, func(coins train.Coins) train.Run {
-		v := func() []float64 { return make([]float64, p.d*p.d) }
-		return &metricRun{p: p, rows: own, noise: coins.Normals(), m: v(), u: v(), sum: v(), z: v(), apart: make([]float64, p.d)}
-	}}, nil
+	return algorithm{p.price.Cost, len(p.price.Blocks), [32]byte(h.Sum(nil)), last / math.Sqrt2,
+		func(coins train.Coins) train.Run {
+			v := func() []float64 { return make([]float64, p.d*p.d) }
+			return &metricRun{p: p, rows: own, noise: coins.Normals(), m: v(), u: v(), sum: v(), z: v(),
+				apart: make([]float64, p.d)}
+		}}, nil
 }
 
 // metricRun is one run of Metric. Its state is the last phase's matrix.

@@ -21,7 +21,8 @@ func striped(t testing.TB, n int, seed uint64) *data.Records {
 	rows, y := make([][]float64, n), make([]float64, n)
 	for i := range rows {
 		y[i] = float64(rng.IntN(2))
-		rows[i] = []float64{0.08*(2*y[i]-1) + 0.03*rng.NormFloat64(), 0.35 * rng.NormFloat64(), 0.35 * rng.NormFloat64(), 0.35 * rng.NormFloat64()}
+		rows[i] = []float64{0.08*(2*y[i]-1) + 0.03*rng.NormFloat64(), 0.35 * rng.NormFloat64(),
+			0.35 * rng.NormFloat64(), 0.35 * rng.NormFloat64()}
 	}
 	return records(t, rows, y)
 }
@@ -53,7 +54,8 @@ func nearest(m []float64, others, test *data.Records) float64 {
 // A private metric's nearest neighbours are better than Euclid's: it finds which feature counts.
 func TestMetricBeatsEuclid(t *testing.T) {
 	own := striped(t, 100_000, 1)
-	p := plan(t, Metric{Radius: 0.8, Bound: 20, Target: accountant.Cost{Epsilon: 4, Delta: 1e-6}, Threshold: 0.3}, own.Len(), own.Dim())
+	p := plan(t, Metric{Radius: 0.8, Bound: 20, Target: accountant.Cost{Epsilon: 4, Delta: 1e-6},
+		Threshold: 0.3}, own.Len(), own.Dim())
 	m := traintest.Simulate(t, traintest.Trained(t, p, own), 1)
 	others, test := striped(t, 400, 2), striped(t, 400, 3)
 	euclid := nearest([]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, others, test)
@@ -65,7 +67,8 @@ func TestMetricBeatsEuclid(t *testing.T) {
 // A step goes against the gradient, by central differences of the loss.
 func TestMetricGradient(t *testing.T) {
 	r := records(t, [][]float64{{0.5, -0.2}, {-0.3, 0.4}, {0.1, 0.9}}, []float64{0, 1, 1})
-	e := &metricRun{p: &metricPlan{c: Metric{Threshold: 0.7}, d: 2}, rows: r, apart: make([]float64, 2)}
+	e := &metricRun{p: &metricPlan{c: Metric{Threshold: 0.7}, d: 2}, rows: r,
+		apart: make([]float64, 2)}
 	at := []float64{0.3, 0.1, 0.1, 0.8}
 	for _, pair := range [][2]int{{1, 0}, {2, 1}} {
 		f := func(m []float64) float64 {
@@ -108,14 +111,17 @@ func TestMetricSensitivity(t *testing.T) {
 		for i := range rows {
 			rows[i], y[i] = draw()
 		}
-		p := plan(t, Metric{Radius: 0.8, Bound: 5, Threshold: 0.05 + 2*rng.Float64(), StepSize: 4 * rng.Float64(), Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}, n, d).(*metricPlan)
+		p := plan(t, Metric{Radius: 0.8, Bound: 5, Threshold: 0.05 + 2*rng.Float64(),
+			StepSize: 4 * rng.Float64(), Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}, n,
+			d).(*metricPlan)
 		b := p.price.Blocks[0]
 		if want := 4 * 4 * 0.8 * 0.8 * b.StepSize; math.Abs(b.Sensitivity-want) > 1e-9*want {
 			t.Fatalf("sensitivity %g, not %g", b.Sensitivity, want)
 		}
 		end := func() []float64 {
 			v := func() []float64 { return make([]float64, d*d) }
-			e := &metricRun{p: p, rows: records(t, rows, y).Shortened(0.8), noise: traintest.Silent{}, m: v(), u: v(), sum: v(), z: v(), apart: make([]float64, d)}
+			e := &metricRun{p: p, rows: records(t, rows, y).Shortened(0.8), noise: traintest.Silent{},
+				m: v(), u: v(), sum: v(), z: v(), apart: make([]float64, d)}
 			if err := e.Round(context.Background(), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -141,8 +147,12 @@ func TestMetricRefusals(t *testing.T) {
 		t.Errorf("costs %v", p.Price().Cost)
 	}
 	for name, change := range map[string]func(m *Metric){
-		"radius": func(m *Metric) { m.Radius = 0 }, "bound": func(m *Metric) { m.Bound = math.Inf(1) }, "threshold": func(m *Metric) { m.Threshold = -1 },
-		"step size": func(m *Metric) { m.StepSize = 2.1 }, "target": func(m *Metric) { m.Target.Delta = 0 }, "neighbours": func(m *Metric) { m.Neighbours = accountant.AddOrRemoveOne },
+		"radius": func(m *Metric) { m.Radius = 0 }, "bound": func(m *Metric) { m.Bound = math.Inf(1) },
+		"threshold": func(m *Metric) { m.Threshold = -1 },
+		"step size": func(m *Metric) { m.StepSize = 2.1 }, "target": func(m *Metric) {
+			m.Target.Delta =
+				0
+		}, "neighbours": func(m *Metric) { m.Neighbours = accountant.AddOrRemoveOne },
 	} {
 		m := good
 		change(&m)
@@ -163,18 +173,23 @@ func TestMetricRefusals(t *testing.T) {
 
 // The noise of a phase has variance σ² along every symmetric matrix of norm 1: along diagonal ones,
 // others, and mixed. Means of 4000 squares are off by more than 0.12 with probability below 1e-7;
-// noise that were halved off the diagonal once more, or drawn for either half, is off by 0.5 or more.
+// noise that were halved off the diagonal once more, or drawn for either half, is off by 0.5 or
+// more.
 func TestMetricNoise(t *testing.T) {
-	good := Metric{Radius: 1, Bound: 1e9, StepSize: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
+	good := Metric{Radius: 1, Bound: 1e9, StepSize: 1,
+		Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
 	p := plan(t, good, 4, 2).(*metricPlan)
 	r := records(t, [][]float64{{0, 0}, {0, 0}, {0, 0}, {0, 0}}, []float64{0, 1, 0, 1})
-	along := [][]float64{{1, 0, 0, 0}, {0, math.Sqrt2 / 2, math.Sqrt2 / 2, 0}, {0.6, 0.4 * math.Sqrt2, 0.4 * math.Sqrt2, 0}}
+	along := [][]float64{{1, 0, 0, 0}, {0, math.Sqrt2 / 2, math.Sqrt2 / 2, 0},
+		{0.6, 0.4 * math.Sqrt2, 0.4 * math.Sqrt2, 0}}
 	squares := make([]float64, len(along))
 	const runs = 4000
 	for seed := range uint64(runs) {
 		v := func() []float64 { return make([]float64, 4) }
-		e := &metricRun{p: p, rows: r, noise: stream.Seeded(seed).Normals(), m: []float64{1e6, 0, 0, 1e6}, u: v(), sum: v(), z: v(), apart: make([]float64, 2)}
-		if err := e.Round(t.Context(), 0); err != nil { // far inside the set, so that nothing is projected
+		e := &metricRun{p: p, rows: r, noise: stream.Seeded(seed).Normals(), m: []float64{1e6, 0, 0, 1e6},
+			u: v(), sum: v(), z: v(), apart: make([]float64, 2)}
+		// far inside the set, so that nothing is projected
+		if err := e.Round(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		for k, a := range along {

@@ -21,10 +21,10 @@ import (
 // The source approaches the minimiser by random steps, to G²ζ_k/n_k with probability 1-δ/4, and
 // pays 2Gζ_k for it. Here the solver is deterministic and ends at a gradient of norm γ, which costs
 // γ/α_k in each world and no probability. A loss with kinks is replaced by its Moreau envelope,
-// which has the same slopes and is below it by at most half of the source's G²ζ_k/n_k: the minimiser
-// of what is minimised is what the account is about, and F_{S_k} is still minimised as well as in
-// the source. Cost: O(n_k·ln) gradients over all pairs for the hinge, each of O(n_k·(d + ln n_k));
-// for smooth losses √(ζ_k·n_k·L) in place of n_k.
+// which has the same slopes and is below it by at most half of the source's G²ζ_k/n_k: the
+// minimiser of what is minimised is what the account is about, and F_{S_k} is still minimised as
+// well as in the source. Cost: O(n_k·ln) gradients over all pairs for the hinge, each of O(n_k·(d +
+// ln n_k)); for smooth losses √(ζ_k·n_k·L) in place of n_k.
 type Minimised struct {
 	Setting
 	// Scale is ζ; 0 is (D/G)·min{4/√n, 1/(M·√d)} for noise M·Gζ_k, which needs a ball.
@@ -66,7 +66,8 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if n < 4 {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+		return nil, &check.Error{Name: "number of records", Value: n,
+			Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
 	}
 	p := &minimised{task: t, noise: c.Noise}
 	p.price = train.Price{Method: "minimised", Records: n, Dim: d, Relation: t.Neighbours}
@@ -97,14 +98,17 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 	for _, b := range p.price.Blocks {
 		least = min(least, b.Multiplier())
 	}
-	event := accountant.Event(accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: t.Neighbours})
-	if err := p.price.Settle(event, accountant.MethodGaussian, t.Target, p.noise == train.Calibrated); err != nil {
+	event := accountant.Event(accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise),
+		Neighbours: t.Neighbours})
+	if err := p.price.Settle(event, accountant.MethodGaussian, t.Target,
+		p.noise == train.Calibrated); err != nil {
 		return nil, check.SettledBy(err, "noise=calibrated")
 	}
 	p.star = star
 	first := p.phases[0]
 	p.price.Notes = []string{
-		fmt.Sprintf("zeta = %.6g, G = %.6g; the first minimiser is found to a gradient of norm %.3g, of a loss at most %.3g below the stated", p.zeta, p.norm, first.tolerance, first.bias),
+		fmt.Sprintf("zeta = %.6g, G = %.6g; the first minimiser is found to a gradient of norm %.3g, "+
+			"of a loss at most %.3g below the stated", p.zeta, p.norm, first.tolerance, first.bias),
 	}
 	return p, nil
 }
@@ -113,7 +117,8 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 	if zeta == 0 {
 		if p.Ball == 0 {
-			return 0, check.SettledBy(&check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
+			return 0, check.SettledBy(&check.Error{Name: "step size", Value: 0,
+				Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
 		}
 		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
 	}
@@ -147,7 +152,8 @@ func (p *minimised) makePhases(scale float64) error {
 		}
 		// At most n²/4 of the n(n-1)/2 pairs are of two classes.
 		o.curvature = o.task.smooth * n / (2 * (n - 1)) * (1 + train.Slack)
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + records, Releases: 1, StepSize: zeta}
+		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + records, Releases: 1,
+			StepSize: zeta}
 		// The centre is in W, or no longer than a thousand times what noise makes it, and the
 		// minimiser within G/α of it.
 		length := p.norm/o.alpha + p.Ball
@@ -167,7 +173,8 @@ func (p *minimised) makePhases(scale float64) error {
 		from = b.To
 	}
 	if len(p.phases) == 0 {
-		return &check.Error{Name: "step size", Value: p.zeta, Rule: "larger: its noise is within the rounding of float64"}
+		return &check.Error{Name: "step size", Value: p.zeta,
+			Rule: "larger: its noise is within the rounding of float64"}
 	}
 	return nil
 }
@@ -189,13 +196,16 @@ func (p *minimised) Compare() ([]train.PriceRow, error) {
 		reading    string
 		multiplier float64
 	}{
-		{train.Printed, "printed: the minimiser moves by 2Gζ, random steps leave 2Gζ; no √2", classicalNoise(p.Target) / math.Sqrt2},
+		{train.Printed, "printed: the minimiser moves by 2Gζ, random steps leave 2Gζ; no √2",
+			classicalNoise(p.Target) / math.Sqrt2},
 		{Corrected, "corrected: with √2", classicalNoise(p.Target)},
 		{train.Calibrated, "corrected, by the exact account", half},
 	} {
-		row := train.PriceRow{Noise: r.noise, Reading: r.reading, Sensitivity: 4 * unit, Deviation: 4 * unit * r.multiplier, Holds: true}
+		row := train.PriceRow{Noise: r.noise, Reading: r.reading, Sensitivity: 4 * unit,
+			Deviation: 4 * unit * r.multiplier, Holds: true}
 		// Lemma 5 leaves δ/2 for the noise.
-		if row.Epsilon, err = accountant.GaussianEpsilon(min(r.multiplier*(1-train.Slack), accountant.MaxNoise), p.Target.Delta/2); err != nil {
+		if row.Epsilon, err = accountant.GaussianEpsilon(min(r.multiplier*(1-train.Slack),
+			accountant.MaxNoise), p.Target.Delta/2); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
@@ -204,7 +214,10 @@ func (p *minimised) Compare() ([]train.PriceRow, error) {
 	if p.noise != train.Calibrated {
 		deviation = b.Deviation
 	}
-	certified := train.PriceRow{Noise: p.noise, Reading: "certified: a deterministic solver, the whole of δ for the noise", Sensitivity: b.Sensitivity, Deviation: deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}
+	certified := train.PriceRow{Noise: p.noise,
+		Reading:     "certified: a deterministic solver, the whole of δ for the noise",
+		Sensitivity: b.Sensitivity, Deviation: deviation, Epsilon: p.price.Cost.Epsilon, InUse: true,
+		Holds: true}
 	rows = append(rows, certified)
 	return rows, nil
 }

@@ -53,12 +53,14 @@ func (e *minimisedRun) Round(ctx context.Context, k int) error {
 // Optimization, 2004, Section 2.2). The minimiser is within G/α of the centre, and J falls to
 // within (1-√(α/L))ᵏ·L·(G/α)² of its minimum, so how many steps always suffice is known
 // beforehand: that the search ends does not depend on the data.
-func (o *objective) minimise(ctx context.Context, rows samples, from, to int, centre, w []float64) error {
+func (o *objective) minimise(ctx context.Context, rows samples, from, to int, centre,
+	w []float64) error {
 	t := &o.task
 	smooth := o.curvature + o.alpha
 	far := t.norm / o.alpha
 	// At the extrapolated points ‖∇J‖ ≤ 3L√(2·gap/α).
-	orders := math.Log(18) + 3*math.Log(smooth) + 2*math.Log(far) - 2*math.Log(o.tolerance/2) - math.Log(o.alpha)
+	orders := math.Log(18) + 3*math.Log(smooth) + 2*math.Log(far) - 2*math.Log(o.tolerance/2) -
+		math.Log(o.alpha)
 	root := math.Sqrt(o.alpha / smooth)
 	limit := 100 + 2/root*max(1, orders)
 	momentum := (1 - root) / (1 + root)
@@ -76,7 +78,8 @@ func (o *objective) minimise(ctx context.Context, rows samples, from, to int, ce
 		for j := range g {
 			g[j] += o.alpha * (v[j] - centre[j])
 		}
-		if vec.Norm(g)*(1+vec.Slack(t.d))+o.rounding(to-from, max(vec.Norm(v), vec.Norm(centre))) <= o.tolerance {
+		if vec.Norm(g)*(1+vec.Slack(t.d))+o.rounding(to-from, max(vec.Norm(v), vec.Norm(centre))) <=
+			o.tolerance {
 			copy(w, v)
 			return nil
 		}
@@ -89,7 +92,8 @@ func (o *objective) minimise(ctx context.Context, rows samples, from, to int, ce
 	if math.IsNaN(vec.Norm(g)) {
 		return train.ErrDiverged
 	}
-	return fmt.Errorf("no point with a gradient of norm %g was found in %g steps", o.tolerance, limit) // cannot happen
+	// cannot happen
+	return fmt.Errorf("no point with a gradient of norm %g was found in %g steps", o.tolerance, limit)
 }
 
 // rounding bounds the norm of the rounding error of J's gradient over a number of records, at

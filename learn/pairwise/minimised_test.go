@@ -33,8 +33,10 @@ func TestMinimisedSchedule(t *testing.T) {
 		delta, ball                                  float64
 		zeta, first, alpha, moves, sigma, exact, gap float64
 	}{
-		{256, 8, 1. / 256, .5, 1.22937511e-2, 3.07343778e-3, 5.083884, 2.45875022e-2, 8.83883476e-2, 5.85631764e-2, 9.604493e-5},
-		{4096, 10, 1e-5, 1, 1.58563469e-2, 3.96408673e-3, .246352, 3.17126939e-2, 1.58113883e-1, 1.23176568e-1, 7.742357e-6},
+		{256, 8, 1. / 256, .5, 1.22937511e-2, 3.07343778e-3, 5.083884, 2.45875022e-2, 8.83883476e-2,
+			5.85631764e-2, 9.604493e-5},
+		{4096, 10, 1e-5, 1, 1.58563469e-2, 3.96408673e-3, .246352, 3.17126939e-2, 1.58113883e-1,
+			1.23176568e-1, 7.742357e-6},
 	} {
 		s := hingeSetting(t)
 		s.Ball, s.Target.Delta = c.ball, c.delta
@@ -45,7 +47,8 @@ func TestMinimisedSchedule(t *testing.T) {
 		must.Near(t, "alpha_1", o.alpha, c.alpha, 2e-6)
 		must.Near(t, "sigma_1", b.Deviation, c.sigma, 1e-8)
 		must.Near(t, "tolerance", 2*o.bias, c.gap, 1e-6)
-		must.Near(t, "radius", p.norm*b.StepSize*float64(b.To-b.From), map[int]float64{256: 7.868001e-1, 4096: 2 * 3.96408673e-3 * 2048}[c.n], 1e-6)
+		must.Near(t, "radius", p.norm*b.StepSize*float64(b.To-b.From),
+			map[int]float64{256: 7.868001e-1, 4096: 2 * 3.96408673e-3 * 2048}[c.n], 1e-6)
 		rows, err := p.Compare()
 		if err != nil {
 			t.Fatal(err)
@@ -71,14 +74,17 @@ func TestMinimisedSchedule(t *testing.T) {
 			t.Errorf("%+v", rows[i])
 		}
 	}
-	if d, err := accountant.GaussianDelta(classicalNoise(printed.Target)/math.Sqrt2, 1); err != nil || math.Abs(d-2.45e-5) > 1e-7 {
+	if d, err := accountant.GaussianDelta(classicalNoise(printed.Target)/math.Sqrt2, 1); err != nil ||
+		math.Abs(d-2.45e-5) > 1e-7 {
 		t.Errorf("delta = %g (%v)", d, err)
 	}
 	// With a square loss, whose slopes have both signs, its room is half: still enough at ε = 1,
 	// not where the classical formula ends.
 	square := setting(t)
-	square.Loss, square.Clip, square.Target = pair(t, "square"), 1, accountant.Cost{Epsilon: 200, Delta: 1e-5}
-	if _, err := (Minimised{Setting: square, Noise: train.Printed}).Plan(64, 2); err == nil || !slices.Contains(check.Settling(err), "noise=calibrated") {
+	square.Loss, square.Clip, square.Target = pair(t, "square"), 1,
+		accountant.Cost{Epsilon: 200, Delta: 1e-5}
+	if _, err := (Minimised{Setting: square, Noise: train.Printed}).Plan(64, 2); err == nil ||
+		!slices.Contains(check.Settling(err), "noise=calibrated") {
 		t.Errorf("printed noise at epsilon = 200: %v", err)
 	}
 	// The certified noise is below the source's, corrected and exact, by 4σ*(ε, δ/2) to σ*(ε, δ).
@@ -103,7 +109,10 @@ func TestMinimisedSolver(t *testing.T) {
 			t.Fatal(err)
 		}
 		hinge := newPairSum(&p.task, own, b.From, b.To)
-		value := func(v []float64) float64 { d := floats.Distance(v, w, 2); return hinge.value(v) + o.alpha/2*d*d }
+		value := func(v []float64) float64 {
+			d := floats.Distance(v, w, 2)
+			return hinge.value(v) + o.alpha/2*d*d
+		}
 		// The reference: full subgradients with steps 2/(α(j+1)), the best iterate.
 		u, g := append([]float64(nil), w...), make([]float64, 8)
 		best := value(u)
@@ -125,10 +134,10 @@ func TestMinimisedSolver(t *testing.T) {
 	}
 }
 
-// Acceptance 12, for the source's random solver, which Minimised replaces: ⌈n_k²·ln(8/δ)/4⌉ steps of
-// Algorithm 1, a thousandth of what is proved to be enough, come within G²ζ_k/n_k of the minimum in
-// every run: 10, or 100 with DARRM_LONG=1. Half of the allowance is what the reference, a minimiser
-// of the smoothed loss, leaves open itself; the runs' own misses are about a tenth of it.
+// Acceptance 12, for the source's random solver, which Minimised replaces: ⌈n_k²·ln(8/δ)/4⌉ steps
+// of Algorithm 1, a thousandth of what is proved to be enough, come within G²ζ_k/n_k of the minimum
+// in every run: 10, or 100 with DARRM_LONG=1. Half of the allowance is what the reference, a
+// minimiser of the smoothed loss, leaves open itself; the runs' own misses are about a tenth of it.
 func TestRandomStepsReachTheMinimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s := hingeSetting(t)
@@ -149,10 +158,14 @@ func TestRandomStepsReachTheMinimum(t *testing.T) {
 			t.Fatal(err)
 		}
 		hinge := newPairSum(&p.task, own, b.From, b.To)
-		value := func(v []float64) float64 { d := floats.Distance(v, centre, 2); return hinge.value(v) + o.alpha/2*d*d }
+		value := func(v []float64) float64 {
+			d := floats.Distance(v, centre, 2)
+			return hinge.value(v) + o.alpha/2*d*d
+		}
 		weight := b.StepSize * float64(n) // ζ_k·n_k
 		allowed := p.norm * p.norm * b.StepSize / float64(n)
-		least, worst := value(exact)-o.bias, 0.0 // F_k is at least the envelope's minimum, which is at least this
+		// F_k is at least the envelope's minimum, which is at least this
+		least, worst := value(exact)-o.bias, 0.0
 		for range runs {
 			e := newIterates(&p.task, LaggedStrong)
 			e.from(centre)
@@ -161,7 +174,8 @@ func TestRandomStepsReachTheMinimum(t *testing.T) {
 			before := rng.IntN(n)
 			for j := 1; j <= int(math.Ceil(float64(n)*float64(n)*math.Log(8*256)/4)); j++ {
 				now := rng.IntN(n)
-				e.step(j, weight/float64(j+1), own.Row(b.From+now), own.Response(b.From+now), own.Row(b.From+before), own.Response(b.From+before))
+				e.step(j, weight/float64(j+1), own.Row(b.From+now), own.Response(b.From+now),
+					own.Row(b.From+before), own.Response(b.From+before))
 				before = now
 			}
 			worst = max(worst, value(e.model())-least)
@@ -219,7 +233,8 @@ func TestMinimisedPaysForItsTolerance(t *testing.T) {
 		o := p.phases[k]
 		want := (p.occurrence*p.norm/float64(b.To-b.From) + 2*o.tolerance) / o.alpha
 		if !(o.tolerance > 0) || b.Sensitivity < want || b.Deviation < want*p.star {
-			t.Errorf("%s: sensitivity %g and noise %g, for %g and %g", b.Name, b.Sensitivity, b.Deviation, want, want*p.star)
+			t.Errorf("%s: sensitivity %g and noise %g, for %g and %g", b.Name, b.Sensitivity, b.Deviation,
+				want, want*p.star)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import "math"
 // the margin is.
 func occurrences(draws, n int, least float64) []float64 {
 	total, odds := float64(draws), -math.Log(float64(n)-1) // ln(p/(1-p))
-	least = max(least, 1e-200)                             // far from underflow; what is less is never promised
+	// far from underflow; what is less is never promised
+	least = max(least, 1e-200)
 	logs := []float64{total * math.Log1p(-1/float64(n))}
 	top, at := logs[0], 0
 	for q := 1; q <= draws; q++ {

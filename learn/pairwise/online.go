@@ -36,7 +36,8 @@ func NewOnline(s Setting, d int, schedule Schedule, output Output) (*Online, err
 	if err != nil {
 		return nil, err
 	}
-	return &Online{e: newIterates(&t, output), schedule: schedule, x: make([]float64, d), now: make([]float64, d)}, nil
+	return &Online{e: newIterates(&t, output), schedule: schedule, x: make([]float64, d),
+		now: make([]float64, d)}, nil
 }
 
 // Learn takes the next example of the stream: a step on it and the one before, or none for the
@@ -44,7 +45,8 @@ func NewOnline(s Setting, d int, schedule Schedule, output Output) (*Online, err
 // Cost: O(d).
 func (o *Online) Learn(x []float64, y float64) error {
 	if len(x) != len(o.x) {
-		return &check.Error{Name: "dimension", Value: len(x), Rule: fmt.Sprintf("%d, as of the stream", len(o.x))}
+		return &check.Error{Name: "dimension", Value: len(x),
+			Rule: fmt.Sprintf("%d, as of the stream", len(o.x))}
 	}
 	if err := o.e.t.Loss.Check(y); err != nil {
 		return err
@@ -80,7 +82,8 @@ func (o *Online) Model() ([]float64, error) {
 func (t *task) shorten(x []float64) error {
 	for j, v := range x {
 		if !(math.Abs(v) <= data.MaxMagnitude) {
-			return fmt.Errorf("feature %d = %v, but it must be at most %g in size", j+1, v, data.MaxMagnitude)
+			return fmt.Errorf("feature %d = %v, but it must be at most %g in size", j+1, v,
+				data.MaxMagnitude)
 		}
 	}
 	if t.Radius > 0 {

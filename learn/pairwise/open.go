@@ -35,7 +35,8 @@ func newOpen(s Setting, name string, n, d, rounds int, schedule *Schedule) (*ope
 	p := &open{task: t, rounds: rounds}
 	p.price = train.Price{
 		Method: name, Records: n, Dim: d, Cost: accountant.Cost{Epsilon: math.Inf(1)},
-		Blocks: []train.Block{{Name: "all records", To: n}}, Notes: []string{"the method promises no privacy"},
+		Blocks: []train.Block{{Name: "all records", To: n}},
+		Notes:  []string{"the method promises no privacy"},
 	}
 	return p, nil
 }
@@ -52,7 +53,8 @@ func (p *open) Train(r *data.Records) (train.Algorithm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newAlgorithm(&p.task, p.price, own, p.rounds, 0, p.details, func(c train.Coins) train.Run { return p.start(own, c) }), nil
+	return newAlgorithm(&p.task, p.price, own, p.rounds, 0, p.details,
+		func(c train.Coins) train.Run { return p.start(own, c) }), nil
 }
 
 // passesOr10 is the number of passes, of which the literature makes ten.

@@ -17,8 +17,8 @@ import (
 //
 // The loss is convex and smooth. Cost: a gradient a record; memory for the records alone.
 //
-// Privacy: a step of at most 2/L is non-expansive, so a record that is replaced moves every
-// iterate of its phase, and their average, by at most Δ_k = cGη_k, with certainty. Other phases see it
+// Privacy: a step of at most 2/L is non-expansive, so a record that is replaced moves every iterate
+// of its phase, and their average, by at most Δ_k = cGη_k, with certainty. Other phases see it
 // through the noised average only.
 type OnePass struct {
 	Setting
@@ -26,16 +26,17 @@ type OnePass struct {
 	StepSize float64
 }
 
-// Cyclic is OnePass with k passes over each phase's records, always in the same order, each pass with
-// partners of its own: pass p, from 0, pairs record i with record i - s_p of the phase, around its end,
+// Cyclic is OnePass with k passes over each phase's records, always in the same order, each pass
+// with partners of its own: pass p, from 0, pairs record i with record i - s_p of the phase, around
+// its end,
 //
 //	s_p = 1 + ⌊p·⌊n_k/2⌋/k⌋.
 //
 // So the k·n_k pairs are different as far as there are as many, which is what a gradient over all
 // pairs has over one over n_k of them; and records that are sorted by class still meet. A record is
 // once the current one and once a partner in each pass, whatever s_p, so the p-th pass moves the
-// iterates from its begin on by at most cGη_k, a share 1-p/k of them: Δ_k = cGη_k(k+1)/2 for steps k
-// times as many, and noise per step falls to a half of OnePass's.
+// iterates from its begin on by at most cGη_k, a share 1-p/k of them: Δ_k = cGη_k(k+1)/2 for steps
+// k times as many, and noise per step falls to a half of OnePass's.
 type Cyclic struct {
 	Setting
 	StepSize float64 // η; 0 is (D/G)·min{1/(√n·k), 1/(M·√d), 8G/(LD)}, which needs a ball
@@ -99,7 +100,8 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 	}
 	p.passes = c.Passes
 	p.split(func(records int) int { return records * c.Passes })
-	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(draws) float64 { return cyclicMoved(c.Passes) })
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)),
+		func(draws) float64 { return cyclicMoved(c.Passes) })
 }
 
 // cyclicPasses returns the number of passes that Cyclic makes over n records.
@@ -111,7 +113,8 @@ func cyclicMoved(passes int) float64 { return float64(passes+1) / 2 }
 
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
 // (D/G)·first.
-func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) (train.Plan, error) {
+func (p *phased) deterministic(eta, first float64,
+	moved func(d draws) float64) (train.Plan, error) {
 	star, err := train.NoiseFor(p.Target)
 	if err != nil {
 		return nil, err
@@ -129,17 +132,23 @@ func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) 
 	for _, b := range p.price.Blocks {
 		least = min(least, b.Multiplier())
 	}
-	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: p.Neighbours}
+	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise),
+		Neighbours: p.Neighbours}
 	once := moved(p.blocks[0])
-	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη)", 4*once, 4*once*star, p.Target.Epsilon)}
+	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη)",
+		4*once, 4*once*star, p.Target.Epsilon)}
 	if p.occurrence < 4 {
-		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once, p.scales[0], p.Target.Epsilon))
+		p.rows = append(p.rows, p.row(0, train.Calibrated,
+			"of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once,
+			p.scales[0], p.Target.Epsilon))
 	}
 	p.rows[len(p.rows)-1].InUse = true
-	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack), accountant.MaxNoise)
+	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack),
+		accountant.MaxNoise)
 	// A row to compare with: beyond the accountant's range there is none, and the plan stands.
 	if epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta); err == nil {
-		p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε", p.occurrence*once, p.occurrence*once*m, epsilon))
+		p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε",
+			p.occurrence*once, p.occurrence*once*m, epsilon))
 	}
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
@@ -153,7 +162,8 @@ func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error
 		return nil, err
 	}
 	if n < 4 {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+		return nil, &check.Error{Name: "number of records", Value: n,
+			Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
 	}
 	p := &phased{task: t, form: form, noise: train.Calibrated}
 	if err := p.ready(eta); err != nil {
@@ -179,7 +189,8 @@ func (p *phased) ready(eta float64) error {
 		return p.steps(eta)
 	}
 	if p.Ball == 0 {
-		return check.SettledBy(&check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
+		return check.SettledBy(&check.Error{Name: "step size", Value: 0,
+			Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
 	}
 	return nil
 }
@@ -195,7 +206,8 @@ func (p *phased) choose(eta, first float64) error {
 
 // defaultStep is (D/G)·min{first, 1/(M√d), 8G/(LD)}.
 func defaultStep(diameter, norm, smooth, first, scale float64, d int) float64 {
-	return diameter / norm * min(first, 1/(scale*math.Sqrt(float64(d))), 8*norm/(smooth*diameter)*(1-2*train.Slack))
+	return diameter / norm * min(first, 1/(scale*math.Sqrt(float64(d))),
+		8*norm/(smooth*diameter)*(1-2*train.Slack))
 }
 
 // fill sets the blocks, of sensitivities in units of Gη_k.
@@ -206,7 +218,8 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 	}
 	from := 0
 	for k, d := range p.blocks {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + d.records, Releases: 1, StepSize: p.eta / math.Pow(4, float64(k+1))}
+		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + d.records,
+			Releases: 1, StepSize: p.eta / math.Pow(4, float64(k+1))}
 		unit := p.norm * b.StepSize * (1 + train.Slack)
 		b.Sensitivity, b.Deviation = sensitivity(k)*unit, p.scales[k]*unit
 		if b.Deviation < leastNoise*scale {
@@ -216,10 +229,12 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 		from = b.To
 	}
 	p.price.Notes = []string{
-		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an occurrence", p.eta, p.norm, p.smooth, p.occurrence),
+		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an "+
+			"occurrence", p.eta, p.norm, p.smooth, p.occurrence),
 	}
 	if len(p.price.Blocks) == 0 {
-		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64"}
+		return &check.Error{Name: "step size", Value: p.eta,
+			Rule: "larger: its noise is within the rounding of float64"}
 	}
 	return nil
 }

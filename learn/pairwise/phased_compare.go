@@ -37,7 +37,8 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 			if err != nil {
 				return nil, err
 			}
-			printed := p.row(0, train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta, delta*classicalNoise(p.Target), epsilon)
+			printed := p.row(0, train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta,
+				delta*classicalNoise(p.Target), epsilon)
 			printed.InUse = used == rule && p.noise == train.Printed
 			rows = append(rows, printed)
 		}
@@ -47,7 +48,8 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 			Exact:    "exact: the binomial quantile of the occurrences",
 		}[rule], delta, delta*exact, p.Target.Epsilon)
 		if used == rule && p.noise == train.Printed && rule != Paper {
-			row.Noise, row.Deviation, row.Epsilon = train.Printed, p.price.Blocks[0].Deviation, p.price.Cost.Epsilon
+			row.Noise, row.Deviation, row.Epsilon = train.Printed, p.price.Blocks[0].Deviation,
+				p.price.Cost.Epsilon
 		}
 		row.InUse = used == rule && row.Noise == p.noise
 		rows = append(rows, row)
@@ -81,9 +83,11 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 	for _, k := range []int{1, cyclicPasses(p.n)} {
 		d := draws{first.records, first.records * k}
 		scale := p.occurrence * cyclicMoved(k)
-		reading := fmt.Sprintf("one pass in order: one-pass, with %.3g times the steps", float64(d.steps)/float64(first.steps))
+		reading := fmt.Sprintf("one pass in order: one-pass, with %.3g times the steps",
+			float64(d.steps)/float64(first.steps))
 		if k > 1 {
-			reading = fmt.Sprintf("%d passes in order: cyclic, with %.3g times the steps", k, float64(d.steps)/float64(first.steps))
+			reading = fmt.Sprintf("%d passes in order: cyclic, with %.3g times the steps", k,
+				float64(d.steps)/float64(first.steps))
 		}
 		rows = append(rows, p.row(0, train.Calibrated, reading, scale, scale*star, p.Target.Epsilon))
 	}
@@ -91,7 +95,9 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 }
 
 // row is a way to the noise of phase k.
-func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale, epsilon float64) train.PriceRow {
+func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale,
+	epsilon float64) train.PriceRow {
 	unit := p.norm * p.price.Blocks[k].StepSize
-	return train.PriceRow{Noise: noise, Reading: reading, Sensitivity: sensitivity * unit, Deviation: scale * unit, Epsilon: epsilon, Holds: true}
+	return train.PriceRow{Noise: noise, Reading: reading, Sensitivity: sensitivity * unit,
+		Deviation: scale * unit, Epsilon: epsilon, Holds: true}
 }

@@ -46,7 +46,8 @@ type phasedRun struct {
 
 func newPhasedRun(p *phased, rows samples, coins train.Coins) *phasedRun {
 	v := func() []float64 { return make([]float64, p.d) }
-	return &phasedRun{p: p, rows: rows, noise: coins.Normals(), coins: coins, w: v(), u: v(), sum: v(), z: v()}
+	return &phasedRun{p: p, rows: rows, noise: coins.Normals(), coins: coins, w: v(), u: v(), sum: v(),
+		z: v()}
 }
 
 // State returns w_k, which is all that passes from phase to phase: the proof needs that nothing

@@ -34,7 +34,8 @@ func TestLocalizedSchedule(t *testing.T) {
 		sigma        []float64
 		steps        []int
 	}{
-		{256, 8, 1, 1. / 256, .5, 5.91204459e-4, 598.022199, []float64{8.83883476e-2, 2.20970869e-2, 5.52427173e-3}, []int{888, 444, 222}},
+		{256, 8, 1, 1. / 256, .5, 5.91204459e-4, 598.022199,
+			[]float64{8.83883476e-2, 2.20970869e-2, 5.52427173e-3}, []int{888, 444, 222}},
 		{256, 24, 1, 1. / 256, .5, 3.41332054e-4, 598.022199, []float64{5.10310363e-2}, nil},
 		{256, 8, .2, 1. / 256, .5, 1.18240892e-4, 2990.110994, nil, nil},
 		{256, 8, 2, 1. / 256, .5, 1.18240892e-3, 299.011099, nil, nil},
@@ -61,7 +62,8 @@ func TestLocalizedSchedule(t *testing.T) {
 	}
 	// The printed step size, and the corrected terms, of the first.
 	must.Near(t, "printed", 1./2*math.Log(4*256)/16, 2.16608494e-1, 1e-8)
-	must.Near(t, "corrected", defaultStep(1, 2, 1e-9, 1/(16*math.Log(4*256)), 1e-9, 8), 4.50842200e-3, 1e-8)
+	must.Near(t, "corrected", defaultStep(1, 2, 1e-9, 1/(16*math.Log(4*256)), 1e-9, 8), 4.50842200e-3,
+		1e-8)
 }
 
 // T5: the ways to the sensitivity, in units of Gη, and what Mixture needs of noise.
@@ -76,7 +78,8 @@ func TestSensitivityMultipliers(t *testing.T) {
 		{2048, 1e-5, 154.7906, 154.7919, 128, 262.7566, 497.1700},
 		{8192, 1e-6, 182.4217, 182.4223, 152, 356.5546, 663.5036},
 	} {
-		d, target := draws{c.n, int(math.Ceil(float64(c.n) * math.Log(4/c.delta)))}, accountant.Cost{Epsilon: 1, Delta: c.delta}
+		d, target := draws{c.n, int(math.Ceil(float64(c.n) * math.Log(4/c.delta)))},
+			accountant.Cost{Epsilon: 1, Delta: c.delta}
 		for rule, want := range map[Rule]float64{Paper: c.paper, Chernoff: c.chernoff, Exact: c.exact} {
 			q, err := rule.count(d, c.delta/2)
 			if err != nil {
@@ -89,7 +92,8 @@ func TestSensitivityMultipliers(t *testing.T) {
 			t.Fatal(err)
 		}
 		must.Near(t, "exact rule's noise", c.exact*star, c.halved, 1e-6)
-		must.Near(t, "mixture's noise", 4*must.Get(counted([]draws{d}, c.delta*1e-5).noise(target))(t), c.mixed, 1e-4)
+		must.Near(t, "mixture's noise", 4*must.Get(counted([]draws{d}, c.delta*1e-5).noise(target))(t),
+			c.mixed, 1e-4)
 	}
 	if _, err := Paper.count(draws{128, 128 * 100}, 1./512); err == nil {
 		t.Error("12Gη·ln(4/δ) is taken for runs that are too long")
@@ -128,7 +132,8 @@ func TestPrivateRefusals(t *testing.T) {
 	refused := func(name, says string, m Method, n, d int) {
 		t.Helper()
 		_, err := m.Plan(n, d)
-		if err == nil || !strings.Contains(err.Error(), says) && !slices.Contains(check.Settling(err), says) {
+		if err == nil || !strings.Contains(err.Error(), says) &&
+			!slices.Contains(check.Settling(err), says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -137,7 +142,9 @@ func TestPrivateRefusals(t *testing.T) {
 		change(&s)
 		return s
 	}
-	hinge, loglink := with(func(s *Setting) { s.Loss = pair(t, "hinge") }), with(func(s *Setting) { s.Loss = pair(t, "loglink") })
+	hinge, loglink := with(func(s *Setting) { s.Loss = pair(t, "hinge") }), with(func(s *Setting) {
+		s.Loss = pair(t, "loglink")
+	})
 	for _, form := range []func(s Setting) Method{
 		func(s Setting) Method { return OnePass{Setting: s} },
 		func(s Setting) Method { return Localized{Setting: s} },
@@ -149,9 +156,14 @@ func TestPrivateRefusals(t *testing.T) {
 		refused("no ball", "ball", form(with(func(s *Setting) { s.Ball = 0 })), 64, 2)
 		refused("no loss", "pair loss", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
 		refused("no delta", "target delta", form(with(func(s *Setting) { s.Target.Delta = 0 })), 64, 2)
-		refused("no epsilon", "target epsilon", form(with(func(s *Setting) { s.Target.Epsilon = 0 })), 64, 2)
-		refused("square without bound", "clip", form(with(func(s *Setting) { s.Loss, s.Ball = pair(t, "square"), 0 })), 64, 2)
-		refused("blank one", "replace one", form(with(func(s *Setting) { s.Neighbours = accountant.BlankOne })), 64, 2)
+		refused("no epsilon", "target epsilon", form(with(func(s *Setting) { s.Target.Epsilon = 0 })), 64,
+			2)
+		refused("square without bound", "clip", form(with(func(s *Setting) {
+			s.Loss, s.Ball = pair(t, "square"), 0
+		})), 64, 2)
+		refused("blank one", "replace one", form(with(func(s *Setting) {
+			s.Neighbours = accountant.BlankOne
+		})), 64, 2)
 		refused("few records", "at least 4", form(setting(t)), 3, 2)
 	}
 	// L = 1: η_1 = η/4 may be 2.
@@ -178,16 +190,21 @@ func TestPrivateRefusals(t *testing.T) {
 		}
 	}
 	refused("an unknown rule", "rule", Localized{Setting: setting(t), Rule: "guess"}, 64, 2)
-	refused("printed mixture", "rule", Localized{Setting: setting(t), Rule: Mixture, Noise: train.Printed}, 64, 2)
-	refused("printed, by default", "noise", Localized{Setting: setting(t), Noise: train.Printed}, 64, 2)
-	refused("too many passes for the paper's", "rule=exact", Localized{Setting: setting(t), Rule: Paper, Passes: 100}, 64, 2)
-	refused("too many passes for a law", "rule=exact", Localized{Setting: setting(t), Passes: 1001}, 64, 2)
+	refused("printed mixture", "rule", Localized{Setting: setting(t), Rule: Mixture,
+		Noise: train.Printed}, 64, 2)
+	refused("printed, by default", "noise", Localized{Setting: setting(t), Noise: train.Printed}, 64,
+		2)
+	refused("too many passes for the paper's", "rule=exact",
+		Localized{Setting: setting(t), Rule: Paper, Passes: 100}, 64, 2)
+	refused("too many passes for a law", "rule=exact", Localized{Setting: setting(t), Passes: 1001},
+		64, 2)
 }
 
 // Rules that bound the occurrences take passes at will, and are compared without the laws, which
 // would be worked out for hours. The smallest δ has few enough passes for the default.
 func TestManyPassesArePriced(t *testing.T) {
-	rows, err := plan(t, Localized{Setting: setting(t), Rule: Exact, Passes: maxPasses}, 64, 2).Compare()
+	rows, err := plan(t, Localized{Setting: setting(t), Rule: Exact, Passes: maxPasses}, 64,
+		2).Compare()
 	if err != nil || len(rows) == 0 {
 		t.Fatalf("%v, %v", rows, err)
 	}
@@ -224,7 +241,8 @@ func TestCompareOrdersRules(t *testing.T) {
 	// printed > paper > chernoff (with c = 2) > exact > mixture > averaged > one pass
 	for i := 1; i < 7; i++ {
 		if rows[i].Deviation >= rows[i-1].Deviation {
-			t.Errorf("%q has noise %g, %q %g", rows[i].Reading, rows[i].Deviation, rows[i-1].Reading, rows[i-1].Deviation)
+			t.Errorf("%q has noise %g, %q %g", rows[i].Reading, rows[i].Deviation, rows[i-1].Reading,
+				rows[i-1].Deviation)
 		}
 	}
 	// The passes in order are those that these methods take with the same step size.
@@ -239,7 +257,8 @@ func TestCompareOrdersRules(t *testing.T) {
 		t.Fatalf("%+v (%v)", rows, err)
 	}
 	// The formula's noise is more than is needed at ε ≤ 1, and what it costs is exact.
-	must.Near(t, "the formula's noise", rows[2].Deviation/rows[2].Sensitivity, math.Sqrt(2*math.Log(1.25*256)), 1e-9)
+	must.Near(t, "the formula's noise", rows[2].Deviation/rows[2].Sensitivity,
+		math.Sqrt(2*math.Log(1.25*256)), 1e-9)
 	if !(rows[2].Epsilon < 1 && rows[2].Deviation > rows[1].Deviation) {
 		t.Errorf("%+v", rows[2])
 	}
@@ -260,7 +279,8 @@ func TestCompareOrdersRules(t *testing.T) {
 func TestPhasesKeepApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	r := gaussians(t, rng, 37, 3, 1, .5, .3)
-	for _, m := range []Method{OnePass{Setting: setting(t)}, Cyclic{Setting: setting(t), Passes: 7}, Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
+	for _, m := range []Method{OnePass{Setting: setting(t)}, Cyclic{Setting: setting(t), Passes: 7},
+		Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
 		p := phasedPlan(t, m, 37, 3)
 		c := &reader{samples: r}
 		run := newPhasedRun(p, c, stream.Seeded(1))
@@ -270,7 +290,8 @@ func TestPhasesKeepApart(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.low < b.From || c.high >= b.To {
-				t.Errorf("%s: phase %d reads records %d to %d of %d to %d", p.form, k+1, c.low, c.high, b.From, b.To-1)
+				t.Errorf("%s: phase %d reads records %d to %d of %d to %d", p.form, k+1, c.low, c.high, b.From,
+					b.To-1)
 			}
 			if k > 0 && b.From != p.price.Blocks[k-1].To || b.To-b.From != 37>>(k+1) {
 				t.Errorf("%s: block %+v", p.form, b)
@@ -352,7 +373,8 @@ func TestFullBatchPrinted(t *testing.T) {
 	must.Near(t, "sensitivity", printed.Sensitivity, 4*2*printed.StepSize, 1e-9)
 	must.Near(t, "ratio", printed.Deviation/proved.Deviation, 4/(257./256), 1e-9)
 	rows, err := p.Compare()
-	if err != nil || len(rows) != 1 || rows[0].Deviation != printed.Deviation || !rows[0].InUse || rows[0].Noise != train.Printed {
+	if err != nil || len(rows) != 1 || rows[0].Deviation != printed.Deviation || !rows[0].InUse ||
+		rows[0].Noise != train.Printed {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	if _, err := (FullBatch{Setting: s, StepSize: 1, Noise: "loud"}).Plan(512, 5); err == nil {
@@ -382,7 +404,8 @@ func TestRunsEnd(t *testing.T) {
 				s.Radius, s.Ball = radius, ball
 				hinge := s
 				hinge.Loss = pair(t, "hinge")
-				for _, m := range []Method{OnePass{s, step}, Cyclic{s, step, 3}, Minimised{Setting: hinge, Scale: step}} {
+				for _, m := range []Method{OnePass{s, step}, Cyclic{s, step, 3},
+					Minimised{Setting: hinge, Scale: step}} {
 					p, err := m.Plan(16, 2)
 					if err != nil {
 						continue

@@ -68,7 +68,8 @@ func TestPlansKeepTargets(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if at, err := a.AtEpsilon(s.Target.Epsilon, price.Bound); err != nil || at.Bounds[0].Cost.Delta > s.Target.Delta {
+		if at, err := a.AtEpsilon(s.Target.Epsilon, price.Bound); err != nil ||
+			at.Bounds[0].Cost.Delta > s.Target.Delta {
 			rt.Fatalf("%v: %v (%v)", s.Target, at, err)
 		}
 		star, err := accountant.GaussianNoise(s.Target)
@@ -81,7 +82,8 @@ func TestPlansKeepTargets(t *testing.T) {
 				rt.Fatalf("block %+v", b)
 			}
 			to = b.To
-			if b.Sensitivity <= 0 || price.Bound == accountant.MethodGaussian && b.Deviation < star*b.Sensitivity {
+			if b.Sensitivity <= 0 || price.Bound == accountant.MethodGaussian &&
+				b.Deviation < star*b.Sensitivity {
 				rt.Fatalf("block %+v, multiplier %g", b, star)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ramp sums the slopes -clamp(β(1-s), 0, 1) of the smoothed hinge over all pairs, s = p - q, without
-// going through them: most are 0 or -1, and of sorted scores it is known which. It works out the
-// others as the link does, so that the sums are the same but for their order.
+// ramp sums the slopes -clamp(β(1-s), 0, 1) of the smoothed hinge over all pairs, s = p - q,
+// without going through them: most are 0 or -1, and of sorted scores it is known which. It works
+// out the others as the link does, so that the sums are the same but for their order.
 type ramp struct {
 	beta     float64
 	up, down []int     // numbers of the scores, sorted by them; nearly sorted from call to call
@@ -15,7 +15,8 @@ type ramp struct {
 }
 
 func newRamp(beta float64, positive, negative int) *ramp {
-	r := &ramp{beta: beta, up: make([]int, positive), down: make([]int, negative), full: make([]float64, negative+1)}
+	r := &ramp{beta: beta, up: make([]int, positive), down: make([]int, negative),
+		full: make([]float64, negative+1)}
 	for i := range r.up {
 		r.up[i] = i
 	}

@@ -58,7 +58,8 @@ func adverse(t testing.TB, n, number int) [2]*data.Records {
 }
 
 // released returns the distance of the first round's releases, without noise, on two data sets.
-func released(t testing.TB, start func(r *data.Records) train.Run, worlds [2]*data.Records) float64 {
+func released(t testing.TB, start func(r *data.Records) train.Run,
+	worlds [2]*data.Records) float64 {
 	t.Helper()
 	var w [2][]float64
 	for k, r := range worlds {
@@ -86,11 +87,17 @@ func TestSensitivities(t *testing.T) {
 		{"logistic:ordered", 0, .9, func(s Setting) Method { return OnePass{Setting: s, StepSize: .4} }},
 		{"square", 1, .9, func(s Setting) Method { return OnePass{Setting: s, StepSize: .4} }},
 		{"square:ordered", 1, .9, func(s Setting) Method { return OnePass{Setting: s, StepSize: .4} }},
-		{"logistic", 0, .8, func(s Setting) Method { return Cyclic{Setting: s, StepSize: .4, Passes: 5} }},
-		{"logistic:ordered", 0, .7, func(s Setting) Method { return Cyclic{Setting: s, StepSize: .4, Passes: 5} }},
+		{"logistic", 0, .8, func(s Setting) Method {
+			return Cyclic{Setting: s, StepSize: .4, Passes: 5}
+		}},
+		{"logistic:ordered", 0, .7, func(s Setting) Method {
+			return Cyclic{Setting: s, StepSize: .4, Passes: 5}
+		}},
 		{"square", 1, .6, func(s Setting) Method { return Cyclic{Setting: s, StepSize: .4, Passes: 5} }},
 		{"logistic", 0, .95, func(s Setting) Method { return FullBatch{Setting: s, StepSize: .4} }},
-		{"logistic", 0, .2, func(s Setting) Method { return FullBatch{Setting: s, StepSize: .4, Noise: train.Printed} }},
+		{"logistic", 0, .2, func(s Setting) Method {
+			return FullBatch{Setting: s, StepSize: .4, Noise: train.Printed}
+		}},
 		{"square", 1, .95, func(s Setting) Method { return FullBatch{Setting: s, StepSize: .4} }},
 		{"logistic", 0, .95, func(s Setting) Method { return Minimised{Setting: s, Scale: .5} }},
 		{"hinge", 0, .95, func(s Setting) Method { return Minimised{Setting: s, Scale: .5} }},
@@ -183,7 +190,8 @@ func TestCoupledStability(t *testing.T) {
 			if moved > g*eta*affected*(1+1e-12) || moved > smooth.occurrence*g*eta*occurs*(1+1e-12) {
 				t.Fatalf("after %d steps moved by %g: %g affected", j, moved, affected)
 			}
-			if apart := floats.Distance(b[0], b[1], 2); apart*apart > 4*math.E*g*g*eta*eta*(float64(j)+affected*affected) {
+			if apart := floats.Distance(b[0], b[1], 2); apart*apart > 4*math.E*g*g*eta*eta*
+				(float64(j)+affected*affected) {
 				t.Fatalf("hinge: after %d steps moved by %g: %g affected", j, apart, affected)
 			}
 		}

@@ -58,7 +58,8 @@ func (c SGD) Plan(n, d int) (train.Plan, error) {
 	case InOrder:
 		name = "online"
 	default:
-		return nil, &check.Error{Name: "sampling", Value: fmt.Sprintf("%q", c.Sampling), Rule: "consecutive, in-order or fresh"}
+		return nil, &check.Error{Name: "sampling", Value: fmt.Sprintf("%q", c.Sampling),
+			Rule: "consecutive, in-order or fresh"}
 	}
 	p, err := newOpen(c.Setting, name, n, d, passesOr10(c.Passes), &c.Schedule)
 	if err != nil {
@@ -72,7 +73,8 @@ func (c SGD) Plan(n, d int) (train.Plan, error) {
 	}
 	p.details = []any{c.Schedule, c.Sampling, c.Output, c.Lambda}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
-		e := &sgdRun{c: c, n: n, rows: own, coins: coins, at: newIterates(&p.task, c.Output), before: []float64{0}}
+		e := &sgdRun{c: c, n: n, rows: own, coins: coins, at: newIterates(&p.task, c.Output),
+			before: []float64{0}}
 		e.at.lambda = c.Lambda
 		return e
 	}
@@ -123,7 +125,8 @@ func (e *sgdRun) Round(ctx context.Context, k int) error {
 				before++
 			}
 		}
-		e.at.step(t, e.c.At(t), e.rows.Row(now), e.rows.Response(now), e.rows.Row(before), e.rows.Response(before))
+		e.at.step(t, e.c.At(t), e.rows.Row(now), e.rows.Response(now), e.rows.Row(before),
+			e.rows.Response(before))
 		e.before[0] = float64(now)
 	}
 	return nil
@@ -147,7 +150,10 @@ func (c LocalizedSGD) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if n < 4 || !(c.Radius > 0) || !(c.Ball > 0) {
-		return nil, check.SettledBy(&check.Error{Name: "localized-sgd", Value: fmt.Sprintf("n = %d, radius = %g, ball = %g", n, c.Radius, c.Ball), Rule: "for at least 4 records, a radius and a ball above 0: steps are made of them"}, "radius", "ball")
+		return nil, check.SettledBy(&check.Error{Name: "localized-sgd",
+			Value: fmt.Sprintf("n = %d, radius = %g, ball = %g", n, c.Radius, c.Ball),
+			Rule:  "for at least 4 records, a radius and a ball above 0: steps are made of them"}, "radius",
+			"ball")
 	}
 	slope := min(p.slope, c.Loss.Slopes(2*c.Radius*c.Ball))
 	norm := slope * 2 * c.Radius
@@ -162,11 +168,13 @@ func (c LocalizedSGD) Plan(n, d int) (train.Plan, error) {
 	from := 0
 	for k := range phases {
 		to := from + n>>(k+1)
-		p.price.Blocks = append(p.price.Blocks, train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: to, StepSize: c.Scale / math.Pow(2, float64(k+1))})
+		p.price.Blocks = append(p.price.Blocks, train.Block{Name: fmt.Sprintf("phase %d", k+1),
+			From: from, To: to, StepSize: c.Scale / math.Pow(2, float64(k+1))})
 		from = to
 	}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
-		return &localizedRun{p: p, norm: norm, rows: own, coins: coins, at: newIterates(&p.task, LaggedStrong), w: make([]float64, d), centre: make([]float64, d)}
+		return &localizedRun{p: p, norm: norm, rows: own, coins: coins,
+			at: newIterates(&p.task, LaggedStrong), w: make([]float64, d), centre: make([]float64, d)}
 	}
 	return p, nil
 }
@@ -202,7 +210,8 @@ func (e *localizedRun) Round(ctx context.Context, k int) error {
 			return ctx.Err()
 		}
 		now := draw()
-		e.at.step(t, weight/float64(t+1), e.rows.Row(now), e.rows.Response(now), e.rows.Row(before), e.rows.Response(before))
+		e.at.step(t, weight/float64(t+1), e.rows.Row(now), e.rows.Response(now), e.rows.Row(before),
+			e.rows.Response(before))
 		before = now
 	}
 	copy(e.w, e.at.model())

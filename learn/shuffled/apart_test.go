@@ -59,7 +59,8 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 			{"another response", joined(other, relabelled), 0},
 		} {
 			config := Config{
-				Task: loss.Logistic{}, Method: method, Epochs: 4, Order: iteration.Reshuffled, StepSize: 0.1, Clip: 1, Radius: 1,
+				Task: loss.Logistic{}, Method: method, Epochs: 4, Order: iteration.Reshuffled, StepSize: 0.1,
+				Clip: 1, Radius: 1,
 				Target: accountant.Cost{Epsilon: 1, Delta: 1e-4}, Mode: iteration.Paper,
 			}
 			if method.UsesFraction() {
@@ -67,7 +68,9 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 			}
 			_, err := NewPlan(t.Context(), config, private, c.public)
 			var shared *data.SharedError
-			if c.shared > 0 && (!errors.As(err, &shared) || *shared != data.SharedError{Shared: c.shared, Public: c.public.Len()}) || c.shared == 0 && err != nil {
+			if c.shared > 0 && (!errors.As(err, &shared) ||
+				*shared != data.SharedError{Shared: c.shared, Public: c.public.Len()}) || c.shared == 0 &&
+				err != nil {
 				t.Errorf("%s, %s: %v", method, c.name, err)
 			}
 			config.SharedRecords = true

@@ -93,7 +93,8 @@ func world(t *testing.T, c Config, n, differs int, others, far float64, public *
 }
 
 // outputs runs both worlds, with seeds of their own.
-func outputs(t *testing.T, plans [2]*Plan, runs int, f func(p *Plan, seed uint64) float64) (zero, one []float64) {
+func outputs(t *testing.T, plans [2]*Plan, runs int,
+	f func(p *Plan, seed uint64) float64) (zero, one []float64) {
 	t.Helper()
 	out := [2][]float64{}
 	for w, p := range plans {
@@ -145,8 +146,10 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 	}
 	cases = append(cases, audit{DPSGD, ig, ""})
 	for _, v := range cases {
-		for _, conversion := range []iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved} {
-			if conversion == iteration.ConversionImproved && (v.m == DPSGD || v.order != rr || v.mode == iteration.GaussianExact) {
+		for _, conversion := range []iteration.Conversion{iteration.ConversionClassical,
+			iteration.ConversionImproved} {
+			if conversion == iteration.ConversionImproved &&
+				(v.m == DPSGD || v.order != rr || v.mode == iteration.GaussianExact) {
 				continue
 			}
 			c := auditConfig(v.m, v.order, v.mode)
@@ -227,10 +230,15 @@ func TestAuditCatchesPlantedMistakes(t *testing.T) {
 	}
 	far := []float64{1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6}
 	for _, m := range []planted{
-		{name: "noise once per epoch", config: one(iteration.Paper), n: 20, differ: 19, run: noiseOncePerEpoch},
-		{name: "sigma halved", config: one(iteration.GaussianExact), n: 1, break_: func(p *Plan) { p.schedule = p.schedule.scaled(0.5) }},
-		{name: "clipping off", config: one(iteration.Paper), n: 1, break_: func(p *Plan) { p.c.Clip = math.Inf(1) }},
-		{name: "noiseless public steps in interleaved", config: interleaved, n: 10, public: far, break_: func(p *Plan) { p.schedule[0].PublicNoise = 0 }},
+		{name: "noise once per epoch", config: one(iteration.Paper), n: 20, differ: 19,
+			run: noiseOncePerEpoch},
+		{name: "sigma halved", config: one(iteration.GaussianExact), n: 1, break_: func(p *Plan) {
+			p.schedule = p.schedule.scaled(0.5)
+		}},
+		{name: "clipping off", config: one(iteration.Paper), n: 1,
+			break_: func(p *Plan) { p.c.Clip = math.Inf(1) }},
+		{name: "noiseless public steps in interleaved", config: interleaved, n: 10, public: far,
+			break_: func(p *Plan) { p.schedule[0].PublicNoise = 0 }},
 		{name: "step size above the cap, amplification kept", config: func() Config {
 			c := interleaved()
 			c.UnclippedPublic = true

@@ -28,13 +28,15 @@ type BoundReport struct {
 // BoundOf plans the run and bounds its excess risk over the optimum. All of it is a secret
 // of the data. Its cost is that of [EstimateDissimilarity]. The errors are those of NewPlan,
 // Plan.Bounds, ExcessRisk and Rate, or that of ctx.
-func BoundOf(ctx context.Context, c Config, private, public *data.Records, optimum train.Optimum, o BoundOptions) (r BoundReport, err error) {
+func BoundOf(ctx context.Context, c Config, private, public *data.Records, optimum train.Optimum,
+	o BoundOptions) (r BoundReport, err error) {
 	plan, err := NewPlan(ctx, c, private, public)
 	if err != nil {
 		return r, err
 	}
 	in, err := plan.Bounds(func(privateSteps int) (Dissimilarity, error) {
-		return EstimateDissimilarity(ctx, c.Task, private, public, privateSteps, DissimilarityOptions{Seed: o.Seed})
+		return EstimateDissimilarity(ctx, c.Task, private, public, privateSteps,
+			DissimilarityOptions{Seed: o.Seed})
 	}, optimum, o.Beta)
 	if err != nil {
 		return r, err
@@ -44,7 +46,8 @@ func BoundOf(ctx context.Context, c Config, private, public *data.Records, optim
 		return r, err
 	}
 	r.Account = plan.Report()
-	r.TunedStep = tunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness)
+	r.TunedStep = tunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness,
+		in.MaxSmoothness)
 	if epsilon := r.Account.Cost.Epsilon; epsilon == 0 || math.IsInf(epsilon, 1) {
 		return r, nil
 	}

@@ -97,18 +97,23 @@ func (in BoundInput) check() error {
 		name string
 		v    float64
 	}
-	values := []named{{"distance", in.Distance}, {"variance", in.Variance}, {"average smoothness", in.AvgSmoothness},
-		{"largest smoothness", in.MaxSmoothness}, {"beta", in.Beta}, {"strong convexity", in.StrongConvexity}, {"B", in.L1Bound}}
+	values := []named{{"distance", in.Distance}, {"variance", in.Variance},
+		{"average smoothness", in.AvgSmoothness},
+		{"largest smoothness", in.MaxSmoothness}, {"beta", in.Beta},
+		{"strong convexity", in.StrongConvexity}, {"B", in.L1Bound}}
 	needsBeta := false
 	for _, r := range in.Runs {
 		if r.Epochs < 1 || r.Epochs > math.MaxInt32 {
 			return &check.Error{Name: "epochs", Value: r.Epochs, Rule: "at least 1"}
 		}
 		if r.Private < 0 || r.Private > in.N {
-			return &check.Error{Name: "private steps", Value: r.Private, Rule: fmt.Sprintf("between 0 and n = %d", in.N)}
+			return &check.Error{Name: "private steps", Value: r.Private,
+				Rule: fmt.Sprintf("between 0 and n = %d", in.N)}
 		}
-		values = append(values, named{"noise", r.Noise}, named{"average smoothness", r.AvgSmoothness}, named{"largest smoothness", r.MaxSmoothness},
-			named{"smoothness of the gap", r.GapSmoothness}, named{"C_n", r.Cn}, named{"mean square of C_i", r.MeanSquareC})
+		values = append(values, named{"noise", r.Noise}, named{"average smoothness", r.AvgSmoothness},
+			named{"largest smoothness", r.MaxSmoothness},
+			named{"smoothness of the gap", r.GapSmoothness}, named{"C_n", r.Cn},
+			named{"mean square of C_i", r.MeanSquareC})
 		needsBeta = needsBeta || r.Cn > 0
 	}
 	for _, x := range values {
@@ -186,14 +191,16 @@ func (in BoundInput) failedConditions(epochs int, stepCap float64) []string {
 		fails = append(fails, "the losses are not convex")
 	}
 	if !in.SmoothPsi {
-		fails = append(fails, "psi is not twice differentiable (the corrected noise term does not need that)")
+		fails = append(fails,
+			"psi is not twice differentiable (the corrected noise term does not need that)")
 	}
 	for i, r := range in.Runs {
 		if r.Private == in.N {
 			continue // H = 0, β = 0
 		}
 		if in.StrongConvexity < r.GapSmoothness+in.Beta {
-			fails = append(fails, fmt.Sprintf("run %d: strong convexity %g of psi is below L_H + beta = %g", i+1, in.StrongConvexity, r.GapSmoothness+in.Beta))
+			fails = append(fails, fmt.Sprintf("run %d: strong convexity %g of psi is below L_H + beta = %g",
+				i+1, in.StrongConvexity, r.GapSmoothness+in.Beta))
 		}
 	}
 	return fails
@@ -264,7 +271,8 @@ func (in BoundInput) exact(base Terms, epochs int, corrected bool) Terms {
 // dropped:
 //
 //	min{ 1/(n√(L·L*·(1+ln K))), ‖x_1-x*‖^{2/3}/(n·L^{1/3}·σ_any^{2/3}·(K(1+ln K))^{1/3}) }
-func tunedStepSize(n, epochs int, distance, variance, avgSmoothness, maxSmoothness float64) float64 {
+func tunedStepSize(n, epochs int, distance, variance, avgSmoothness,
+	maxSmoothness float64) float64 {
 	k, l := float64(epochs), 1+math.Log(float64(epochs))
 	first := 1 / (float64(n) * math.Sqrt(avgSmoothness*maxSmoothness*l))
 	if variance == 0 {
@@ -291,7 +299,8 @@ type Rates struct {
 //	interleaved   (1/(n((1-p)n+1)))^{2/3}·(√d/ε)^{4/3}   √d/(ε√(n((1-p)n+1)))  nε²((1-p)n+1)/d
 func Rate(m Method, n, d int, epsilon, p float64) (Rates, error) {
 	if n < 1 || d < 1 {
-		return Rates{}, &check.Error{Name: "n and d", Value: fmt.Sprintf("%d and %d", n, d), Rule: "at least 1"}
+		return Rates{}, &check.Error{Name: "n and d", Value: fmt.Sprintf("%d and %d", n, d),
+			Rule: "at least 1"}
 	}
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
 		return Rates{}, &check.Error{Name: "epsilon", Value: epsilon, Rule: "a finite number > 0"}
@@ -323,14 +332,17 @@ func Rate(m Method, n, d int, epsilon, p float64) (Rates, error) {
 // Bounds returns the input of ExcessRisk for a plan: smoothness, variance and distance
 // from the data, dissimilarity as estimated with the options. beta ≥ 0 is β; 0 takes
 // μ_ψ - L_H where that is positive, and else 0.1. All of it is a secret of the data.
-func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), optimum train.Optimum, beta float64) (BoundInput, error) {
+func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), optimum train.Optimum,
+	beta float64) (BoundInput, error) {
 	c := p.c
 	if len(optimum.X) != p.d {
-		return BoundInput{}, &check.Error{Name: "dimension of the optimum", Value: len(optimum.X), Rule: fmt.Sprintf("the data's, %d", p.d)}
+		return BoundInput{}, &check.Error{Name: "dimension of the optimum", Value: len(optimum.X),
+			Rule: fmt.Sprintf("the data's, %d", p.d)}
 	}
 	in := BoundInput{
 		N: p.n, Dim: p.d, StepSize: c.StepSize, Beta: beta,
-		StrongConvexity: c.Regularizer.StrongConvexity(), SmoothPsi: c.Regularizer.Smooth(), Convex: c.Task.Convex(),
+		StrongConvexity: c.Regularizer.StrongConvexity(), SmoothPsi: c.Regularizer.Smooth(),
+		Convex: c.Task.Convex(),
 	}
 	start := make([]float64, p.d)
 	copy(start, c.Start)
@@ -351,7 +363,8 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 		if r.Private > 0 {
 			// Which records are private steps varies with the order; the average is the
 			// data's and the maximum over all.
-			b.AvgSmoothness, b.MaxSmoothness = in.AvgSmoothness*float64(r.Private)/float64(p.n), in.MaxSmoothness
+			b.AvgSmoothness, b.MaxSmoothness = in.AvgSmoothness*float64(r.Private)/float64(p.n),
+				in.MaxSmoothness
 		}
 		for i := range p.n - r.Private {
 			l := c.Task.Smoothness(vec.Norm(p.public.Row(i)))
@@ -366,7 +379,8 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 			b.Cn, b.MeanSquareC = d.Cn, d.MeanSquare(p.n)
 			b.GapSmoothness = gapSmoothness(c.Task, p.private, p.public, r.Private)
 			if math.IsInf(b.GapSmoothness, 1) {
-				return BoundInput{}, fmt.Errorf("task %s: the smoothness of the gap is not known", c.Task.Name())
+				return BoundInput{}, fmt.Errorf("task %s: the smoothness of the gap is not known",
+					c.Task.Name())
 			}
 			free = min(free, in.StrongConvexity-b.GapSmoothness)
 		}

@@ -50,7 +50,8 @@ func TestAcceptance21Bounds(t *testing.T) {
 	must.Near(t, "Priv-Pub M", prp.Printed.M(), 0.7503398698, 1e-8)
 	must.Near(t, "Priv-Pub exact M", prp.PrintedExact.M(), 0.4347918156, 1e-8)
 	must.Near(t, "Priv-Pub total", prp.Printed.Total(), 51.52032783, 1e-8)
-	inter := bound(t, vector(BoundRun{Epochs: 50, Private: 500, Noise: 7.197066149, Cn: 60, MeanSquareC: 900}))
+	inter := bound(t, vector(BoundRun{Epochs: 50, Private: 500, Noise: 7.197066149, Cn: 60,
+		MeanSquareC: 900}))
 	must.Near(t, "Interleaved M", inter.Printed.M(), 0.1783616294, 1e-8)
 	must.Near(t, "Interleaved exact M", inter.PrintedExact.M(), 0.1633717094, 1e-8)
 	must.Near(t, "Interleaved total", inter.Printed.Total(), 50.37637135, 1e-8)
@@ -76,7 +77,8 @@ func TestAcceptance21Bounds(t *testing.T) {
 		must.Near(t, "Pub-Priv rate", rate(PubPriv).Printed, v.prp, 1e-8)
 		must.Near(t, "Interleaved rate", rate(Interleaved).Printed, v.int, 1e-8)
 		must.Near(t, "optimum", rate(DPSGD).Printed, v.sgd, 1e-8)
-		if !(rate(Interleaved).Corrected < rate(PrivPub).Corrected && rate(PrivPub).Corrected < rate(DPShuffleG).Corrected) {
+		if !(rate(Interleaved).Corrected < rate(PrivPub).Corrected &&
+			rate(PrivPub).Corrected < rate(DPShuffleG).Corrected) {
 			t.Errorf("%v: the corrected order differs", v)
 		}
 	}
@@ -89,7 +91,8 @@ func TestAcceptance21Bounds(t *testing.T) {
 			t.Fatal(err, err2)
 		}
 		inside := p >= 1/float64(n)
-		if less := a.Printed <= b.Printed*(1+1e-12); less != inside && math.Abs(a.Printed/b.Printed-1) > 1e-9 {
+		if less := a.Printed <= b.Printed*(1+1e-12); less != inside &&
+			math.Abs(a.Printed/b.Printed-1) > 1e-9 {
 			t.Errorf("n = %d, p = %g: %g and %g", n, p, a.Printed, b.Printed)
 		}
 		for _, p := range []float64{1 / float64(n), 1} {
@@ -105,18 +108,22 @@ func TestAcceptance21Bounds(t *testing.T) {
 func TestExactBoundBelowClosedForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := func(name string) float64 { return rapid.Float64Range(0, 3).Draw(t, name) }
-		in := BoundInput{N: rapid.IntRange(1, 50).Draw(t, "n"), Dim: 3, StepSize: 0.01, Distance: f("dist"), Variance: f("var"),
+		in := BoundInput{N: rapid.IntRange(1, 50).Draw(t, "n"), Dim: 3, StepSize: 0.01,
+			Distance: f("dist"), Variance: f("var"),
 			AvgSmoothness: 1, MaxSmoothness: 1, Beta: 0.1, Projection: rapid.Bool().Draw(t, "projection")}
 		for range rapid.IntRange(1, 3).Draw(t, "runs") {
-			in.Runs = append(in.Runs, BoundRun{Epochs: rapid.IntRange(1, 30).Draw(t, "epochs"), Private: in.N, Noise: f("noise"),
+			in.Runs = append(in.Runs, BoundRun{Epochs: rapid.IntRange(1, 30).Draw(t, "epochs"),
+				Private: in.N, Noise: f("noise"),
 				AvgSmoothness: f("avg"), MaxSmoothness: f("max"), Cn: f("cn"), MeanSquareC: f("c")})
 		}
 		b, err := ExcessRisk(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.PrintedExact.M() > b.Printed.M()*(1+1e-12) || b.CorrectedExact.M() > b.Corrected.M()*(1+1e-12) {
-			t.Errorf("exact %g and %g, closed %g and %g", b.PrintedExact.M(), b.CorrectedExact.M(), b.Printed.M(), b.Corrected.M())
+		if b.PrintedExact.M() > b.Printed.M()*(1+1e-12) ||
+			b.CorrectedExact.M() > b.Corrected.M()*(1+1e-12) {
+			t.Errorf("exact %g and %g, closed %g and %g", b.PrintedExact.M(), b.CorrectedExact.M(),
+				b.Printed.M(), b.Corrected.M())
 		}
 		// The double loop of the definition, as the oracle of the exact form.
 		var each []Terms
@@ -141,10 +148,12 @@ func TestExactBoundBelowClosedForm(t *testing.T) {
 }
 
 func TestBoundHypotheses(t *testing.T) {
-	in := vector(BoundRun{Epochs: 50, Private: 500, Noise: 7, Cn: 60, MeanSquareC: 900, GapSmoothness: 2})
+	in := vector(BoundRun{Epochs: 50, Private: 500, Noise: 7, Cn: 60, MeanSquareC: 900,
+		GapSmoothness: 2})
 	in.StepSize, in.SmoothPsi, in.Convex = 1e-3, false, false
 	fails := strings.Join(bound(t, in).Fails, "\n")
-	for _, want := range []string{"step size 0.001", "twice differentiable", "not convex", "strong convexity 1"} {
+	for _, want := range []string{"step size 0.001", "twice differentiable", "not convex",
+		"strong convexity 1"} {
 		if !strings.Contains(fails, want) {
 			t.Errorf("%q is missing in %q", want, fails)
 		}
@@ -159,7 +168,8 @@ func TestBoundHypotheses(t *testing.T) {
 	proj := bound(t, in)
 	must.Near(t, "projection", proj.Printed.Other, 10*161*161*(1+math.Log(50)), 1e-9)
 	in.Projection, in.L1Bound = false, 2
-	if l1 := bound(t, in); l1.Printed.Other != 2000 || l1.Corrected != plain.Corrected || proj.Corrected != plain.Corrected || proj.StepCap >= plain.StepCap {
+	if l1 := bound(t, in); l1.Printed.Other != 2000 || l1.Corrected != plain.Corrected ||
+		proj.Corrected != plain.Corrected || proj.StepCap >= plain.StepCap {
 		t.Errorf("l1 %+v, projection %+v", l1, proj)
 	}
 	for name, f := range map[string]func(*BoundInput){
@@ -181,7 +191,8 @@ func TestBoundHypotheses(t *testing.T) {
 	}
 }
 
-func estimate(t *testing.T, task loss.Loss, private, public *data.Records, nd int, o DissimilarityOptions) Dissimilarity {
+func estimate(t *testing.T, task loss.Loss, private, public *data.Records, nd int,
+	o DissimilarityOptions) Dissimilarity {
 	t.Helper()
 	return must.Get(EstimateDissimilarity(context.Background(), task, private, public, nd, o))(t)
 }
@@ -202,7 +213,8 @@ func TestAcceptance22SpecialBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, task := range []loss.Loss{loss.MeanEstimation{}, loss.LeastSquares{}, loss.Logistic{}} {
-		if d := estimate(t, task, private, public, 0, DissimilarityOptions{Probes: [][]float64{{1, 2, 3, 4}}}); d.Cn > 1e-10 {
+		if d := estimate(t, task, private, public, 0,
+			DissimilarityOptions{Probes: [][]float64{{1, 2, 3, 4}}}); d.Cn > 1e-10 {
 			t.Errorf("%s: C_n = %g", task.Name(), d.Cn)
 		}
 	}
@@ -230,11 +242,13 @@ func TestAcceptance23Dissimilarity(t *testing.T) {
 		}
 		must.Near(t, "mean over permutations", e.Mean[len(e.Mean)-1], []float64{8, 6, 4, 2.5}[nd], 1e-12)
 		// The alternating search finds the same maxima.
-		g, h := gradients(loss.MeanEstimation{}, d, 4, []float64{0}, 0), gradients(loss.MeanEstimation{}, p, 4-nd, []float64{0}, 0)
+		g, h := gradients(loss.MeanEstimation{}, d, 4, []float64{0}, 0),
+			gradients(loss.MeanEstimation{}, p, 4-nd, []float64{0}, 0)
 		sum := []float64{0}
 		for i := range h {
 			floats.AddScaled(sum, 1, h[i])
-			if got := largestSubsetGap(g, sum, i+1, 3, stream.Seeded(1).Stream("x", 0), make([]int, 4)); math.Abs(got-want[i]) > 1e-12 {
+			if got := largestSubsetGap(g, sum, i+1, 3, stream.Seeded(1).Stream("x", 0),
+				make([]int, 4)); math.Abs(got-want[i]) > 1e-12 {
 				t.Errorf("n_d = %d, i = %d: search finds %g, want %g", nd, i, got, want[i])
 			}
 		}
@@ -246,9 +260,11 @@ func TestDissimilaritySearch(t *testing.T) {
 	found, wanted := 0.0, 0.0
 	for seed := range uint64(20) {
 		zero := func(int) float64 { return 0 }
-		private, public := gaussians(t, seed, 7, 3, zero, 1, false), gaussians(t, seed+100, 7, 3, zero, 1, false)
+		private, public := gaussians(t, seed, 7, 3, zero, 1, false),
+			gaussians(t, seed+100, 7, 3, zero, 1, false)
 		e := estimate(t, loss.MeanEstimation{}, private, public, 2, DissimilarityOptions{})
-		g, h := gradients(loss.MeanEstimation{}, private, 7, make([]float64, 3), 0), gradients(loss.MeanEstimation{}, public, 5, make([]float64, 3), 0)
+		g, h := gradients(loss.MeanEstimation{}, private, 7, make([]float64, 3), 0),
+			gradients(loss.MeanEstimation{}, public, 5, make([]float64, 3), 0)
 		sum := make([]float64, 3)
 		for i := range h {
 			floats.AddScaled(sum, 1, h[i])
@@ -281,9 +297,12 @@ func TestDissimilaritySearch(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"n_d":       second(EstimateDissimilarity(context.Background(), loss.Logistic{}, private, public, 40, DissimilarityOptions{})),
-		"probe":     second(EstimateDissimilarity(context.Background(), loss.Logistic{}, private, public, 4, DissimilarityOptions{Probes: [][]float64{{1}}})),
-		"dimension": second(EstimateDissimilarity(context.Background(), loss.Logistic{}, private, scalars(t, 1), 39, DissimilarityOptions{})),
+		"n_d": second(EstimateDissimilarity(context.Background(), loss.Logistic{}, private, public,
+			40, DissimilarityOptions{})),
+		"probe": second(EstimateDissimilarity(context.Background(), loss.Logistic{}, private, public,
+			4, DissimilarityOptions{Probes: [][]float64{{1}}})),
+		"dimension": second(EstimateDissimilarity(context.Background(), loss.Logistic{}, private,
+			scalars(t, 1), 39, DissimilarityOptions{})),
 	} {
 		if err == nil {
 			t.Errorf("%s: accepted", name)
@@ -320,7 +339,8 @@ func TestPlanBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		in, err := p.Bounds(func(nd int) (Dissimilarity, error) {
-			return EstimateDissimilarity(context.Background(), c.Task, private, public, nd, DissimilarityOptions{Probes: [][]float64{o.X}})
+			return EstimateDissimilarity(context.Background(), c.Task, private, public, nd,
+				DissimilarityOptions{Probes: [][]float64{o.X}})
 		}, o, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -332,7 +352,8 @@ func TestPlanBounds(t *testing.T) {
 		// Where its hypotheses hold, the corrected bound is above what runs do.
 		excess := 0.0
 		for seed := range uint64(20) {
-			excess += (train.Problem{Loss: c.Task, Regularizer: c.Regularizer, Records: private}.Objective(simulate(t, p, seed)) - o.Value) / 20
+			excess += (train.Problem{Loss: c.Task, Regularizer: c.Regularizer,
+				Records: private}.Objective(simulate(t, p, seed)) - o.Value) / 20
 		}
 		if excess > b.CorrectedExact.Total() {
 			t.Errorf("%s: excess %g above the corrected bound %g", m, excess, b.CorrectedExact.Total())

@@ -18,11 +18,15 @@ func TestReportOfWhatWasNotClipped(t *testing.T) {
 		want float64
 	}{
 		{"public only, no clip", Config{Method: PublicOnly, Clip: math.Inf(1)}, math.Inf(1)},
-		{"public only, unclipped", Config{Method: PublicOnly, Clip: 3, UnclippedPublic: true}, math.Inf(1)},
+		{"public only, unclipped", Config{Method: PublicOnly, Clip: 3, UnclippedPublic: true},
+			math.Inf(1)},
 		{"public only, clipped", Config{Method: PublicOnly, Clip: 3}, 3},
-		{"no noise, no clip", Config{Method: ShuffleG, Clip: math.Inf(1), Order: iteration.Reshuffled}, math.Inf(1)},
+		{"no noise, no clip", Config{Method: ShuffleG, Clip: math.Inf(1), Order: iteration.Reshuffled},
+			math.Inf(1)},
 		{"no noise, clipped", Config{Method: ShuffleG, Clip: 3, Order: iteration.Reshuffled}, 3},
-		{"private steps, unclipped public ones", Config{Method: Interleaved, Fraction: 0.5, Clip: 3, UnclippedPublic: true, Noise: 2, Order: iteration.Reshuffled, Target: accountant.Cost{Delta: 1e-4}}, 3},
+		{"private steps, unclipped public ones", Config{Method: Interleaved, Fraction: 0.5, Clip: 3,
+			UnclippedPublic: true, Noise: 2, Order: iteration.Reshuffled,
+			Target: accountant.Cost{Delta: 1e-4}}, 3},
 		{"DP-SGD", Config{Method: DPSGD, Clip: 3, Noise: 20, Target: accountant.Cost{Delta: 1e-4}}, 3},
 	} {
 		c.c.Task, c.c.Epochs, c.c.StepSize, c.c.SharedRecords = loss.MeanEstimation{}, 2, 0.1, true

@@ -49,16 +49,20 @@ const enumerable = 8
 
 // EstimateDissimilarity returns the constants of public against private data for n_d
 // private steps. Of public the first n-n_d records are used.
-func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public *data.Records, privateSteps int, o DissimilarityOptions) (Dissimilarity, error) {
+func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public *data.Records,
+	privateSteps int, o DissimilarityOptions) (Dissimilarity, error) {
 	n, nd := private.Len(), privateSteps
 	if nd < 0 || nd >= n {
-		return Dissimilarity{}, &check.Error{Name: "private steps", Value: nd, Rule: fmt.Sprintf("between 0 and n-1 = %d", n-1)}
+		return Dissimilarity{}, &check.Error{Name: "private steps", Value: nd,
+			Rule: fmt.Sprintf("between 0 and n-1 = %d", n-1)}
 	}
 	if public.Dim() != private.Dim() {
-		return Dissimilarity{}, &check.Error{Name: "dimension of public records", Value: public.Dim(), Rule: fmt.Sprintf("the private ones', %d", private.Dim())}
+		return Dissimilarity{}, &check.Error{Name: "dimension of public records", Value: public.Dim(),
+			Rule: fmt.Sprintf("the private ones', %d", private.Dim())}
 	}
 	if public.Len() < n-nd {
-		return Dissimilarity{}, &check.Error{Name: "number of public records", Value: public.Len(), Rule: fmt.Sprintf("at least %d", n-nd)}
+		return Dissimilarity{}, &check.Error{Name: "number of public records", Value: public.Len(),
+			Rule: fmt.Sprintf("at least %d", n-nd)}
 	}
 	if o.Probes == nil {
 		o.Probes = [][]float64{make([]float64, private.Dim())}
@@ -69,12 +73,14 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 	if o.Restarts == 0 {
 		o.Restarts = 3
 	}
-	r := Dissimilarity{Private: nd, Mean: make([]float64, n-nd), Max: make([]float64, n-nd), Exact: n <= enumerable}
+	r := Dissimilarity{Private: nd, Mean: make([]float64, n-nd), Max: make([]float64, n-nd),
+		Exact: n <= enumerable}
 	rng := stream.Seeded(o.Seed).Stream("dissimilarity", 0)
 	perm := make([]int, n)
 	for _, x := range o.Probes {
 		if len(x) != private.Dim() {
-			return Dissimilarity{}, &check.Error{Name: "dimension of a probe", Value: len(x), Rule: fmt.Sprintf("the data's, %d", private.Dim())}
+			return Dissimilarity{}, &check.Error{Name: "dimension of a probe", Value: len(x),
+				Rule: fmt.Sprintf("the data's, %d", private.Dim())}
 		}
 		g := gradients(task, private, n, x, o.Clip)
 		h := gradients(task, public, n-nd, x, o.Clip)
@@ -165,7 +171,8 @@ func permutations(perm []int, k int, f func([]int)) {
 // for a direction u the best subset is that of the m largest ⟨u, g_i⟩, for a subset the
 // best direction that of the sum; no move makes it smaller. All of the indices leave no
 // choice: that is exact. Both a random subset and its opposite direction are started from.
-func largestSubsetGap(g [][]float64, s []float64, m, restarts int, rng interface{ Uint64() uint64 }, scratch []int) float64 {
+func largestSubsetGap(g [][]float64, s []float64, m, restarts int, rng interface{ Uint64() uint64 },
+	scratch []int) float64 {
 	d := len(s)
 	best := 0.0
 	u, sum := make([]float64, d), make([]float64, d)

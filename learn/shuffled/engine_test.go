@@ -44,14 +44,20 @@ func TestAcceptance13WorkedIterates(t *testing.T) {
 	must.Near(t, "within the ball", simulate(t, plan(t, c, scalars(t, 1, 3), nil), 0)[0], 0.5, 1e-12)
 
 	c.Regularizer = nil
-	must.Near(t, "interleaved, one epoch", simulate(t, scheduled(t, c, Schedule{{Epochs: 1, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.09, 1e-12)
-	must.Near(t, "interleaved", simulate(t, scheduled(t, c, Schedule{{Epochs: 2, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.1629, 1e-12)
+	must.Near(t, "interleaved, one epoch", simulate(t,
+		scheduled(t, c, Schedule{{Epochs: 1, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.09,
+		1e-12)
+	must.Near(t, "interleaved", simulate(t, scheduled(t, c, Schedule{{Epochs: 2, Private: 1}},
+		scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.1629, 1e-12)
 
 	c = noiseless(config(ShuffleG))
-	c.Epochs, c.Task, c.StepSize, c.Regularizer = 1, loss.LeastSquares{}, 0.05, geometry.L2{Lambda: 0.1}
-	must.Near(t, "ridge", simulate(t, plan(t, c, records(t, [][]float64{{2}}, []float64{1}), nil), 0)[0], 0.2/1.005, 1e-12)
+	c.Epochs, c.Task, c.StepSize, c.Regularizer = 1, loss.LeastSquares{}, 0.05,
+		geometry.L2{Lambda: 0.1}
+	must.Near(t, "ridge", simulate(t, plan(t, c, records(t, [][]float64{{2}}, []float64{1}), nil),
+		0)[0], 0.2/1.005, 1e-12)
 	c.Task, c.StepSize, c.Regularizer = loss.Logistic{}, 0.1, geometry.L1{Lambda: 0.1}
-	must.Near(t, "logistic", simulate(t, plan(t, c, records(t, [][]float64{{1}}, []float64{1}), nil), 0)[0], 0.04, 1e-12)
+	must.Near(t, "logistic", simulate(t, plan(t, c, records(t, [][]float64{{1}}, []float64{1}), nil),
+		0)[0], 0.04, 1e-12)
 }
 
 // sameRuns checks that two plans have the same iterates, bit for bit.
@@ -68,7 +74,8 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 	const n, d = 12, 5
 	zero := func(int) float64 { return 0 }
 	private, public := gaussians(t, 1, n, d, zero, 1, false), gaussians(t, 2, n, d, zero, 1, false)
-	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
+		iteration.Reshuffled} {
 		with := func(m Method, s Schedule) *Plan {
 			c := config(m)
 			c.Order, c.Epochs, c.Regularizer = order, 3, geometry.Ball{Radius: 2}
@@ -81,14 +88,21 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 			return plan(t, c, private, public)
 		}
 		dp := with(DPShuffleG, nil)
-		sameRuns(t, "n_d = n is DP-ShuffleG", with("", Schedule{{Epochs: 3, Private: n, Noise: 0.7, PublicNoise: 3}}), dp)
-		sameRuns(t, "Priv-Pub with S = K is DP-ShuffleG", with("", Schedule{{Epochs: 1, Private: n, Noise: 0.7}, {Epochs: 2, Private: n, Noise: 0.7}}), dp)
-		sameRuns(t, "n_d = 0 without noise is Public Only", with("", Schedule{{Epochs: 3}}), with(PublicOnly, nil))
-		sameRuns(t, "DP-ShuffleG without noise is ShuffleG", with("", Schedule{{Epochs: 3, Private: n}}), with(ShuffleG, nil))
+		sameRuns(t, "n_d = n is DP-ShuffleG", with("",
+			Schedule{{Epochs: 3, Private: n, Noise: 0.7, PublicNoise: 3}}), dp)
+		sameRuns(t, "Priv-Pub with S = K is DP-ShuffleG",
+			with("", Schedule{{Epochs: 1, Private: n, Noise: 0.7}, {Epochs: 2, Private: n, Noise: 0.7}}), dp)
+		sameRuns(t, "n_d = 0 without noise is Public Only", with("", Schedule{{Epochs: 3}}),
+			with(PublicOnly, nil))
+		sameRuns(t, "DP-ShuffleG without noise is ShuffleG", with("", Schedule{{Epochs: 3, Private: n}}),
+			with(ShuffleG, nil))
 		// The methods are the schedules that they should be.
-		sameRuns(t, "Priv-Pub", with(PrivPub, nil), with("", Schedule{{Epochs: 1, Private: n, Noise: 0.7}, {Epochs: 2}}))
-		sameRuns(t, "Pub-Priv", with(PubPriv, nil), with("", Schedule{{Epochs: 2}, {Epochs: 1, Private: n, Noise: 0.7}}))
-		sameRuns(t, "Interleaved", with(Interleaved, nil), with("", Schedule{{Epochs: 3, Private: n / 2, Noise: 0.7, PublicNoise: 0.7}}))
+		sameRuns(t, "Priv-Pub", with(PrivPub, nil),
+			with("", Schedule{{Epochs: 1, Private: n, Noise: 0.7}, {Epochs: 2}}))
+		sameRuns(t, "Pub-Priv", with(PubPriv, nil),
+			with("", Schedule{{Epochs: 2}, {Epochs: 1, Private: n, Noise: 0.7}}))
+		sameRuns(t, "Interleaved", with(Interleaved, nil),
+			with("", Schedule{{Epochs: 3, Private: n / 2, Noise: 0.7, PublicNoise: 0.7}}))
 	}
 	// Public records that are the private ones not visited.
 	c := config("")
@@ -97,7 +111,8 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRuns(t, "P from D", scheduled(t, c, Schedule{{Epochs: 3, Private: 4}}, private, rest), scheduled(t, c, Schedule{{Epochs: 3, Private: n}}, private, nil))
+	sameRuns(t, "P from D", scheduled(t, c, Schedule{{Epochs: 3, Private: 4}}, private, rest),
+		scheduled(t, c, Schedule{{Epochs: 3, Private: n}}, private, nil))
 }
 
 // recorder is mean estimation that notes which records are visited: record i has the
@@ -113,7 +128,8 @@ func (r recorder) Gradient(g, x, a []float64, y float64) {
 }
 
 // visits returns the records that each epoch visits; those of perm, if not nil, lie in its order.
-func visits(t *testing.T, order iteration.SampleOrder, perm []int, n, epochs int, seed uint64) [][]int {
+func visits(t *testing.T, order iteration.SampleOrder, perm []int, n, epochs int,
+	seed uint64) [][]int {
 	t.Helper()
 	var visited []int
 	c := config(ShuffleG)
@@ -190,7 +206,8 @@ func TestAcceptance16Prox(t *testing.T) {
 		t.Errorf("ball twice: %v, once %v", x, once)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, reg := range []geometry.Regularizer{geometry.NoRegularizer{}, geometry.Ball{Radius: 1.5}, geometry.L2{Lambda: 0.3}, geometry.L1{Lambda: 0.4}} {
+	for _, reg := range []geometry.Regularizer{geometry.NoRegularizer{}, geometry.Ball{Radius: 1.5},
+		geometry.L2{Lambda: 0.3}, geometry.L1{Lambda: 0.4}} {
 		for range 10_000 {
 			u, w := make([]float64, 4), make([]float64, 4)
 			for j := range u {
@@ -236,7 +253,8 @@ func TestAcceptance16Prox(t *testing.T) {
 			}
 			plain := simulate(t, plan(t, c, private, public), 7)[0]
 			c.Regularizer = geometry.L2{Lambda: 0.4}
-			must.Near(t, fmt.Sprintf("%s at %g", m, fraction), simulate(t, plan(t, c, private, public), 7)[0], plain/(1+5*0.1*0.4), 1e-12)
+			must.Near(t, fmt.Sprintf("%s at %g", m, fraction),
+				simulate(t, plan(t, c, private, public), 7)[0], plain/(1+5*0.1*0.4), 1e-12)
 		}
 	}
 }
@@ -306,7 +324,8 @@ func TestAcceptance17Clip(t *testing.T) {
 				a[j], x[j], y[j] = rng.NormFloat64(), 3*rng.NormFloat64(), 3*rng.NormFloat64()
 			}
 			eta := 2 / task.Smoothness(vec.Norm(a)*(1+vec.Slack(3)))
-			if ratio := stepRatio(task, a, float64(rng.IntN(2)), x, y, eta, math.Exp(3*rng.NormFloat64())); ratio > 1+1e-9 {
+			if ratio := stepRatio(task, a, float64(rng.IntN(2)), x, y, eta,
+				math.Exp(3*rng.NormFloat64())); ratio > 1+1e-9 {
 				t.Fatalf("%s: clipped steps expand by %.12g", task.Name(), ratio)
 			}
 		}
@@ -320,7 +339,8 @@ func TestAcceptance17Clip(t *testing.T) {
 	}
 }
 
-func stepRatio(task loss.Loss, a []float64, label float64, x, y []float64, eta, limit float64) float64 {
+func stepRatio(task loss.Loss, a []float64, label float64, x, y []float64, eta,
+	limit float64) float64 {
 	before := distance(x, y)
 	step := func(x []float64) []float64 {
 		g := make([]float64, len(x))
@@ -440,7 +460,8 @@ func TestAcceptance20NoiseFloor(t *testing.T) {
 	if len(b.Fails) != 0 {
 		t.Errorf("hypotheses fail: %v", b.Fails)
 	}
-	if !(risk > b.Printed.Total() && risk < b.Corrected.Total() && exact > b.Printed.Total() && exact <= b.CorrectedExact.Total()) {
+	if !(risk > b.Printed.Total() && risk < b.Corrected.Total() && exact > b.Printed.Total() &&
+		exact <= b.CorrectedExact.Total()) {
 		t.Errorf("risk %g, printed bound %g, corrected %g", risk, b.Printed.Total(), b.Corrected.Total())
 	}
 }
@@ -470,7 +491,8 @@ func TestDPSGDStepsAreUniform(t *testing.T) {
 	// Its prox is that of one step: one record at 2, η = 0.1, λ = 0.5 gives 0.2/1.05.
 	c = config("")
 	c.Method = DPSGD
-	c.Task, c.Epochs, c.Noise, c.StepSize, c.Regularizer = loss.MeanEstimation{}, 1, 1e-90, 0.1, geometry.L2{Lambda: 0.5}
+	c.Task, c.Epochs, c.Noise, c.StepSize, c.Regularizer = loss.MeanEstimation{}, 1, 1e-90, 0.1,
+		geometry.L2{Lambda: 0.5}
 	must.Near(t, "one step", simulate(t, plan(t, c, scalars(t, 2), nil), 1)[0], 0.2/1.05, 1e-12)
 }
 
@@ -507,7 +529,8 @@ func TestCancelKeepsTheEpoch(t *testing.T) {
 	}
 	// An error of the callback stops too.
 	boom := fmt.Errorf("boom")
-	if _, err := train.Simulate(p, 5).Run(context.Background(), func(int, []float64) error { return boom }); !errors.Is(err, boom) {
+	if _, err := train.Simulate(p, 5).Run(context.Background(),
+		func(int, []float64) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -23,7 +23,8 @@ func TestErratumNoiseTerm(t *testing.T) {
 		{1_000, 1e-4, 2.1618e-5, 9.4893e-6, 1.5895e-3},
 		{10_000, 1e-5, 2.1617e-6, 1.2252e-7, 2.0431e-4},
 	} {
-		exact := v.eta * v.eta / 2 * (1 - math.Pow(1-v.eta, float64(2*n*v.epochs))) / (1 - (1-v.eta)*(1-v.eta))
+		exact := v.eta * v.eta / 2 * (1 - math.Pow(1-v.eta, float64(2*n*v.epochs))) /
+			(1 - (1-v.eta)*(1-v.eta))
 		b := bound(t, BoundInput{
 			N: n, Dim: 1, StepSize: v.eta, AvgSmoothness: 1, MaxSmoothness: 1, SmoothPsi: true, Convex: true,
 			Runs: []BoundRun{{Epochs: v.epochs, Private: n, Noise: 1, AvgSmoothness: 1, MaxSmoothness: 1}},
@@ -35,7 +36,8 @@ func TestErratumNoiseTerm(t *testing.T) {
 			t.Errorf("hypotheses fail: %v", b.Fails)
 		}
 		if !(b.Printed.Total() < exact && exact <= b.CorrectedExact.Total()) {
-			t.Errorf("exact risk %g, printed bound %g, corrected %g", exact, b.Printed.Total(), b.CorrectedExact.Total())
+			t.Errorf("exact risk %g, printed bound %g, corrected %g", exact, b.Printed.Total(),
+				b.CorrectedExact.Total())
 		}
 	}
 }
@@ -46,12 +48,14 @@ func TestErratumRateOfInterleaved(t *testing.T) {
 	for _, v := range []struct {
 		n, d   int
 		eps, p float64
-	}{{1000, 784, 5, .5}, {1000, 784, 10, .5}, {159, 124, 1, .5}, {2103, 11, 5, .5}, {200, 21, 5, .25}} {
+	}{{1000, 784, 5, .5}, {1000, 784, 10, .5}, {159, 124, 1, .5}, {2103, 11, 5, .5},
+		{200, 21, 5, .25}} {
 		r, err := Rate(Interleaved, v.n, v.d, v.eps, v.p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if optimum := math.Sqrt(float64(v.d)) / (float64(v.n) * v.eps); r.Printed >= optimum || r.Corrected < optimum {
+		if optimum := math.Sqrt(float64(v.d)) / (float64(v.n) * v.eps); r.Printed >= optimum ||
+			r.Corrected < optimum {
 			t.Errorf("%v: printed %g, corrected %g, optimum %g", v, r.Printed, r.Corrected, optimum)
 		}
 	}
@@ -60,7 +64,8 @@ func TestErratumRateOfInterleaved(t *testing.T) {
 // C_n of fewer public steps can be larger than that of all: D = (0, 2, 4, 6) and
 // P = (1, 1, 1, 1) have C_n^full = 8 and C_n^part = 9 for one private step.
 func TestErratumDissimilarityOfFewerSteps(t *testing.T) {
-	d, p := records(t, [][]float64{{0}, {2}, {4}, {6}}, nil), records(t, [][]float64{{1}, {1}, {1}, {1}}, nil)
+	d, p := records(t, [][]float64{{0}, {2}, {4}, {6}}, nil),
+		records(t, [][]float64{{1}, {1}, {1}, {1}}, nil)
 	full := estimate(t, loss.MeanEstimation{}, d, p, 0, DissimilarityOptions{}).Cn
 	part := estimate(t, loss.MeanEstimation{}, d, p, 1, DissimilarityOptions{}).Cn
 	if full != 8 || part != 9 {

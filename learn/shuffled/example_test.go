@@ -30,7 +30,8 @@ func Example() {
 		return
 	}
 	r := plan.Report()
-	fmt.Printf("noise %.3f, amplified %.0f times, epsilon at most %.3f; may be released: %v\n", r.Noise, r.Amplification, plan.Cost().Epsilon, r.Released)
+	fmt.Printf("noise %.3f, amplified %.0f times, epsilon at most %.3f; may be released: %v\n",
+		r.Noise, r.Amplification, plan.Cost().Epsilon, r.Released)
 
 	release, err := train.NewRelease(plan) // charge release.Cost() under release.ID() first
 	if err != nil {
@@ -42,8 +43,6 @@ func Example() {
 
 	simulated, err := train.Simulate(plan, 1).Run(context.Background(), nil) // not private
 	fmt.Println(len(simulated), "coordinates,", err)
-	// Output:
-	// noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate after each epoch
-	// 21 coordinates, <nil>
-	// 21 coordinates, <nil>
+	// Output: noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate
+	// after each epoch 21 coordinates, <nil> 21 coordinates, <nil>
 }

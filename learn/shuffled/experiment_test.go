@@ -69,7 +69,8 @@ func newStudy(t *testing.T, set datasets.Set, repeats int, etas []float64) *stud
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{t: t, set: set, problem: set.Problem(), optimum: o, etas: etas, epochs: 50, order: iteration.Reshuffled}
+	s := &study{t: t, set: set, problem: set.Problem(), optimum: o, etas: etas, epochs: 50,
+		order: iteration.Reshuffled}
 	for i := range repeats {
 		s.seeds = append(s.seeds, uint64(i))
 	}
@@ -103,13 +104,15 @@ func (s *study) config(m shuffled.Method, eps, p float64) shuffled.Config {
 func (s *study) tune(m shuffled.Method, eps, p float64) train.Tuned {
 	s.t.Helper()
 	// Above 2/L a clipped run may end anywhere, and sometimes near the optimum.
-	l := max(s.set.Task.Smoothness(s.set.Private.MaxNorm()), s.set.Task.Smoothness(s.set.Public.MaxNorm()))
+	l := max(s.set.Task.Smoothness(s.set.Private.MaxNorm()),
+		s.set.Task.Smoothness(s.set.Public.MaxNorm()))
 	etas := train.Below(s.etas, l)
 	seeds := s.seeds
 	if m == shuffled.PublicOnly {
 		seeds = seeds[:1] // nothing is random
 	}
-	cells, err := s.grid(s.config(m, eps, p), etas, seeds...).Run(context.Background(), s.problem.Objective, s.optimum)
+	cells, err := s.grid(s.config(m, eps, p), etas, seeds...).Run(context.Background(),
+		s.problem.Objective, s.optimum)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -118,7 +121,8 @@ func (s *study) tune(m shuffled.Method, eps, p float64) train.Tuned {
 		s.t.Fatal(err)
 	}
 	if !s.quiet {
-		s.t.Logf("%-12s %-12s eps %-3g p %-4g: %.4g ± %.2g at step size %g", s.set.Name, m, eps, p, best.Mean, best.Std, best.StepSize)
+		s.t.Logf("%-12s %-12s eps %-3g p %-4g: %.4g ± %.2g at step size %g", s.set.Name, m, eps, p,
+			best.Mean, best.Std, best.StepSize)
 	}
 	return best
 }
@@ -155,7 +159,8 @@ func TestAcceptance24NoiseFreeFloor(t *testing.T) {
 			floor += (1 - p) * (1 - p) * (d[j] - q[j]) * (d[j] - q[j]) / 2
 		}
 		if math.Abs(got-floor) > 0.02*floor || math.Abs(got-v.want) > 0.06*v.want {
-			t.Errorf("n_d = %d: excess %g, floor of these samples %g, of the means %g", v.private, got, floor, v.want)
+			t.Errorf("n_d = %d: excess %g, floor of these samples %g, of the means %g", v.private, got,
+				floor, v.want)
 		}
 	}
 }
@@ -173,12 +178,14 @@ func TestAcceptance25ToyOrdering(t *testing.T) {
 	s := newStudy(t, toy(t), repeats, etas)
 	public := s.tune(shuffled.PublicOnly, 1, 0.5).Mean
 	want := map[float64][5]float64{ // public, dp, priv-pub, pub-priv, interleaved of the specification
-		1: {2.01, 12.6, 2.01, 12.4, 6.9}, 5: {2.01, 11.0, 1.99, 7.9, 2.14}, 10: {2.01, 7.57, 1.82, 4.76, 0.98},
+		1: {2.01, 12.6, 2.01, 12.4, 6.9}, 5: {2.01, 11.0, 1.99, 7.9, 2.14},
+		10: {2.01, 7.57, 1.82, 4.76, 0.98},
 	}
 	last := map[shuffled.Method]train.Tuned{}
 	for _, eps := range epsilons {
 		got := map[shuffled.Method]train.Tuned{}
-		for _, m := range []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved} {
+		for _, m := range []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
+			shuffled.Interleaved} {
 			got[m] = s.tune(m, eps, 0.5)
 			// Invariance (acceptance 28): more ε never worsens a method.
 			if before, ok := last[m]; ok {
@@ -189,12 +196,14 @@ func TestAcceptance25ToyOrdering(t *testing.T) {
 			}
 			last[m] = got[m]
 		}
-		dp, prp, pup, inter := got[shuffled.DPShuffleG].Mean, got[shuffled.PrivPub].Mean, got[shuffled.PubPriv].Mean, got[shuffled.Interleaved].Mean
+		dp, prp, pup, inter := got[shuffled.DPShuffleG].Mean, got[shuffled.PrivPub].Mean,
+			got[shuffled.PubPriv].Mean, got[shuffled.Interleaved].Mean
 		if !(inter < pup && inter < dp) {
 			t.Errorf("eps %g: interleaved %g, pub-priv %g, dp %g", eps, inter, pup, dp)
 		}
 		if eps == 10 && !(inter < prp && prp < public && public < pup && pup < dp) {
-			t.Errorf("eps 10: interleaved %g, priv-pub %g, public %g, pub-priv %g, dp %g", inter, prp, public, pup, dp)
+			t.Errorf("eps 10: interleaved %g, priv-pub %g, public %g, pub-priv %g, dp %g", inter, prp,
+				public, pup, dp)
 		}
 		if long() {
 			for i, v := range []float64{public, dp, prp, pup, inter} {
@@ -225,7 +234,8 @@ func TestAcceptance26MNIST(t *testing.T) {
 		at := func(eta float64, m shuffled.Method) float64 {
 			return newStudy(t, set, 1, []float64{eta}).tune(m, 10, 0.5).Mean
 		}
-		public, inter, dp := at(1e-4, shuffled.PublicOnly), at(5e-5, shuffled.Interleaved), at(5e-6, shuffled.DPShuffleG)
+		public, inter, dp := at(1e-4, shuffled.PublicOnly), at(5e-5, shuffled.Interleaved),
+			at(5e-6, shuffled.DPShuffleG)
 		if !(2*inter < public && 2*public < dp) {
 			t.Errorf("interleaved %g, public %g, dp %g", inter, public, dp)
 		}
@@ -239,10 +249,12 @@ func TestAcceptance26MNIST(t *testing.T) {
 		pup := s.tune(shuffled.PubPriv, eps, 0.5).Mean
 		dp := s.tune(shuffled.DPShuffleG, eps, 0.5).Mean
 		if !(inter < public && math.Abs(prp-public) < 0.03*public && max(prp, public) < pup && pup < dp) {
-			t.Errorf("eps %g: interleaved %g, public %g, priv-pub %g, pub-priv %g, dp %g", eps, inter, public, prp, pup, dp)
+			t.Errorf("eps %g: interleaved %g, public %g, priv-pub %g, pub-priv %g, dp %g", eps, inter,
+				public, prp, pup, dp)
 		}
 	}
-	a, b, c := s.tune(shuffled.Interleaved, 10, 0.25).Mean, s.tune(shuffled.Interleaved, 10, 0.5).Mean, s.tune(shuffled.Interleaved, 10, 0.75).Mean
+	a, b, c := s.tune(shuffled.Interleaved, 10, 0.25).Mean, s.tune(shuffled.Interleaved, 10, 0.5).Mean,
+		s.tune(shuffled.Interleaved, 10, 0.75).Mean
 	if !(a > b && b > c) {
 		t.Errorf("p = .25, .5, .75: %g, %g, %g", a, b, c)
 	}
@@ -269,7 +281,8 @@ func TestAcceptance27Crime(t *testing.T) {
 			}
 			s := newStudy(t, set, repeats, etas).after(100 * k)
 			runnerUp := math.Inf(1)
-			for _, m := range []shuffled.Method{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv} {
+			for _, m := range []shuffled.Method{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub,
+				shuffled.PubPriv} {
 				runnerUp = min(runnerUp, s.tune(m, eps, 0.5).Mean)
 			}
 			factors = append(factors, runnerUp/s.tune(shuffled.Interleaved, eps, 0.5).Mean)
@@ -281,7 +294,8 @@ func TestAcceptance27Crime(t *testing.T) {
 			least, median = 1, 1.3
 		}
 		if factors[0] < least || factors[len(factors)/2] < median {
-			t.Errorf("eps %g: factors %.3g, but they must be at least %g, and %g in the middle", eps, factors, least, median)
+			t.Errorf("eps %g: factors %.3g, but they must be at least %g, and %g in the middle", eps,
+				factors, least, median)
 		}
 	}
 }
@@ -303,9 +317,11 @@ func TestAcceptance27Standins(t *testing.T) {
 		cases = []one{
 			{datasets.COMPAS, 10, 10, train.StepSizes(), best},
 			{datasets.CreditCard, 10, 10, train.StepSizes(), best},
-			{datasets.CIFAR10, 5, 1, []float64{1e-5, 5e-6, 1e-6, 5e-7, 1e-7}, func(public, dp, prp, pup, inter float64) bool { // 1.5e8 normals a run
-				return dp <= inter && public >= max(dp, prp, pup, inter)
-			}},
+			// 1.5e8 normals a run
+			{datasets.CIFAR10, 5, 1, []float64{1e-5, 5e-6, 1e-6, 5e-7, 1e-7},
+				func(public, dp, prp, pup, inter float64) bool {
+					return dp <= inter && public >= max(dp, prp, pup, inter)
+				}},
 		}
 	}
 	for _, v := range cases {
@@ -379,11 +395,13 @@ func TestAcceptance29Deterministic(t *testing.T) {
 			} else if !reflect.DeepEqual(cells, first) {
 				t.Errorf("%s: %d workers give other cells", m, workers)
 			}
-			if len(cells[4].Trace) != 6 || cells[4].StepSize != 1e-3 || cells[4].Seed != 5 || cells[4].Trace[5] != cells[4].Last {
+			if len(cells[4].Trace) != 6 || cells[4].StepSize != 1e-3 || cells[4].Seed != 5 ||
+				cells[4].Trace[5] != cells[4].Last {
 				t.Errorf("cell %+v", cells[4])
 			}
 		}
-		again, err := s.grid(s.config(m, 5, 0.5), []float64{1e-2}, 7).Run(context.Background(), s.problem.Objective, s.optimum)
+		again, err := s.grid(s.config(m, 5, 0.5), []float64{1e-2}, 7).Run(context.Background(),
+			s.problem.Objective, s.optimum)
 		if err != nil || again[0].Last != first[0].Last {
 			t.Errorf("without traces: %+v, %v, want %+v", again, err, first[0].Last)
 		}
@@ -400,7 +418,8 @@ func TestGridEnds(t *testing.T) {
 	}
 	g.Progress = nil
 	g.StepSizes = []float64{1e-3, -1}
-	if _, err := g.Run(context.Background(), s.problem.Objective, s.optimum); err == nil || !strings.Contains(err.Error(), "step size") {
+	if _, err := g.Run(context.Background(), s.problem.Objective, s.optimum); err == nil ||
+		!strings.Contains(err.Error(), "step size") {
 		t.Errorf("step size -1: %v", err)
 	}
 	g.StepSizes, g.Seeds = nil, nil
@@ -410,12 +429,14 @@ func TestGridEnds(t *testing.T) {
 	// Runs that diverge count as +Inf and are never the best.
 	c := s.config(shuffled.ShuffleG, 5, 0.5)
 	c.Clip, c.Regularizer = math.Inf(1), nil
-	cells, err := s.grid(c, []float64{1e4, 1e-3}, 1, 2).Run(context.Background(), s.problem.Objective, s.optimum)
+	cells, err := s.grid(c, []float64{1e4, 1e-3}, 1, 2).Run(context.Background(), s.problem.Objective,
+		s.optimum)
 	if err != nil {
 		t.Fatal(err)
 	}
 	best, err := train.Best(cells)
-	if err != nil || best.StepSize != 1e-3 || !cells[0].Diverged || !math.IsInf(cells[0].Last.Excess, 1) || cells[2].Diverged {
+	if err != nil || best.StepSize != 1e-3 || !cells[0].Diverged ||
+		!math.IsInf(cells[0].Last.Excess, 1) || cells[2].Diverged {
 		t.Errorf("best %+v, %v; cells %+v", best, err, cells)
 	}
 	if _, err := train.Best(cells[:2]); !errors.Is(err, train.ErrDiverged) {
@@ -436,7 +457,8 @@ func benchmarkPlan(b *testing.B, epochs int) *shuffled.Plan {
 	}
 	return must.Get(shuffled.NewPlan(b.Context(), shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Method: shuffled.DPShuffleG, Epochs: epochs,
-		Order: iteration.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
+		Order: iteration.Reshuffled, Clip: 10, StepSize: 1e-5,
+		Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
 	}, set.Private, set.Public))(b)
 }
 
@@ -454,7 +476,8 @@ func BenchmarkRun(b *testing.B) {
 				}
 				seed++
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(epochs*784_000), "ns/normal")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(epochs*784_000),
+				"ns/normal")
 		})
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Forecast is a training before there are records: a Config, whose Task, Regularizer and Start count
-// for nothing, with what is known of the records and of the release.
+// Forecast is a training before there are records: a Config, whose Task, Regularizer and Start
+// count for nothing, with what is known of the records and of the release.
 type Forecast struct {
 	Config
 	Records      int     // n, private ones

@@ -54,13 +54,16 @@ func TestGoldenTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := sha256.New()
-		for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+		for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
+			iteration.Reshuffled} {
 			if golden.method == shuffled.DPSGD || golden.method == shuffled.PublicOnly {
 				order = 0
 			}
 			c := shuffled.Config{
-				Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: golden.method, Fraction: 0.4, Epochs: 3,
-				Order: order, StepSize: 1e-3, Clip: 2, Target: accountant.Cost{Epsilon: 3, Delta: 1e-6}, Radius: 5, Mode: iteration.Paper,
+				Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: golden.method,
+				Fraction: 0.4, Epochs: 3,
+				Order: order, StepSize: 1e-3, Clip: 2, Target: accountant.Cost{Epsilon: 3, Delta: 1e-6},
+				Radius: 5, Mode: iteration.Paper,
 			}
 			if golden.method.IsPrivate() {
 				c.Noise = 7
@@ -87,11 +90,13 @@ func TestGoldenTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := shuffled.EstimateDissimilarity(context.Background(), set.Task, set.Private, set.Public, 150, shuffled.DissimilarityOptions{Seed: 5})
+	d, err := shuffled.EstimateDissimilarity(context.Background(), set.Task, set.Private, set.Public,
+		150, shuffled.DissimilarityOptions{Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Float64bits(d.Mean[20]) != 0x402e7ce1aa9f851b || math.Float64bits(d.Cn) != 0x404f271cb07ebed5 {
+	if math.Float64bits(d.Mean[20]) != 0x402e7ce1aa9f851b ||
+		math.Float64bits(d.Cn) != 0x404f271cb07ebed5 {
 		t.Errorf("dissimilarity %x, %x", math.Float64bits(d.Mean[20]), math.Float64bits(d.Cn))
 	}
 }

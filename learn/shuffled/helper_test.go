@@ -37,7 +37,8 @@ func scalars(t testing.TB, v ...float64) *data.Records {
 }
 
 // gaussians returns n records around mean, with labels if wanted.
-func gaussians(t testing.TB, seed uint64, n, d int, mean func(j int) float64, std float64, labels bool) *data.Records {
+func gaussians(t testing.TB, seed uint64, n, d int, mean func(j int) float64, std float64,
+	labels bool) *data.Records {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 99))
 	x := make([]float64, n*d)

@@ -27,7 +27,8 @@ type Config struct {
 	Fraction float64 // p in (0,1), for methods that use it
 	Epochs   int     // K ≥ 1
 
-	Order iteration.SampleOrder // required, but for DPSGD and PublicOnly; FixedOrder is the records' own
+	// required, but for DPSGD and PublicOnly; FixedOrder is the records' own
+	Order iteration.SampleOrder
 
 	StepSize        float64   // η > 0
 	Clip            float64   // G > 0; +Inf clips nothing, for runs without noise only
@@ -109,7 +110,8 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 func (p *Plan) checkConfig() error {
 	c := &p.c
 	if loss.ModelDim(c.Task, p.d) != p.d {
-		return &check.Error{Name: "task", Value: c.Task.Name(), Rule: "one whose model is as long as a record"}
+		return &check.Error{Name: "task", Value: c.Task.Name(),
+			Rule: "one whose model is as long as a record"}
 	}
 	if !c.Regularizer.Convex() {
 		return &check.Error{Name: "regulariser", Value: c.Regularizer.Name(), Rule: "convex"}
@@ -118,16 +120,19 @@ func (p *Plan) checkConfig() error {
 		return &check.Error{Name: "ball radius", Value: b.Radius, Rule: "above 0"}
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) {
-		return &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g]", data.MaxMagnitude)}
+		return &check.Error{Name: "step size", Value: c.StepSize,
+			Rule: fmt.Sprintf("in (0, %g]", data.MaxMagnitude)}
 	}
 	if !(c.Clip > 0) {
 		return &check.Error{Name: "clip", Value: c.Clip, Rule: "above 0"}
 	}
 	if c.Noise != 0 && !(c.Noise >= 1e-100 && c.Noise <= data.MaxMagnitude) {
-		return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0, or between 1e-100 and %g", data.MaxMagnitude)}
+		return &check.Error{Name: "noise", Value: c.Noise,
+			Rule: fmt.Sprintf("0, or between 1e-100 and %g", data.MaxMagnitude)}
 	}
 	if c.Radius != 0 && !(c.Radius > 0 && c.Radius <= data.MaxMagnitude) {
-		return &check.Error{Name: "radius", Value: c.Radius, Rule: fmt.Sprintf("0, or in (0, %g]", data.MaxMagnitude)}
+		return &check.Error{Name: "radius", Value: c.Radius,
+			Rule: fmt.Sprintf("0, or in (0, %g]", data.MaxMagnitude)}
 	}
 	if c.Order == 0 && (c.Method == DPSGD || c.Method == PublicOnly) {
 		c.Order = iteration.FixedOrder // they visit private data in none
@@ -137,11 +142,13 @@ func (p *Plan) checkConfig() error {
 	}
 	if c.Start != nil {
 		if len(c.Start) != p.d {
-			return &check.Error{Name: "dimension of the start", Value: len(c.Start), Rule: fmt.Sprintf("the data's, %d", p.d)}
+			return &check.Error{Name: "dimension of the start", Value: len(c.Start),
+				Rule: fmt.Sprintf("the data's, %d", p.d)}
 		}
 		for _, v := range c.Start {
 			if !(math.Abs(v) <= data.MaxMagnitude) {
-				return &check.Error{Name: "start", Value: v, Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
+				return &check.Error{Name: "start", Value: v,
+					Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
 			}
 		}
 		c.Start = slices.Clone(c.Start)
@@ -159,7 +166,8 @@ func (p *Plan) makeSchedule() (err error) {
 	case !c.Method.IsPrivate() && c.Noise != 0:
 		return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
 	case c.Noise != 0 && c.DoubledNoise:
-		return &check.Error{Name: "doubled noise", Value: "asked for", Rule: "left out where the noise is given: it doubles what a target needs"}
+		return &check.Error{Name: "doubled noise", Value: "asked for",
+			Rule: "left out where the noise is given: it doubles what a target needs"}
 	case c.Method.IsPrivate() && math.IsInf(c.Clip, 1):
 		return &check.Error{Name: "clip", Value: c.Clip, Rule: "finite where there is noise"}
 	case c.Noise != 0:
@@ -182,13 +190,16 @@ func (p *Plan) takeData(public *data.Records) error {
 	}
 	if need := p.schedule.publicRecords(p.n); need > 0 {
 		if public == nil {
-			return &check.Error{Name: "number of public records", Value: 0, Rule: fmt.Sprintf("at least %d", need)}
+			return &check.Error{Name: "number of public records", Value: 0,
+				Rule: fmt.Sprintf("at least %d", need)}
 		}
 		if public.Dim() != p.d {
-			return &check.Error{Name: "dimension of public records", Value: public.Dim(), Rule: fmt.Sprintf("the private ones', %d", p.d)}
+			return &check.Error{Name: "dimension of public records", Value: public.Dim(),
+				Rule: fmt.Sprintf("the private ones', %d", p.d)}
 		}
 		if public.Len() < need {
-			return &check.Error{Name: "number of public records", Value: public.Len(), Rule: fmt.Sprintf("at least %d", need)}
+			return &check.Error{Name: "number of public records", Value: public.Len(),
+				Rule: fmt.Sprintf("at least %d", need)}
 		}
 		if p.private.HasResponses() != public.HasResponses() {
 			return errors.New("responses are in one of private and public data only")
@@ -221,7 +232,8 @@ func (p *Plan) account(ctx context.Context) error {
 	calibrate := c.Method.IsPrivate() && c.Noise == 0
 	if calibrate {
 		if !(c.Target.Epsilon > 0) || math.IsInf(c.Target.Epsilon, 1) {
-			return &check.Error{Name: "target epsilon", Value: c.Target.Epsilon, Rule: "a finite number > 0 where the noise is not given"}
+			return &check.Error{Name: "target epsilon", Value: c.Target.Epsilon,
+				Rule: "a finite number > 0 where the noise is not given"}
 		}
 	}
 	delta := c.Target.Delta
@@ -263,13 +275,19 @@ func (p *Plan) account(ctx context.Context) error {
 	}
 	p.report = r
 	if calibrate && r.Cost.Epsilon > c.Target.Epsilon {
-		return fmt.Errorf("calibration ended at epsilon = %g above the target %g", r.Cost.Epsilon, c.Target.Epsilon) // cannot happen
+		// cannot happen
+		return fmt.Errorf("calibration ended at epsilon = %g above the target %g", r.Cost.Epsilon,
+			c.Target.Epsilon)
 	}
 	if c.bestMode() && p.noisy() && r.Smoothness == 0 {
-		p.report.Warnings = append(p.report.Warnings, "no radius is stated, so no bound on the smoothness is known without the records: what rests on steps being non-expansive is left out")
+		p.report.Warnings = append(p.report.Warnings,
+			"no radius is stated, so no bound on the smoothness is known without the records: what rests "+
+				"on steps being non-expansive is left out")
 	}
 	if p.fromData {
-		p.report.Warnings = append(p.report.Warnings, "the smoothness was taken from the private data: the figure holds for neighbouring data no longer than these only; state a radius")
+		p.report.Warnings = append(p.report.Warnings,
+			"the smoothness was taken from the private data: the figure holds for neighbouring data no "+
+				"longer than these only; state a radius")
 	}
 	return nil
 }
@@ -330,7 +348,8 @@ func (p *Plan) events() []iteration.Steps {
 	for _, b := range p.schedule {
 		e := c.steps(b, p.n)
 		e.Clip, e.Smoothness, e.Convex = clip, smoothness, c.Task.Convex()
-		e.ClipKeepsContraction, e.ConvexRegulariser = c.Task.ClipKeepsContraction(), c.Regularizer.Convex()
+		e.ClipKeepsContraction, e.ConvexRegulariser = c.Task.ClipKeepsContraction(),
+			c.Regularizer.Convex()
 		events = append(events, e)
 	}
 	return events
@@ -340,8 +359,9 @@ func (p *Plan) events() []iteration.Steps {
 // released. Nothing is known of the losses yet.
 func (c *Config) steps(b Block, n int) iteration.Steps {
 	return iteration.Steps{
-		Epochs: b.Epochs, Records: n, Private: b.Private, Clip: c.Clip, Noise: b.Noise, PublicNoise: b.PublicNoise,
-		Order: c.Order, OrderSecret: true, Released: iteration.LastIterate, StepSize: c.StepSize,
+		Epochs: b.Epochs, Records: n, Private: b.Private, Clip: c.Clip, Noise: b.Noise,
+		PublicNoise: b.PublicNoise,
+		Order:       c.Order, OrderSecret: true, Released: iteration.LastIterate, StepSize: c.StepSize,
 		Mode: c.Mode, Conversion: c.Conversion, Neighbours: accountant.ReplaceOne,
 	}
 }
@@ -376,9 +396,11 @@ func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 		return &check.Error{Name: "conversion", Value: c.Conversion, Rule: "left out for dp-sgd"}
 	}
 	if p.n > math.MaxInt32/p.schedule.Epochs() {
-		return &check.Error{Name: "steps", Value: fmt.Sprintf("%d × %d", p.n, p.schedule.Epochs()), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return &check.Error{Name: "steps", Value: fmt.Sprintf("%d × %d", p.n, p.schedule.Epochs()),
+			Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 	}
-	s := iteration.SampledSteps{Steps: p.n * p.schedule.Epochs(), Records: p.n, Clip: c.Clip, Noise: c.Noise}
+	s := iteration.SampledSteps{Steps: p.n * p.schedule.Epochs(), Records: p.n, Clip: c.Clip,
+		Noise: c.Noise}
 	if calibrate {
 		t := s
 		if c.DoubledNoise {
@@ -402,9 +424,11 @@ func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 		}
 	}
 	p.report = iteration.Report{
-		Mode: ModeUniformSampling, Conversion: iteration.ConversionClassical, Relation: accountant.ReplaceOne,
+		Mode: ModeUniformSampling, Conversion: iteration.ConversionClassical,
+		Relation: accountant.ReplaceOne,
 		Released: iteration.EveryIterate, Order: c.Order, Clip: c.Clip, Noise: s.Noise,
-		Epochs: p.schedule.Epochs(), Amplification: 1, Alpha: float64(order), Rho: float64(s.Steps) * one / float64(order),
+		Epochs: p.schedule.Epochs(), Amplification: 1, Alpha: float64(order),
+		Rho:      float64(s.Steps) * one / float64(order),
 		StepSize: c.StepSize, Smoothness: p.privateSmoothness(),
 		Cost: accountant.Cost{Epsilon: eps, Delta: c.Target.Delta},
 	}
@@ -414,7 +438,8 @@ func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 // Report returns the privacy cost of the run, and its derivation.
 func (p *Plan) Report() iteration.Report {
 	r := p.report
-	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
+	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings),
+		slices.Clone(r.Trials)
 	return r
 }
 
@@ -430,7 +455,8 @@ func (c Config) Grid(private, public *data.Records) train.Grid {
 // TraceLabels returns the columns of a trace that the configuration fills in.
 func (c Config) TraceLabels(dataset string) train.TraceLabels {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	l := train.TraceLabels{Dataset: dataset, Task: c.Task.Name(), Algorithm: string(c.Method), Delta: number(c.Target.Delta)}
+	l := train.TraceLabels{Dataset: dataset, Task: c.Task.Name(), Algorithm: string(c.Method),
+		Delta: number(c.Target.Delta)}
 	if c.Method.IsPrivate() {
 		l.Epsilon = number(c.Target.Epsilon)
 	}
@@ -465,10 +491,12 @@ func (p *Plan) Releasable() error {
 		return errors.New("a plan without records: make one with NewPlan")
 	}
 	if math.IsInf(p.report.Cost.Epsilon, 1) {
-		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, not released")
+		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, " +
+			"not released")
 	}
 	if p.fromData {
-		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to which longer ones are shortened", iteration.ErrNotCertified)
+		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to "+
+			"which longer ones are shortened", iteration.ErrNotCertified)
 	}
 	return nil
 }
@@ -480,7 +508,8 @@ func (p *Plan) Digest() [32]byte { return p.digest }
 func (p *Plan) makeDigest() [32]byte {
 	h := sha256.New()
 	c := p.c
-	fmt.Fprintf(h, "darrm shuffled plan v2\n%q %q %v %v\n", c.Task.Name(), c.Regularizer.Name(), c.Method == DPSGD, p.schedule)
+	fmt.Fprintf(h, "darrm shuffled plan v2\n%q %q %v %v\n", c.Task.Name(), c.Regularizer.Name(),
+		c.Method == DPSGD, p.schedule)
 	fmt.Fprintf(h, "%v %v %v %v\n%v\n", c.Order, c.StepSize, c.Clip, c.UnclippedPublic, c.Start)
 	fmt.Fprintf(h, "%x\n", p.private.Digest())
 	if p.public != nil {

@@ -42,7 +42,8 @@ func TestMethodNoise(t *testing.T) {
 		p := plan(t, c, private, public)
 		r := p.Report()
 		must.Near(t, string(v.method), r.Noise, v.sigma, 2e-3)
-		if p.Cost().Epsilon > 5 || p.Cost().Epsilon < 4.999 || p.Rounds() != 50 || p.n != n || p.Dim() != 2 {
+		if p.Cost().Epsilon > 5 || p.Cost().Epsilon < 4.999 || p.Rounds() != 50 || p.n != n ||
+			p.Dim() != 2 {
 			t.Errorf("%s: %+v", v.method, r)
 		}
 		c.DoubledNoise = true
@@ -142,20 +143,24 @@ func TestConfigErrors(t *testing.T) {
 		"target delta = 0":                func(c *Config) { c.Target.Delta = 0 },
 		"target delta = 1":                func(c *Config) { c.Target.Delta = 1 },
 		"accounting mode = poisson":       func(c *Config) { c.Mode = "poisson" },
-		"mode rr-mixture":                 func(c *Config) { c.Mode, c.Order = iteration.RRMixture, iteration.ShuffledOnce },
-		"mode cross-epoch":                func(c *Config) { c.Mode = iteration.CrossEpoch },
-		"mode so-mixture":                 func(c *Config) { c.Mode = iteration.SOMixture },
-		"doubled noise = asked for":       func(c *Config) { c.Noise, c.DoubledNoise = 1, true },
-		"conversion":                      func(c *Config) { c.Conversion = "kind" },
-		"radius":                          func(c *Config) { c.Radius = -1 },
-		"dimension of the start = 3":      func(c *Config) { c.Start = make([]float64, 3) },
-		"start = NaN":                     func(c *Config) { c.Start = []float64{0, nan} },
-		"ball radius":                     func(c *Config) { c.Regularizer = geometry.Ball{} },
-		"regulariser":                     func(c *Config) { c.Regularizer = geometry.L2{Lambda: -1} },
+		"mode rr-mixture": func(c *Config) {
+			c.Mode, c.Order = iteration.RRMixture,
+				iteration.ShuffledOnce
+		},
+		"mode cross-epoch":           func(c *Config) { c.Mode = iteration.CrossEpoch },
+		"mode so-mixture":            func(c *Config) { c.Mode = iteration.SOMixture },
+		"doubled noise = asked for":  func(c *Config) { c.Noise, c.DoubledNoise = 1, true },
+		"conversion":                 func(c *Config) { c.Conversion = "kind" },
+		"radius":                     func(c *Config) { c.Radius = -1 },
+		"dimension of the start = 3": func(c *Config) { c.Start = make([]float64, 3) },
+		"start = NaN":                func(c *Config) { c.Start = []float64{0, nan} },
+		"ball radius":                func(c *Config) { c.Regularizer = geometry.Ball{} },
+		"regulariser":                func(c *Config) { c.Regularizer = geometry.L2{Lambda: -1} },
 	} {
 		c := good
 		f(&c)
-		if _, err := NewPlan(t.Context(), c, private, public); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := NewPlan(t.Context(), c, private, public); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -167,16 +172,36 @@ func TestConfigErrors(t *testing.T) {
 	logistic := good
 	logistic.Task = loss.Logistic{}
 	for want, f := range map[string]func() (*Plan, error){
-		"no private records":                    func() (*Plan, error) { return NewPlan(t.Context(), good, nil, public) },
-		"number of public records = 0":          func() (*Plan, error) { return NewPlan(t.Context(), good, private, nil) },
-		"number of public records = 1":          func() (*Plan, error) { return NewPlan(t.Context(), good, private, few) },
-		"dimension of public records = 3":       func() (*Plan, error) { return NewPlan(t.Context(), good, private, wide) },
-		"responses are":                         func() (*Plan, error) { return NewPlan(t.Context(), good, private, bare) },
-		"private record 2: label = 2":           func() (*Plan, error) { return NewPlan(t.Context(), logistic, labels, public) },
-		"public record 2: label = 2":            func() (*Plan, error) { return NewPlan(t.Context(), logistic, private, labels) },
-		"private record 1: label = -1, but it":  func() (*Plan, error) { return NewPlan(t.Context(), logistic, signs, public) },
-		"number of records = 1, but it must be": func() (*Plan, error) { return NewPlan(t.Context(), good, few, public) },
-		"private record 1: no response":         func() (*Plan, error) { return NewPlan(t.Context(), logistic, bare, bare) },
+		"no private records": func() (*Plan, error) {
+			return NewPlan(t.Context(), good, nil, public)
+		},
+		"number of public records = 0": func() (*Plan, error) {
+			return NewPlan(t.Context(), good, private, nil)
+		},
+		"number of public records = 1": func() (*Plan, error) {
+			return NewPlan(t.Context(), good, private, few)
+		},
+		"dimension of public records = 3": func() (*Plan, error) {
+			return NewPlan(t.Context(), good, private, wide)
+		},
+		"responses are": func() (*Plan, error) {
+			return NewPlan(t.Context(), good, private, bare)
+		},
+		"private record 2: label = 2": func() (*Plan, error) {
+			return NewPlan(t.Context(), logistic, labels, public)
+		},
+		"public record 2: label = 2": func() (*Plan, error) {
+			return NewPlan(t.Context(), logistic, private, labels)
+		},
+		"private record 1: label = -1, but it": func() (*Plan, error) {
+			return NewPlan(t.Context(), logistic, signs, public)
+		},
+		"number of records = 1, but it must be": func() (*Plan, error) {
+			return NewPlan(t.Context(), good, few, public)
+		},
+		"private record 1: no response": func() (*Plan, error) {
+			return NewPlan(t.Context(), logistic, bare, bare)
+		},
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
@@ -185,7 +210,8 @@ func TestConfigErrors(t *testing.T) {
 	ridge := config(DPShuffleG)
 	ridge.Task = loss.LeastSquares{}
 	var sample *data.SampleError
-	if _, err := NewPlan(t.Context(), ridge, bare, nil); !errors.As(err, &sample) || sample.Set != "private" || sample.Record != 1 {
+	if _, err := NewPlan(t.Context(), ridge, bare, nil); !errors.As(err, &sample) ||
+		sample.Set != "private" || sample.Record != 1 {
 		t.Errorf("least squares without responses: %v", err)
 	}
 	// n = 1 is fine where no public data are needed.
@@ -197,11 +223,17 @@ func TestConfigErrors(t *testing.T) {
 	for name, f := range map[string]func() (*data.Records, error){
 		"no rows":   func() (*data.Records, error) { return data.NewRecords(0, 2, nil, nil) },
 		"dimension": func() (*data.Records, error) { return data.NewRecords(1, 0, nil, nil) },
-		"features":  func() (*data.Records, error) { return data.NewRecords(2, 2, make([]float64, 3), nil) },
-		"responses": func() (*data.Records, error) { return data.NewRecords(2, 1, make([]float64, 2), make([]float64, 1)) },
-		"NaN":       func() (*data.Records, error) { return data.NewRecords(1, 1, []float64{nan}, nil) },
-		"Inf":       func() (*data.Records, error) { return data.NewRecords(1, 1, []float64{1}, []float64{math.Inf(1)}) },
-		"overflow":  func() (*data.Records, error) { return data.NewRecords(math.MaxInt, 2, nil, nil) },
+		"features": func() (*data.Records, error) {
+			return data.NewRecords(2, 2, make([]float64, 3), nil)
+		},
+		"responses": func() (*data.Records, error) {
+			return data.NewRecords(2, 1, make([]float64, 2), make([]float64, 1))
+		},
+		"NaN": func() (*data.Records, error) { return data.NewRecords(1, 1, []float64{nan}, nil) },
+		"Inf": func() (*data.Records, error) {
+			return data.NewRecords(1, 1, []float64{1}, []float64{math.Inf(1)})
+		},
+		"overflow": func() (*data.Records, error) { return data.NewRecords(math.MaxInt, 2, nil, nil) },
 	} {
 		if _, err := f(); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -226,7 +258,8 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	c.Radius = 2
 	p = plan(t, c, private, public)
 	must.Near(t, "smoothness", p.Report().Smoothness, 1, 1e-9)
-	if got := vec.Norm(p.private.Row(3)); got > 2 || got < 1.999 || &p.private.Row(0)[0] == &private.Row(0)[0] || vec.Norm(private.Row(3)) != 50 {
+	if got := vec.Norm(p.private.Row(3)); got > 2 || got < 1.999 ||
+		&p.private.Row(0)[0] == &private.Row(0)[0] || vec.Norm(private.Row(3)) != 50 {
 		t.Errorf("shortened to %g", got)
 	}
 	if _, err := train.NewRelease(p); err != nil {
@@ -260,10 +293,12 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 	for _, task := range []loss.Loss{loss.LeastSquares{}, loss.Logistic{}} {
 		for _, m := range Methods() {
 			for _, mode := range modes {
-				for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+				for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
+					iteration.Reshuffled} {
 					best := mode == "" || mode == iteration.Best
 					slow := mode == iteration.GaussianExact || m == DPSGD || best
-					if slow && (order != iteration.Reshuffled || task != loss.Loss(loss.Logistic{})) || m == DPSGD && !best ||
+					if slow && (order != iteration.Reshuffled || task != loss.Loss(loss.Logistic{})) ||
+						m == DPSGD && !best ||
 						(mode == iteration.GaussianExact || best) && m != DPShuffleG && m != Interleaved {
 						continue // the same
 					}
@@ -271,7 +306,8 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 						c := config(m)
 						// Between 2/L of the short records and of the long ones.
 						c.Task, c.Mode, c.Order, c.Radius, c.StepSize = task, mode, order, radius, 0.05
-						if m == DPSGD || m.IsPrivate() && (best || mode == iteration.RRMixture || mode == iteration.SOMixture) {
+						if m == DPSGD || m.IsPrivate() && (best || mode == iteration.RRMixture ||
+							mode == iteration.SOMixture) {
 							c.Noise = 20 // they are slow to calibrate
 						}
 						tell := func(private *data.Records) (string, bool) {
@@ -308,24 +344,29 @@ func TestBestModeOfAPlan(t *testing.T) {
 	if _, err := train.NewRelease(blind); err != nil {
 		t.Error(err)
 	}
-	if r := blind.Report(); r.Mode != iteration.GaussianExact || r.Amplification != 1 || r.Smoothness != 0 || len(r.Warnings) != 1 || len(r.Fallback) == 0 {
+	if r := blind.Report(); r.Mode != iteration.GaussianExact || r.Amplification != 1 ||
+		r.Smoothness != 0 || len(r.Warnings) != 1 || len(r.Fallback) == 0 {
 		t.Errorf("without a radius: %+v", r)
 	}
 	c.Mode = iteration.Paper
-	if _, err := train.NewRelease(plan(t, c, private, public)); !errors.Is(err, iteration.ErrNotCertified) {
+	if _, err := train.NewRelease(plan(t, c, private, public)); !errors.Is(err,
+		iteration.ErrNotCertified) {
 		t.Errorf("the source's mode without a radius: %v", err)
 	}
 	c.Radius = 2
-	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
+		iteration.Reshuffled} {
 		c.Order, c.Mode = order, iteration.Best
 		best := plan(t, c, private, public)
 		r := best.Report()
-		if best.Cost().Epsilon > c.Target.Epsilon || len(r.Warnings) != 0 || len(r.Trials) == 0 || !(r.Noise < blind.Report().Noise) {
+		if best.Cost().Epsilon > c.Target.Epsilon || len(r.Warnings) != 0 || len(r.Trials) == 0 ||
+			!(r.Noise < blind.Report().Noise) {
 			t.Errorf("%v: %+v", order, r)
 		}
 		for _, trial := range r.Trials {
 			if c.Mode = trial.Mode; trial.Refused != nil {
-				if _, err := NewPlan(t.Context(), c, private, public); !errors.Is(err, iteration.ErrNotCertified) {
+				if _, err := NewPlan(t.Context(), c, private, public); !errors.Is(err,
+					iteration.ErrNotCertified) {
 					t.Errorf("%v: %s was refused, by name: %v", order, trial.Mode, err)
 				}
 				continue
@@ -414,7 +455,8 @@ func TestRelease(t *testing.T) {
 	if _, err := train.NewRelease(plan(t, config(ShuffleG), private, nil)); err == nil {
 		t.Error("a run without noise was released")
 	}
-	if r, err := train.NewRelease(plan(t, config(PublicOnly), private, gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false))); err != nil {
+	if r, err := train.NewRelease(plan(t, config(PublicOnly), private,
+		gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false))); err != nil {
 		t.Error(err)
 	} else if _, err := r.Run(context.Background(), nil); err != nil {
 		t.Error(err)
@@ -425,7 +467,8 @@ func TestRelease(t *testing.T) {
 func TestCheckpoint(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	private, public := gaussians(t, 1, 30, 3, zero, 1, false), gaussians(t, 2, 30, 3, zero, 1, false)
-	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
+		iteration.Reshuffled} {
 		for _, m := range []Method{DPShuffleG, PrivPub, PubPriv, Interleaved, DPSGD} {
 			c := config(m)
 			c.Order, c.Regularizer = order, geometry.Ball{Radius: 5}
@@ -470,15 +513,24 @@ func TestCheckpointIsRefused(t *testing.T) {
 	other.StepSize = 0.02
 	otherData := gaussians(t, 2, 10, 3, func(int) float64 { return 0 }, 1, false)
 	tests := map[string]func() error{
-		"another plan": func() error { _, err := train.ResumeRelease(plan(t, other, private, nil), good); return err },
+		"another plan": func() error {
+			_, err := train.ResumeRelease(plan(t, other, private, nil), good)
+			return err
+		},
 		"other data": func() error {
 			_, err := train.ResumeRelease(plan(t, config(DPShuffleG), otherData, nil), good)
 			return err
 		},
-		"as a simulation":     func() error { _, err := train.ResumeSimulation(p, good); return err },
-		"a simulation's":      func() error { _, err := train.ResumeRelease(p, train.Simulate(p, 1).Checkpoint()); return err },
-		"nothing":             func() error { _, err := train.ResumeRelease(p, nil); return err },
-		"of something longer": func() error { _, err := train.ResumeRelease(p, append(bytes.Clone(good), 0)); return err },
+		"as a simulation": func() error { _, err := train.ResumeSimulation(p, good); return err },
+		"a simulation's": func() error {
+			_, err := train.ResumeRelease(p, train.Simulate(p, 1).Checkpoint())
+			return err
+		},
+		"nothing": func() error { _, err := train.ResumeRelease(p, nil); return err },
+		"of something longer": func() error {
+			_, err := train.ResumeRelease(p, append(bytes.Clone(good), 0))
+			return err
+		},
 	}
 	for name, f := range tests {
 		if err := f(); !errors.Is(err, train.ErrCheckpoint) {
@@ -501,7 +553,8 @@ func TestCheckpointIsRefused(t *testing.T) {
 	s := train.Simulate(p, 4)
 	if again, err := train.ResumeSimulation(p, s.Checkpoint()); err != nil {
 		t.Error(err)
-	} else if x, err := again.Run(context.Background(), nil); err != nil || !slices.Equal(x, simulate(t, p, 4)) {
+	} else if x, err := again.Run(context.Background(), nil); err != nil ||
+		!slices.Equal(x, simulate(t, p, 4)) {
 		t.Errorf("%v, %v", x, err)
 	}
 }
@@ -589,26 +642,30 @@ func TestNetworksAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPlan(t.Context(), Config{Task: network, Epochs: 1, StepSize: 0.1, Clip: 1}, records, nil); err == nil || !strings.Contains(err.Error(), "task = network:3") {
+	if _, err := NewPlan(t.Context(), Config{Task: network, Epochs: 1, StepSize: 0.1, Clip: 1},
+		records, nil); err == nil || !strings.Contains(err.Error(), "task = network:3") {
 		t.Errorf("%v", err)
 	}
 }
 
-// Whoever plans may stop the calibration, in every mode, before it begins and between its prices, of
-// which a closed form like Paper's has one.
+// Whoever plans may stop the calibration, in every mode, before it begins and between its prices,
+// of which a closed form like Paper's has one.
 func TestPlanHeedsItsContext(t *testing.T) {
 	private := must.Get(data.NewRecords(40, 1, make([]float64, 40), nil))(t)
 	for _, c := range []Config{
-		{Method: DPShuffleG, Order: iteration.Reshuffled}, {Method: DPShuffleG, Order: iteration.Reshuffled, Mode: iteration.RRMixture},
+		{Method: DPShuffleG, Order: iteration.Reshuffled},
+		{Method: DPShuffleG, Order: iteration.Reshuffled, Mode: iteration.RRMixture},
 		{Method: DPShuffleG, Order: iteration.FixedOrder, Mode: iteration.Paper}, {Method: DPSGD},
 	} {
-		c.Task, c.Epochs, c.StepSize, c.Clip, c.Target = loss.MeanEstimation{}, 7, 0.1, 1, accountant.Cost{Epsilon: 0.913, Delta: 1e-6}
+		c.Task, c.Epochs, c.StepSize, c.Clip, c.Target = loss.MeanEstimation{}, 7, 0.1, 1,
+			accountant.Cost{Epsilon: 0.913, Delta: 1e-6}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := NewPlan(ctx, c, private, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, mode %q: %v", c.Method, c.Mode, err)
 		}
-		if _, err := NewPlan(must.EndAfter(2, context.DeadlineExceeded), c, private, nil); c.Mode != iteration.Paper && !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := NewPlan(must.EndAfter(2, context.DeadlineExceeded), c, private,
+			nil); c.Mode != iteration.Paper && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s, mode %q, after two prices: %v", c.Method, c.Mode, err)
 		}
 		if _, err := NewPlan(t.Context(), c, private, nil); err != nil {

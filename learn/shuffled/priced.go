@@ -33,7 +33,8 @@ func (p *Plan) Train(r *data.Records) (train.Algorithm, error) {
 // together. It refuses dp-sgd, of which no event is known, and modes whose conditions fail.
 func (p *Plan) Priced() (train.Plan, error) {
 	if p.c.Method == DPSGD {
-		return nil, errors.New("dp-sgd has no event to be composed here: take the method dp-sgd of package convex")
+		return nil, errors.New(
+			"dp-sgd has no event to be composed here: take the method dp-sgd of package convex")
 	}
 	price := p.Price()
 	var err error

@@ -53,7 +53,8 @@ func (w within) excluded(what, printed string, ours []float64) bool {
 	return outside
 }
 
-var compared = []shuffled.Method{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved}
+var compared = []shuffled.Method{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub,
+	shuffled.PubPriv, shuffled.Interleaved}
 
 // excess returns the tuned excess of a method in the study of every draw.
 func (w within) excess(study func(draw int) *study, m shuffled.Method, eps, p float64) []float64 {
@@ -66,7 +67,8 @@ func (w within) excess(study func(draw int) *study, m shuffled.Method, eps, p fl
 	return out
 }
 
-func (w within) table(name string, load func(seed uint64) (datasets.Set, error), repeats int, rows map[string]string) {
+func (w within) table(name string, load func(seed uint64) (datasets.Set, error), repeats int,
+	rows map[string]string) {
 	w.t.Helper()
 	study := func(draw int) *study {
 		set, err := load(uint64(draw + 1))
@@ -84,7 +86,8 @@ func (w within) table(name string, load func(seed uint64) (datasets.Set, error),
 		for i, printed := range strings.Fields(row) {
 			ours[i] = w.excess(study, compared[i], e, 0.5)
 			if w.excluded(name+", eps "+eps+", "+string(compared[i]), printed, ours[i]) {
-				w.t.Errorf("%s, eps %s: the reference's %s of %s is not within our noise, %.4g", name, eps, printed, compared[i], ours[i])
+				w.t.Errorf("%s, eps %s: the reference's %s of %s is not within our noise, %.4g", name, eps,
+					printed, compared[i], ours[i])
 			}
 		}
 		best := 0
@@ -93,7 +96,8 @@ func (w within) table(name string, load func(seed uint64) (datasets.Set, error),
 				best++
 			}
 		}
-		if w.t.Logf("%s, eps %s: interleaved is the best private method in %d of %d draws", name, eps, best, w.draws); 4*best < 3*w.draws {
+		if w.t.Logf("%s, eps %s: interleaved is the best private method in %d of %d draws", name, eps,
+			best, w.draws); 4*best < 3*w.draws {
 			w.t.Error("too few")
 		}
 	}
@@ -107,12 +111,16 @@ func TestReferenceRunOnRealFiles(t *testing.T) {
 		t.Skip("needs DARRM_DATA and DARRM_LONG=1")
 	}
 	for name, rows := range map[string]map[string]string{
-		datasets.Crime:      {"1": "0.238 0.198 0.221 0.200 0.0908", "5": "0.238 0.109 0.106 0.0986 0.0476"},
-		datasets.COMPAS:     {"5": "0.0038 0.761 0.610 0.629 0.0086", "10": "0.0038 0.614 0.279 0.545 0.0043"},
+		datasets.Crime: {"1": "0.238 0.198 0.221 0.200 0.0908",
+			"5": "0.238 0.109 0.106 0.0986 0.0476"},
+		datasets.COMPAS: {"5": "0.0038 0.761 0.610 0.629 0.0086",
+			"10": "0.0038 0.614 0.279 0.545 0.0043"},
 		datasets.CreditCard: {"5": "0.0258 1.52 1.48 1.53 1.16", "10": "0.0258 1.51 1.39 1.50 0.533"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			within{t, 12}.table(name, func(seed uint64) (datasets.Set, error) { return datasets.Load(context.Background(), name, dir, seed) }, 10, rows)
+			within{t, 12}.table(name, func(seed uint64) (datasets.Set, error) {
+				return datasets.Load(context.Background(), name, dir, seed)
+			}, 10, rows)
 		})
 	}
 }
@@ -123,12 +131,15 @@ func TestReferenceRunOnStandins(t *testing.T) {
 		t.Skip("needs DARRM_LONG=1")
 	}
 	for name, rows := range map[string]map[string]string{
-		datasets.Crime:      {"1": "0.165 0.157 0.170 0.162 0.0736", "5": "0.165 0.0947 0.0939 0.0799 0.0317"},
+		datasets.Crime: {"1": "0.165 0.157 0.170 0.162 0.0736",
+			"5": "0.165 0.0947 0.0939 0.0799 0.0317"},
 		datasets.COMPAS:     {"10": "0.0012 0.596 0.294 0.514 0.0023"},
 		datasets.CreditCard: {"10": "0.0099 1.70 1.56 1.62 0.573"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			within{t, 16}.table(name, func(seed uint64) (datasets.Set, error) { return datasets.Standin(name, seed) }, 5, rows)
+			within{t, 16}.table(name, func(seed uint64) (datasets.Set, error) {
+				return datasets.Standin(name, seed)
+			}, 5, rows)
 		})
 	}
 }
@@ -160,7 +171,8 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		t.Fatalf("n = %d", set.Private.Len())
 	}
 	w := within{t, 5}
-	excess := func(m shuffled.Method, order iteration.SampleOrder, eps, p float64, etas []float64) []float64 {
+	excess := func(m shuffled.Method, order iteration.SampleOrder, eps, p float64,
+		etas []float64) []float64 {
 		return w.excess(func(draw int) *study {
 			s := newStudy(t, set, 2, etas).after(2 * draw)
 			s.order = order
@@ -180,7 +192,8 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		{shuffled.PubPriv, iteration.Reshuffled, 5, 0.5, "19.9", []float64{5e-5, 1e-5, 5e-6}},
 		{shuffled.Interleaved, iteration.Reshuffled, 5, 0.5, "2.36", []float64{1e-4, 5e-5, 1e-5}},
 		{shuffled.DPShuffleG, iteration.Reshuffled, 10, 0.5, "20.0", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffled.PrivPub, iteration.Reshuffled, 10, 0.5, "5.25", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
+		{shuffled.PrivPub, iteration.Reshuffled, 10, 0.5, "5.25",
+			[]float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
 		{shuffled.PubPriv, iteration.Reshuffled, 10, 0.5, "14.0", []float64{5e-5, 1e-5, 5e-6}},
 		{shuffled.Interleaved, iteration.Reshuffled, 10, 0.5, "1.71", []float64{1e-4, 5e-5, 1e-5}},
 		{shuffled.Interleaved, iteration.Reshuffled, 5, 0.25, "3.65", []float64{1e-4, 5e-5, 1e-5}},
@@ -191,12 +204,14 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		{shuffled.Interleaved, iteration.FixedOrder, 5, 0.5, "3.10", []float64{1e-4, 5e-5, 1e-5}},
 	} {
 		ours := excess(v.method, v.order, v.eps, v.p, v.etas)
-		what := "mnist, " + string(v.method) + ", " + v.order.String() + ", eps " + strconv.FormatFloat(v.eps, 'g', -1, 64) + ", p " + strconv.FormatFloat(v.p, 'g', -1, 64)
+		what := "mnist, " + string(v.method) + ", " + v.order.String() + ", eps " +
+			strconv.FormatFloat(v.eps, 'g', -1, 64) + ", p " + strconv.FormatFloat(v.p, 'g', -1, 64)
 		if w.excluded(what, v.printed, ours) {
 			t.Errorf("%s: the reference's %s is not within our noise, %.4g", what, v.printed, ours)
 		}
 	} // The intervals are narrow enough to tell a wrong noise: twice the ε is about half of it.
-	if !w.excluded("MUTANT, half the noise", "2.36", excess(shuffled.Interleaved, iteration.Reshuffled, 10, 0.5, []float64{1e-4, 5e-5, 1e-5})) {
+	if !w.excluded("MUTANT, half the noise", "2.36",
+		excess(shuffled.Interleaved, iteration.Reshuffled, 10, 0.5, []float64{1e-4, 5e-5, 1e-5})) {
 		t.Error("half the noise is not noticed")
 	}
 }

@@ -67,12 +67,14 @@ type Method string
 // The methods, and where they use what. S = ⌊pK⌋ and n_d = ⌊pn⌋, at least 1 and at most
 // K-1 and n-1: rounding down never spends more private steps than asked for.
 const (
-	ShuffleG    Method = "shuffle-g"    // private data, no noise: not private
-	DPShuffleG  Method = "dp-shuffle-g" // private data in all epochs
-	PrivPub     Method = "priv-pub"     // private data in the first S epochs, then public data without noise
-	PubPriv     Method = "pub-priv"     // public data without noise, private data in the last S epochs
-	Interleaved Method = "interleaved"  // each epoch n_d private, then n-n_d public steps, noise on all of them
-	PublicOnly  Method = "public-only"  // public data, no noise
+	ShuffleG   Method = "shuffle-g"    // private data, no noise: not private
+	DPShuffleG Method = "dp-shuffle-g" // private data in all epochs
+	// private data in the first S epochs, then public data without noise
+	PrivPub Method = "priv-pub"
+	PubPriv Method = "pub-priv" // public data without noise, private data in the last S epochs
+	// each epoch n_d private, then n-n_d public steps, noise on all of them
+	Interleaved Method = "interleaved"
+	PublicOnly  Method = "public-only" // public data, no noise
 	// DPSGD is the baseline that is no shuffled gradient method: each step draws its
 	// record uniformly, and applies the proximal map of η·ψ. It is not the source's.
 	DPSGD Method = "dp-sgd"
@@ -99,7 +101,8 @@ func (m Method) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
 	}
 	if epochs < 1 || epochs > math.MaxInt32 {
-		return nil, &check.Error{Name: "epochs", Value: epochs, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return nil, &check.Error{Name: "epochs", Value: epochs,
+			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
 	}
 	if m.UsesFraction() && !(fraction > 0 && fraction < 1) {
 		return nil, &check.Error{Name: "fraction", Value: fraction, Rule: "in (0,1)"}
@@ -114,9 +117,11 @@ func (m Method) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		return Schedule{{Epochs: epochs}}, nil
 	case PrivPub, PubPriv:
 		if epochs < 2 {
-			return nil, &check.Error{Name: "epochs", Value: epochs, Rule: fmt.Sprintf("at least 2 for %s", m)}
+			return nil, &check.Error{Name: "epochs", Value: epochs,
+				Rule: fmt.Sprintf("at least 2 for %s", m)}
 		}
-		private, public := Block{Epochs: part(epochs), Private: n, Noise: 1}, Block{Epochs: epochs - part(epochs)}
+		private, public := Block{Epochs: part(epochs), Private: n, Noise: 1},
+			Block{Epochs: epochs - part(epochs)}
 		if m == PrivPub {
 			return Schedule{private, public}, nil
 		}
@@ -127,5 +132,6 @@ func (m Method) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		}
 		return Schedule{{Epochs: epochs, Private: part(n), Noise: 1, PublicNoise: 1}}, nil
 	}
-	return nil, &check.Error{Name: "method", Value: string(m), Rule: fmt.Sprintf("one of %v", Methods())}
+	return nil, &check.Error{Name: "method", Value: string(m),
+		Rule: fmt.Sprintf("one of %v", Methods())}
 }

@@ -102,7 +102,8 @@ func (r slowRun) normal(rng *rand.ChaCha8) float64 {
 }
 
 // step is x - η(clip_G(∇f(x; q)) + ρ), ρ from rng.
-func (r slowRun) step(x []float64, records *data.Records, i int, clip, sigma float64, rng *rand.ChaCha8) {
+func (r slowRun) step(x []float64, records *data.Records, i int, clip, sigma float64,
+	rng *rand.ChaCha8) {
 	g := make([]float64, len(x))
 	r.c.Task.Gradient(g, x, records.Row(i), records.Response(i))
 	square := 0.0
@@ -224,10 +225,12 @@ func (r slowRun) iterates() [][]float64 {
 func specificationCases(t *testing.T) map[string]Config {
 	t.Helper()
 	cases := map[string]Config{}
-	regularizers := []geometry.Regularizer{nil, geometry.Ball{Radius: 0.4}, geometry.L2{Lambda: 0.8}, geometry.L1{Lambda: 0.3}}
+	regularizers := []geometry.Regularizer{nil, geometry.Ball{Radius: 0.4}, geometry.L2{Lambda: 0.8},
+		geometry.L1{Lambda: 0.3}}
 	tasks := []loss.Loss{loss.MeanEstimation{}, loss.LeastSquares{}, loss.Logistic{}}
 	for i, m := range Methods() {
-		for j, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+		for j, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
+			iteration.Reshuffled} {
 			for l, reg := range regularizers {
 				c := config(m)
 				c.Task, c.Order, c.Regularizer = tasks[(i+j+l)%len(tasks)], order, reg
@@ -364,7 +367,8 @@ func TestOrdersReachEveryPlace(t *testing.T) {
 // A gradient that is not finite counts as 0: the step adds its noise and nothing else, whatever
 // the other coordinates are.
 func TestStepsWithoutAGradientAreNoise(t *testing.T) {
-	for _, bad := range [][]float64{{1e3, math.NaN(), 1e3}, {math.Inf(-1), 0.5, -0.5}, {math.NaN(), math.NaN(), math.NaN()}} {
+	for _, bad := range [][]float64{{1e3, math.NaN(), 1e3}, {math.Inf(-1), 0.5, -0.5},
+		{math.NaN(), math.NaN(), math.NaN()}} {
 		c := config(DPShuffleG)
 		c.Task, c.Epochs, c.Noise, c.Clip = broken{gradient: bad}, 2, 0.9, 1
 		p := plan(t, c, gaussians(t, 47, 4, 3, func(int) float64 { return 0 }, 1, false), nil)
@@ -392,17 +396,22 @@ func (b broken) Gradient(g, _, _ []float64, _ float64) { copy(g, b.gradient) }
 // Public steps amplify by their own noise: with less of it than private steps have, the run
 // costs more than with as much, and without any as much as without public steps.
 func TestPublicStepsAmplifyByTheirOwnNoise(t *testing.T) {
-	private, public := gaussians(t, 50, 10, 2, func(int) float64 { return 0 }, 1, false), gaussians(t, 51, 10, 2, func(int) float64 { return 0 }, 1, false)
+	private, public := gaussians(t, 50, 10, 2, func(int) float64 { return 0 }, 1, false),
+		gaussians(t, 51, 10, 2, func(int) float64 { return 0 }, 1, false)
 	report := func(noise float64) iteration.Report {
 		c := config("")
 		c.Order, c.Mode = iteration.FixedOrder, iteration.Paper
-		return scheduled(t, c, Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}, private, public).Report()
+		return scheduled(t, c, Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}, private,
+			public).Report()
 	}
 	none, little, full := report(0), report(4), report(40)
 	if none.PublicNoise != 0 || little.PublicNoise != 4 || full.PublicNoise != 40 || none.Noise != 40 {
-		t.Errorf("noise on public steps: %g, %g, %g", none.PublicNoise, little.PublicNoise, full.PublicNoise)
+		t.Errorf("noise on public steps: %g, %g, %g", none.PublicNoise, little.PublicNoise,
+			full.PublicNoise)
 	}
-	if !(full.Cost.Epsilon < little.Cost.Epsilon && little.Cost.Epsilon < none.Cost.Epsilon) || none.Amplification != 1 {
-		t.Errorf("noise 0, 4 and 40 on public steps cost %g, %g, %g", none.Cost.Epsilon, little.Cost.Epsilon, full.Cost.Epsilon)
+	if !(full.Cost.Epsilon < little.Cost.Epsilon && little.Cost.Epsilon < none.Cost.Epsilon) ||
+		none.Amplification != 1 {
+		t.Errorf("noise 0, 4 and 40 on public steps cost %g, %g, %g", none.Cost.Epsilon,
+			little.Cost.Epsilon, full.Cost.Epsilon)
 	}
 }

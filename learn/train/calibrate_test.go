@@ -14,10 +14,11 @@ var prices = map[string]struct {
 	price   func(x float64) float64
 	at      float64
 }{
-	"noise":          {false, func(x float64) float64 { return 3 / x }, 3},
-	"square":         {false, func(x float64) float64 { return 16 / (x * x) }, 4},
-	"exponential":    {false, func(x float64) float64 { return math.Exp(2 - x) }, 2},
-	"a tail":         {false, func(x float64) float64 { return 1e6 * math.Erfc(x/math.Sqrt2) }, 4.891638475699035},
+	"noise":       {false, func(x float64) float64 { return 3 / x }, 3},
+	"square":      {false, func(x float64) float64 { return 16 / (x * x) }, 4},
+	"exponential": {false, func(x float64) float64 { return math.Exp(2 - x) }, 2},
+	"a tail": {false, func(x float64) float64 { return 1e6 * math.Erfc(x/math.Sqrt2) },
+		4.891638475699035},
 	"local epsilon":  {true, func(x float64) float64 { return math.Expm1(x) / 5 }, math.Log(6)},
 	"a root":         {true, func(x float64) float64 { return math.Sqrt(x) / 10 }, 100},
 	"all or nothing": {false, func(x float64) float64 { return step(x, 7, math.Inf(1), 0) }, 7},
@@ -39,14 +40,17 @@ func TestCalibrateEndsOnThePrivateSide(t *testing.T) {
 		for _, start := range []float64{1e-4, 0.9, p.at, 30, 1e5} {
 			for _, tolerance := range []float64{1e-2, 1e-4, 1e-12} {
 				seen := map[float64]float64{}
-				x, cost, err := Calibrate(t.Context(), 1, Search{Start: start, Least: 1e-6, Most: 1e7, Growing: p.growing, Tolerance: tolerance}, func(x float64) (float64, error) {
-					seen[x] = p.price(x)
-					return seen[x], nil
-				})
+				x, cost, err := Calibrate(t.Context(), 1,
+					Search{Start: start, Least: 1e-6, Most: 1e7, Growing: p.growing, Tolerance: tolerance},
+					func(x float64) (float64, error) {
+						seen[x] = p.price(x)
+						return seen[x], nil
+					})
 				v, priced := seen[x]
 				near := math.Abs(math.Log(x/p.at)) <= tolerance*1.01 || cost >= 1-tolerance
 				if err != nil || !priced || v != cost || !(cost <= 1) || !near || len(seen) > 100 {
-					t.Errorf("%s from %g to %g: %v at %v, %v after %d prices; want %v", name, start, tolerance, cost, x, err, len(seen), p.at)
+					t.Errorf("%s from %g to %g: %v at %v, %v after %d prices; want %v", name, start, tolerance,
+						cost, x, err, len(seen), p.at)
 				}
 			}
 		}
@@ -59,9 +63,11 @@ func TestCalibrateIsThrifty(t *testing.T) {
 		law              string
 		start, tolerance float64
 		most             int
-	}{{"noise", 3, 1e-4, 1}, {"noise", 2.9, 1e-4, 4}, {"square", 4.1, 1e-4, 5}, {"a tail", 5, 1e-4, 7}, {"local epsilon", 1, 2e-5, 8}, {"a tail", 1, 1e-12, 14}} {
+	}{{"noise", 3, 1e-4, 1}, {"noise", 2.9, 1e-4, 4}, {"square", 4.1, 1e-4, 5}, {"a tail", 5, 1e-4, 7},
+		{"local epsilon", 1, 2e-5, 8}, {"a tail", 1, 1e-12, 14}} {
 		p, n := prices[tt.law], 0
-		if _, _, err := Calibrate(t.Context(), 1, Search{Start: tt.start, Least: 1e-6, Most: 1e6, Growing: p.growing, Tolerance: tt.tolerance}, func(x float64) (float64, error) {
+		if _, _, err := Calibrate(t.Context(), 1, Search{Start: tt.start, Least: 1e-6, Most: 1e6,
+			Growing: p.growing, Tolerance: tt.tolerance}, func(x float64) (float64, error) {
 			n++
 			return p.price(x), nil
 		}); err != nil || n > tt.most {
@@ -77,11 +83,13 @@ func TestCalibrateAmongPricesThatAreNotMonotone(t *testing.T) {
 		for _, start := range []float64{0.01, 2.9, 3, 3.1, 500} {
 			law := func(x float64) float64 { return 3 / x * (1 + wobble*math.Sin(1e4*x)) }
 			seen := map[float64]float64{}
-			x, cost, err := Calibrate(t.Context(), 1, Search{Start: start, Least: 1e-6, Most: 1e6, Tolerance: 1e-6}, func(x float64) (float64, error) {
+			x, cost, err := Calibrate(t.Context(), 1, Search{Start: start, Least: 1e-6, Most: 1e6,
+				Tolerance: 1e-6}, func(x float64) (float64, error) {
 				seen[x] = law(x)
 				return seen[x], nil
 			})
-			if v, priced := seen[x]; err != nil || !priced || v != cost || !(cost <= 1) || math.Abs(x/3-1) > 1.1*wobble+1e-5 {
+			if v, priced := seen[x]; err != nil || !priced || v != cost || !(cost <= 1) ||
+				math.Abs(x/3-1) > 1.1*wobble+1e-5 {
 				t.Errorf("wobble %g from %g: %v at %v, %v", wobble, start, cost, x, err)
 			}
 		}
@@ -102,7 +110,8 @@ func TestCalibrateWithinItsRange(t *testing.T) {
 	if err != nil || !(x >= 20 && x < 20.001) {
 		t.Errorf("%v, %v", x, err)
 	}
-	x, cost, err := Calibrate(t.Context(), 1, s, func(x float64) (float64, error) { return 0.1 / x, nil })
+	x, cost, err := Calibrate(t.Context(), 1, s,
+		func(x float64) (float64, error) { return 0.1 / x, nil })
 	if err != nil || x != 0.5 || cost != 0.2 {
 		t.Errorf("the least is enough: %v costs %v, %v", x, cost, err)
 	}
@@ -115,15 +124,19 @@ func TestCalibrateWithinItsRange(t *testing.T) {
 			return 2, nil
 		},
 	} {
-		if x, _, err := Calibrate(t.Context(), 1, s, price); x != 0 || !errors.Is(err, ErrTarget) || !strings.Contains(err.Error(), "above 1") {
+		if x, _, err := Calibrate(t.Context(), 1, s, price); x != 0 || !errors.Is(err, ErrTarget) ||
+			!strings.Contains(err.Error(), "above 1") {
 			t.Errorf("%s: %v, %v", what, x, err)
 		}
 	}
 	if _, _, err := Calibrate(t.Context(), 1, s, func(x float64) (float64, error) { return 0, refused }); err != refused { //nolint:errorlint // as it is
 		t.Errorf("nothing has a price: %v", err)
 	}
-	for _, bad := range []Search{{}, {Start: 1, Least: 2, Most: 3, Tolerance: 1}, {Start: math.Inf(1), Tolerance: 1}, {Start: math.NaN(), Least: 1, Most: 2, Tolerance: 1}, {Start: 1, Least: 1, Most: 2}} {
-		if _, _, err := Calibrate(t.Context(), 1, bad, func(float64) (float64, error) { return 0, nil }); err == nil {
+	for _, bad := range []Search{{}, {Start: 1, Least: 2, Most: 3, Tolerance: 1},
+		{Start: math.Inf(1), Tolerance: 1}, {Start: math.NaN(), Least: 1, Most: 2, Tolerance: 1},
+		{Start: 1, Least: 1, Most: 2}} {
+		if _, _, err := Calibrate(t.Context(), 1, bad,
+			func(float64) (float64, error) { return 0, nil }); err == nil {
 			t.Errorf("%+v", bad)
 		}
 	}
@@ -133,12 +146,13 @@ func TestCalibrateWithinItsRange(t *testing.T) {
 func TestCalibrateHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	_, _, err := Calibrate(ctx, 1, Search{Start: 1, Least: 1e-9, Most: 1e9, Tolerance: 1e-9}, func(x float64) (float64, error) {
-		if n++; n == 2 {
-			cancel()
-		}
-		return 1e6 / (x * x), nil
-	})
+	_, _, err := Calibrate(ctx, 1, Search{Start: 1, Least: 1e-9, Most: 1e9, Tolerance: 1e-9},
+		func(x float64) (float64, error) {
+			if n++; n == 2 {
+				cancel()
+			}
+			return 1e6 / (x * x), nil
+		})
 	if !errors.Is(err, context.Canceled) || n != 2 {
 		t.Errorf("%v after %d prices", err, n)
 	}

@@ -37,7 +37,8 @@ type Cell struct {
 // largest first.
 func StepSizes() []float64 {
 	return []float64{
-		5e-1, 1e-1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6, 5e-7, 1e-7, 5e-8, 1e-8, 5e-9, 1e-9,
+		5e-1, 1e-1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6, 5e-7, 1e-7, 5e-8, 1e-8,
+		5e-9, 1e-9,
 	}
 }
 
@@ -57,7 +58,8 @@ func Below(stepSizes []float64, smoothness float64) []float64 {
 // step size, then seed, in the order given: the same for any number of workers. Cells are
 // measured by the objective against its optimum. It stops at the first error, or when the
 // context ends.
-func (g Grid) Run(ctx context.Context, objective func(x []float64) float64, optimum Optimum) ([]Cell, error) {
+func (g Grid) Run(ctx context.Context, objective func(x []float64) float64,
+	optimum Optimum) ([]Cell, error) {
 	if len(g.StepSizes) == 0 || len(g.Seeds) == 0 {
 		return nil, errors.New("a grid needs step sizes and seeds")
 	}
@@ -118,7 +120,8 @@ func (g Grid) Run(ctx context.Context, objective func(x []float64) float64, opti
 }
 
 // simulate fills in the cell's figures.
-func (c *Cell) simulate(ctx context.Context, a Algorithm, objective func(x []float64) float64, optimum Optimum, keep bool) error {
+func (c *Cell) simulate(ctx context.Context, a Algorithm, objective func(x []float64) float64,
+	optimum Optimum, keep bool) error {
 	s := Simulate(a, c.Seed)
 	if !keep { // the trace is then one point, after all rounds
 		if _, err := s.Run(ctx, nil); err != nil {

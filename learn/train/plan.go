@@ -45,7 +45,8 @@ const (
 )
 
 // Tuning names a cost outside every Price. It goes with every figure that could guide a choice.
-const Tuning = "tuning on the private data is not covered: a choice by figures of private records is not paid for"
+const Tuning = "tuning on the private data is not covered: a choice by figures of private " +
+	"records is not paid for"
 
 // Price is the privacy cost of a plan, with its derivation. Nothing in it depends on records.
 type Price struct {
@@ -115,8 +116,8 @@ func NoiseFor(target accountant.Cost) (float64, error) {
 	return lastNoise.noise, nil
 }
 
-// lastNoise is NoiseFor's last answer: the candidates of a grid, and the phases of a plan, ask for one
-// target again and again, and each answer takes milliseconds of exact arithmetic.
+// lastNoise is NoiseFor's last answer: the candidates of a grid, and the phases of a plan, ask for
+// one target again and again, and each answer takes milliseconds of exact arithmetic.
 var lastNoise struct {
 	sync.Mutex
 	target accountant.Cost
@@ -134,7 +135,8 @@ func LeastEpsilon(
 
 // LeastDelta returns the least δ of an event at an ε, by any of the rules.
 func LeastDelta(
-	event accountant.Event, relation accountant.Relation, epsilon float64, methods ...accountant.Method,
+	event accountant.Event, relation accountant.Relation, epsilon float64,
+	methods ...accountant.Method,
 ) (accountant.Bound, error) {
 	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) {
 		return a.AtEpsilon(epsilon, methods...)
@@ -169,7 +171,8 @@ func least(
 
 // Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise
 // that was calibrated costs its target, which is checked. It refuses an event that costs more.
-func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost, calibrated bool) error {
+func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost,
+	calibrated bool) error {
 	p.Event, p.Bound, p.Cost = event, bound, target
 	if calibrated {
 		at, err := LeastDelta(event, p.Relation, target.Epsilon, bound)
@@ -177,7 +180,9 @@ func (p *Price) Settle(event accountant.Event, bound accountant.Method, target a
 			return fmt.Errorf("%s: %w", p.Method, err)
 		}
 		if at.Cost.Delta > target.Delta {
-			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g", p.Method, at.Cost.Delta, target.Delta) // cannot happen
+			// cannot happen
+			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g", p.Method,
+				at.Cost.Delta, target.Delta)
 		}
 		return nil
 	}
@@ -194,5 +199,6 @@ func (p *Price) Within(target accountant.Cost) error {
 	if p.Cost.Epsilon <= target.Epsilon {
 		return nil
 	}
-	return &check.Error{Name: "epsilon", Value: num.Outward(p.Cost.Epsilon, 6, true), Rule: fmt.Sprintf("not above the target %g at delta = %g", target.Epsilon, target.Delta)}
+	return &check.Error{Name: "epsilon", Value: num.Outward(p.Cost.Epsilon, 6, true),
+		Rule: fmt.Sprintf("not above the target %g at delta = %g", target.Epsilon, target.Delta)}
 }

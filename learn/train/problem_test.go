@@ -37,8 +37,13 @@ func TestOptimum(t *testing.T) {
 		reg  geometry.Regularizer
 		r    *data.Records
 	}{
-		{loss.MeanEstimation{}, geometry.Ball{Radius: 1}, private}, {loss.MeanEstimation{}, geometry.L1{Lambda: 0.5}, private}, {loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, private}, {loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, few},
-		{loss.LeastSquares{}, geometry.L1{Lambda: 0.1}, private}, {loss.Logistic{}, geometry.L1{Lambda: 0.1}, private}, {loss.Logistic{}, geometry.L2{Lambda: 0.1}, private},
+		{loss.MeanEstimation{}, geometry.Ball{Radius: 1}, private},
+		{loss.MeanEstimation{}, geometry.L1{Lambda: 0.5}, private},
+		{loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, private},
+		{loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, few},
+		{loss.LeastSquares{}, geometry.L1{Lambda: 0.1}, private},
+		{loss.Logistic{}, geometry.L1{Lambda: 0.1}, private},
+		{loss.Logistic{}, geometry.L2{Lambda: 0.1}, private},
 	} {
 		o, err := Problem{v.task, v.reg, v.r}.Optimum()
 		if err != nil {

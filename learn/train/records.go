@@ -14,10 +14,12 @@ func CheckSize(r interface {
 	Dim() int
 }, n, d int) error {
 	if r.Len() != n {
-		return &check.Error{Name: "number of records", Value: r.Len(), Rule: fmt.Sprintf("the %d of the plan", n)}
+		return &check.Error{Name: "number of records", Value: r.Len(),
+			Rule: fmt.Sprintf("the %d of the plan", n)}
 	}
 	if r.Dim() != d {
-		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", d)}
+		return &check.Error{Name: "number of features", Value: r.Dim(),
+			Rule: fmt.Sprintf("the plan's, %d", d)}
 	}
 	return nil
 }

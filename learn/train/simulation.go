@@ -38,7 +38,8 @@ func (s *Simulation) State() []Vector { return s.r.state }
 // Run does the remaining rounds and returns the last model. After each round it calls after, unless
 // nil, with the number of rounds done and the model, which it must not keep. The error is
 // ErrDiverged where the state left the range of numbers.
-func (s *Simulation) Run(ctx context.Context, after func(round int, x []float64) error) ([]float64, error) {
+func (s *Simulation) Run(ctx context.Context,
+	after func(round int, x []float64) error) ([]float64, error) {
 	var each func() error
 	if after != nil {
 		each = func() error { return after(s.r.round, s.r.steps.Output()) }
@@ -59,7 +60,8 @@ type Point struct {
 
 // Trace runs the rest of the simulation and returns the objective before it and after each
 // round, against its optimum.
-func (s *Simulation) Trace(ctx context.Context, objective func(x []float64) float64, optimum Optimum) ([]Point, error) {
+func (s *Simulation) Trace(ctx context.Context, objective func(x []float64) float64,
+	optimum Optimum) ([]Point, error) {
 	if d := len(s.r.steps.Output()); len(optimum.X) != d {
 		return nil, fmt.Errorf("the optimum has dimension %d, the model %d", len(optimum.X), d)
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // traceHeader is the first line.
-var traceHeader = []string{"dataset", "task", "algorithm", "variant", "eps", "delta", "p", "eta", "seed", "epoch", "objective", "excess", "distance_to_opt"}
+var traceHeader = []string{"dataset", "task", "algorithm", "variant", "eps", "delta", "p", "eta",
+	"seed", "epoch", "objective", "excess", "distance_to_opt"}
 
 // TraceWriter writes traces as CSV, one line per simulation and epoch, in the columns
 // dataset, task, algorithm, variant, eps, delta, p, eta, seed, epoch, objective, excess,
@@ -43,8 +44,10 @@ func (t *TraceWriter) Write(l TraceLabels, cells []Cell) error {
 		}
 		for _, x := range points {
 			if err := t.w.Write([]string{
-				l.Dataset, l.Task, l.Algorithm, l.Variant, l.Epsilon, l.Delta, l.Fraction, number(cell.StepSize),
-				strconv.FormatUint(cell.Seed, 10), strconv.Itoa(x.Epoch), number(x.Objective), number(x.Excess), number(x.Distance),
+				l.Dataset, l.Task, l.Algorithm, l.Variant, l.Epsilon, l.Delta, l.Fraction,
+				number(cell.StepSize),
+				strconv.FormatUint(cell.Seed, 10), strconv.Itoa(x.Epoch), number(x.Objective), number(x.Excess),
+				number(x.Distance),
 			}); err != nil {
 				return err
 			}

@@ -83,7 +83,8 @@ func TestResumedRunsAreTheSame(t *testing.T) {
 		}
 	}
 	other := must.Get(NewRelease(a))(t)
-	if x := must.Get(other.Run(ctx, nil))(t); slices.Equal(x, want) || other.ID() == r.ID() || len(r.ID()) != 32 || r.Cost() != a.Cost() {
+	if x := must.Get(other.Run(ctx, nil))(t); slices.Equal(x, want) || other.ID() == r.ID() ||
+		len(r.ID()) != 32 || r.Cost() != a.Cost() {
 		t.Errorf("another release: %v, %s", x, other.ID())
 	}
 	// The ID is public. By chance the key has 8 of its digits once in 7e7 runs.
@@ -118,10 +119,13 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 		fail func(ctx context.Context, k int, e *walker) error
 		want error
 	}{
-		"an error":  {func(context.Context, int, *walker) error { return boom }, boom},
-		"NaN":       {func(_ context.Context, _ int, e *walker) error { e.x[1] = math.NaN(); return nil }, ErrDiverged},
-		"too large": {func(_ context.Context, _ int, e *walker) error { e.sum[2] = -1e101; return nil }, ErrDiverged},
-		"cancelled": {func(ctx context.Context, _ int, _ *walker) error { return ctx.Err() }, context.Canceled},
+		"an error": {func(context.Context, int, *walker) error { return boom }, boom},
+		"NaN": {func(_ context.Context, _ int, e *walker) error { e.x[1] = math.NaN(); return nil },
+			ErrDiverged},
+		"too large": {func(_ context.Context, _ int, e *walker) error { e.sum[2] = -1e101; return nil },
+			ErrDiverged},
+		"cancelled": {func(ctx context.Context, _ int, _ *walker) error { return ctx.Err() },
+			context.Canceled},
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		fails := true
@@ -137,7 +141,8 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 			t.Fatalf("%s: round %d, %v", name, s.Round(), err)
 		}
 		fails = false
-		got, want := must.Get(s.Run(context.Background(), nil))(t), must.Get(Simulate(walk{rounds: 4}, 3).Run(context.Background(), nil))(t)
+		got, want := must.Get(s.Run(context.Background(), nil))(t),
+			must.Get(Simulate(walk{rounds: 4}, 3).Run(context.Background(), nil))(t)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -159,19 +164,24 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 		b    []byte
 		says string
 	}{
-		"more rounds":    {a, lie(func(r *run) { r.round = 4 }), "round = 4"},
-		"NaN":            {a, lie(func(r *run) { r.state[1].Values[0] = math.NaN() }), "not finite"},
-		"another name":   {a, lie(func(r *run) { r.state[1].Name = "mus" }), "not sum of length 3"},
-		"shorter":        {a, lie(func(r *run) { r.state[0].Values = r.state[0].Values[:2] }), "not point of length 3"},
-		"a vector less":  {a, lie(func(r *run) { r.state = r.state[:1] }), "not sum of length 3"},
-		"a vector more":  {a, lie(func(r *run) { r.state = append(r.state, Vector{"z", []float64{1}}) }), "too long"},
+		"more rounds":  {a, lie(func(r *run) { r.round = 4 }), "round = 4"},
+		"NaN":          {a, lie(func(r *run) { r.state[1].Values[0] = math.NaN() }), "not finite"},
+		"another name": {a, lie(func(r *run) { r.state[1].Name = "mus" }), "not sum of length 3"},
+		"shorter": {a, lie(func(r *run) { r.state[0].Values = r.state[0].Values[:2] }),
+			"not point of length 3"},
+		"a vector less": {a, lie(func(r *run) { r.state = r.state[:1] }), "not sum of length 3"},
+		"a vector more": {a, lie(func(r *run) { r.state = append(r.state, Vector{"z", []float64{1}}) }),
+			"too long"},
 		"another digest": {walk{name: "other", rounds: 3}, good, "another configuration"},
 		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "no release"},
-		"version 1":      {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...), "earlier version"},
-		"cut":            {a, good[:40], "cut short"},
-		"of other state": {walk{rounds: 3, states: []Vector{{"z", []float64{0}}}}, good, "not z of length 1"},
+		"version 1": {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...),
+			"earlier version"},
+		"cut": {a, good[:40], "cut short"},
+		"of other state": {walk{rounds: 3, states: []Vector{{"z", []float64{0}}}}, good,
+			"not z of length 1"},
 	} {
-		if _, err := ResumeRelease(c.a, c.b); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), c.says) {
+		if _, err := ResumeRelease(c.a, c.b); !errors.Is(err, ErrCheckpoint) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -228,7 +238,8 @@ func TestSettle(t *testing.T) {
 	m := must.Get(NoiseFor(target))(t)
 	settle := func(multiplier float64, calibrated bool) (Price, error) {
 		p := Price{Method: "m", Relation: accountant.ReplaceOne}
-		return p, p.Settle(accountant.Gaussian{NoiseMultiplier: multiplier, Neighbours: p.Relation}, accountant.MethodGaussian, target, calibrated)
+		return p, p.Settle(accountant.Gaussian{NoiseMultiplier: multiplier, Neighbours: p.Relation},
+			accountant.MethodGaussian, target, calibrated)
 	}
 	for _, c := range []struct {
 		multiplier float64
@@ -240,10 +251,12 @@ func TestSettle(t *testing.T) {
 		}
 	}
 	p := Price{Method: "m", Relation: accountant.ReplaceOne}
-	if err := p.Settle(accountant.Gaussian{NoiseMultiplier: 2 * m, Neighbours: p.Relation}, accountant.MethodGaussian, target, false); err != nil || !(p.Cost.Epsilon < 0.6) {
+	if err := p.Settle(accountant.Gaussian{NoiseMultiplier: 2 * m, Neighbours: p.Relation},
+		accountant.MethodGaussian, target, false); err != nil || !(p.Cost.Epsilon < 0.6) {
 		t.Errorf("twice the noise costs %v (%v)", p.Cost, err)
 	}
-	if got := (Block{Sensitivity: 2, Deviation: 2 * m / (1 + 4*Slack)}).Multiplier(); got >= m || got < m/2*(1-1e-10) {
+	if got := (Block{Sensitivity: 2, Deviation: 2 * m / (1 + 4*Slack)}).Multiplier(); got >= m ||
+		got < m/2*(1-1e-10) {
 		t.Errorf("multiplier %g for %g", got, m)
 	}
 	b := Price{Blocks: []Block{{Name: "a"}}, Notes: []string{"b"}}

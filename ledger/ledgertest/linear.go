@@ -40,8 +40,8 @@ type Told struct {
 // Verdict is a ledger's decision on a charge.
 type Verdict uint8
 
-// The verdicts. Held is Paid or Replayed: the asker does not know, because an earlier try of his ended
-// without a word.
+// The verdicts. Held is Paid or Replayed: the asker does not know, because an earlier try of his
+// ended without a word.
 const (
 	Paid Verdict = iota
 	Replayed
@@ -53,11 +53,12 @@ const (
 )
 
 func (v Verdict) String() string {
-	return [...]string{"paid", "replayed", "paid or replayed", "conflict", "drawn", "unpaid", "exceeded"}[v]
+	return [...]string{"paid", "replayed", "paid or replayed", "conflict", "drawn", "unpaid",
+		"exceeded"}[v]
 }
 
-// Ids and Draws are how many there are in a history, and Room is the budget in answers: less than all
-// that is asked.
+// Ids and Draws are how many there are in a history, and Room is the budget in answers: less than
+// all that is asked.
 const (
 	Ids   = 120
 	Draws = 12
@@ -208,8 +209,8 @@ func (s Store) History(ctx context.Context, asks int, seed uint64) ([]porcupine.
 	return slices.Concat(lists...), nil
 }
 
-// ask draws a request: of ids that come up by and by, most of them of the newest, so that several ask
-// for one id or one draw at once.
+// ask draws a request: of ids that come up by and by, most of them of the newest, so that several
+// ask for one id or one draw at once.
 func (s Store) ask(random *rand.Rand, asked int) Ask {
 	if random.IntN(5) == 0 {
 		return Ask{Look: true}
@@ -258,7 +259,8 @@ func Linearisable(history []porcupine.Operation) string {
 	b.WriteString("no order of these requests explains what was told (call, return, client):\n")
 	slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 	for _, o := range history {
-		fmt.Fprintf(&b, "%10v %10v %d %+v: %+v\n", time.Duration(o.Call), time.Duration(o.Return), o.ClientId, o.Input, o.Output)
+		fmt.Fprintf(&b, "%10v %10v %d %+v: %+v\n", time.Duration(o.Call), time.Duration(o.Return),
+			o.ClientId, o.Input, o.Output)
 	}
 	return b.String()
 }

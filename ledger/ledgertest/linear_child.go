@@ -39,10 +39,11 @@ func LinearChild() bool {
 	return true
 }
 
-// Linear judges histories of the store of the locations that newLocation returns. In every other one,
-// all clients share the handle of one process, and with it commits. In the others there are two
-// processes, which are killed again and again; kill, if not nil, ends something else at times.
-func Linear(t *testing.T, histories int, newLocation func(t *testing.T) string, kill func(t *testing.T)) {
+// Linear judges histories of the store of the locations that newLocation returns. In every other
+// one, all clients share the handle of one process, and with it commits. In the others there are
+// two processes, which are killed again and again; kill, if not nil, ends something else at times.
+func Linear(t *testing.T, histories int, newLocation func(t *testing.T) string,
+	kill func(t *testing.T)) {
 	Judge(t, histories, 25, func(t *testing.T, i int) Store {
 		location := newLocation(t)
 		Create(t, location, Room)
@@ -241,7 +242,8 @@ func chargeOrLook(l *ledger.Ledger, a Ask) (told Told, err error) {
 	case errors.As(err, &replayed):
 		return Told{Verdict: Replayed, Seq: replayed.Replays[0].Charge.Seq}, nil
 	}
-	for v, is := range map[Verdict]error{Conflict: ledger.ErrConflict, Drawn: ledger.ErrDrawn, Unpaid: ledger.ErrUnpaid, Exceeded: ledger.ErrExceeded} {
+	for v, is := range map[Verdict]error{Conflict: ledger.ErrConflict, Drawn: ledger.ErrDrawn,
+		Unpaid: ledger.ErrUnpaid, Exceeded: ledger.ErrExceeded} {
 		if errors.Is(err, is) {
 			return Told{Verdict: v}, nil
 		}

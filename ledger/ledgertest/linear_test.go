@@ -73,22 +73,36 @@ func TestNotLinearisable(t *testing.T) {
 		ok  bool
 		ops []op
 	}{
-		"a look at the same time sees a charge or not": {true, []op{{0, 9, Ask{ID: 0}, paid(1)}, {1, 2, look, Told{}}, {3, 4, look, Told{Spent: 1}}}},
-		"a charge is taken back":                       {false, []op{{0, 9, Ask{ID: 0}, paid(1)}, {1, 2, look, Told{Spent: 1}}, {3, 4, look, Told{}}}},
-		"a charge is not seen after it":                {false, []op{{0, 1, Ask{ID: 0}, paid(1)}, {2, 3, look, Told{}}}},
-		"a charge is seen before it":                   {false, []op{{0, 1, look, Told{Spent: 1}}, {2, 3, Ask{ID: 0}, paid(1)}}},
-		"two charges of one id":                        {false, []op{{0, 9, Ask{ID: 0}, paid(1)}, {0, 9, Ask{ID: 0}, paid(2)}}},
-		"a replay of another charge":                   {false, []op{{0, 1, Ask{ID: 0}, paid(1)}, {2, 3, Ask{ID: 0}, Told{Verdict: Replayed, Seq: 2}}}},
-		"another answer":                               {false, []op{{0, 1, Ask{ID: 0}, Told{Verdict: Paid, Seq: 1, Class: 1}}, {2, 3, Ask{ID: 0}, Told{Verdict: Replayed, Seq: 1}}}},
-		"no word, then a replay":                       {true, []op{{0, 1, Ask{ID: 0}, Told{Verdict: Held, Seq: 1}}, {2, 3, look, Told{Spent: 1}}}},
-		"two entries of one number":                    {false, []op{{0, 9, Ask{ID: 0}, paid(1)}, {0, 9, Ask{ID: 5}, paid(1)}}},
-		"a draw is answered twice":                     {false, []op{{0, 9, Ask{ID: 2}, paid(1)}, {0, 9, Ask{ID: 2 + 5*Draws}, paid(2)}}},
-		"a draw is paid for after its answer":          {false, []op{{0, 1, Ask{ID: 4}, paid(1)}, {2, 3, Ask{ID: 3}, paid(2)}}},
-		"refused although there is room":               {false, []op{{0, 1, Ask{ID: 0}, Told{Verdict: Exceeded}}}},
+		"a look at the same time sees a charge or not": {true,
+			[]op{{0, 9, Ask{ID: 0}, paid(1)}, {1, 2, look, Told{}}, {3, 4, look, Told{Spent: 1}}}},
+		"a charge is taken back": {false,
+			[]op{{0, 9, Ask{ID: 0}, paid(1)}, {1, 2, look, Told{Spent: 1}}, {3, 4, look, Told{}}}},
+		"a charge is not seen after it": {false,
+			[]op{{0, 1, Ask{ID: 0}, paid(1)}, {2, 3, look, Told{}}}},
+		"a charge is seen before it": {false,
+			[]op{{0, 1, look, Told{Spent: 1}}, {2, 3, Ask{ID: 0}, paid(1)}}},
+		"two charges of one id": {false,
+			[]op{{0, 9, Ask{ID: 0}, paid(1)}, {0, 9, Ask{ID: 0}, paid(2)}}},
+		"a replay of another charge": {false,
+			[]op{{0, 1, Ask{ID: 0}, paid(1)}, {2, 3, Ask{ID: 0}, Told{Verdict: Replayed, Seq: 2}}}},
+		"another answer": {false,
+			[]op{{0, 1, Ask{ID: 0}, Told{Verdict: Paid, Seq: 1, Class: 1}},
+				{2, 3, Ask{ID: 0}, Told{Verdict: Replayed, Seq: 1}}}},
+		"no word, then a replay": {true,
+			[]op{{0, 1, Ask{ID: 0}, Told{Verdict: Held, Seq: 1}}, {2, 3, look, Told{Spent: 1}}}},
+		"two entries of one number": {false,
+			[]op{{0, 9, Ask{ID: 0}, paid(1)}, {0, 9, Ask{ID: 5}, paid(1)}}},
+		"a draw is answered twice": {false,
+			[]op{{0, 9, Ask{ID: 2}, paid(1)}, {0, 9, Ask{ID: 2 + 5*Draws}, paid(2)}}},
+		"a draw is paid for after its answer": {false,
+			[]op{{0, 1, Ask{ID: 4}, paid(1)}, {2, 3, Ask{ID: 3}, paid(2)}}},
+		"refused although there is room": {false,
+			[]op{{0, 1, Ask{ID: 0}, Told{Verdict: Exceeded}}}},
 	} {
 		var history []porcupine.Operation
 		for i, o := range c.ops {
-			history = append(history, porcupine.Operation{ClientId: i, Input: o.ask, Call: o.call, Output: o.told, Return: o.end})
+			history = append(history, porcupine.Operation{ClientId: i, Input: o.ask, Call: o.call,
+				Output: o.told, Return: o.end})
 		}
 		if wrong := Linearisable(history); (wrong == "") != c.ok {
 			t.Errorf("%s: %q", name, wrong)

@@ -9,10 +9,10 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// An outline is of the whole ledger: its latest charges are the last of the history, who paid for them
-// stands there, and its course has sums that were true, from the first to the last, some hundred of
-// them. It is the same from the handle that charged, from one that followed, and from one that was
-// opened later.
+// An outline is of the whole ledger: its latest charges are the last of the history, who paid for
+// them stands there, and its course has sums that were true, from the first to the last, some
+// hundred of them. It is the same from the handle that charged, from one that followed, and from
+// one that was opened later.
 func outline(t *testing.T, newLocation func(t *testing.T) string) {
 	for seed := range uint64(4) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -82,8 +82,10 @@ func checkOutline(t testing.TB, l *ledger.Ledger, got ledger.Outline, n int) {
 		sums[e.Seq] = ledger.Step{Seq: e.Seq, Time: e.Time, Spent: spent}
 	}
 	latest := charges[max(0, len(charges)-n):]
-	if got.Charges != uint64(len(charges)) || got.Spent != spent || len(latest) != len(got.Latest) || len(latest) > 0 && !reflect.DeepEqual(got.Latest, latest) {
-		t.Fatalf("%d charges, %v spent, latest %+v; want %d, %v, %+v", got.Charges, got.Spent, got.Latest, len(charges), spent, latest)
+	if got.Charges != uint64(len(charges)) || got.Spent != spent || len(latest) != len(got.Latest) ||
+		len(latest) > 0 && !reflect.DeepEqual(got.Latest, latest) {
+		t.Fatalf("%d charges, %v spent, latest %+v; want %d, %v, %+v", got.Charges, got.Spent, got.Latest,
+			len(charges), spent, latest)
 	}
 	paid := false
 	for _, e := range latest {
@@ -97,7 +99,8 @@ func checkOutline(t testing.TB, l *ledger.Ledger, got ledger.Outline, n int) {
 			t.Fatalf("step %d is %+v, want %+v", i, s, sums[s.Seq])
 		}
 	}
-	if n := len(got.Course); len(charges) > 0 && (n == 0 || got.Course[n-1].Spent != spent || entries[got.Course[0].Seq-1].Commit != 1) {
+	if n := len(got.Course); len(charges) > 0 &&
+		(n == 0 || got.Course[n-1].Spent != spent || entries[got.Course[0].Seq-1].Commit != 1) {
 		t.Fatalf("the course is %+v", got.Course)
 	}
 }

@@ -65,7 +65,8 @@ func Unit() ledger.Cost {
 
 // Request asks for one answer.
 func Request(id string) ledger.Request {
-	return ledger.Request{ID: id, Count: 1, Unit: Unit(), Relation: ledger.ReplaceOne, Event: []byte(`{"mechanism":"none"}`)}
+	return ledger.Request{ID: id, Count: 1, Unit: Unit(), Relation: ledger.ReplaceOne,
+		Event: []byte(`{"mechanism":"none"}`)}
 }
 
 // MustSpend fails unless n answers are spent and the ledger is whole.
@@ -112,7 +113,9 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		return r
 	}
 	answer := func(id string, votes byte) ledger.Request {
-		return draw(id, votes, func(r *ledger.Request) { r.Draw = newDraw(r.Ensemble, "draw", int(votes)) })
+		return draw(id, votes, func(r *ledger.Request) {
+			r.Draw = newDraw(r.Ensemble, "draw", int(votes))
+		})
 	}
 	paid := func(r ledger.Request, by string) ledger.Request {
 		r.Unit, r.PaidBy = ledger.Cost{}, by
@@ -249,7 +252,9 @@ func randomRequest(random *rand.Rand) ledger.Request {
 
 // kind names the refusal that an error is.
 func kind(err error) string {
-	for _, k := range []error{ledger.ErrExceeded, ledger.ErrShare, ledger.ErrReplayed, ledger.ErrConflict, ledger.ErrUnpaid, ledger.ErrRelation, ledger.ErrEnsemble, ledger.ErrDraw, ledger.ErrDrawn, ledger.ErrSameVotes} {
+	for _, k := range []error{ledger.ErrExceeded, ledger.ErrShare, ledger.ErrReplayed,
+		ledger.ErrConflict, ledger.ErrUnpaid, ledger.ErrRelation, ledger.ErrEnsemble, ledger.ErrDraw,
+		ledger.ErrDrawn, ledger.ErrSameVotes} {
 		if errors.Is(err, k) {
 			return k.Error()
 		}
@@ -321,7 +326,9 @@ func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
 		case err == nil && receipt.Redeem() == nil:
 			got[client].Add(1)
 		case errors.As(err, &share):
-			if client == "carol" || share.Client != client || share.Share != *r.Share || share.Spent != Unit().Times(uint64(want[client])) || share.Asked != Unit() || !errors.Is(err, ledger.ErrRefused) {
+			if client == "carol" || share.Client != client || share.Share != *r.Share ||
+				share.Spent != Unit().Times(uint64(want[client])) || share.Asked != Unit() ||
+				!errors.Is(err, ledger.ErrRefused) {
 				t.Errorf("%s: %+v", id, share)
 			}
 		case errors.Is(err, ledger.ErrReplayed), errors.Is(err, ledger.ErrExceeded) && client == "carol":
@@ -369,7 +376,8 @@ func heads(t *testing.T, newLocation func(t *testing.T) string) {
 		t.Error(err)
 	}
 	other := must(ledger.Open(t.Context(), location))(t)
-	if err := other.Verify(t.Context(), ledger.Head{Seq: 2, Hash: pins[3].Hash}); !errors.Is(err, ledger.ErrRolledBack) {
+	if err := other.Verify(t.Context(), ledger.Head{Seq: 2, Hash: pins[3].Hash}); !errors.Is(err,
+		ledger.ErrRolledBack) {
 		t.Errorf("a head that the ledger never had: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -417,7 +425,8 @@ func killed(t *testing.T, newLocation func(t *testing.T) string) {
 	Create(t, location, 1e9)
 	s := said{}
 	for i := range kills {
-		a, b := start(t, location, fmt.Sprintf("%d-a", i), 1e6), start(t, location, fmt.Sprintf("%d-b", i), 10)
+		a, b := start(t, location, fmt.Sprintf("%d-a", i), 1e6),
+			start(t, location, fmt.Sprintf("%d-b", i), 10)
 		<-a.begun
 		time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond))))
 		a.kill(t)
@@ -496,7 +505,8 @@ func (p *process) Write(b []byte) (int, error) {
 
 func start(t testing.TB, location, prefix string, n int) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], location, prefix, strconv.Itoa(n)), begun: make(chan struct{}), ended: make(chan error, 1)}
+	p := &process{cmd: exec.Command(os.Args[0], location, prefix, strconv.Itoa(n)),
+		begun: make(chan struct{}), ended: make(chan error, 1)}
 	p.cmd.Env = append(os.Environ(), childEnv+"=1", "GORACE=atexit_sleep_ms=0")
 	p.cmd.Stdout, p.cmd.Stderr = p, os.Stderr
 	if err := p.cmd.Start(); err != nil {

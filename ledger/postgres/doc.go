@@ -29,14 +29,16 @@
 //
 // A role that charges needs USAGE on the schema darrm, SELECT and INSERT on commits, SELECT and
 // UPDATE on heads; one that looks needs USAGE and SELECT. Nobody needs DELETE, nor UPDATE on
-// commits. The first [ledger.Create] in a database makes the tables and needs CREATE on the database.
+// commits. The first [ledger.Create] in a database makes the tables and needs CREATE on the
+// database.
 //
 // # A commit
 //
 // One transaction, SERIALIZABLE, that locks the row of the ledger in heads, reads what is new,
 // inserts the commit and updates the head. The lock makes servers wait for each other; a
-// transaction that waited in vain fails to serialize and is tried again, which is safe since
-// the database said that it did nothing. That two commits never follow the same one is also the primary key's doing.
+// transaction that waited in vain fails to serialize and is tried again, which is safe since the
+// database said that it did nothing. That two commits never follow the same one is also the primary
+// key's doing.
 //
 // A connection that ends during COMMIT leaves open what happened. Then a new connection takes the
 // lock, which the lost transaction holds until it is decided, and looks for the row with

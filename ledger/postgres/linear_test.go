@@ -18,18 +18,22 @@ func TestLinearisable(t *testing.T) {
 	if ledgertest.Long() {
 		histories = 30
 	}
-	ledgertest.Linear(t, histories, func(t *testing.T) string { return location(t, s) }, func(t *testing.T) {
-		s.Kill()
-		s.Restart(t)
-	})
+	ledgertest.Linear(t, histories, func(t *testing.T) string { return location(t, s) },
+		func(t *testing.T) {
+			s.Kill()
+			s.Restart(t)
+		})
 }
 
 // Planted lost updates.
 func TestLinearMutantsDie(t *testing.T) {
 	for _, m := range []mutant.Mutant{
-		{Name: "nothing is committed", File: "tx.go", Old: "err := t.tx.Commit(ctx)", New: "err := t.tx.Rollback(ctx)", Killer: "TestLinearisable"},
-		{Name: "what was lost is a success", File: "tx.go", Old: "	case stored:\n", New: "	case stored || true:\n", Killer: "TestLinearisable"},
-		{Name: "a handle does not read what others wrote", File: "../session.go", Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
+		{Name: "nothing is committed", File: "tx.go", Old: "err := t.tx.Commit(ctx)",
+			New: "err := t.tx.Rollback(ctx)", Killer: "TestLinearisable"},
+		{Name: "what was lost is a success", File: "tx.go", Old: "	case stored:\n",
+			New: "	case stored || true:\n", Killer: "TestLinearisable"},
+		{Name: "a handle does not read what others wrote", File: "../session.go",
+			Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
 	} {
 		m.CheckPlace(t)
 		if ledgertest.Long() && os.Getenv(pgtest.BinEnv) != "" {

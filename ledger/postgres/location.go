@@ -32,7 +32,8 @@ func newStore(location string) (*store, error) {
 	shown := ledger.Display(location)
 	u, err := url.Parse(location)
 	if err != nil {
-		return nil, &check.Error{Name: "ledger", Value: shown, Rule: "a URL such as postgres://user@host/database?ledger=name"}
+		return nil, &check.Error{Name: "ledger", Value: shown,
+			Rule: "a URL such as postgres://user@host/database?ledger=name"}
 	}
 	query := u.Query()
 	s := &store{name: query.Get("ledger"), secret: query.Get("secret"), location: shown}
@@ -43,7 +44,8 @@ func newStore(location string) (*store, error) {
 	query.Del("secret")
 	u.RawQuery = query.Encode()
 	if s.config, err = pgx.ParseConfig(u.String()); err != nil {
-		return nil, fmt.Errorf("%s: the parameters of the connection are not valid: %w", shown, cause(err))
+		return nil, fmt.Errorf("%s: the parameters of the connection are not valid: %w", shown,
+			cause(err))
 	}
 	// With any other encoding, as a role or PGCLIENTENCODING may set it, two servers would store one
 	// text as different bytes, and each would take the other's entries for damaged.
@@ -58,7 +60,9 @@ func newStore(location string) (*store, error) {
 // severalHosts reports whether a location names more servers than one. pgx lists a server twice
 // where it is tried with TLS and without.
 func severalHosts(c *pgx.ConnConfig) bool {
-	return slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != c.Host || f.Port != c.Port })
+	return slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.Host != c.Host || f.Port != c.Port
+	})
 }
 
 // cause returns what pgx says without the location, in which it hides only some passwords.
@@ -75,7 +79,9 @@ func checkName(name string) error {
 		visible = visible && unicode.IsPrint(r)
 	}
 	if !visible {
-		return &check.Error{Name: "ledger", Value: fmt.Sprintf("%.40q", name), Rule: fmt.Sprintf("a name of 1 to %d printable bytes at the end of the location: ?ledger=NAME", ledger.MaxID)}
+		return &check.Error{Name: "ledger", Value: fmt.Sprintf("%.40q", name),
+			Rule: fmt.Sprintf("a name of 1 to %d printable bytes at the end of the location: ?ledger=NAME",
+				ledger.MaxID)}
 	}
 	return nil
 }
@@ -89,5 +95,7 @@ func (s *store) SecretPath() (string, error) {
 	if path := os.Getenv(SecretEnv); path != "" {
 		return path, nil
 	}
-	return "", fmt.Errorf("%w: name its file on this machine, with secret=FILE in the location or with %s", ledger.ErrSecret, SecretEnv)
+	return "", fmt.Errorf(
+		"%w: name its file on this machine, with secret=FILE in the location or with %s",
+		ledger.ErrSecret, SecretEnv)
 }

@@ -57,10 +57,12 @@ func TestLostCommit(t *testing.T) {
 
 	defer postgres.SetResolveTime(300 * time.Millisecond)()
 	p.plan(loseAll)
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("unknown")); !errors.Is(err, ledger.ErrWrite) || receipt != nil {
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("unknown")); !errors.Is(err,
+		ledger.ErrWrite) || receipt != nil {
 		t.Errorf("an unknown outcome: %v", err)
 	}
-	if _, err := l.Charge(t.Context(), ledgertest.Request("after")); !errors.Is(err, ledger.ErrBroken) {
+	if _, err := l.Charge(t.Context(), ledgertest.Request("after")); !errors.Is(err,
+		ledger.ErrBroken) {
 		t.Errorf("the handle goes on: %v", err)
 	}
 	p.plan(none)
@@ -80,12 +82,14 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	direct := location(t, s)
 	ledgertest.Create(t, direct, 100)
 	l := open(t, p.through(direct))
-	atCommit(t, s, `perform pg_sleep(0.2)`) // who asks waits for it, and is then too late for its snapshot
+	// who asks waits for it, and is then too late for its snapshot
+	atCommit(t, s, `perform pg_sleep(0.2)`)
 	defer postgres.SetResolveTime(500 * time.Millisecond)()
 	p.slow = time.Second
 	p.plan(loseAnswer)
 	receipt, err := l.Charge(t.Context(), ledgertest.Request("x"))
-	if receipt != nil || !errors.Is(err, ledger.ErrWrite) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrRetry) {
+	if receipt != nil || !errors.Is(err, ledger.ErrWrite) || errors.Is(err, ledger.ErrUnavailable) ||
+		errors.Is(err, ledger.ErrRetry) {
 		t.Errorf("an unknown outcome: %v", err)
 	}
 	if _, err := l.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err, ledger.ErrBroken) {
@@ -105,7 +109,8 @@ func TestLostBeforeCommit(t *testing.T) {
 	} {
 		s.Exec(t, statement)
 		s.Exec(t, `create trigger at_insert before insert on darrm.commits for each row execute function at_insert()`)
-		if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); receipt != nil || !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrWrite) {
+		if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); receipt != nil ||
+			!errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrWrite) {
 			t.Errorf("%d: %v", i, err)
 		}
 		ledgertest.MustSpend(t, l, i)
@@ -142,7 +147,8 @@ func TestPlaceTaken(t *testing.T) {
 func atCommit(t *testing.T, s *pgtest.Server, statement string) {
 	t.Helper()
 	s.Exec(t, `drop trigger if exists at_commit on darrm.commits`)
-	s.Exec(t, `create or replace function at_commit() returns trigger language plpgsql as $$ begin `+statement+`; return null; end $$`)
+	s.Exec(t, `create or replace function at_commit() returns trigger language plpgsql as $$ begin `+
+		statement+`; return null; end $$`)
 	s.Exec(t, `create constraint trigger at_commit after insert on darrm.commits deferrable initially deferred for each row execute function at_commit()`)
 }
 
@@ -162,7 +168,8 @@ func TestSlowCommit(t *testing.T) {
 	}
 	ledgertest.MustSpend(t, l, 1)
 	tries := 0
-	if err := connect(t, s).QueryRow(t.Context(), `select last_value from tries`).Scan(&tries); err != nil || tries != 1 {
+	if err := connect(t, s).QueryRow(t.Context(), `select last_value from tries`).Scan(&tries); err !=
+		nil || tries != 1 {
 		t.Errorf("%d transactions for one charge, %v", tries, err)
 	}
 }
@@ -173,7 +180,8 @@ func TestRefusedCommit(t *testing.T) {
 	s := pgtest.Start(t)
 	l := ledgertest.Create(t, location(t, s), 100)
 	atCommit(t, s, `raise exception 'no'`)
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err, ledger.ErrUnavailable) || receipt != nil {
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err,
+		ledger.ErrUnavailable) || receipt != nil {
 		t.Errorf("refused: %v", err)
 	}
 	s.Exec(t, `create sequence tries`)
@@ -184,8 +192,8 @@ func TestRefusedCommit(t *testing.T) {
 	ledgertest.MustSpend(t, l, 1)
 }
 
-// A ledger without its row in heads, which nobody charged yet, is not charged: its lock and its anchor
-// would be nobody's.
+// A ledger without its row in heads, which nobody charged yet, is not charged: its lock and its
+// anchor would be nobody's.
 func TestHeadIsLost(t *testing.T) {
 	s := pgtest.Start(t)
 	url := location(t, s)
@@ -195,7 +203,8 @@ func TestHeadIsLost(t *testing.T) {
 		t.Errorf("charged: %v", err)
 	}
 	commits := 0
-	if err := connect(t, s).QueryRow(t.Context(), `select count(*) from darrm.commits`).Scan(&commits); err != nil || commits != 1 {
+	if err := connect(t, s).QueryRow(t.Context(),
+		`select count(*) from darrm.commits`).Scan(&commits); err != nil || commits != 1 {
 		t.Errorf("%d commits, the first line's among them: %v", commits, err)
 	}
 }
@@ -210,11 +219,13 @@ func TestUnsafeServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = ledger.Create(t.Context(), url, budget, ledger.ReplaceOne)
-		if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), strings.Replace(setting, "=", " is ", 1)) {
+		if !errors.Is(err, ledger.ErrUnavailable) ||
+			!strings.Contains(err.Error(), strings.Replace(setting, "=", " is ", 1)) {
 			t.Errorf("%s: create: %v", setting, err)
 		}
 		l := open(t, url)
-		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err, ledger.ErrUnavailable) {
+		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err,
+			ledger.ErrUnavailable) {
 			t.Errorf("%s: charge: %v", setting, err)
 		}
 		if _, err := l.State(t.Context()); err != nil {
@@ -231,7 +242,8 @@ func TestUnsafeServer(t *testing.T) {
 func TestServer(t *testing.T) {
 	s := pgtest.Start(t)
 	for name, test := range map[string]func(*testing.T, *pgtest.Server){
-		"serialization": serialization, "wait": waitEnds, "damage": damage, "rolled back": rolledBack, "adopt": adopt,
+		"serialization": serialization, "wait": waitEnds, "damage": damage, "rolled back": rolledBack,
+		"adopt": adopt,
 		"roles": roles, "several ledgers": several, "restart": restart, "created at once": createdAtOnce,
 		"encoding": encoding,
 	} {
@@ -266,7 +278,8 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(ctx, `select from darrm.heads where ledger = $1 for update`, name); err != nil {
+	if _, err := tx.Exec(ctx, `select from darrm.heads where ledger = $1 for update`, name); err !=
+		nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
@@ -276,7 +289,8 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 		if time.Since(start) > 20*time.Second {
 			t.Fatal("nobody waits for the lock")
 		}
-		if err := watch.QueryRow(ctx, `select count(*) from pg_locks where not granted`).Scan(&waiting); err != nil {
+		if err := watch.QueryRow(ctx, `select count(*) from pg_locks where not granted`).Scan(
+			&waiting); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -376,7 +390,8 @@ func rolledBack(t *testing.T, s *pgtest.Server) {
 	if err := again.Verify(t.Context(), pin); !errors.Is(err, ledger.ErrRolledBack) {
 		t.Errorf("verify with a pinned head: %v", err)
 	}
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("c")); !errors.Is(err, ledger.ErrRolledBack) || receipt != nil {
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("c")); !errors.Is(err,
+		ledger.ErrRolledBack) || receipt != nil {
 		t.Errorf("a handle that was open: %v", err)
 	}
 }
@@ -395,7 +410,8 @@ func adopt(t *testing.T, s *pgtest.Server) {
 		t.Fatal(err)
 	}
 	s.Exec(t, `delete from darrm.heads where ledger = $1`, nameOf(url))
-	if _, err := ledger.Adopt(t.Context(), url, ledger.Head{Seq: 2}); !errors.Is(err, ledger.ErrRolledBack) {
+	if _, err := ledger.Adopt(t.Context(), url, ledger.Head{Seq: 2}); !errors.Is(err,
+		ledger.ErrRolledBack) {
 		t.Errorf("a head of another ledger: %v", err)
 	}
 	again, err := ledger.Adopt(t.Context(), url, pin)
@@ -420,13 +436,16 @@ func roles(t *testing.T, s *pgtest.Server) {
 	} {
 		s.Exec(t, statement)
 	}
-	as := func(role string) *ledger.Ledger { return open(t, strings.Replace(url, "//darrm@", "//"+role+"@", 1)) }
+	as := func(role string) *ledger.Ledger {
+		return open(t, strings.Replace(url, "//darrm@", "//"+role+"@", 1))
+	}
 	if _, err := as("charger").Charge(t.Context(), ledgertest.Request("x")); err != nil {
 		t.Error(err)
 	}
 	viewer := as("viewer")
 	ledgertest.MustSpend(t, viewer, 1)
-	if _, err := viewer.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied") {
+	if _, err := viewer.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err,
+		ledger.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("a viewer charges: %v", err)
 	}
 	ledgertest.MustSpend(t, l, 1)
@@ -447,7 +466,8 @@ func several(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
 	ledgertest.Create(t, url, 1)
 	s.Exec(t, `delete from darrm.commits where ledger = $1`, nameOf(url))
-	if _, err := ledger.Create(t.Context(), url, a.Budget(), ledger.ReplaceOne); !errors.Is(err, fs.ErrExist) {
+	if _, err := ledger.Create(t.Context(), url, a.Budget(), ledger.ReplaceOne); !errors.Is(err,
+		fs.ErrExist) {
 		t.Errorf("a deleted ledger came back: %v", err)
 	}
 }
@@ -460,7 +480,8 @@ func restart(t *testing.T, s *pgtest.Server) {
 			t.Fatal(err)
 		}
 		s.Kill()
-		if _, err := l.Charge(t.Context(), ledgertest.Request("nobody there")); !errors.Is(err, ledger.ErrUnavailable) {
+		if _, err := l.Charge(t.Context(), ledgertest.Request("nobody there")); !errors.Is(err,
+			ledger.ErrUnavailable) {
 			t.Errorf("without a server: %v", err)
 		}
 		s.Restart(t)
@@ -525,7 +546,8 @@ func TestServerKilled(t *testing.T) {
 							answered[id]++
 						case errors.Is(err, ledger.ErrUnavailable):
 							asked = true
-						case errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrBroken): // what came of it was not found out
+						case errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrBroken):
+							// what came of it was not found out
 							if again, err := ledger.Open(context.Background(), url); err == nil {
 								l = again
 							}
@@ -570,7 +592,8 @@ func TestServerKilled(t *testing.T) {
 }
 
 func outcome(err error) string {
-	for _, kind := range []error{ledger.ErrUnavailable, ledger.ErrWrite, ledger.ErrBroken, ledger.ErrReplayed} {
+	for _, kind := range []error{ledger.ErrUnavailable, ledger.ErrWrite, ledger.ErrBroken,
+		ledger.ErrReplayed} {
 		if errors.Is(err, kind) {
 			return kind.Error()
 		}
@@ -581,14 +604,17 @@ func outcome(err error) string {
 	return "answered"
 }
 
-// Of several servers the one is asked that takes charges, wherever it stands in the location. One that
-// takes none has an older state, if it has any, and looks like a rollback.
+// Of several servers the one is asked that takes charges, wherever it stands in the location. One
+// that takes none has an older state, if it has any, and looks like a rollback.
 func TestSeveralHosts(t *testing.T) {
 	standby, primary := pgtest.Start(t, "default_transaction_read_only=on"), pgtest.Start(t)
 	direct := location(t, primary)
 	ledgertest.Create(t, direct, 3)
-	for i, hosts := range []string{standby.Dir() + "," + primary.Dir(), primary.Dir() + "," + standby.Dir(), standby.Dir() + "," + primary.Dir() + "&target_session_attrs=any"} {
-		l, err := ledger.Open(t.Context(), strings.Replace(direct, "host="+primary.Dir(), "host="+hosts, 1))
+	for i, hosts := range []string{standby.Dir() + "," + primary.Dir(),
+		primary.Dir() + "," + standby.Dir(), standby.Dir() + "," + primary.Dir() +
+			"&target_session_attrs=any"} {
+		l, err := ledger.Open(t.Context(), strings.Replace(direct, "host="+primary.Dir(), "host="+hosts,
+			1))
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
@@ -622,11 +648,13 @@ func TestNoPassword(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), password) {
 			t.Errorf("%s: %v", location, err)
 		}
-		if shown := ledger.Display(location); strings.Contains(shown, password) || !strings.Contains(shown, "://") {
+		if shown := ledger.Display(location); strings.Contains(shown, password) ||
+			!strings.Contains(shown, "://") {
 			t.Errorf("%s is shown as %s", location, shown)
 		}
 	}
-	if _, err := ledger.Open(t.Context(), "postgres://me:geheim@127.0.0.1:1/db?ledger=x"); !errors.Is(err, ledger.ErrUnavailable) {
+	if _, err := ledger.Open(t.Context(), "postgres://me:geheim@127.0.0.1:1/db?ledger=x"); !errors.Is(
+		err, ledger.ErrUnavailable) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
@@ -640,7 +668,8 @@ func TestSecretFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := s.URL("ledger=secret")
-	if _, err := ledger.Create(t.Context(), url, budget, ledger.ReplaceOne); !errors.Is(err, ledger.ErrSecret) || !strings.Contains(err.Error(), postgres.SecretEnv) {
+	if _, err := ledger.Create(t.Context(), url, budget, ledger.ReplaceOne); !errors.Is(err,
+		ledger.ErrSecret) || !strings.Contains(err.Error(), postgres.SecretEnv) {
 		t.Errorf("create without a secret: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "secret")

@@ -76,7 +76,8 @@ func (r *reader) fill() error {
 			return err
 		}
 		if begins != r.next {
-			return fmt.Errorf("%w: the commit before byte %d ends at byte %d", ledger.ErrDamaged, begins, r.next)
+			return fmt.Errorf("%w: the commit before byte %d ends at byte %d", ledger.ErrDamaged, begins,
+				r.next)
 		}
 		r.next += int64(len(lines))
 		piece = append(piece, lines...)

@@ -113,7 +113,8 @@ func (s *store) unavailable(err error) error {
 // isRetry reports whether the database undid the transaction for another one's sake.
 func isRetry(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01") // serialization failure, deadlock
+	// serialization failure, deadlock
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
 func isConnect(err error) bool {
@@ -176,7 +177,8 @@ func (t *tx) begin(ctx context.Context, exclusive bool) (err error) {
 	}
 	var e *pgconn.PgError
 	switch {
-	case errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000"): // no such table, no such schema
+	case errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000"):
+		// no such table, no such schema
 		return t.store.missing()
 	case errors.Is(err, pgx.ErrNoRows):
 		exists := false
@@ -190,7 +192,8 @@ func (t *tx) begin(ctx context.Context, exclusive bool) (err error) {
 	case err != nil:
 		return err
 	case fsync == "off" || commits == "off":
-		return fmt.Errorf("fsync is %s and synchronous_commit is %s on the server: a charge that it acknowledged could be lost, so both must be on", fsync, commits)
+		return fmt.Errorf("fsync is %s and synchronous_commit is %s on the server: a charge that it "+
+			"acknowledged could be lost, so both must be on", fsync, commits)
 	}
 	if t.found = true; anchor != "" { // "" between the making of a ledger and its first anchor
 		t.anchor = []byte(anchor)

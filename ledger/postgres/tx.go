@@ -104,7 +104,8 @@ func (t *tx) finish(at int64, mark string, queue func(*pgx.Batch)) error {
 // transaction. All else, such as a server that shuts down, leaves it open.
 func refused(err error) bool {
 	var e *pgconn.PgError
-	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &e) && e.SeverityUnlocalized == "ERROR" && len(e.Code) == 5 && e.Code[:2] != "08" && e.Code != "40003"
+	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &e) &&
+		e.SeverityUnlocalized == "ERROR" && len(e.Code) == 5 && e.Code[:2] != "08" && e.Code != "40003"
 }
 
 func (t *tx) send(queue func(*pgx.Batch)) error {
@@ -116,7 +117,8 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 	for range b.Len() {
 		tag, err := results.Exec()
 		if err == nil && tag.RowsAffected() != 1 {
-			err = fmt.Errorf("%s of the ledger %q changed %d rows instead of one", tag, t.store.name, tag.RowsAffected())
+			err = fmt.Errorf("%s of the ledger %q changed %d rows instead of one", tag, t.store.name,
+				tag.RowsAffected())
 		}
 		if err != nil {
 			results.Close()

@@ -117,7 +117,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return usagef("%d classes, but %s is for %d: say %s or %s",
 			r.Classes, r.TableName, setting.Classes, pClasses, pNumClasses)
 	}
-	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.Stated.Teachers(), !math.IsInf(g.Problem.Epsilon, 1)
+	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.Stated.Teachers(),
+		!math.IsInf(g.Problem.Epsilon, 1)
 	return nil
 }
 
@@ -191,7 +192,8 @@ func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Tabl
 }
 
 // optimum returns the optimal plurality for p.
-func (r *Request) optimum(ctx context.Context, p plurality.Problem, limit time.Duration) (*plurality.Table, error) {
+func (r *Request) optimum(ctx context.Context, p plurality.Problem,
+	limit time.Duration) (*plurality.Table, error) {
 	o, err := r.Many.WithCounts(ctx, r.Noise.PriorCounts, p.K, p.Classes, r.Solve.Histograms)
 	if err != nil {
 		return nil, err
@@ -201,7 +203,8 @@ func (r *Request) optimum(ctx context.Context, p plurality.Problem, limit time.D
 
 // calibrated returns the mechanism of the name with just as much noise as the promise needs.
 func (r *Request) calibrated(name string, k, classes int) (g release.Plan, err error) {
-	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k), Neighbours: r.Neighbours}
+	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k),
+		Neighbours: r.Neighbours}
 	target := accountant.Cost{Epsilon: value(r.Stated.TotalEpsilon), Delta: value(r.Stated.Delta)}
 	g.Problem = ensemble.OfCounts(s, target)
 	g.Mechanism, err = ensemble.Calibrated(name, s, target, r.check())

@@ -30,7 +30,8 @@ func of(classes int) Request {
 			Noise: func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
 				return solve.Optimal(ctx, p, o)
 			},
-			Plurality: func(ctx context.Context, p plurality.Problem, o plurality.Objective, _ time.Duration) (*plurality.Table, error) {
+			Plurality: func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+				_ time.Duration) (*plurality.Table, error) {
 				return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: DefaultGap})
 			},
 		},
@@ -58,15 +59,16 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// The optimum that nobody named and that is not known in time has permute-and-flip of the same ε and
-// δ = 0 in its place; no other optimum has.
+// The optimum that nobody named and that is not known in time has permute-and-flip of the same ε
+// and δ = 0 in its place; no other optimum has.
 func TestFallback(t *testing.T) {
 	limits := []time.Duration{}
 	late := func() Request {
 		r := of(3)
 		delta := 1e-3
 		r.Stated.Delta = &delta
-		r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective, limit time.Duration) (*plurality.Table, error) {
+		r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective,
+			limit time.Duration) (*plurality.Table, error) {
 			limits = append(limits, limit)
 			return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
 		}
@@ -76,7 +78,8 @@ func TestFallback(t *testing.T) {
 	if g.Mechanism.Name() != ensemble.Fallback || g.Instead == nil || g.Optimum != nil {
 		t.Errorf("%v, instead %v", g.Mechanism.Name(), g.Instead)
 	}
-	if per, want := g.Mechanism.PerAnswer(), (accountant.Cost{Epsilon: 1}); per != want || g.Problem.Delta != 0 || g.Problem.TotalEpsilon != 1 {
+	if per, want := g.Mechanism.PerAnswer(), (accountant.Cost{Epsilon: 1}); per != want ||
+		g.Problem.Delta != 0 || g.Problem.TotalEpsilon != 1 {
 		t.Errorf("it costs %v, planned %+v", per, g.Problem)
 	}
 	for name, change := range map[string]func(*Request){
@@ -93,13 +96,15 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, g.Mechanism, err)
 		}
 		// The clock decides nothing of what may not be replaced.
-		if replaceable := name == "resumed" || name == "abstaining"; (limits[len(limits)-1] != 0) != replaceable {
+		if replaceable := name == "resumed" || name == "abstaining"; (limits[len(limits)-1] != 0) !=
+			replaceable {
 			t.Errorf("%s: within %v", name, limits[len(limits)-1])
 		}
 	}
 	// A solver that fails otherwise is no reason.
 	r, failed := late(), errors.New("failed")
-	r.Solve.Plurality = func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error) {
+	r.Solve.Plurality = func(context.Context, plurality.Problem, plurality.Objective,
+		time.Duration) (*plurality.Table, error) {
 		return nil, failed
 	}
 	if _, err := choice(t, r); !errors.Is(err, failed) {
@@ -107,8 +112,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// The optimum of two classes is the noise function that agrees most often, for teachers that promise
-// nothing: the same numbers as if that had been asked for.
+// The optimum of two classes is the noise function that agrees most often, for teachers that
+// promise nothing: the same numbers as if that had been asked for.
 func TestMajority(t *testing.T) {
 	nothing, accuracy := math.Inf(1), 0.8
 	optimum := of(2)
@@ -116,7 +121,8 @@ func TestMajority(t *testing.T) {
 	noise := of(2)
 	noise.Stated.Epsilon, noise.Noise = &nothing, Noise{Objective: Agreement, PriorMean: &accuracy}
 	g, want := must.Get(choice(t, optimum))(t), must.Get(choice(t, noise))(t)
-	if g.Noise == nil || !slices.Equal(g.Certified.Func().Values(), want.Certified.Func().Values()) || g.Problem != want.Problem {
+	if g.Noise == nil || !slices.Equal(g.Certified.Func().Values(), want.Certified.Func().Values()) ||
+		g.Problem != want.Problem {
 		t.Errorf("%+v, want %+v", g.Plan, want.Plan)
 	}
 	if c := must.Get(Prepare(t.Context(), optimum))(t); c.Promise() {
@@ -124,21 +130,26 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// A table answers for the teachers that it is certified for, and takes nothing that is about solving.
+// A table answers for the teachers that it is certified for, and takes nothing that is about
+// solving.
 func TestTable(t *testing.T) {
 	inf := math.Inf(1)
 	solved := of(3)
-	table := must.Get(pluralitysolve.Optimal(t.Context(), solved.plurality(3, 3), plurality.DefaultObjective(3), pluralitysolve.Options{Gap: DefaultGap}))(t)
+	table := must.Get(pluralitysolve.Optimal(t.Context(), solved.plurality(3, 3),
+		plurality.DefaultObjective(3), pluralitysolve.Options{Gap: DefaultGap}))(t)
 	with := func() Request {
 		r := of(3)
 		r.Stated = release.Stated{}
 		r.TableName = "t.json"
-		r.ReadTable = func(context.Context) (release.Table, error) { return release.Table{Plurality: table}, nil }
+		r.ReadTable = func(context.Context) (release.Table, error) {
+			return release.Table{Plurality: table}, nil
+		}
 		return r
 	}
 	c := must.Get(Prepare(t.Context(), with()))(t)
 	g := must.Get(c.Choose(t.Context(), 3, 3))(t)
-	if c.K() != 3 || !c.TeachersOfTable() || c.Promise() || g.Plurality != table.Certified || g.Optimum != table {
+	if c.K() != 3 || !c.TeachersOfTable() || c.Promise() || g.Plurality != table.Certified ||
+		g.Optimum != table {
 		t.Errorf("K = %d, %t, %t, %+v", c.K(), c.TeachersOfTable(), c.Promise(), g)
 	}
 	one, two := 1, 2
@@ -148,13 +159,22 @@ func TestTable(t *testing.T) {
 		t.Error("the teachers were stated")
 	}
 	for want, change := range map[string]func(*Request){
-		"affected = 2, but t.json is for 1":                                             func(r *Request) { r.Stated.Affected = &two },
-		"K = 4, but t.json is for K = 3 teachers":                                       func(r *Request) { r.K = 4 },
-		"2 classes, but t.json is for 3: say classes or numbered classes":               func(r *Request) { r.Classes = 2 },
-		"table goes with mechanism darrm or optimal":                                    func(r *Request) { r.Mechanism = "lnmax" },
-		"objective and table exclude each other: the table is solved":                   func(r *Request) { r.Noise.Objective = Agreement },
-		"gap and table exclude each other: the table is solved":                         func(r *Request) { r.Many.Gap = new(float64) },
-		"mechanism darrm, but t.json is a table of many classes: say mechanism optimal": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
+		"affected = 2, but t.json is for 1":       func(r *Request) { r.Stated.Affected = &two },
+		"K = 4, but t.json is for K = 3 teachers": func(r *Request) { r.K = 4 },
+		"2 classes, but t.json is for 3: say classes or numbered classes": func(r *Request) {
+			r.Classes =
+				2
+		},
+		"table goes with mechanism darrm or optimal": func(r *Request) { r.Mechanism = "lnmax" },
+		"objective and table exclude each other: the table is solved": func(r *Request) {
+			r.Noise.Objective = Agreement
+		},
+		"gap and table exclude each other: the table is solved": func(r *Request) {
+			r.Many.Gap =
+				new(float64)
+		},
+		"mechanism darrm, but t.json is a table of many classes: say " +
+			"mechanism optimal": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
 	} {
 		r := with()
 		change(&r)
@@ -178,32 +198,52 @@ func TestRules(t *testing.T) {
 		r      Request
 		change func(*Request)
 	}{
-		{"privacy allowance m (or total epsilon) and epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and no teacher delta", none(2), nil},
-		{"epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and no teacher delta", of(2), nil},
-		{"privacy allowance m and total epsilon exclude each other", of(2), func(r *Request) { r.Stated.M = f(1) }},
+		{"privacy allowance m (or total epsilon) and epsilon and teacher delta must be given; teachers " +
+			"that promise nothing have epsilon inf, and no teacher delta", none(2), nil},
+		{"epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and " +
+			"no teacher delta", of(2), nil},
+		{"privacy allowance m and total epsilon exclude each other", of(2),
+			func(r *Request) { r.Stated.M = f(1) }},
 		{"total epsilon and affected (or data) must be given", none(3), nil},
-		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told total epsilon and affected (or data)", of(3), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
-		{"eps = 1, but mechanism optimal presumes nothing of the teachers: leave epsilon out, or say inf", of(3), func(r *Request) { r.Stated.Epsilon = f(1) }},
-		{`objective = "source", but mechanism optimal is for "agreement"`, of(3), func(r *Request) { r.Noise.Objective = Source }},
-		{"time to solve goes without mechanism optimal, for which nothing takes its place: see timeout", of(3), func(r *Request) { r.Mechanism, r.SolveWithin = ensemble.OptimalPlurality, d(1) }},
+		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told total " +
+			"epsilon and affected (or data)", of(3), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
+		{"eps = 1, but mechanism optimal presumes nothing of the teachers: leave epsilon out, or say inf",
+			of(3), func(r *Request) { r.Stated.Epsilon = f(1) }},
+		{`objective = "source", but mechanism optimal is for "agreement"`, of(3), func(r *Request) {
+			r.Noise.Objective = Source
+		}},
+		{"time to solve goes without mechanism optimal, for which nothing takes its place: see timeout",
+			of(3), func(r *Request) { r.Mechanism, r.SolveWithin = ensemble.OptimalPlurality, d(1) }},
 		{"solve-within = 0s, but it must be > 0", of(3), func(r *Request) { r.SolveWithin = d(0) }},
 		{"timeout = 0s, but it must be > 0", of(3), func(r *Request) { r.Timeout = d(0) }},
-		{"accuracy and concentration exclude each other", of(3), func(r *Request) { r.Many.Accuracy, r.Many.Concentration = f(0.5), f(1) }},
-		{"gap = 0, but it must be in (0,1)", of(3), func(r *Request) { r.Many.Gap = f(0) }},
-		{"gap goes with mechanism optimal, not with darrm of 2 classes", of(2), func(r *Request) { r.Many.Gap = f(0.1) }},
-		{"gap goes with more than two classes: of two the optimum is known exactly", of(2), func(r *Request) { r.Mechanism, r.Many.Gap = ensemble.OptimalPlurality, f(0.1) }},
-		{"concentration goes with more than two classes: for two say accuracy or prior counts", of(2), func(r *Request) { r.Mechanism, r.Many.Concentration = ensemble.OptimalPlurality, f(1) }},
-		{"delta must be given", of(2), func(r *Request) { r.Mechanism = "gnmax" }},
-		{"delta = 0.1, but lnmax needs none: leave delta out", of(2), func(r *Request) { r.Mechanism, r.Stated.Delta = "lnmax", f(0.1) }},
-		{"timeout goes with mechanism darrm: lnmax uses nothing of it", of(2), func(r *Request) { r.Mechanism, r.Timeout = "lnmax", d(1) }},
-		{"shape goes with mechanism darrm: subsampling uses nothing of it", of(2), func(r *Request) {
-			r.Mechanism, r.Stated.Epsilon, r.Noise.Shape = "subsampling", f(math.Inf(1)), string(gamma.Monotone)
+		{"accuracy and concentration exclude each other", of(3), func(r *Request) {
+			r.Many.Accuracy, r.Many.Concentration = f(0.5), f(1)
 		}},
-		{"threshold goes with mechanism confident-gnmax", of(2), func(r *Request) { r.Threshold = new(int) }},
+		{"gap = 0, but it must be in (0,1)", of(3), func(r *Request) { r.Many.Gap = f(0) }},
+		{"gap goes with mechanism optimal, not with darrm of 2 classes", of(2),
+			func(r *Request) { r.Many.Gap = f(0.1) }},
+		{"gap goes with more than two classes: of two the optimum is known exactly", of(2),
+			func(r *Request) { r.Mechanism, r.Many.Gap = ensemble.OptimalPlurality, f(0.1) }},
+		{"concentration goes with more than two classes: for two say accuracy or prior counts", of(2),
+			func(r *Request) { r.Mechanism, r.Many.Concentration = ensemble.OptimalPlurality, f(1) }},
+		{"delta must be given", of(2), func(r *Request) { r.Mechanism = "gnmax" }},
+		{"delta = 0.1, but lnmax needs none: leave delta out", of(2), func(r *Request) {
+			r.Mechanism, r.Stated.Delta = "lnmax", f(0.1)
+		}},
+		{"timeout goes with mechanism darrm: lnmax uses nothing of it", of(2), func(r *Request) {
+			r.Mechanism, r.Timeout = "lnmax", d(1)
+		}},
+		{"shape goes with mechanism darrm: subsampling uses nothing of it", of(2), func(r *Request) {
+			r.Mechanism, r.Stated.Epsilon, r.Noise.Shape = "subsampling", f(math.Inf(1)),
+				string(gamma.Monotone)
+		}},
+		{"threshold goes with mechanism confident-gnmax", of(2),
+			func(r *Request) { r.Threshold = new(int) }},
 		{`on interrupt best is not for serve: a table that the clock made would be another after the next start`, of(2), func(r *Request) {
 			r.Service, r.K, r.Stated.Epsilon, r.Noise.OnInterrupt = true, 3, f(math.Inf(1)), Best
 		}},
-		{"number of teachers K must be given, the number of teachers, or table", of(3), func(r *Request) { r.Service = true }},
+		{"number of teachers K must be given, the number of teachers, or table", of(3),
+			func(r *Request) { r.Service = true }},
 	} {
 		if tt.change != nil {
 			tt.change(&tt.r)
@@ -214,14 +254,17 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A comparison of many classes presumes nothing of the teachers, and shows why an optimum is missing.
+// A comparison of many classes presumes nothing of the teachers, and shows why an optimum is
+// missing.
 func TestComparison(t *testing.T) {
 	r := of(3)
-	r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective, limit time.Duration) (*plurality.Table, error) {
+	r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective,
+		limit time.Duration) (*plurality.Table, error) {
 		return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
 	}
 	o := must.Get(must.Get(PrepareComparison(r))(t).Options(t.Context(), 3))(t)
-	if !math.IsInf(o.Teachers.Epsilon, 1) || o.Target != (accountant.Cost{Epsilon: 1}) || o.Affected != 1 || len(o.Tables) != 0 {
+	if !math.IsInf(o.Teachers.Epsilon, 1) || o.Target != (accountant.Cost{Epsilon: 1}) ||
+		o.Affected != 1 || len(o.Tables) != 0 {
 		t.Errorf("%+v", o)
 	}
 	if len(o.Pluralities) != 1 || o.Pluralities[0].Refused == nil {
@@ -229,7 +272,8 @@ func TestComparison(t *testing.T) {
 	}
 	r = of(2)
 	r.Many.Accuracy = new(float64)
-	if _, err := PrepareComparison(r); err == nil || err.Error() != "accuracy goes with more than two classes, or with value of abstaining" {
+	if _, err := PrepareComparison(r); err == nil ||
+		err.Error() != "accuracy goes with more than two classes, or with value of abstaining" {
 		t.Error(err)
 	}
 }
@@ -241,15 +285,18 @@ func TestPriced(t *testing.T) {
 	noise.Stated.Epsilon = &inf
 	lnmax := of(2)
 	lnmax.Mechanism = "lnmax"
-	for name, r := range map[string]Request{ensemble.OptimalNoise: noise, "lnmax": lnmax, ensemble.OptimalPlurality: of(3)} {
+	for name, r := range map[string]Request{ensemble.OptimalNoise: noise, "lnmax": lnmax,
+		ensemble.OptimalPlurality: of(3)} {
 		g := must.Get(choice(t, r))(t)
 		r.K = 3
 		x := must.Get(Priced(t.Context(), r))(t)
-		if x.Mechanism != name || x.PerAnswer != g.Mechanism.PerAnswer() || x.Problem != g.Problem || x.Teachers != (name == ensemble.OptimalNoise) {
+		if x.Mechanism != name || x.PerAnswer != g.Mechanism.PerAnswer() || x.Problem != g.Problem ||
+			x.Teachers != (name == ensemble.OptimalNoise) {
 			t.Errorf("%s: %+v, chosen %+v", name, x, g.Plan)
 		}
 	}
-	if _, err := Priced(t.Context(), of(3)); err == nil || err.Error() != "number of teachers K must be given" {
+	if _, err := Priced(t.Context(), of(3)); err == nil ||
+		err.Error() != "number of teachers K must be given" {
 		t.Error(err)
 	}
 }
@@ -257,8 +304,10 @@ func TestPriced(t *testing.T) {
 // What a plan says is what a release charges; a plan that says otherwise is refused, be it less.
 func TestCheckPlanned(t *testing.T) {
 	r := plan.Request{
-		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne, Votes: must.Get(plan.Prior(3, 2, 0.75))(t),
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5}, Queries: 2,
+		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne,
+		Votes:    must.Get(plan.Prior(3, 2, 0.75))(t),
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5},
+		Queries: 2,
 	}
 	noise := must.Get(plan.New(t.Context(), r))(t).Choices
 	r.Teachers, r.Randomness = accountant.Cost{Epsilon: 0.1}, ensemble.FrozenTeachers

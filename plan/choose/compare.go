@@ -14,8 +14,8 @@ import (
 // Comparison is a request to put all mechanisms side by side, which was checked.
 type Comparison struct{ r Request }
 
-// PrepareComparison checks all that does not depend on the votes. Request.Mechanism and the table are
-// not looked at.
+// PrepareComparison checks all that does not depend on the votes. Request.Mechanism and the table
+// are not looked at.
 func PrepareComparison(r Request) (*Comparison, error) {
 	if p, ok := r.first(ofOptimum...); ok && r.Classes == 2 && r.Many.Abstain == nil {
 		return nil, usagef("%s goes with more than two classes, or with %s", p, pAbstain)
@@ -36,8 +36,8 @@ func PrepareComparison(r Request) (*Comparison, error) {
 	return &Comparison{r}, r.checkTeachers()
 }
 
-// Options solves for the optima and returns what is to be compared, on votes of k teachers. An optimum
-// of many classes that is not known in time is among it, with the reason.
+// Options solves for the optima and returns what is to be compared, on votes of k teachers. An
+// optimum of many classes that is not known in time is among it, with the reason.
 func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOptions, err error) {
 	r := &c.r
 	p, err := r.Stated.Problem(k)

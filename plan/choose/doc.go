@@ -13,11 +13,11 @@
 //	not named, more classes    the optimal plurality; permute-and-flip, with δ = 0, where the optimum is
 //	                           too large or not known within SolveWithin
 //
-// The last rule is for releases that are made once. An optimum that somebody names, a service's, and
-// that of a release which is resumed are never replaced: the clock would decide what answers.
+// The last rule is for releases that are made once. An optimum that somebody names, a service's,
+// and that of a release which is resumed are never replaced: the clock would decide what answers.
 //
 // # Errors
 //
-// A statement that breaks a rule is a release.UsageError or has a *check.Error; it is found before the
-// votes are read, as far as they do not matter. Texts name parameters.
+// A statement that breaks a rule is a release.UsageError or has a *check.Error; it is found before
+// the votes are read, as far as they do not matter. Texts name parameters.
 package choose

@@ -46,8 +46,8 @@ func (m Many) Objective(priorCounts string, classes int) (o plurality.Objective,
 
 func exclude(a, b check.Parameter) error { return usagef("%s and %s exclude each other", a, b) }
 
-// WithCounts returns the objective for k teachers with the histograms of priorCounts, which read reads
-// if that names a file.
+// WithCounts returns the objective for k teachers with the histograms of priorCounts, which read
+// reads if that names a file.
 func (m Many) WithCounts(
 	ctx context.Context, priorCounts string, k, classes int, read ReadHistograms,
 ) (plurality.Objective, error) {

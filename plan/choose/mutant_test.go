@@ -6,17 +6,25 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Planted mutants, each with the test that must fail for it. Every day their places are looked for; if
-// long they are planted.
+// Planted mutants, each with the test that must fail for it. Every day their places are looked for;
+// if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "a named optimum is replaced", File: "choose.go", Old: `r.Mechanism == "" && !r.Service`, New: "!r.Service", Killer: "TestFallback"},
-		{Name: "a service's optimum is replaced", File: "choose.go", Old: `r.Mechanism == "" && !r.Service`, New: `r.Mechanism == ""`, Killer: "TestFallback"},
-		{Name: "a resumed optimum is replaced", File: "choose.go", Old: "late != nil && c.r.Checkpoint", New: "false", Killer: "TestFallback"},
-		{Name: "the fallback states a delta", File: "choose.go", Old: "plan.Problem.Delta = 0", New: "_ = 0", Killer: "TestFallback"},
-		{Name: "the majority presumes privacy", File: "rules.go", Old: "nothing := math.Inf(1)", New: "nothing := math.MaxFloat64", Killer: "TestMajority"},
-		{Name: "the table's teachers are not compared", File: "choose.go", Old: "r.Stated.Match(g.Problem, r.TableName)", New: "error(nil)", Killer: "TestTable"},
-		{Name: "a plan that costs more is taken", File: "planned.go", Old: "cost != c.Total", New: "false", Killer: "TestCheckPlanned"},
-		{Name: "a comparison presumes privacy", File: "compare.go", Old: "r.Stated.Epsilon = &nothing", New: "_ = nothing", Killer: "TestComparison"},
+		{Name: "a named optimum is replaced", File: "choose.go", Old: `r.Mechanism == "" && !r.Service`,
+			New: "!r.Service", Killer: "TestFallback"},
+		{Name: "a service's optimum is replaced", File: "choose.go",
+			Old: `r.Mechanism == "" && !r.Service`, New: `r.Mechanism == ""`, Killer: "TestFallback"},
+		{Name: "a resumed optimum is replaced", File: "choose.go", Old: "late != nil && c.r.Checkpoint",
+			New: "false", Killer: "TestFallback"},
+		{Name: "the fallback states a delta", File: "choose.go", Old: "plan.Problem.Delta = 0",
+			New: "_ = 0", Killer: "TestFallback"},
+		{Name: "the majority presumes privacy", File: "rules.go", Old: "nothing := math.Inf(1)",
+			New: "nothing := math.MaxFloat64", Killer: "TestMajority"},
+		{Name: "the table's teachers are not compared", File: "choose.go",
+			Old: "r.Stated.Match(g.Problem, r.TableName)", New: "error(nil)", Killer: "TestTable"},
+		{Name: "a plan that costs more is taken", File: "planned.go", Old: "cost != c.Total",
+			New: "false", Killer: "TestCheckPlanned"},
+		{Name: "a comparison presumes privacy", File: "compare.go", Old: "r.Stated.Epsilon = &nothing",
+			New: "_ = nothing", Killer: "TestComparison"},
 	})
 }

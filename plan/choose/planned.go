@@ -7,11 +7,12 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// CheckPlanned refuses a choice of a plan that a release of so many labels would charge otherwise than
-// was planned: what is charged is worked out by package release, and the plan by package plan.
+// CheckPlanned refuses a choice of a plan that a release of so many labels would charge otherwise
+// than was planned: what is charged is worked out by package release, and the plan by package plan.
 func CheckPlanned(c plan.Choice, labels int) error {
 	charged, err := release.Plan{
-		Mechanism: c.Mechanism, Problem: c.Problem, Certified: c.Certified, Plurality: c.Plurality, Queries: labels,
+		Mechanism: c.Mechanism, Problem: c.Problem, Certified: c.Certified, Plurality: c.Plurality,
+		Queries: labels,
 	}.Totals(&c.Slack)
 	if err != nil {
 		return err

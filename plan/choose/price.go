@@ -18,8 +18,8 @@ type Price struct {
 }
 
 // Priced returns the price of an answer of the mechanism that is stated or decided on, and solves
-// nothing: of an optimum no more is known than what one answer costs. K must be stated. The table is
-// not looked at.
+// nothing: of an optimum no more is known than what one answer costs. K must be stated. The table
+// is not looked at.
 func Priced(ctx context.Context, r Request) (x Price, err error) {
 	if err := r.CheckThreshold(); err != nil {
 		return x, err

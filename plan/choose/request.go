@@ -160,11 +160,13 @@ const (
 
 // Parameters that go with one kind of mechanism.
 var (
-	ofNoise   = []check.Parameter{pObjective, pPrior, pPriorMean, pPriorCounts, pShape, pMethod, pOnInterrupt}
+	ofNoise = []check.Parameter{pObjective, pPrior, pPriorMean, pPriorCounts, pShape, pMethod,
+		pOnInterrupt}
 	ofOptimum = []check.Parameter{pGap, pSolveWithin, pConcentration, pAccuracy, pAbstain}
 	// They describe the majority of two classes, and mean nothing to many.
-	ofMajority = []check.Parameter{pM, pTeacherDelta, pPrior, pPriorMean, pShape, pMethod, pOnInterrupt}
-	ofCheck    = []check.Parameter{pThreshold, pCheckRatio}
+	ofMajority = []check.Parameter{pM, pTeacherDelta, pPrior, pPriorMean, pShape, pMethod,
+		pOnInterrupt}
+	ofCheck = []check.Parameter{pThreshold, pCheckRatio}
 )
 
 // first returns the first of the parameters that was stated.
@@ -176,12 +178,14 @@ func (r *Request) first(parameters ...check.Parameter) (check.Parameter, bool) {
 		pTimeout: r.Timeout != nil, pThreshold: r.Threshold != nil, pCheckRatio: r.CheckRatio != nil,
 		pK: r.K != 0,
 
-		pObjective: r.Noise.Objective != "", pPrior: r.Noise.Prior != "", pPriorMean: r.Noise.PriorMean != nil,
+		pObjective: r.Noise.Objective != "", pPrior: r.Noise.Prior != "",
+		pPriorMean:   r.Noise.PriorMean != nil,
 		pPriorCounts: r.Noise.PriorCounts != "", pShape: r.Noise.Shape != "",
 		pMethod: r.Noise.Method != "", pOnInterrupt: r.Noise.OnInterrupt != "",
 
-		pGap: r.Many.Gap != nil, pSolveWithin: r.SolveWithin != nil, pConcentration: r.Many.Concentration != nil,
-		pAccuracy: r.Many.Accuracy != nil, pAbstain: r.Many.Abstain != nil,
+		pGap: r.Many.Gap != nil, pSolveWithin: r.SolveWithin != nil,
+		pConcentration: r.Many.Concentration != nil,
+		pAccuracy:      r.Many.Accuracy != nil, pAbstain: r.Many.Abstain != nil,
 	}
 	for _, p := range parameters {
 		if stated[p] {
@@ -235,6 +239,7 @@ func (r *Request) require(groups ...[]check.Parameter) error {
 func one(p check.Parameter) []check.Parameter { return []check.Parameter{p} }
 
 var (
-	cost  = []check.Parameter{pM, pTotalEpsilon}
-	reach = []check.Parameter{pAffected, pData} // data stand for affected, and are never stated besides
+	cost = []check.Parameter{pM, pTotalEpsilon}
+	// data stand for affected, and are never stated besides
+	reach = []check.Parameter{pAffected, pData}
 )

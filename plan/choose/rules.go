@@ -72,8 +72,8 @@ func (r *Request) validate() (promise bool, err error) {
 	return !r.presumesNothing(), nil
 }
 
-// needed are the parameters of a problem of two classes, which has no defaults. Teachers that promise
-// nothing have no Δ.
+// needed are the parameters of a problem of two classes, which has no defaults. Teachers that
+// promise nothing have no Δ.
 func (r *Request) needed() [][]check.Parameter {
 	var groups [][]check.Parameter
 	if r.noVotes {
@@ -206,8 +206,8 @@ func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
 	return false, nil
 }
 
-// majority asks for what the optimum of two classes is: the noise function that agrees most often, for
-// teachers that promise nothing. The answers are the same, coin by coin.
+// majority asks for what the optimum of two classes is: the noise function that agrees most often,
+// for teachers that promise nothing. The answers are the same, coin by coin.
 func (r *Request) majority() {
 	nothing := math.Inf(1)
 	r.Mechanism, r.Stated.Epsilon = ensemble.OptimalNoise, &nothing

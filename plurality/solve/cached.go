@@ -29,8 +29,10 @@ func Key(p plurality.Problem, o plurality.Objective) string {
 	if o.Counts != nil { // there may be more of them than a key has room for
 		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Counts)))
 	}
-	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d abstain=%t value=%v accuracy=%v concentration=%v counts=%v",
-		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain, o.AbstainValue, o.Accuracy, o.Concentration, counts)
+	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d "+
+		"abstain=%t value=%v accuracy=%v concentration=%v counts=%v",
+		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain,
+		o.AbstainValue, o.Accuracy, o.Concentration, counts)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is used only if
@@ -38,7 +40,8 @@ func Key(p plurality.Problem, o plurality.Objective) string {
 // most o.Gap; otherwise Result.Rejected has the reason, and the table is solved and stored anew.
 //
 // An error to store comes with the Result, which is complete and certified.
-func Cached(ctx context.Context, store *cache.Store, p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {
+func Cached(ctx context.Context, store *cache.Store, p plurality.Problem,
+	objective plurality.Objective, o Options) (Result, error) {
 	var r Result
 	o = o.withDefaults()
 	if store != nil {
@@ -58,7 +61,8 @@ func Cached(ctx context.Context, store *cache.Store, p plurality.Problem, object
 		}
 	}
 	var err error
-	if r.Table, err = Optimal(ctx, p, objective, o); err != nil || store == nil || r.Table.Gap > o.Gap {
+	if r.Table, err = Optimal(ctx, p, objective, o); err != nil || store == nil ||
+		r.Table.Gap > o.Gap {
 		return r, err // what is not near the optimum is not for the cache
 	}
 	var b bytes.Buffer
@@ -70,7 +74,8 @@ func Cached(ctx context.Context, store *cache.Store, p plurality.Problem, object
 }
 
 // lookUp returns the certified table of the entry, or why there is none.
-func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem, objective plurality.Objective, gap float64) (*plurality.Table, error) {
+func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem,
+	objective plurality.Objective, gap float64) (*plurality.Table, error) {
 	key := Key(p, objective)
 	value, err := store.Get(key)
 	if err != nil {

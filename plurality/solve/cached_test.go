@@ -18,7 +18,8 @@ func TestCached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .6}
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
+		plurality.Objective{Accuracy: .6}
 	get := func(gap float64) Result {
 		t.Helper()
 		r, err := Cached(ctx, store, p, o, Options{Gap: gap})
@@ -33,7 +34,8 @@ func TestCached(t *testing.T) {
 	if r := get(1e-3); !r.Cached {
 		t.Errorf("the second time: %v", r.Rejected)
 	}
-	if r := get(1e-8); r.Cached || r.Rejected == nil || !strings.Contains(r.Rejected.Error(), "within") {
+	if r := get(1e-8); r.Cached || r.Rejected == nil ||
+		!strings.Contains(r.Rejected.Error(), "within") {
 		t.Errorf("a smaller gap: %v", r.Rejected)
 	}
 	good := get(1e-8)
@@ -51,17 +53,21 @@ func TestCached(t *testing.T) {
 		t.Fatal(err)
 	}
 	var o7 bytes.Buffer // near the optimum of another objective
-	if err := optimal(t, p, plurality.Objective{Accuracy: .7}, Options{Gap: 1e-8}).Encode(&o7); err != nil {
+	if err := optimal(t, p, plurality.Objective{Accuracy: .7}, Options{Gap: 1e-8}).Encode(&o7); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"a good table":               o4.String(),
-		"another prior":              o7.String(),
-		"no table":                   "nonsense",
-		"a prior of the same number": strings.Replace(b.String(), `"accuracy":0.6`, `"concentration":0.6`, 1),
-		"another problem":            strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
-		"not private":                strings.Replace(b.String(), `"total_epsilon":0.5`, `"total_epsilon":0.49`, 1),
-		"no proof":                   b.String()[:strings.Index(b.String(), `"proof":`)] + `"proof":[],"solver":"","version":""}`,
+		"a good table":  o4.String(),
+		"another prior": o7.String(),
+		"no table":      "nonsense",
+		"a prior of the same number": strings.Replace(b.String(), `"accuracy":0.6`, `"concentration":0.6`,
+			1),
+		"another problem": strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
+		"not private": strings.Replace(b.String(), `"total_epsilon":0.5`,
+			`"total_epsilon":0.49`, 1),
+		"no proof": b.String()[:strings.Index(b.String(), `"proof":`)] +
+			`"proof":[],"solver":"","version":""}`,
 	} {
 		key := Key(p, o)
 		if err := store.Put(key, []byte(value)); err != nil {
@@ -74,7 +80,8 @@ func TestCached(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := Cached(ctx, store, q, o, Options{Gap: 1e-6})
-			if err != nil || r.Cached || r.Rejected == nil || !strings.Contains(r.Rejected.Error(), "not certified") {
+			if err != nil || r.Cached || r.Rejected == nil ||
+				!strings.Contains(r.Rejected.Error(), "not certified") {
 				t.Errorf("%s: %v, %v", name, r.Rejected, err)
 			}
 		}
@@ -82,7 +89,8 @@ func TestCached(t *testing.T) {
 			t.Errorf("%s: the entry was used", name)
 		}
 	}
-	if r, err := Cached(ctx, nil, p, o, Options{Gap: 1e-3}); err != nil || r.Path != "" || r.Table == nil {
+	if r, err := Cached(ctx, nil, p, o, Options{Gap: 1e-3}); err != nil || r.Path != "" ||
+		r.Table == nil {
 		t.Errorf("without a store: %v", err)
 	}
 	// What was stopped early is not for the cache.
@@ -101,19 +109,27 @@ func TestCached(t *testing.T) {
 
 // Whatever is asked for has a key of its own, so that no two take each other's place.
 func TestKeysDiffer(t *testing.T) {
-	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .6}
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
+		plurality.Objective{Accuracy: .6}
 	keys := map[string]string{Key(p, o): "p"}
 	for name, change := range map[string]func(*plurality.Problem, *plurality.Objective){
-		"K":                     func(p *plurality.Problem, _ *plurality.Objective) { p.K = 8 },
-		"classes":               func(p *plurality.Problem, _ *plurality.Objective) { p.Classes = 4 },
-		"epsilon":               func(p *plurality.Problem, _ *plurality.Objective) { p.Epsilon = .4 },
-		"delta":                 func(p *plurality.Problem, _ *plurality.Objective) { p.Delta = 1e-6 },
-		"affected":              func(p *plurality.Problem, _ *plurality.Objective) { p.Affected = 2 },
-		"abstain":               func(p *plurality.Problem, _ *plurality.Objective) { p.Abstain = true },
-		"value":                 func(p *plurality.Problem, o *plurality.Objective) { p.Abstain, o.AbstainValue = true, .3 },
-		"accuracy":              func(_ *plurality.Problem, o *plurality.Objective) { o.Accuracy = .7 },
-		"concentration":         func(_ *plurality.Problem, o *plurality.Objective) { *o = plurality.Objective{Concentration: .6} },
-		"another concentration": func(_ *plurality.Problem, o *plurality.Objective) { *o = plurality.Objective{Concentration: 1} },
+		"K":        func(p *plurality.Problem, _ *plurality.Objective) { p.K = 8 },
+		"classes":  func(p *plurality.Problem, _ *plurality.Objective) { p.Classes = 4 },
+		"epsilon":  func(p *plurality.Problem, _ *plurality.Objective) { p.Epsilon = .4 },
+		"delta":    func(p *plurality.Problem, _ *plurality.Objective) { p.Delta = 1e-6 },
+		"affected": func(p *plurality.Problem, _ *plurality.Objective) { p.Affected = 2 },
+		"abstain":  func(p *plurality.Problem, _ *plurality.Objective) { p.Abstain = true },
+		"value": func(p *plurality.Problem, o *plurality.Objective) {
+			p.Abstain,
+				o.AbstainValue = true, .3
+		},
+		"accuracy": func(_ *plurality.Problem, o *plurality.Objective) { o.Accuracy = .7 },
+		"concentration": func(_ *plurality.Problem, o *plurality.Objective) {
+			*o = plurality.Objective{Concentration: .6}
+		},
+		"another concentration": func(_ *plurality.Problem, o *plurality.Objective) {
+			*o = plurality.Objective{Concentration: 1}
+		},
 		"counts": func(_ *plurality.Problem, o *plurality.Objective) {
 			*o = plurality.Objective{Counts: []plurality.HistogramCount{{Votes: []int{9, 0, 0}, Count: 1}}}
 		},

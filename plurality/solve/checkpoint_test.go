@@ -13,7 +13,8 @@ import (
 // on as without them.
 func TestCheckpoints(t *testing.T) {
 	ctx := context.Background()
-	p, o := plurality.Problem{K: 30, Classes: 4, Epsilon: .2, Affected: 1}, plurality.Objective{Accuracy: .5}
+	p, o := plurality.Problem{K: 30, Classes: 4, Epsilon: .2, Affected: 1},
+		plurality.Objective{Accuracy: .5}
 	const goal = 1e-6
 	ends := map[bool]incumbent{}
 	var tables []*plurality.Table
@@ -49,7 +50,8 @@ func TestCheckpoints(t *testing.T) {
 		ends[taken] = *best
 	}
 	if ends[true].value != ends[false].value || ends[true].upper != ends[false].upper {
-		t.Errorf("with checkpoints [%v, %v], without [%v, %v]", ends[true].value, ends[true].upper, ends[false].value, ends[false].upper)
+		t.Errorf("with checkpoints [%v, %v], without [%v, %v]", ends[true].value, ends[true].upper,
+			ends[false].value, ends[false].upper)
 	}
 	if len(tables) < 2 {
 		t.Fatalf("%d checkpoints", len(tables))
@@ -79,8 +81,10 @@ func TestCheckpointsAreFew(t *testing.T) {
 	}
 	var none *checkpoints
 	none.offer(0)
-	p, err := newProgram(context.Background(), mustSystem(t, plurality.Problem{K: 9, Classes: 3, Epsilon: 1, Affected: 1}),
-		plurality.Objective{Accuracy: .6}, plurality.Weights{Low: make([]float64, 12), High: make([]float64, 12)})
+	p, err := newProgram(context.Background(), mustSystem(t,
+		plurality.Problem{K: 9, Classes: 3, Epsilon: 1, Affected: 1}),
+		plurality.Objective{Accuracy: .6}, plurality.Weights{Low: make([]float64, 12),
+			High: make([]float64, 12)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,8 @@ func (r *cliqueRows) proof(dual []float64, least float64) plurality.Proof {
 					need -= y
 					room -= y
 					if y >= least {
-						out.Rows = append(out.Rows, plurality.RowMultiplier{I: int(list[i]), J: int(list[j]), Value: y})
+						out.Rows = append(out.Rows, plurality.RowMultiplier{I: int(list[i]), J: int(list[j]),
+							Value: y})
 					}
 				}
 				if need <= 0 {

@@ -12,12 +12,14 @@ import (
 // that it is the projection (Moreau).
 func TestProjectCone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := 1 + rapid.SampledFrom([]float64{1e-6, 0.01, 0.1, 1, 10, 1e6}).Draw(rt, "e")*rapid.Float64Range(0.5, 1).Draw(rt, "part")
+		e := 1 + rapid.SampledFrom([]float64{1e-6, 0.01, 0.1, 1, 10, 1e6}).Draw(rt, "e")*
+			rapid.Float64Range(0.5, 1).Draw(rt, "part")
 		n := rapid.IntRange(1, 12).Draw(rt, "n")
 		v := make([]float64, n)
 		size := 0.0
 		for i := range v {
-			v[i] = rapid.SampledFrom([]float64{1e-9, 0.1, 1, 100}).Draw(rt, "scale") * rapid.Float64Range(-1, 1).Draw(rt, "v")
+			v[i] = rapid.SampledFrom([]float64{1e-9, 0.1, 1, 100}).Draw(rt, "scale") * rapid.Float64Range(-1,
+				1).Draw(rt, "v")
 			size = max(size, math.Abs(v[i]))
 		}
 		if rapid.Bool().Draw(rt, "shifted") {

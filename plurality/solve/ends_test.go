@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// Wherever a search is stopped there is no table, or the best so far if that is wanted, certified and
-// with a bound that holds: what a step left unfinished is not in it.
+// Wherever a search is stopped there is no table, or the best so far if that is wanted, certified
+// and with a bound that holds: what a step left unfinished is not in it.
 func TestStoppedAnywhere(t *testing.T) {
 	for name, p := range map[string]plurality.Problem{
 		"pure":  {K: 9, Classes: 3, Epsilon: 0.5, Affected: 1},
@@ -24,7 +24,8 @@ func TestStoppedAnywhere(t *testing.T) {
 		}
 		early := 0
 		for asked := 0; asked < 60_000; asked += 1 + asked/7 {
-			if table, err := Optimal(must.EndAfter(asked, context.Canceled), p, objective, o); err == nil && table.Gap > o.Gap || err != nil && (table != nil || !errors.Is(err, context.Canceled)) {
+			if table, err := Optimal(must.EndAfter(asked, context.Canceled), p, objective, o); err == nil &&
+				table.Gap > o.Gap || err != nil && (table != nil || !errors.Is(err, context.Canceled)) {
 				t.Fatalf("%s, stopped after %d: %v, %v", name, asked, table, err)
 			}
 			best := o

@@ -40,7 +40,8 @@ func newEngine(ctx context.Context, p *program, cost, share, x []float64, worker
 	values := p.values()
 	clone := func(v []float64) []float64 { return append([]float64(nil), v...) }
 	return &engine{
-		program: p, stopped: func() bool { return ctx.Err() != nil }, workers: workers, cost: cost, sigma: sigma, load: load, omega: 1,
+		program: p, stopped: func() bool { return ctx.Err() != nil }, workers: workers, cost: cost,
+		sigma: sigma, load: load, omega: 1,
 		x: clone(x), x0: clone(x), xt: clone(x), xbar: clone(x),
 		y: make([]float64, values), y0: make([]float64, values), yt: make([]float64, values),
 	}
@@ -72,8 +73,12 @@ func (g *engine) parallel(n int, f func(from, to int) float64) float64 {
 // step does one step with the weight a of T and 1-a of the anchor. If measure, T's result
 // and its distance are kept.
 func (g *engine) step(a float64, measure bool) {
-	primal := g.parallel(g.histograms(), func(from, to int) float64 { return g.primalStep(from, to, a, measure) })
-	dual := g.parallel(g.rows.blocks(), func(from, to int) float64 { return g.dualStep(from, to, a, measure) })
+	primal := g.parallel(g.histograms(), func(from, to int) float64 {
+		return g.primalStep(from, to, a, measure)
+	})
+	dual := g.parallel(g.rows.blocks(), func(from, to int) float64 {
+		return g.dualStep(from, to, a, measure)
+	})
 	if measure {
 		g.primal, g.dual = primal, dual
 	}
@@ -193,5 +198,7 @@ func (p *program) upper(g *engine, y []float64) float64 {
 		}
 		return sum
 	})
-	return sum + g.parallel(p.rows.blocks(), func(from, to int) float64 { return p.rows.price(from, to, y) })
+	return sum + g.parallel(p.rows.blocks(), func(from, to int) float64 {
+		return p.rows.price(from, to, y)
+	})
 }

@@ -141,7 +141,8 @@ func (f *firstOrder) look(ctx context.Context, g *engine, total int) {
 	f.best.bound(f.program, g, g.yt)
 	f.best.offer(f.program, g, g.xt)
 	// At most every third step is one of polishing.
-	if budget := total/2 - f.polished; budget >= 50 && f.best.gap() > 0 && f.value(g.xt) > f.best.value {
+	if budget := total/2 - f.polished; budget >= 50 && f.best.gap() > 0 &&
+		f.value(g.xt) > f.best.value {
 		f.polish(ctx, g, min(budget, 400))
 	}
 	f.points.offer(f.best.gap())
@@ -157,5 +158,6 @@ func (f *firstOrder) tell(total int, unless time.Duration) {
 		return
 	}
 	f.told = time.Now()
-	f.progress(Progress{Elapsed: time.Since(f.began), Steps: total, Value: f.best.value, UpperBound: f.best.upper})
+	f.progress(Progress{Elapsed: time.Since(f.began), Steps: total, Value: f.best.value,
+		UpperBound: f.best.upper})
 }

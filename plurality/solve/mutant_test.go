@@ -84,16 +84,27 @@ func TestMutantPrograms(t *testing.T) {
 		value, digits, right float64
 		private              bool
 	}{
-		"none": {mutant{problem: plurality.Problem{K: 3, Classes: 2, Epsilon: .1, Affected: 2}, mu: .75}, .524979187, 1e-9, .524979187, true},
-		"d = t only": {mutant{problem: plurality.Problem{K: 3, Classes: 2, Epsilon: .1, Affected: 2}, mu: .75,
-			keep: func(_ *plurality.System, p *plurality.Pair, _ plurality.Column) bool { return distance(p) == 2 }}, .5625, 1e-9, .524979187, false},
-		"epsilon/t at d = 1": {mutant{problem: plurality.Problem{K: 5, Classes: 3, Epsilon: 1, Affected: 2}, mu: .6, factor: math.Exp(.5),
-			keep: func(_ *plurality.System, p *plurality.Pair, _ plurality.Column) bool { return distance(p) == 1 }}, .634004183, 1e-9, .656649997, true},
-		"untouched classes skipped": {mutant{problem: plurality.Problem{K: 11, Classes: 3, Epsilon: .5, Affected: 1}, mu: .6,
+		"none": {mutant{problem: plurality.Problem{K: 3, Classes: 2, Epsilon: .1, Affected: 2}, mu: .75},
+			.524979187, 1e-9, .524979187, true},
+		"d = t only": {mutant{problem: plurality.Problem{K: 3, Classes: 2, Epsilon: .1, Affected: 2},
+			mu: .75,
+			keep: func(_ *plurality.System, p *plurality.Pair,
+				_ plurality.Column) bool {
+				return distance(p) == 2
+			}}, .5625, 1e-9, .524979187, false},
+		"epsilon/t at d = 1": {mutant{problem: plurality.Problem{K: 5, Classes: 3, Epsilon: 1,
+			Affected: 2}, mu: .6, factor: math.Exp(.5),
+			keep: func(_ *plurality.System, p *plurality.Pair,
+				_ plurality.Column) bool {
+				return distance(p) == 1
+			}}, .634004183, 1e-9, .656649997, true},
+		"untouched classes skipped": {mutant{problem: plurality.Problem{K: 11, Classes: 3, Epsilon: .5,
+			Affected: 1}, mu: .6,
 			keep: func(s *plurality.System, _ *plurality.Pair, c plurality.Column) bool {
 				return s.Votes(c.I) != s.Votes(c.J)
 			}}, .734051, 1e-6, .732404002, false},
-		"monotone": {mutant{problem: plurality.Problem{K: 11, Classes: 4, Epsilon: .5, Affected: 1}, mu: .5, monotone: true}, .626556720, 1e-9, .626560563, true},
+		"monotone": {mutant{problem: plurality.Problem{K: 11, Classes: 4, Epsilon: .5, Affected: 1},
+			mu: .5, monotone: true}, .626556720, 1e-9, .626560563, true},
 	} {
 		s, p, value := x.solve(t)
 		if d := math.Abs(value - x.value); d > x.digits {
@@ -118,9 +129,11 @@ func TestMutantPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := plurality.NewTable(context.Background(), c, plurality.Objective{Accuracy: x.mu}, plurality.Proof{})
+		table, err := plurality.NewTable(context.Background(), c, plurality.Objective{Accuracy: x.mu},
+			plurality.Proof{})
 		if err != nil || table.Value > x.right+1e-8 {
-			t.Errorf("%s: made private it is worth %.9f, %v; the optimum is %.9f", name, table.Value, err, x.right)
+			t.Errorf("%s: made private it is worth %.9f, %v; the optimum is %.9f", name, table.Value, err,
+				x.right)
 		}
 	}
 }

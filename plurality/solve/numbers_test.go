@@ -55,20 +55,22 @@ func TestOptima(t *testing.T) {
 		if o.long && os.Getenv("DARRM_LONG") == "" {
 			continue
 		}
-		t.Run(fmt.Sprintf("K=%d,C=%d,t=%d,eps=%g,delta=%g", o.k, o.classes, o.t, o.eps, o.delta), func(t *testing.T) {
-			table, err := Optimal(context.Background(),
-				plurality.Problem{K: o.k, Classes: o.classes, Affected: o.t, Epsilon: o.eps, Delta: o.delta},
-				plurality.Objective{Accuracy: o.mu}, Options{Gap: o.gap})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("[%.12f, %.12f], gap %.2g, %d rows checked", table.Value, table.UpperBound, table.Gap, table.Certificate().Rows)
-			if table.Gap > o.gap {
-				t.Errorf("gap %g, asked for %g", table.Gap, o.gap)
-			}
-			if math.Abs(table.Value-o.value) > o.digits || math.Abs(table.UpperBound-o.value) > o.digits {
-				t.Errorf("optimum in [%.12f, %.12f], want %.12f", table.Value, table.UpperBound, o.value)
-			}
-		})
+		t.Run(fmt.Sprintf("K=%d,C=%d,t=%d,eps=%g,delta=%g", o.k, o.classes, o.t, o.eps, o.delta),
+			func(t *testing.T) {
+				table, err := Optimal(context.Background(),
+					plurality.Problem{K: o.k, Classes: o.classes, Affected: o.t, Epsilon: o.eps, Delta: o.delta},
+					plurality.Objective{Accuracy: o.mu}, Options{Gap: o.gap})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("[%.12f, %.12f], gap %.2g, %d rows checked", table.Value, table.UpperBound, table.Gap,
+					table.Certificate().Rows)
+				if table.Gap > o.gap {
+					t.Errorf("gap %g, asked for %g", table.Gap, o.gap)
+				}
+				if math.Abs(table.Value-o.value) > o.digits || math.Abs(table.UpperBound-o.value) > o.digits {
+					t.Errorf("optimum in [%.12f, %.12f], want %.12f", table.Value, table.UpperBound, o.value)
+				}
+			})
 	}
 }

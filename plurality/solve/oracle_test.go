@@ -229,14 +229,16 @@ func (o *oracle) gonum(t *testing.T) []float64 {
 func agree(t *testing.T, ins []input, p plurality.Problem, mu, abstainValue float64) {
 	t.Helper()
 	want := newOracle(ins, p, mu, abstainValue).optimum(t)
-	table, err := Optimal(context.Background(), p, plurality.Objective{Accuracy: mu, AbstainValue: abstainValue}, Options{Gap: 1e-9})
+	table, err := Optimal(context.Background(), p,
+		plurality.Objective{Accuracy: mu, AbstainValue: abstainValue}, Options{Gap: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The oracle is as good as its solver's tolerance.
 	const tolerance = 2e-8
 	if table.Gap > 1e-8 || table.Value > want+tolerance || table.UpperBound < want-tolerance {
-		t.Errorf("%+v, mu = %g: [%.12f, %.12f], brute force %.12f", p, mu, table.Value, table.UpperBound, want)
+		t.Errorf("%+v, mu = %g: [%.12f, %.12f], brute force %.12f", p, mu, table.Value, table.UpperBound,
+			want)
 	}
 }
 

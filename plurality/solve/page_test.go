@@ -48,11 +48,14 @@ func TestPageComparison(t *testing.T) {
 		} else {
 			p.K, p.Classes = 20, int(number(m[2]))
 		}
-		table, err := Optimal(context.Background(), p, plurality.Objective{Accuracy: map[bool]float64{true: .75, false: .5}[p.Classes == 2]}, Options{Gap: 2e-5})
+		table, err := Optimal(context.Background(), p,
+			plurality.Objective{Accuracy: map[bool]float64{true: .75, false: .5}[p.Classes == 2]},
+			Options{Gap: 2e-5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for row, b := range append([]plurality.Baseline{{Title: "optimum", Value: table.Value}}, table.Baselines()...) {
+		for row, b := range append([]plurality.Baseline{{Title: "optimum", Value: table.Value}},
+			table.Baselines()...) {
 			of := cells(lines[header+2+row])
 			// The optimum lies above the value, by up to the gap.
 			low, high := b.Value, b.Value
@@ -60,7 +63,8 @@ func TestPageComparison(t *testing.T) {
 				high += table.Gap
 			}
 			if x := number(of[c]); strings.TrimSpace(of[0]) != b.Title || x < low-5.1e-5 || x > high+5.1e-5 {
-				t.Errorf("%s, %s: the page says %q, %v; it is in [%.6f, %.6f]", title, b.Title, of[0], x, low, high)
+				t.Errorf("%s, %s: the page says %q, %v; it is in [%.6f, %.6f]", title, b.Title, of[0], x, low,
+					high)
 			}
 		}
 	}

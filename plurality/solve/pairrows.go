@@ -23,7 +23,8 @@ func newPairRows(ctx context.Context, s *plurality.System) (*pairRows, error) {
 	r := &pairRows{e: s.Factor(), delta: s.Problem().Delta, start: []int32{0}}
 	err := s.Pairs(ctx, func(p *plurality.Pair) bool {
 		for _, c := range p.Columns {
-			r.i, r.j, r.count = append(r.i, int32(c.I)), append(r.j, int32(c.J)), append(r.count, float64(c.Classes))
+			r.i, r.j, r.count = append(r.i, int32(c.I)), append(r.j, int32(c.J)),
+				append(r.count, float64(c.Classes))
 		}
 		r.start, r.from = append(r.start, int32(len(r.i))), append(r.from, int32(p.From))
 		r.changes = append(r.changes, append([]plurality.Change(nil), p.Changes...))
@@ -143,7 +144,8 @@ func (r *pairRows) proof(dual []float64, least float64) plurality.Proof {
 			}
 		}
 		if used {
-			out.Pairs = append(out.Pairs, plurality.PairMultiplier{From: int(r.from[n]), Changes: r.changes[n], Values: kept})
+			out.Pairs = append(out.Pairs, plurality.PairMultiplier{From: int(r.from[n]),
+				Changes: r.changes[n], Values: kept})
 		}
 	}
 	return out

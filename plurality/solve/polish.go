@@ -35,7 +35,8 @@ func (f *firstOrder) polish(ctx context.Context, g *engine, steps int) {
 		if total >= look {
 			look *= 2
 			// What is left to gain is small beside the gap that stays whatever is done here.
-			if loss := f.best.offer(f.program, p, p.xt); loss <= 0.01*(f.best.upper-f.value(p.xt)) || loss < 1e-15 {
+			if loss := f.best.offer(f.program, p, p.xt); loss <= 0.01*(f.best.upper-f.value(p.xt)) ||
+				loss < 1e-15 {
 				return
 			}
 		}

@@ -14,9 +14,11 @@ func TestNoPriorFreeOptimum(t *testing.T) {
 	want := [][]float64{{.6579, .7278, .8533}, {.6469, .7324, .8634}, {.6251, .7229, .8694}}
 	values := make([][]float64, len(priors))
 	for i, presumed := range priors {
-		table := optimal(t, plurality.Problem{K: 11, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: presumed}, Options{Gap: 1e-8})
+		table := optimal(t, plurality.Problem{K: 11, Classes: 3, Epsilon: .5, Affected: 1},
+			plurality.Objective{Accuracy: presumed}, Options{Gap: 1e-8})
 		for j, mu := range priors {
-			as, err := plurality.NewTable(t.Context(), table.Certified, plurality.Objective{Accuracy: mu}, plurality.Proof{})
+			as, err := plurality.NewTable(t.Context(), table.Certified, plurality.Objective{Accuracy: mu},
+				plurality.Proof{})
 			if err != nil {
 				t.Fatal(err)
 			}

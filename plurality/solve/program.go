@@ -24,18 +24,21 @@ type program struct {
 // rows are the privacy constraints, in blocks. Each block has dual values of its own.
 type rows interface {
 	blocks() int
-	block(n int) (from, to int)                    // its dual values
-	variables(n int, visit func(i int32))          // of the block, perhaps repeatedly
-	steps(share []float64) (sigma, load []float64) // σ of each block and 1/τ of each variable that converge
-	pull(i int, dual []float64) float64            // (Gᵀ·dual)_i
+	block(n int) (from, to int)           // its dual values
+	variables(n int, visit func(i int32)) // of the block, perhaps repeatedly
+	// σ of each block and 1/τ of each variable that converge
+	steps(share []float64) (sigma, load []float64)
+	pull(i int, dual []float64) float64 // (Gᵀ·dual)_i
 	advance(n int, sigma float64, dual, xbar, out []float64)
 	excess(n int, x []float64) float64          // by how much x breaks the block
 	price(from, to int, dual []float64) float64 // what the blocks' dual values add to the bound
 	proof(dual []float64, least float64) plurality.Proof
-	dual(p *program) (d lp.Sparse, values func(x []float64) []float64) // the dual program; dual values from its solution
+	// the dual program; dual values from its solution
+	dual(p *program) (d lp.Sparse, values func(x []float64) []float64)
 }
 
-func newProgram(ctx context.Context, s *plurality.System, o plurality.Objective, w plurality.Weights) (*program, error) {
+func newProgram(ctx context.Context, s *plurality.System, o plurality.Objective,
+	w plurality.Weights) (*program, error) {
 	n := s.Variables()
 	p := &program{
 		system: s, e: s.Factor(), outputs: float64(s.Problem().Classes),

@@ -20,13 +20,15 @@ var ErrLeft = errors.New("the search did not end in time")
 // whether the search gave a table to o.Checkpoint before. If that is too short, Promptly returns
 // ErrLeft, joined with ctx.Err(), and the newest of these tables where o.BestOnCancel is set, or
 // no table.
-func Promptly(ctx context.Context, grace func(checkpoint bool) time.Duration, store *cache.Store, p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {
+func Promptly(ctx context.Context, grace func(checkpoint bool) time.Duration, store *cache.Store,
+	p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {
 	return promptly(ctx, grace, o, func(o Options) (Result, error) {
 		return Cached(ctx, store, p, objective, o)
 	})
 }
 
-func promptly(ctx context.Context, grace func(checkpoint bool) time.Duration, o Options, search func(Options) (Result, error)) (Result, error) {
+func promptly(ctx context.Context, grace func(checkpoint bool) time.Duration, o Options,
+	search func(Options) (Result, error)) (Result, error) {
 	var mu sync.Mutex
 	var newest *plurality.Table
 	if take := o.Checkpoint; take != nil {

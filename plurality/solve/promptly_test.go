@@ -36,7 +36,8 @@ func TestPromptlyLeavesASearch(t *testing.T) {
 			return Result{Table: new(plurality.Table)}, nil
 		})
 		close(hold)
-		if !errors.Is(err, ErrLeft) || !errors.Is(err, context.Canceled) || seen != c.checkpoint || asked != 1 {
+		if !errors.Is(err, ErrLeft) || !errors.Is(err, context.Canceled) || seen != c.checkpoint ||
+			asked != 1 {
 			t.Fatalf("%+v: %v, told of a checkpoint: %v, %d times", c, err, seen, asked)
 		}
 		if want := c.best && c.checkpoint; (r.Table == newest) != want || (r.Table != nil) != want {

@@ -25,7 +25,8 @@ const (
 )
 
 // algorithms are HiGHS's names.
-var algorithms = map[Method]lp.Algorithm{InteriorPoint: lp.InteriorPoint, Simplex: lp.Simplex, PDLP: lp.FirstOrder}
+var algorithms = map[Method]lp.Algorithm{InteriorPoint: lp.InteriorPoint, Simplex: lp.Simplex,
+	PDLP: lp.FirstOrder}
 
 // Methods returns all methods.
 func Methods() []Method { return []Method{FirstOrder, InteriorPoint, Simplex, PDLP} }
@@ -35,7 +36,8 @@ func ParseMethod(name string) (Method, error) {
 	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
-	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
+	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
+		Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
 }
 
 // DefaultGap is the largest gap of a table to the optimum, unless Options state another.
@@ -106,7 +108,8 @@ func (o Options) validate() error {
 //
 // The errors are a *check.Error for p, objective or o, an lp error (lp.ErrNoHiGHS,
 // *lp.StatusError), or ctx.Err().
-func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objective, o Options) (*plurality.Table, error) {
+func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objective,
+	o Options) (*plurality.Table, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -130,7 +133,9 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	if err != nil {
 		return nil, err
 	}
-	stoppedEarly := func(solver string) string { return strings.TrimPrefix(solver+", stopped early", ", ") }
+	stoppedEarly := func(solver string) string {
+		return strings.TrimPrefix(solver+", stopped early", ", ")
+	}
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
 	if p.Classes == 2 && !p.Abstain && o.Method == "" {
 		t, x, err := twoClasses(ctx, s, objective, weights, o)
@@ -174,7 +179,8 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 const mostInterior = 50_000
 
 // solve improves best by the chosen method. It returns who did.
-func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time, points *checkpoints) (solver string, err error) {
+func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time,
+	points *checkpoints) (solver string, err error) {
 	goal := 0.9 * o.Gap
 	method := o.Method
 	if method == "" && p.system.Problem().Delta > 0 && p.values() <= mostInterior {
@@ -195,7 +201,8 @@ func (p *program) solve(ctx context.Context, best *incumbent, o Options, began t
 			solver += ", then "
 		}
 	}
-	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress, began: began, points: points}
+	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress,
+		began: began, points: points}
 	return solver + string(FirstOrder), f.run(ctx, goal)
 }
 
@@ -212,7 +219,8 @@ func (p *program) workers(most int) int {
 }
 
 // certified turns the best that was found into a table.
-func certified(ctx context.Context, s *plurality.System, o plurality.Objective, w plurality.Weights, best *incumbent, pr *program, gap float64) (*plurality.Table, error) {
+func certified(ctx context.Context, s *plurality.System, o plurality.Objective, w plurality.Weights,
+	best *incumbent, pr *program, gap float64) (*plurality.Table, error) {
 	c, err := plurality.Round(ctx, s, best.x)
 	if err != nil {
 		return nil, err

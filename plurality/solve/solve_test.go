@@ -20,7 +20,8 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-func optimal(t testing.TB, p plurality.Problem, objective plurality.Objective, o Options) *plurality.Table {
+func optimal(t testing.TB, p plurality.Problem, objective plurality.Objective,
+	o Options) *plurality.Table {
 	t.Helper()
 	return must.Get(Optimal(context.Background(), p, objective, o))(t)
 }
@@ -33,7 +34,8 @@ func TestTwoClassesClosedForm(t *testing.T) {
 		k       int
 		eps, mu float64
 	}{{1, 1, .9}, {2, .5, .7}, {11, .3, .75}, {12, .3, .6}, {25, .1, .55}, {40, .2, .8}} {
-		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Affected: 1}, plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-11})
+		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Affected: 1},
+			plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-11})
 		s := table.System()
 		w, err := table.Objective.Weights(context.Background(), s.Space)
 		if err != nil {
@@ -70,14 +72,17 @@ func TestTwoClassesFirstOrder(t *testing.T) {
 	for _, x := range []struct {
 		k, t           int
 		eps, delta, mu float64
-	}{{7, 1, .5, 0, .7}, {8, 1, .5, 0, .7}, {9, 2, .8, 0, .6}, {10, 3, 1, 0, .75}, {11, 11, 2, 0, .8}, {9, 1, .3, 1e-3, .7}, {10, 2, .6, .05, .6}} {
-		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Delta: x.delta, Affected: x.t}, plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-9, Method: FirstOrder})
+	}{{7, 1, .5, 0, .7}, {8, 1, .5, 0, .7}, {9, 2, .8, 0, .6}, {10, 3, 1, 0, .75}, {11, 11, 2, 0, .8},
+		{9, 1, .3, 1e-3, .7}, {10, 2, .6, .05, .6}} {
+		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Delta: x.delta,
+			Affected: x.t}, plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-9, Method: FirstOrder})
 		counts, err := gamma.TwoSidedCounts(x.k, x.mu)
 		if err != nil {
 			t.Fatal(err)
 		}
 		majority, err := gammasolve.Optimal(context.Background(),
-			constraints.Problem{K: x.k, TotalEpsilon: x.eps, Epsilon: math.Inf(1), Delta: x.delta, Affected: x.t},
+			constraints.Problem{K: x.k, TotalEpsilon: x.eps, Epsilon: math.Inf(1), Delta: x.delta,
+				Affected: x.t},
 			gammasolve.Options{Counts: counts})
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +119,8 @@ func TestWorkersDoNotMatter(t *testing.T) {
 // Polishing closes the gap: histograms that hardly ever occur are not yet private when those that
 // count are. (60,3) has weights from 1e-2 to 1e-13.
 func TestPolishingPays(t *testing.T) {
-	p, o := plurality.Problem{K: 60, Classes: 3, Epsilon: .1, Affected: 1}, plurality.Objective{Accuracy: .5}
+	p, o := plurality.Problem{K: 60, Classes: 3, Epsilon: .1, Affected: 1},
+		plurality.Objective{Accuracy: .5}
 	s, err := plurality.NewSystem(p)
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +136,12 @@ func TestPolishingPays(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		f := &firstOrder{program: pr, best: &incumbent{x: s.PermuteAndFlip(), upper: 1}, workers: 1, progress: func(p Progress) {
-			if p.Steps > 2000 {
-				cancel()
-			}
-		}}
+		f := &firstOrder{program: pr, best: &incumbent{x: s.PermuteAndFlip(), upper: 1}, workers: 1,
+			progress: func(p Progress) {
+				if p.Steps > 2000 {
+					cancel()
+				}
+			}}
 		if !polished {
 			f.polished = 1 << 40 // no budget
 		}
@@ -175,12 +182,14 @@ func TestParallelSums(t *testing.T) {
 func TestGapAndProgress(t *testing.T) {
 	for _, gap := range []float64{1e-2, 1e-4, 1e-7} {
 		last := Progress{UpperBound: 1}
-		table := optimal(t, plurality.Problem{K: 20, Classes: 4, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .5}, Options{Gap: gap, Progress: func(p Progress) {
-			if p.Value < last.Value || p.UpperBound > last.UpperBound || p.Steps <= last.Steps || p.Elapsed < last.Elapsed {
-				t.Errorf("%+v after %+v", p, last)
-			}
-			last = p
-		}})
+		table := optimal(t, plurality.Problem{K: 20, Classes: 4, Epsilon: .5, Affected: 1},
+			plurality.Objective{Accuracy: .5}, Options{Gap: gap, Progress: func(p Progress) {
+				if p.Value < last.Value || p.UpperBound > last.UpperBound || p.Steps <= last.Steps ||
+					p.Elapsed < last.Elapsed {
+					t.Errorf("%+v after %+v", p, last)
+				}
+				last = p
+			}})
 		if table.Gap > gap || last.Gap() > gap || math.Abs(table.Gap-last.Gap()) > 0.2*gap {
 			t.Errorf("gap %g: the table's is %g, the last progress' %g", gap, table.Gap, last.Gap())
 		}
@@ -189,7 +198,8 @@ func TestGapAndProgress(t *testing.T) {
 
 // Stopped early: the best so far, certified, with a gap that is proved; or nothing.
 func TestCancel(t *testing.T) {
-	p, o := plurality.Problem{K: 30, Classes: 4, Epsilon: .2, Affected: 1}, plurality.Objective{Accuracy: .5}
+	p, o := plurality.Problem{K: 30, Classes: 4, Epsilon: .2, Affected: 1},
+		plurality.Objective{Accuracy: .5}
 	for _, after := range []int{0, 1, 10} {
 		for _, best := range []bool{true, false} {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -198,15 +208,16 @@ func TestCancel(t *testing.T) {
 				cancel()
 			}
 			began := time.Now()
-			table, err := Optimal(ctx, p, o, Options{Gap: 1e-12, BestOnCancel: best, Progress: func(at Progress) {
-				if at.UpperBound == 1 {
-					return // before the first look
-				}
-				if calls++; calls == after {
-					cancel()
-					began = time.Now()
-				}
-			}})
+			table, err := Optimal(ctx, p, o, Options{Gap: 1e-12, BestOnCancel: best,
+				Progress: func(at Progress) {
+					if at.UpperBound == 1 {
+						return // before the first look
+					}
+					if calls++; calls == after {
+						cancel()
+						began = time.Now()
+					}
+				}})
 			cancel()
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("it took %v to stop", took)
@@ -221,8 +232,10 @@ func TestCancel(t *testing.T) {
 				t.Fatal(err)
 			}
 			flip := table.Baselines()
-			if table.Value < flip[0].Value-1e-12 || after > 1 && table.Gap > 0.2 || after == 10 && table.Value < flip[0].Value+0.01 {
-				t.Errorf("after %d calls: value %g, permute-and-flip %g, gap %g", after, table.Value, flip[0].Value, table.Gap)
+			if table.Value < flip[0].Value-1e-12 || after > 1 && table.Gap > 0.2 || after == 10 &&
+				table.Value < flip[0].Value+0.01 {
+				t.Errorf("after %d calls: value %g, permute-and-flip %g, gap %g", after, table.Value,
+					flip[0].Value, table.Gap)
 			}
 		}
 	}
@@ -247,7 +260,8 @@ func TestCancelWithDelta(t *testing.T) {
 // wide, as after a wrong e^ε, and values that are none.
 func TestNothingUncertified(t *testing.T) {
 	ctx := context.Background()
-	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .6}
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
+		plurality.Objective{Accuracy: .6}
 	right := optimal(t, p, o, Options{Gap: 1e-9})
 	s, err := plurality.NewSystem(p)
 	if err != nil {
@@ -305,7 +319,9 @@ func TestPriorCounts(t *testing.T) {
 		t.Errorf("accuracy %.12f, counts %.12f", a.Value, b.Value)
 	}
 	// All weight on one histogram: the optimum is that of two neighbours, e^ε/(e^ε+…).
-	one := optimal(t, p, plurality.Objective{Counts: []plurality.HistogramCount{{Votes: []int{0, 6, 0}, Count: 1}}}, Options{Gap: 1e-9})
+	one := optimal(t, p,
+		plurality.Objective{Counts: []plurality.HistogramCount{{Votes: []int{0, 6, 0}, Count: 1}}},
+		Options{Gap: 1e-9})
 	if one.Value < a.Value || one.Gap > 1e-8 {
 		t.Errorf("one histogram: %g with gap %g", one.Value, one.Gap)
 	}
@@ -343,7 +359,8 @@ func TestInteriorPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Gap > 1e-6 || b.Value > a.UpperBound || b.UpperBound < a.Value {
-			t.Errorf("%+v: [%.12f, %.12f] by HiGHS, [%.12f, %.12f] by the first-order method", p, b.Value, b.UpperBound, a.Value, a.UpperBound)
+			t.Errorf("%+v: [%.12f, %.12f] by HiGHS, [%.12f, %.12f] by the first-order method", p, b.Value,
+				b.UpperBound, a.Value, a.UpperBound)
 		}
 	}
 }
@@ -397,7 +414,8 @@ func TestVerifyLarge(t *testing.T) {
 	if os.Getenv("DARRM_LONG") == "" {
 		t.Skip("DARRM_LONG is not set")
 	}
-	table := optimal(t, plurality.Problem{K: 100, Classes: 4, Epsilon: .1, Affected: 1}, plurality.Objective{Accuracy: .5}, Options{Gap: 1e-4})
+	table := optimal(t, plurality.Problem{K: 100, Classes: 4, Epsilon: .1, Affected: 1},
+		plurality.Objective{Accuracy: .5}, Options{Gap: 1e-4})
 	var b bytes.Buffer
 	if err := table.Encode(&b); err != nil {
 		t.Fatal(err)
@@ -410,7 +428,8 @@ func TestVerifyLarge(t *testing.T) {
 	if _, err := claim.Verify(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d bytes, %d rows, %d multipliers: read and verified in %v", b.Len(), table.Certificate().Rows, len(table.Proof.Rows), time.Since(began))
+	t.Logf("%d bytes, %d rows, %d multipliers: read and verified in %v", b.Len(),
+		table.Certificate().Rows, len(table.Proof.Rows), time.Since(began))
 }
 
 func ExampleOptimal() {
@@ -420,8 +439,10 @@ func ExampleOptimal() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%.5f of all answers are a plurality class, and no private mechanism has more than %.5f\n", table.Value, table.UpperBound)
-	// Output: 0.73240 of all answers are a plurality class, and no private mechanism has more than 0.73240
+	fmt.Printf("%.5f of all answers are a plurality class, and no private mechanism has more "+
+		"than %.5f\n", table.Value, table.UpperBound)
+	// Output: 0.73240 of all answers are a plurality class, and no private mechanism has more than
+	// 0.73240
 }
 
 // Counts of few queries leave most histograms at 0. The search has larger steps where nothing
@@ -445,7 +466,8 @@ func TestSparseCounts(t *testing.T) {
 		o.Counts = append(o.Counts, plurality.HistogramCount{Votes: votes, Count: 1})
 	}
 	steps := 0
-	table := optimal(t, p, o, Options{Method: FirstOrder, Gap: 1e-3, Progress: func(p Progress) { steps = p.Steps }})
+	table := optimal(t, p, o, Options{Method: FirstOrder, Gap: 1e-3,
+		Progress: func(p Progress) { steps = p.Steps }})
 	if table.Gap > 1e-3 || steps > 4000 {
 		t.Errorf("%d steps to a gap of %.3g", steps, table.Gap)
 	}

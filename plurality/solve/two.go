@@ -17,16 +17,19 @@ import (
 //
 // It returns nil where that solver does not serve, otherwise also the probabilities that the
 // table was made of. The error is ctx's.
-func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Objective, weights plurality.Weights, o Options) (*plurality.Table, []float64, error) {
+func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Objective,
+	weights plurality.Weights, o Options) (*plurality.Table, []float64, error) {
 	p := s.Problem()
 	counts, err := voteCounts(s, objective, weights)
 	if err != nil {
 		return nil, nil, nil
 	}
-	majority := constraints.Problem{K: p.K, TotalEpsilon: p.Epsilon, Epsilon: math.Inf(1), Delta: p.Delta, Affected: p.Affected}
+	majority := constraints.Problem{K: p.K, TotalEpsilon: p.Epsilon, Epsilon: math.Inf(1),
+		Delta: p.Delta, Affected: p.Affected}
 	g, err := solve.Optimal(ctx, majority, solve.Options{Counts: counts, BestOnCancel: o.BestOnCancel})
 	if err != nil {
-		return nil, nil, ctx.Err() // another error, such as of a size, is nothing to the first-order method
+		// another error, such as of a size, is nothing to the first-order method
+		return nil, nil, ctx.Err()
 	}
 	x := make([]float64, s.Variables())
 	for i := range x {
@@ -53,7 +56,8 @@ func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Ob
 }
 
 // voteCounts is the objective's law of the votes for one of two classes.
-func voteCounts(s *plurality.System, o plurality.Objective, w plurality.Weights) ([]float64, error) {
+func voteCounts(s *plurality.System, o plurality.Objective,
+	w plurality.Weights) ([]float64, error) {
 	if o.Accuracy != 0 {
 		return gamma.TwoSidedCounts(s.Problem().K, o.Accuracy) // as the private majority has them
 	}
@@ -78,7 +82,8 @@ type twoRow struct {
 
 // twoClassProof turns multipliers of φ(l) - E·φ(l'), scaled by 1/(1+E), into those of
 // p(l) - E·p(l'). They may be off by what rounding does: a proof may come from anyone.
-func twoClassProof(s *plurality.System, w plurality.Weights, of gamma.Proof) (proof plurality.Proof) {
+func twoClassProof(s *plurality.System, w plurality.Weights,
+	of gamma.Proof) (proof plurality.Proof) {
 	p := s.Problem()
 	at := func(l int) int {
 		h, err := s.Index([]int{l, p.K - l})
@@ -97,7 +102,8 @@ func twoClassProof(s *plurality.System, w plurality.Weights, of gamma.Proof) (pr
 	var rows []twoRow
 	for _, m := range of.Multipliers {
 		ones := m.Multiset[constraints.Ones]
-		r := twoRow{ones + m.Multiset[constraints.High], ones + m.Multiset[constraints.Low], 2 * m.Value / (1 + s.Factor())}
+		r := twoRow{ones + m.Multiset[constraints.High], ones + m.Multiset[constraints.Low],
+			2 * m.Value / (1 + s.Factor())}
 		if r.from != r.to {
 			rows = append(rows, r)
 		}
@@ -107,11 +113,13 @@ func twoClassProof(s *plurality.System, w plurality.Weights, of gamma.Proof) (pr
 		switch d := r.to - r.from; {
 		case r.y == 0:
 		case p.Delta == 0:
-			proof.Rows = append(proof.Rows, plurality.RowMultiplier{I: variable(r.from), J: variable(r.to), Value: r.y})
+			proof.Rows = append(proof.Rows, plurality.RowMultiplier{I: variable(r.from), J: variable(r.to),
+				Value: r.y})
 		default:
 			proof.Pairs = append(proof.Pairs, plurality.PairMultiplier{
 				From: at(r.from), Values: []float64{r.y, 0},
-				Changes: []plurality.Change{{Votes: r.from, Delta: d, Classes: 1}, {Votes: p.K - r.from, Delta: -d, Classes: 1}},
+				Changes: []plurality.Change{{Votes: r.from, Delta: d, Classes: 1},
+					{Votes: p.K - r.from, Delta: -d, Classes: 1}},
 			})
 		}
 	}

@@ -22,7 +22,8 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 		k := rapid.IntRange(1, 40).Draw(t, "K")
 		p := plurality.Problem{
 			K: k, Classes: 2, Epsilon: rapid.SampledFrom([]float64{.05, .3, 1, 4}).Draw(t, "ε"),
-			Delta: rapid.SampledFrom([]float64{0, 1e-5, .02, .3}).Draw(t, "δ"), Affected: rapid.IntRange(1, min(k, 5)).Draw(t, "t"),
+			Delta:    rapid.SampledFrom([]float64{0, 1e-5, .02, .3}).Draw(t, "δ"),
+			Affected: rapid.IntRange(1, min(k, 5)).Draw(t, "t"),
 		}
 		var o plurality.Objective
 		var counts []float64
@@ -60,11 +61,13 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := solve.Optimal(ctx, constraints.Problem{K: k, TotalEpsilon: p.Epsilon, Epsilon: math.Inf(1), Delta: p.Delta, Affected: p.Affected}, solve.Options{Counts: counts})
+		want, err := solve.Optimal(ctx, constraints.Problem{K: k, TotalEpsilon: p.Epsilon,
+			Epsilon: math.Inf(1), Delta: p.Delta, Affected: p.Affected}, solve.Options{Counts: counts})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(got.Solver, string(FirstOrder)) || !strings.Contains(got.Solver, want.Solver) {
+		if strings.Contains(got.Solver, string(FirstOrder)) ||
+			!strings.Contains(got.Solver, want.Solver) {
 			t.Fatalf("solved by %q", got.Solver)
 		}
 		// What Round mixes in: 2(η + (1+E)/D)/(E-1), where η is a rounding of 1 + E or two.
@@ -72,7 +75,8 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 		if d := math.Abs(got.Value - (1 - want.ExpectedError)); d > tolerance {
 			t.Errorf("value %v, the majority's %v", got.Value, 1-want.ExpectedError)
 		}
-		if d := math.Abs(got.UpperBound - (1 - want.LowerBound)); d > 1e-10 { // the simplex method's tolerance
+		// the simplex method's tolerance
+		if d := math.Abs(got.UpperBound - (1 - want.LowerBound)); d > 1e-10 {
 			t.Errorf("bound %v, the majority's %v", got.UpperBound, 1-want.LowerBound)
 		}
 		for l := range k + 1 {
@@ -91,7 +95,8 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 // The other methods, and this one where abstaining is worth nothing, agree with it.
 func TestTwoClassesByOtherMethods(t *testing.T) {
 	for _, delta := range []float64{0, 1e-3} {
-		p, o := plurality.Problem{K: 21, Classes: 2, Epsilon: .3, Delta: delta, Affected: 2}, plurality.Objective{Accuracy: .6}
+		p, o := plurality.Problem{K: 21, Classes: 2, Epsilon: .3, Delta: delta, Affected: 2},
+			plurality.Objective{Accuracy: .6}
 		exact := optimal(t, p, o, Options{})
 		if exact.Gap > 1e-12 {
 			t.Errorf("δ = %v: gap %v", delta, exact.Gap)
@@ -101,7 +106,8 @@ func TestTwoClassesByOtherMethods(t *testing.T) {
 		abstaining := optimal(t, p, o, Options{Gap: 1e-9})
 		for _, other := range []*plurality.Table{first, abstaining} {
 			if other.Value > exact.UpperBound || exact.Value > other.UpperBound || other.Gap > 1e-9 {
-				t.Errorf("δ = %v: [%v, %v] and [%v, %v]", delta, exact.Value, exact.UpperBound, other.Value, other.UpperBound)
+				t.Errorf("δ = %v: [%v, %v] and [%v, %v]", delta, exact.Value, exact.UpperBound, other.Value,
+					other.UpperBound)
 			}
 		}
 	}
@@ -109,7 +115,8 @@ func TestTwoClassesByOtherMethods(t *testing.T) {
 
 // More teachers than the simplex method takes are the first-order method's.
 func TestTwoClassesOfManyTeachers(t *testing.T) {
-	table := optimal(t, plurality.Problem{K: 400, Classes: 2, Epsilon: .1, Affected: 1}, plurality.Objective{Accuracy: .55}, Options{Gap: 1e-6})
+	table := optimal(t, plurality.Problem{K: 400, Classes: 2, Epsilon: .1, Affected: 1},
+		plurality.Objective{Accuracy: .55}, Options{Gap: 1e-6})
 	if table.Gap > 1e-6 {
 		t.Errorf("gap %v by %s", table.Gap, table.Solver)
 	}

@@ -18,21 +18,24 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the optimal table of %d classes for K = %d was not found within %v", e.Problem.Classes, e.Problem.K, e.Limit)
+	return fmt.Sprintf("the optimal table of %d classes for K = %d was not found within %v",
+		e.Problem.Classes, e.Problem.K, e.Limit)
 }
 
 // Within is Cached for callers who have another mechanism to fall back on: it takes about limit
 // at most, or fails with a *LimitError. o.BestOnCancel must not be set: a table that the clock
 // made would be another one the next time, and a release that is resumed must find the
 // mechanism that it was begun with.
-func Within(ctx context.Context, limit time.Duration, store *cache.Store, p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {
+func Within(ctx context.Context, limit time.Duration, store *cache.Store, p plurality.Problem,
+	objective plurality.Objective, o Options) (Result, error) {
 	if o.BestOnCancel {
 		panic("solve: Within with BestOnCancel")
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r, err := Cached(limited, store, p, objective, o)
-	if err != nil && r.Table == nil && ctx.Err() == nil && limited.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && r.Table == nil && ctx.Err() == nil && limited.Err() != nil &&
+		errors.Is(err, context.DeadlineExceeded) {
 		return r, &LimitError{p, limit}
 	}
 	return r, err

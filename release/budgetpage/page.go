@@ -22,7 +22,8 @@ const dayFormat = "2 January 2006"
 var funcs = template.FuncMap{
 	"when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") },
 	"period": func(list []release.ReportEntry) string {
-		first, last := list[0].Time.UTC().Format(dayFormat), list[len(list)-1].Time.UTC().Format(dayFormat)
+		first, last := list[0].Time.UTC().Format(dayFormat),
+			list[len(list)-1].Time.UTC().Format(dayFormat)
 		if first == last {
 			return "on " + first
 		}

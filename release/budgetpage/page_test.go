@@ -90,8 +90,10 @@ func TestPageTellsEveryChargeAndNoVotes(t *testing.T) {
 		}
 		charges++
 		epsilon, delta := e.Total().Decimals()
-		row := regexp.MustCompile(`(?s)<td class="id">` + regexp.QuoteMeta(template(e.ID)) + `</td>.*?</tr>`).FindString(got)
-		for _, want := range []string{">" + epsilon + "<", ">" + delta + "<", template(e.PaidBy), e.Time.Format("2006-01-02 15:04:05")} {
+		row := regexp.MustCompile(`(?s)<td class="id">` + regexp.QuoteMeta(template(e.ID)) +
+			`</td>.*?</tr>`).FindString(got)
+		for _, want := range []string{">" + epsilon + "<", ">" + delta + "<", template(e.PaidBy),
+			e.Time.Format("2006-01-02 15:04:05")} {
 			if !strings.Contains(row, want) {
 				t.Errorf("the row of %q has no %q", e.ID, want)
 			}
@@ -108,7 +110,8 @@ func TestPageTellsEveryChargeAndNoVotes(t *testing.T) {
 	}
 	// δ is what is added to e^ε times a probability. It is not the probability that the rest of
 	// the promise fails: an (ε, δ)-differentially private release may fail it always.
-	if !strings.Contains(got, "δ, the chance that is added<") || regexp.MustCompile(`(?i)promise[^.]*fail|fail[^.]*promise`).MatchString(got) {
+	if !strings.Contains(got, "δ, the chance that is added<") ||
+		regexp.MustCompile(`(?i)promise[^.]*fail|fail[^.]*promise`).MatchString(got) {
 		t.Errorf("the page does not say what δ is")
 	}
 	if !strings.Contains(got, "was decided without the private data") {
@@ -117,7 +120,9 @@ func TestPageTellsEveryChargeAndNoVotes(t *testing.T) {
 	if charges == 0 || charges != len(r.Releases) || draws == 0 {
 		t.Errorf("%d charges with %d draws, %d reported", charges, draws, len(r.Releases))
 	}
-	if found := regexp.MustCompile(`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base)\b|@import|url\(`).FindString(got); found != "" {
+	if found := regexp.MustCompile(
+		`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base)\b|@import|url\(`).FindString(
+		got); found != "" {
 		t.Errorf("the page has %q", found)
 	}
 }
@@ -132,7 +137,8 @@ func TestPageEscapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), "<i>x.ledger"), budget, ledger.AddOrRemoveOne)
+	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), "<i>x.ledger"), budget,
+		ledger.AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,22 +151,29 @@ func TestPageEscapes(t *testing.T) {
 		"\"' onload=x":              `"not an object"`,
 		"model </td>":               `{"mechanism":"shuffled-gradients","release":"r","method":"<u>","task":"<s>","epochs":3,"mode":"<q>"}`,
 	} {
-		if _, err := l.Charge(context.Background(), ledger.Request{ID: id, Count: 1, Unit: unit, Event: json.RawMessage(event), Relation: ledger.AddOrRemoveOne, Ensemble: "<em>"}); err != nil {
+		if _, err := l.Charge(context.Background(),
+			ledger.Request{ID: id, Count: 1, Unit: unit, Event: json.RawMessage(event),
+				Relation: ledger.AddOrRemoveOne, Ensemble: "<em>"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, r := pageOf(t, l)
-	for _, bad := range []string{"<script", "<b>", "<img", "<u>", "<s>", "<q>", "<em>", "<i>", "\u202e", "\x1b", `"' onload`} {
+	for _, bad := range []string{"<script", "<b>", "<img", "<u>", "<s>", "<q>", "<em>", "<i>",
+		"\u202e", "\x1b", `"' onload`} {
 		if strings.Contains(got, bad) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `\u202e\x1b[31m`, "&lt;img src=x&gt;", "The cost was stated by whoever charged it", "One person&#39;s record reaches at most 1 of the 5 teachers", "has one person&#39;s record more"} {
+	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `\u202e\x1b[31m`,
+		"&lt;img src=x&gt;", "The cost was stated by whoever charged it",
+		"One person&#39;s record reaches at most 1 of the 5 teachers",
+		"has one person&#39;s record more"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "charges without a recorded result: 3 (") {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
+		"charges without a recorded result: 3 (") {
 		t.Errorf("warnings %q, want one of three charges without a result", r.Warnings)
 	}
 }

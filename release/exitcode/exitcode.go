@@ -1,5 +1,5 @@
-// Package exitcode has the exit codes of the programs that release: one for each kind of failure, whichever program
-// meets it.
+// Package exitcode has the exit codes of the programs that release: one for each kind of failure,
+// whichever program meets it.
 package exitcode
 
 import (
@@ -83,8 +83,10 @@ var rules = []Rule{
 	As[release.OutputError](Output), As[*rounds.BookError](Output),
 	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
 	As[*plurality.ViolationError](Uncertified), As[*plurality.MismatchError](Uncertified),
-	As[release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input), As[*votes.ParseError](Input),
-	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger), Is(Input, fs.ErrNotExist),
+	As[release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input),
+	As[*votes.ParseError](Input),
+	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger),
+	Is(Input, fs.ErrNotExist),
 	As[release.UsageError](Usage), As[*check.Error](Usage),
 	Is(Solver, context.DeadlineExceeded),
 }
@@ -116,11 +118,14 @@ func Hint(err error) string {
 	case errors.Is(err, rounds.ErrReleased):
 		return "use what was released then; the silos that came too late sit this round out"
 	case errors.Is(err, rounds.ErrOtherBook):
-		return "name the book that knows it with --book; if no other book has released this round, state --new-book"
+		return "name the book that knows it with --book; if no other book has released this round, " +
+			"state --new-book"
 	case errors.Is(err, ledger.ErrReplayed):
-		return "a second answer would be a second release: use what was released then, if it was; another release, such as of votes that the teachers cast anew, needs another --request-id"
+		return "a second answer would be a second release: use what was released then, if it was; " +
+			"another release, such as of votes that the teachers cast anew, needs another --request-id"
 	case errors.Is(err, ledger.ErrSameVotes):
-		return "if these are the votes of that draw, answer them again with --draw NAME; if the teachers cast them anew and agree by chance, state --votes-cast-anew, which leaves no trace. That they are equal tells of the teachers' data: keep this message for yourself"
+		return "if these are the votes of that draw, answer them again with --draw NAME; if the " +
+			"teachers cast them anew and agree by chance, state --votes-cast-anew, which leaves no trace. That they are equal tells of the teachers' data: keep this message for yourself"
 	case errors.Is(err, ledger.ErrDraw):
 		return "give --draw another name for other votes"
 	}

@@ -1,18 +1,19 @@
-// Package silo lets a holder of records answer the rounds of a federated run: once each, paid for by
-// the ledger of its records before the answer leaves.
+// Package silo lets a holder of records answer the rounds of a federated run: once each, paid for
+// by the ledger of its records before the answer leaves.
 //
-// The first answer charges what all rounds cost a record together (rounds.Plan.Cost), because the rounds'
-// costs do not add up one by one: their sum in the ledger would be many times what they cost together. Who
-// leaves after one round has paid for all; nothing is given back. The cost is for the plan's least
-// number of reports, below which the shuffler releases nothing: how many really come is known only
-// afterwards. Each answer is an entry of its own, at no cost, whose id is the plan's digest, the silo and the
-// round: a round asked again, with whatever model, is refused.
+// The first answer charges what all rounds cost a record together (rounds.Plan.Cost), because the
+// rounds' costs do not add up one by one: their sum in the ledger would be many times what they
+// cost together. Who leaves after one round has paid for all; nothing is given back. The cost is
+// for the plan's least number of reports, below which the shuffler releases nothing: how many
+// really come is known only afterwards. Each answer is an entry of its own, at no cost, whose id is
+// the plan's digest, the silo and the round: a round asked again, with whatever model, is refused.
 //
 // # Order
 //
-// That of package release: the coins' key is kept in the checkpoint, the ledger is charged, the answer is
-// worked out, its digest is noted, its file gets its name at once, the key is removed. A silo that dies
-// anywhere gives the same bytes when it is asked again, or, without a checkpoint, nothing.
+// That of package release: the coins' key is kept in the checkpoint, the ledger is charged, the
+// answer is worked out, its digest is noted, its file gets its name at once, the key is removed. A
+// silo that dies anywhere gives the same bytes when it is asked again, or, without a checkpoint,
+// nothing.
 package silo
 
 import (
@@ -55,8 +56,8 @@ func (a Answer) Check() error {
 	return a.model().Check()
 }
 
-// Run releases the answer. The error may come with an outcome that is done, as that of release.Model. A
-// round that was answered before is an *AnsweredError.
+// Run releases the answer. The error may come with an outcome that is done, as that of
+// release.Model. A round that was answered before is an *AnsweredError.
 func (a Answer) Run(ctx context.Context) (release.Outcome, error) {
 	out, err := a.model().Run(ctx)
 	return out, a.answered(err)
@@ -93,11 +94,14 @@ func (a Answer) model() release.Model {
 	}
 	return release.Model{
 		Event: release.ModelEvent{
-			Mechanism: federated.Mechanism, Method: price.Method, Task: a.Plan.Loss().Name(), Epochs: a.Plan.Rounds(), Unit: "rounds", Mode: string(price.Bound), Assumes: trustedShuffler,
+			Mechanism: federated.Mechanism, Method: price.Method, Task: a.Plan.Loss().Name(),
+			Epochs: a.Plan.Rounds(), Unit: "rounds", Mode: string(price.Bound), Assumes: trustedShuffler,
 			Run: a.Plan.FullDigest(), Part: fmt.Sprintf("%s to question %s", kind, a.Plan.Question(a.Round)),
 		},
-		Relation: price.Relation, Ledger: a.Ledger, PartOf: run, RequestID: fmt.Sprintf("%s round %d %s", run, a.Round.Round, kind),
-		Output: a.Output, Checkpoint: a.Checkpoint, StateSize: int64(stateSize), Reads: a.Reads, Begin: a.begin,
+		Relation: price.Relation, Ledger: a.Ledger, PartOf: run,
+		RequestID: fmt.Sprintf("%s round %d %s", run, a.Round.Round, kind),
+		Output:    a.Output, Checkpoint: a.Checkpoint, StateSize: int64(stateSize), Reads: a.Reads,
+		Begin: a.begin,
 	}
 }
 
@@ -131,17 +135,22 @@ func (a Answer) begin(state []byte) (out release.Training, err error) {
 	}, nil
 }
 
-// coins are new or, of an answer that was begun before, the same: then question and records must be, too.
+// coins are new or, of an answer that was begun before, the same: then question and records must
+// be, too.
 func (a Answer) coins(state []byte) (stream.Coins, error) {
 	if state == nil {
 		return stream.Secret()
 	}
 	if len(state) != stateSize || string(state[:len(stateMagic)]) != stateMagic {
-		return stream.Coins{}, release.InputError{Err: fmt.Errorf("%q is not a checkpoint of an answer", a.Checkpoint)}
+		return stream.Coins{}, release.InputError{Err: fmt.Errorf("%q is not a checkpoint of an answer",
+			a.Checkpoint)}
 	}
 	key := [32]byte(state[len(stateMagic):])
 	if !hmac.Equal(state[len(stateMagic)+32:], a.pin(key)) {
-		return stream.Coins{}, release.InputError{Err: errors.New("the round, the silo or its records are not those that " + a.Checkpoint + " was made for: with the same coins the two answers would tell their difference (--checkpoint)")}
+		return stream.Coins{},
+			release.InputError{Err: errors.New("the round, the silo or its records are not those that " +
+				a.Checkpoint + " was made for: with the same coins the two answers would tell their " +
+				"difference (--checkpoint)")}
 	}
 	return stream.Restore(key, true), nil
 }

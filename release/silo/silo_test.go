@@ -28,7 +28,8 @@ func newPlan(t testing.TB, change func(*federated.PSGM)) *rounds.Plan {
 	t.Helper()
 	c := federated.PSGM{
 		Setting: federated.Setting{
-			Loss: loss.Logistic{}, Silos: []int{8, 6}, Rounds: 3, StepSize: 0.3, GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
+			Loss: loss.Logistic{}, Silos: []int{8, 6}, Rounds: 3, StepSize: 0.3, GradientClip: 1,
+			DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
 		},
 		Momentum: 0.4, Epsilon: 1, Account: federated.Unshuffled,
 	}
@@ -48,15 +49,18 @@ func newRecords(t testing.TB, n int, seed uint64) *data.Records {
 	return must.Get(data.NewRecords(n, 2, x, y))(t)
 }
 
-// newAnswer is of the first silo to the first round, with a ledger that pays for one run and a half.
+// newAnswer is of the first silo to the first round, with a ledger that pays for one run and a
+// half.
 func newAnswer(t testing.TB, p *rounds.Plan) (Answer, *ledger.Ledger) {
 	t.Helper()
 	dir := t.TempDir()
 	budget := must.Get(ledger.NewBudget(1.5*p.Cost().Epsilon, 1.5e-5))(t)
-	book := must.Get(ledger.Create(t.Context(), filepath.Join(dir, "ledger"), budget, ledger.ReplaceOne))(t)
+	book := must.Get(ledger.Create(t.Context(), filepath.Join(dir, "ledger"), budget,
+		ledger.ReplaceOne))(t)
 	return Answer{
-		Plan: p, Round: p.First(), Silo: 0, Records: newRecords(t, 8, 1), Ledger: book.Path(), Checkpoint: filepath.Join(dir, "key"),
-		Output: release.FileOutput{Path: filepath.Join(dir, "reports")},
+		Plan: p, Round: p.First(), Silo: 0, Records: newRecords(t, 8, 1), Ledger: book.Path(),
+		Checkpoint: filepath.Join(dir, "key"),
+		Output:     release.FileOutput{Path: filepath.Join(dir, "reports")},
 	}, book
 }
 
@@ -73,8 +77,8 @@ func entries(t testing.TB, book *ledger.Ledger) (out []string) {
 	return out
 }
 
-// The first answer pays for the run, by its price, and every answer is noted at no cost. Another run of the
-// same parameters is another charge, which the ledger may refuse.
+// The first answer pays for the run, by its price, and every answer is noted at no cost. Another
+// run of the same parameters is another charge, which the ledger may refuse.
 func TestRunIsChargedOnce(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
@@ -92,7 +96,8 @@ func TestRunIsChargedOnce(t *testing.T) {
 	run := fmt.Sprintf("federated %.16s silo 1", p.Digest())
 	spent, _ := must.Get(ledger.NewCost(p.Cost().Epsilon, 1e-5))(t).Decimals()
 	want := []string{
-		"charge run:" + run + " " + spent + " by ", "charge " + run + " round 0 reports 0 by run:" + run, "result " + run + " round 0 reports",
+		"charge run:" + run + " " + spent + " by ", "charge " + run + " round 0 reports 0 by run:" + run,
+		"result " + run + " round 0 reports",
 		"charge " + run + " round 1 reports 0 by run:" + run, "result " + run + " round 1 reports",
 	}
 	if got := entries(t, book); strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -120,8 +125,8 @@ func TestRunIsChargedOnce(t *testing.T) {
 	}
 }
 
-// A round is answered once: not again to another file, not to another model that the server shows in the
-// same round, not with other records. Where the answer is, asking again gives it.
+// A round is answered once: not again to another file, not to another model that the server shows
+// in the same round, not with other records. Where the answer is, asking again gives it.
 func TestRoundIsAnsweredOnce(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
@@ -171,7 +176,10 @@ func died(t *testing.T, a Answer) {
 	begin := m.Begin
 	m.Begin = func(state []byte) (release.Training, error) {
 		tr, err := begin(state)
-		tr.Run = func(context.Context, func() error) (func(io.Writer) error, error) { return nil, errDied }
+		tr.Run = func(context.Context, func() error) (func(io.Writer) error, error) {
+			return nil,
+				errDied
+		}
 		return tr, err
 	}
 	if _, err := m.Run(t.Context()); !errors.Is(err, errDied) {
@@ -179,8 +187,8 @@ func died(t *testing.T, a Answer) {
 	}
 }
 
-// An answer that died after its charge is finished with the same coins and charged no more; without its
-// checkpoint it is lost. The checkpoint is for this question and these records alone.
+// An answer that died after its charge is finished with the same coins and charged no more; without
+// its checkpoint it is lost. The checkpoint is for this question and these records alone.
 func TestAnswerIsFinished(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
@@ -226,7 +234,9 @@ func TestAnswerIsFinished(t *testing.T) {
 
 // What is wrong with the records or the round is found before anything is paid.
 func TestNothingIsPaidForWhatDoesNotFit(t *testing.T) {
-	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 2, Batch: 2, Clip: 1, Noise: 4} })
+	p := newPlan(t, func(c *federated.PSGM) {
+		c.Local = federated.Local{Steps: 2, Batch: 2, Clip: 1, Noise: 4}
+	})
 	a, book := newAnswer(t, p)
 	done := *a.Round
 	done.Round = 3
@@ -259,7 +269,8 @@ func TestNothingIsPaidForWhatDoesNotFit(t *testing.T) {
 	a.Round = &local
 	a.Output.Path += "local"
 	must.Get(a.Run(t.Context()))(t)
-	if got := entries(t, book); len(got) != 5 || !strings.Contains(got[3], "round 0 local steps 0 by run:") {
+	if got := entries(t, book); len(got) != 5 ||
+		!strings.Contains(got[3], "round 0 local steps 0 by run:") {
 		t.Errorf("entries %q", got)
 	}
 	must.Get(p.Accept(&local, must.Get(os.ReadFile(a.Output.Path))(t)))(t)

@@ -62,7 +62,8 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: 1, Neighbours: accountant.ReplaceOne}
+	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: 1,
+		Neighbours: accountant.ReplaceOne}
 	m, err := ensemble.PermuteAndFlip(s, 0.25)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,8 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	online, err := release.OpenOnline(context.Background(), release.OnlineOptions{
 		Plan:   release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())},
 		Stated: release.Stated{Affected: &s.Affected},
-		Charge: release.Charge{Ledger: path}, Key: filepath.Join(folder, "key"), Missing: votes.MissingCoin,
+		Charge: release.Charge{Ledger: path}, Key: filepath.Join(folder, "key"),
+		Missing: votes.MissingCoin,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,11 +90,13 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := page.New(page.Service{Plan: online.Plan(), Teachers: online.Teachers(), Classes: classes})
+	p, err := page.New(page.Service{Plan: online.Plan(), Teachers: online.Teachers(),
+		Classes: classes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := serve.New(serve.Options{Online: online, Classes: classes, Clients: clients, Page: p.Handler(online.Ledger), API: openapi.JSON, Limits: serve.Limits{Batch: 8, Body: 1 << 16}})
+	h, err := serve.New(serve.Options{Online: online, Classes: classes, Clients: clients,
+		Page: p.Handler(online.Ledger), API: openapi.JSON, Limits: serve.Limits{Batch: 8, Body: 1 << 16}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,21 +126,25 @@ func (r *rig) send(t require, method, path, body string, header http.Header) res
 	}
 	route, parameters, err := r.router.FindRoute(request())
 	if err != nil { // no such path, or no such method of it
-		if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed && w.Code != http.StatusMovedPermanently && w.Code != http.StatusTemporaryRedirect {
+		if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed &&
+			w.Code != http.StatusMovedPermanently && w.Code != http.StatusTemporaryRedirect {
 			t.Fatalf("%s %s is not in the document, and answered by %d: %s", method, path, w.Code, w.Body)
 		}
 		return out
 	}
 	input := &openapi3filter.RequestValidationInput{
 		Request: request(), PathParams: parameters, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true},
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+			IncludeResponseStatus: true},
 	}
 	out.valid = openapi3filter.ValidateRequest(context.Background(), input) == nil
 	answer := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: w.Code, Header: w.Header(), Body: io.NopCloser(bytes.NewReader(out.body)), Options: input.Options,
+		RequestValidationInput: input, Status: w.Code, Header: w.Header(),
+		Body: io.NopCloser(bytes.NewReader(out.body)), Options: input.Options,
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), answer); err != nil {
-		t.Fatalf("%s %s %s: %d %s\nis not as the document says: %v", method, path, body, w.Code, w.Body, err)
+		t.Fatalf("%s %s %s: %d %s\nis not as the document says: %v", method, path, body, w.Code, w.Body,
+			err)
 	}
 	return out
 }
@@ -154,7 +162,8 @@ var asJSON = http.Header{"Content-Type": {"application/json"}}
 func TestEveryResponseIsAsTheDocumentSays(t *testing.T) {
 	token, hash := serve.NewToken()
 	looks, looksHash := serve.NewToken()
-	r := newRig(t, 3, serve.Client{Name: "all", TokenSHA256: []string{hash}}, serve.Client{Name: "looks", TokenSHA256: []string{looksHash}, May: []string{"look"}})
+	r := newRig(t, 3, serve.Client{Name: "all", TokenSHA256: []string{hash}},
+		serve.Client{Name: "looks", TokenSHA256: []string{looksHash}, May: []string{"look"}})
 	with := func(token string) http.Header {
 		return http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}}
 	}
@@ -172,13 +181,17 @@ func TestEveryResponseIsAsTheDocumentSays(t *testing.T) {
 		{"GET", "/openapi.json", "", with(looks), 200, ""},
 		{"POST", "/v1/answers", `{"request_id":"a","counts":[2,3]}`, with(token), 200, ""},
 		{"POST", "/v1/answers", `{"request_id":"b","votes":["yes",0,null,1,1]}`, with(token), 200, ""},
-		{"POST", "/v1/answers", `{"requests":[{"request_id":"a","counts":[2,3]},{"request_id":"a b\n","counts":[2,3]},{"request_id":"a","votes":[1,1,1,1,1]}]}`, with(token), 400, "invalid"},
-		{"POST", "/v1/answers", `{"requests":[{"request_id":"a","counts":[2,3]},{"request_id":"b","counts":[0,5]},{"request_id":"c","counts":[2,3]},{"request_id":"d","counts":[2,3]}]}`, with(token), 200, ""},
+		{"POST", "/v1/answers",
+			`{"requests":[{"request_id":"a","counts":[2,3]},{"request_id":"a b\n","counts":[2,3]},{"request_id":"a","votes":[1,1,1,1,1]}]}`, with(token), 400, "invalid"},
+		{"POST", "/v1/answers",
+			`{"requests":[{"request_id":"a","counts":[2,3]},{"request_id":"b","counts":[0,5]},{"request_id":"c","counts":[2,3]},{"request_id":"d","counts":[2,3]}]}`, with(token), 200, ""},
 		{"POST", "/v1/answers", `{"request_id":"a","counts":[3,2]}`, with(token), 409, "conflict"},
 		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]}`, with(token), 429, "budget"},
 		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,4]}`, with(token), 400, "invalid"},
-		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]}`, http.Header{"Authorization": {"Bearer " + token}}, 415, "media_type"},
-		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]` + strings.Repeat(" ", 1<<16) + "}", with(token), 413, "too_large"},
+		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]}`,
+			http.Header{"Authorization": {"Bearer " + token}}, 415, "media_type"},
+		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]` + strings.Repeat(" ", 1<<16) + "}",
+			with(token), 413, "too_large"},
 		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]}`, with(looks), 403, "forbidden"},
 		{"POST", "/v1/answers", `{"request_id":"e","counts":[2,3]}`, asJSON, 401, "unauthorized"},
 		{"GET", "/", "", nil, 401, "unauthorized"},
@@ -188,8 +201,10 @@ func TestEveryResponseIsAsTheDocumentSays(t *testing.T) {
 	} {
 		got := r.send(t, c.method, c.path, c.body, c.header)
 		var e struct{ Error struct{ Kind string } }
-		if got.status != c.status || c.kind != "" && (json.Unmarshal(got.body, &e) != nil || e.Error.Kind != c.kind) {
-			t.Errorf("%s %s %.80s: %d %s, want %d %s", c.method, c.path, c.body, got.status, got.body, c.status, c.kind)
+		if got.status != c.status || c.kind != "" &&
+			(json.Unmarshal(got.body, &e) != nil || e.Error.Kind != c.kind) {
+			t.Errorf("%s %s %.80s: %d %s, want %d %s", c.method, c.path, c.body, got.status, got.body,
+				c.status, c.kind)
 		}
 	}
 	if got, err := r.book.Remaining(t.Context()); err != nil || got != (ledger.Cost{}) {
@@ -251,7 +266,8 @@ func value(t *rapid.T, ref *openapi3.SchemaRef, name string) any {
 		return out
 	case s.Type.Is("integer"):
 		if rapid.IntRange(0, 19).Draw(t, "any number") == 0 {
-			return rapid.SampledFrom([]any{int64(math.MaxInt32), int64(math.MaxInt64), json.Number("1e3"), json.Number("18446744073709551616"), 2}).Draw(t, "number")
+			return rapid.SampledFrom([]any{int64(math.MaxInt32), int64(math.MaxInt64), json.Number("1e3"),
+				json.Number("18446744073709551616"), 2}).Draw(t, "number")
 		}
 		return rapid.IntRange(0, 1).Draw(t, "number")
 	case s.Type.Is("string"):
@@ -294,9 +310,11 @@ func broken(t *rapid.T, text string) string {
 	case 7:
 		return text + text
 	case 8:
-		return strings.Replace(text, `"0a`, `"`+rapid.SampledFrom([]string{"", "0A", "0a0", "x"}).Draw(t, "key"), 1)
+		return strings.Replace(text, `"0a`, `"`+rapid.SampledFrom([]string{"", "0A", "0a0", "x"}).Draw(t,
+			"key"), 1)
 	}
-	return rapid.SampledFrom([]string{"", "null", "[]", "{}", `""`, "0", "\xff", "{\"requests\":null}", "{\"requests\":[null]}", `{"request_id":"x","votes":null,"counts":null}`}).Draw(t, "text")
+	return rapid.SampledFrom([]string{"", "null", "[]", "{}", `""`, "0", "\xff", "{\"requests\":null}",
+		"{\"requests\":[null]}", `{"request_id":"x","votes":null,"counts":null}`}).Draw(t, "text")
 }
 
 // Requests made from the document, and broken ones: no response has a status of 500 or more, each
@@ -306,9 +324,11 @@ func TestRequestsFromTheDocument(t *testing.T) {
 	d := newDrive(t)
 	rapid.Check(t, d.requests)
 	if d.served < d.sent/20 || d.conflicts == 0 || len(d.answers) == d.served {
-		t.Errorf("of %d requests %d answers came, %d of them different, %d were in conflict: the requests try too little", d.sent, d.served, len(d.answers), d.conflicts)
+		t.Errorf("of %d requests %d answers came, %d of them different, %d were in conflict: the "+
+			"requests try too little", d.sent, d.served, len(d.answers), d.conflicts)
 	}
-	t.Logf("%d requests, %d answers, %d of them different, %d conflicts", d.sent, d.served, len(d.answers), d.conflicts)
+	t.Logf("%d requests, %d answers, %d of them different, %d conflicts", d.sent, d.served,
+		len(d.answers), d.conflicts)
 }
 
 // The same, steered by what the code does.
@@ -326,7 +346,8 @@ type drive struct {
 
 func newDrive(t testing.TB) *drive {
 	r := newRig(t, 1_000_000)
-	return &drive{rig: r, question: r.doc.Paths.Find("/v1/answers").Post.RequestBody.Value.Content.Get("application/json").Schema, answers: map[string]any{}}
+	return &drive{rig: r, question: r.doc.Paths.Find("/v1/answers").Post.RequestBody.Value.Content.Get(
+		"application/json").Schema, answers: map[string]any{}}
 }
 
 func (d *drive) requests(t *rapid.T) {
@@ -346,14 +367,18 @@ func (d *drive) requests(t *rapid.T) {
 		}
 		method, path := "POST", "/v1/answers"
 		if rapid.IntRange(0, 19).Draw(t, "elsewhere") == 0 {
-			method = rapid.SampledFrom([]string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}).Draw(t, "method")
-			path = rapid.SampledFrom([]string{"/", "/v1/answers", "/v1/budget", "/v1/mechanism", "/metrics", "/healthz", "/openapi.json", "/v1", "/v1/answers.json", "//", "/%2e%2e/x", "/v1/answers?x=1"}).Draw(t, "path")
+			method = rapid.SampledFrom([]string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}).Draw(t,
+				"method")
+			path = rapid.SampledFrom([]string{"/", "/v1/answers", "/v1/budget", "/v1/mechanism", "/metrics",
+				"/healthz", "/openapi.json", "/v1", "/v1/answers.json", "//", "/%2e%2e/x",
+				"/v1/answers?x=1"}).Draw(t, "path")
 		}
 		got := d.send(t, method, path, text, asJSON)
 		if d.sent++; got.status == http.StatusConflict {
 			d.conflicts++
 		}
-		if at, _, _ := strings.Cut(path, "?"); at != "/v1/answers" || method != "POST" || got.status != http.StatusOK {
+		if at, _, _ := strings.Cut(path, "?"); at != "/v1/answers" || method != "POST" ||
+			got.status != http.StatusOK {
 			continue
 		}
 		type one struct {
@@ -368,7 +393,8 @@ func (d *drive) requests(t *rapid.T) {
 			t.Fatal(err)
 		}
 		var asked struct{ Requests []any }
-		if err := json.Unmarshal([]byte(text), &asked); err != nil || len(asked.Requests) != len(all.Answers) {
+		if err := json.Unmarshal([]byte(text), &asked); err != nil ||
+			len(asked.Requests) != len(all.Answers) {
 			t.Fatalf("%q is answered: %s", text, got.body)
 		}
 		for i, a := range append(all.Answers, all.one) {

@@ -77,8 +77,10 @@ func TestAnswersAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const good = `{"request_id":"r","label":"yes","class":1,"replayed":false,"receipt":{"ledger":"` + "0123456789abcdef0123456789abcdef" + `","seq":1,"hash":"` +
-		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" + `"},"promise":{"epsilon":0.3,"delta":1e-5,"of":"this answer","teachers":"fresh","affected":1},"remaining":{"epsilon":1,"delta":0}}`
+	const good = `{"request_id":"r","label":"yes","class":1,"replayed":false,"receipt":{"ledger":"` +
+		"0123456789abcdef0123456789abcdef" + `","seq":1,"hash":"` +
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" +
+		`"},"promise":{"epsilon":0.3,"delta":1e-5,"of":"this answer","teachers":"fresh","affected":1},"remaining":{"epsilon":1,"delta":0}}`
 	visit := func(text string) error {
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/serve/page"
 )
 
-// BenchmarkFirstPage: the first page after a start, of ledgers with so many charges. Opening the ledger,
-// which reads all of it, is not in the figure.
+// BenchmarkFirstPage: the first page after a start, of ledgers with so many charges. Opening the
+// ledger, which reads all of it, is not in the figure.
 func BenchmarkFirstPage(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
@@ -30,11 +30,13 @@ func BenchmarkFirstPage(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			event := json.RawMessage(`{"mechanism":"gnmax","queries":1,"k":11,"affected":1,"teachers":"none","per_answer":{"epsilon":0.1,"delta":1e-7},"rule":"one answer"}`)
+			event := json.RawMessage(
+				`{"mechanism":"gnmax","queries":1,"k":11,"affected":1,"teachers":"none","per_answer":{"epsilon":0.1,"delta":1e-7},"rule":"one answer"}`)
 			for from := 0; from < n; from += 1000 {
 				requests := make([]ledger.Request, 1000)
 				for i := range requests {
-					requests[i] = ledger.Request{ID: fmt.Sprint(from + i), Count: 1, Unit: unit, Event: event, Relation: ledger.ReplaceOne}
+					requests[i] = ledger.Request{ID: fmt.Sprint(from + i), Count: 1, Unit: unit, Event: event,
+						Relation: ledger.ReplaceOne}
 				}
 				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
 					b.Fatal(err)

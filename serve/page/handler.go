@@ -26,8 +26,8 @@ type handler struct {
 	at   time.Time
 }
 
-// Handler answers with the page of a ledger, which open returns, at most a second old. A page takes the
-// time of [release.NewBudgetView], however long the ledger is.
+// Handler answers with the page of a ledger, which open returns, at most a second old. A page takes
+// the time of [release.NewBudgetView], however long the ledger is.
 func (p *Page) Handler(open func(context.Context) (*ledger.Ledger, error)) http.Handler {
 	h := &handler{page: p, ledger: open, turn: make(chan struct{}, 1)}
 	h.turn <- struct{}{}
@@ -43,7 +43,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Type", "application/json")
 		header.Set("Retry-After", "5")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(`{"error":{"kind":"unavailable","message":"the ledger cannot be used now"}}` + "\n"))
+		_, _ = w.Write([]byte(
+			`{"error":{"kind":"unavailable","message":"the ledger cannot be used now"}}` + "\n"))
 		return
 	}
 	header.Set("Content-Type", "text/html; charset=utf-8")

@@ -52,7 +52,8 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 	if plan.Certified == nil {
 		return leadPicture(plan)
 	}
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", k, plan.Mechanism.PerAnswer()), "l, votes for the second class", "γ(l)")}
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", k,
+		plan.Mechanism.PerAnswer()), "l, votes for the second class", "γ(l)")}
 	f := plan.Certified.Func()
 	var points plotter.XYs
 	for l := range k + 1 {
@@ -60,7 +61,8 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 			points = append(points, plotter.XY{X: float64(l), Y: f.At(l)})
 		}
 	}
-	if err := c.curve("γ: the majority is the answer so often; a coin otherwise", points, figure.Line(figure.Vermillion), false); err != nil {
+	if err := c.curve("γ: the majority is the answer so often; a coin otherwise", points,
+		figure.Line(figure.Vermillion), false); err != nil {
 		return figure.Sheet{}, "", err
 	}
 	c.Y.Min, c.Y.Max = 0, 1.04
@@ -74,7 +76,8 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 	m := plan.Mechanism
 	s := m.Setting()
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, one answer %v-DP", s.K, s.Classes, m.PerAnswer()), "votes for the leading class", "probability")}
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, one answer %v-DP", s.K,
+		s.Classes, m.PerAnswer()), "votes for the leading class", "probability")}
 	curve := func(name string, others int, line draw.LineStyle, of func([]float64) float64) error {
 		first := (s.K + others) / (others + 1) // as many as any other has
 		step := max(1, (s.K-first)/most)
@@ -91,16 +94,19 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 	}
 	c.X.Min, c.X.Max = float64(s.K), float64(s.K)
 	leading := func(law []float64) float64 { return law[0] }
-	if err := curve("it is the answer, all other votes for one class", 1, figure.Line(figure.Vermillion), leading); err != nil {
+	if err := curve("it is the answer, all other votes for one class", 1,
+		figure.Line(figure.Vermillion), leading); err != nil {
 		return figure.Sheet{}, "", err
 	}
 	if s.Classes > 2 {
-		if err := curve("it is the answer, the other votes spread evenly", s.Classes-1, figure.Line(figure.Blue, 5, 3), leading); err != nil {
+		if err := curve("it is the answer, the other votes spread evenly", s.Classes-1,
+			figure.Line(figure.Blue, 5, 3), leading); err != nil {
 			return figure.Sheet{}, "", err
 		}
 	}
 	if m.Abstains() {
-		if err := curve("no answer, all other votes for one class", 1, figure.Line(figure.Grey, 1, 2), func(law []float64) float64 { return law[s.Classes] }); err != nil {
+		if err := curve("no answer, all other votes for one class", 1, figure.Line(figure.Grey, 1, 2),
+			func(law []float64) float64 { return law[s.Classes] }); err != nil {
 			return figure.Sheet{}, "", err
 		}
 	}

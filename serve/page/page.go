@@ -1,7 +1,7 @@
-// Package page draws the page of a server of private answers: what is left of the budget and how
-// it was spent over time, what that promises, what answers, and the latest requests by their ids.
-// It shows no votes, no answers and no digest of either. The page is whole in itself: no scripts, nothing
-// from any network, light or dark as the reader asks for, readable on 400 pixels.
+// Package page draws the page of a server of private answers: what is left of the budget and how it
+// was spent over time, what that promises, what answers, and the latest requests by their ids. It
+// shows no votes, no answers and no digest of either. The page is whole in itself: no scripts,
+// nothing from any network, light or dark as the reader asks for, readable on 400 pixels.
 //
 // # Notation
 //
@@ -24,12 +24,14 @@ import (
 
 // Policy is the Content-Security-Policy that the page must be sent with: no script, no resource
 // and no form, and nobody may put it into a frame. Its own styles stand in it.
-const Policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const Policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action " +
+	"'none'; frame-ancestors 'none'"
 
 //go:embed page.html.tmpl
 var files embed.FS
 
-var text = template.Must(budgetpage.Parts().ParseFS(files, "page.html.tmpl")).Lookup("page.html.tmpl")
+var text = template.Must(budgetpage.Parts().ParseFS(files, "page.html.tmpl")).Lookup(
+	"page.html.tmpl")
 
 // Service describes the mechanism and the teachers that answer.
 type Service struct {
@@ -71,8 +73,9 @@ func (p *Page) Write(w io.Writer, budget *release.BudgetView, now time.Time) err
 		Presumed        []string
 		Gamma, OverTime template.HTML
 	}{
-		BudgetView: budget, Service: p.service, Now: now, StyleSheet: template.CSS(figure.StyleSheet), Mechanism: m.Title(),
-		Cost: m.PerAnswer().String(), Basis: m.Basis(), Presumed: m.Assumptions(), Gamma: p.picture,
+		BudgetView: budget, Service: p.service, Now: now, StyleSheet: template.CSS(figure.StyleSheet),
+		Mechanism: m.Title(),
+		Cost:      m.PerAnswer().String(), Basis: m.Basis(), Presumed: m.Assumptions(), Gamma: p.picture,
 	}
 	if len(budget.Spending) > 0 {
 		svg, err := spendingPicture(budget, now)

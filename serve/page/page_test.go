@@ -44,7 +44,9 @@ var services = sync.OnceValues(func() (map[string]page.Service, error) {
 		return nil, err
 	}
 	out["gamma"] = page.Service{Plan: plan, Teachers: "fresh", Classes: []string{"no", "yes"}}
-	many, err := psolve.Optimal(context.Background(), plurality.Problem{K: 7, Classes: 3, Affected: 1, Epsilon: 1}, plurality.Objective{Accuracy: 0.75}, psolve.Options{})
+	many, err := psolve.Optimal(context.Background(),
+		plurality.Problem{K: 7, Classes: 3, Affected: 1, Epsilon: 1}, plurality.Objective{Accuracy: 0.75},
+		psolve.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +55,14 @@ var services = sync.OnceValues(func() (map[string]page.Service, error) {
 	}
 	out["plurality"] = page.Service{Plan: plan, Classes: []string{"cat", "dog", "<bird>"}}
 	s := ensemble.Setting{K: 250, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne}
-	m, err := ensemble.Calibrated("confident-gnmax", s, accountant.Cost{Epsilon: 1, Delta: 1e-8}, ensemble.Check{Threshold: 150, Ratio: 4})
+	m, err := ensemble.Calibrated("confident-gnmax", s, accountant.Cost{Epsilon: 1, Delta: 1e-8},
+		ensemble.Check{Threshold: 150, Ratio: 4})
 	if err != nil {
 		return nil, err
 	}
-	out["gnmax"] = page.Service{Plan: release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Teachers: "frozen", Classes: strings.Split("0123456789", "")}
+	out["gnmax"] = page.Service{Plan: release.Plan{Mechanism: m,
+		Problem: ensemble.OfCounts(s, m.PerAnswer())}, Teachers: "frozen",
+		Classes: strings.Split("0123456789", "")}
 	return out, nil
 })
 
@@ -77,7 +82,8 @@ func charged(t *testing.T, name string, n int, id func(int) string) *release.Bud
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), name), budget, ledger.ReplaceOne)
+	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), name), budget,
+		ledger.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +94,8 @@ func charged(t *testing.T, name string, n int, id func(int) string) *release.Bud
 	var requests []ledger.Request
 	for i := range n {
 		event := `{"mechanism":"gnmax","queries":1,"k":11,"affected":1,"teachers":"none","per_answer":{"epsilon":0.1,"delta":1e-7},"rule":"<img src=x>"}`
-		requests = append(requests, ledger.Request{ID: id(i), Count: 1, Unit: unit, Event: json.RawMessage(event), Relation: ledger.ReplaceOne})
+		requests = append(requests, ledger.Request{ID: id(i), Count: 1, Unit: unit,
+			Event: json.RawMessage(event), Relation: ledger.ReplaceOne})
 	}
 	var receipts []*ledger.Receipt
 	for some := range slices.Chunk(requests, n/200+1) {
@@ -108,7 +115,8 @@ func charged(t *testing.T, name string, n int, id func(int) string) *release.Bud
 		t.Fatal(err)
 	}
 	for i := range r.Spending { // as if they came over a day
-		r.Spending[i].Time = r.Spending[i].Time.Add(time.Duration(i*i) * 24 * time.Hour / time.Duration(len(r.Spending)*len(r.Spending)))
+		r.Spending[i].Time = r.Spending[i].Time.Add(time.Duration(i*i) * 24 * time.Hour /
+			time.Duration(len(r.Spending)*len(r.Spending)))
 	}
 	return r
 }
@@ -132,7 +140,8 @@ func write(t *testing.T, s page.Service, r *release.BudgetView) string {
 	return b.String()
 }
 
-var active = regexp.MustCompile(`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base|form)\b|@import|url\(`)
+var active = regexp.MustCompile(
+	`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base|form)\b|@import|url\(`)
 
 // The page of every kind of mechanism shows the budget left, the mechanism, and the latest
 // requests, newest first; it has no digest of an answer, no script and nothing from a network.
@@ -140,10 +149,13 @@ func TestPage(t *testing.T) {
 	for _, name := range []string{"gamma", "plurality", "gnmax"} {
 		t.Run(name, func(t *testing.T) {
 			s := service(t, name)
-			r := charged(t, "patients.ledger", 45, func(i int) string { return fmt.Sprintf("request-%02d", i) })
+			r := charged(t, "patients.ledger", 45, func(i int) string {
+				return fmt.Sprintf("request-%02d", i)
+			})
 			got := write(t, s, r)
 			m := s.Plan.Mechanism
-			for _, want := range []string{m.Title(), m.PerAnswer().String(), m.Basis(), r.Meaning, r.Limit, r.Short.Remaining[0], r.Short.Remaining[1], r.Head, "45 charges by"} {
+			for _, want := range []string{m.Title(), m.PerAnswer().String(), m.Basis(), r.Meaning, r.Limit,
+				r.Short.Remaining[0], r.Short.Remaining[1], r.Head, "45 charges by"} {
 				if !strings.Contains(got, template(want)) {
 					t.Errorf("the page has no %q", want)
 				}
@@ -157,7 +169,8 @@ func TestPage(t *testing.T) {
 				t.Errorf("%d pictures, want 2", n)
 			}
 			var ids []string
-			for _, m := range regexp.MustCompile(`<td class="id">([^<]*)</td>`).FindAllStringSubmatch(got, -1) {
+			for _, m := range regexp.MustCompile(`<td class="id">([^<]*)</td>`).FindAllStringSubmatch(got,
+				-1) {
 				ids = append(ids, m[1])
 			}
 			if len(ids) != 20 || ids[0] != "request-44" || ids[19] != "request-25" {
@@ -181,18 +194,24 @@ func template(s string) string { return strings.ReplaceAll(html.EscapeString(s),
 // A ledger without entries has a page, and one with a single entry a picture.
 func TestPageOfFewEntries(t *testing.T) {
 	s := service(t, "gamma")
-	if got := write(t, s, charged(t, "empty.ledger", 0, nil)); !strings.Contains(got, "Nothing was spent by") || !strings.Contains(got, "None yet.") || strings.Count(got, "<svg ") != 1 {
+	if got := write(t, s, charged(t, "empty.ledger", 0, nil)); !strings.Contains(got,
+		"Nothing was spent by") || !strings.Contains(got, "None yet.") ||
+		strings.Count(got, "<svg ") != 1 {
 		t.Errorf("the page of an empty ledger:\n%s", got)
 	}
-	if got := write(t, s, charged(t, "one.ledger", 1, func(int) string { return "r" })); !strings.Contains(got, "1 charge by") || strings.Count(got, "<svg ") != 2 {
+	if got := write(t, s, charged(t, "one.ledger", 1,
+		func(int) string { return "r" })); !strings.Contains(got, "1 charge by") ||
+		strings.Count(got, "<svg ") != 2 {
 		t.Errorf("the page of one entry:\n%s", got)
 	}
 }
 
 // What a client chose is text: it neither acts nor hides what is beside it.
 func TestPageEscapes(t *testing.T) {
-	ids := []string{"<script>alert(1)</script>", `" onload=x`, "</td><svg/onload=x>", "a request with a name that somebody chose to be long " + strings.Repeat("x", 150)}
-	got := write(t, service(t, "gamma"), charged(t, "<i>x.ledger", len(ids), func(i int) string { return ids[i] }))
+	ids := []string{"<script>alert(1)</script>", `" onload=x`, "</td><svg/onload=x>",
+		"a request with a name that somebody chose to be long " + strings.Repeat("x", 150)}
+	got := write(t, service(t, "gamma"), charged(t, "<i>x.ledger", len(ids),
+		func(i int) string { return ids[i] }))
 	for _, bad := range []string{"<script", `" onload`, "<svg/", "<i>"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("the page has %q", bad)
@@ -207,12 +226,14 @@ func TestPageEscapes(t *testing.T) {
 func TestPictureOfManyCharges(t *testing.T) {
 	r := charged(t, "many.ledger", 599, func(i int) string { return fmt.Sprint(i) })
 	got := write(t, service(t, "gamma"), r)
-	if want := fmt.Sprintf("%v %% of ε and %v %% of δ are spent", r.Share[0], r.Share[1]); !strings.Contains(got, want) {
+	if want := fmt.Sprintf("%v %% of ε and %v %% of δ are spent", r.Share[0],
+		r.Share[1]); !strings.Contains(got, want) {
 		t.Errorf("the picture's label is not %q", want)
 	}
 	// ε is spent to 99.8 % and δ to 59.9 %: the curves end at heights of 5 to 3 above their start.
 	heights := map[string]float64{}
-	for _, p := range regexp.MustCompile(`<path d="([^"]*)" style="fill:none;stroke:#(0072B2|D55E00)`).FindAllStringSubmatch(got, -1) {
+	for _, p := range regexp.MustCompile(
+		`<path d="([^"]*)" style="fill:none;stroke:#(0072B2|D55E00)`).FindAllStringSubmatch(got, -1) {
 		points := regexp.MustCompile(`[ML][\d.]+,([\d.]+)`).FindAllStringSubmatch(p[1], -1)
 		if _, ok := heights[p[2]]; !ok && len(points) > 100 {
 			heights[p[2]] = decimal(t, points[len(points)-1][1]) - decimal(t, points[0][1])
@@ -226,13 +247,15 @@ func TestPictureOfManyCharges(t *testing.T) {
 	}
 	// The axis says the same: 60 % lie between the marks 40 and 100.
 	mark := func(text string) float64 {
-		m := regexp.MustCompile(`y="-([\d.]+)" transform="scale\(1, -1\)"\s+style="[^"]*">` + text + `</text>`).FindStringSubmatch(got)
+		m := regexp.MustCompile(`y="-([\d.]+)" transform="scale\(1, -1\)"\s+style="[^"]*">` + text +
+			`</text>`).FindStringSubmatch(got)
 		if m == nil {
 			t.Fatalf("the axis has no %s", text)
 		}
 		return decimal(t, m[1])
 	}
-	if percent := 60 * heights["0072B2"] / (mark("100") - mark("40")); !(percent > 99.5 && percent < 100.2) {
+	if percent := 60 * heights["0072B2"] / (mark("100") - mark("40")); !(percent > 99.5 &&
+		percent < 100.2) {
 		t.Errorf("the curve of ε ends at %.1f %%, want 99.8", percent)
 	}
 	if len(got) > 100_000 {

@@ -46,8 +46,10 @@ func spendingPicture(b *release.BudgetView, now time.Time) (string, error) {
 	}
 	c.Y.Min, c.Y.Max = 0, 104
 	c.X.Min, c.X.Max = 0, max(end, 1e-3)
-	c.X.Tick.Marker, c.Y.Tick.Marker = plot.TickerFunc(figure.FewTicks), plot.TickerFunc(figure.FewTicks)
-	return c.sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent", b.Share[0], b.Share[1]))
+	c.X.Tick.Marker, c.Y.Tick.Marker = plot.TickerFunc(figure.FewTicks),
+		plot.TickerFunc(figure.FewTicks)
+	return c.sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent",
+		b.Share[0], b.Share[1]))
 }
 
 // axisUnit returns the unit of a time axis of that length, in seconds, and its name.

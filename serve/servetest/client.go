@@ -112,11 +112,13 @@ func (c *Client) Text(ctx context.Context, path string) (string, error) {
 // Once asks once. A response that is no answer is a *Refusal.
 func (c *Client) Once(ctx context.Context, id string, counts []int) (*Answer, error) {
 	key := sha256.Sum256([]byte(id)) // no secret, but the same from all clients of a test
-	question, err := json.Marshal(map[string]any{"request_id": id, "replay_key": hex.EncodeToString(key[:]), "counts": counts})
+	question, err := json.Marshal(map[string]any{"request_id": id,
+		"replay_key": hex.EncodeToString(key[:]), "counts": counts})
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://darrm/v1/answers", bytes.NewReader(question))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://darrm/v1/answers",
+		bytes.NewReader(question))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +140,8 @@ func (c *Client) Once(ctx context.Context, id string, counts []int) (*Answer, er
 	failure := struct {
 		Error *Refusal `json:"error"`
 	}{}
-	if err := json.Unmarshal(body, &failure); err != nil || failure.Error == nil || failure.Error.Kind == "" {
+	if err := json.Unmarshal(body, &failure); err != nil || failure.Error == nil ||
+		failure.Error.Kind == "" {
 		return nil, fmt.Errorf("request %q: %d: %s", id, status, body)
 	}
 	failure.Error.Status = status
@@ -146,10 +149,12 @@ func (c *Client) Once(ctx context.Context, id string, counts []int) (*Answer, er
 }
 
 // Ask asks until there is an answer, or a refusal other than "not now".
-func (c *Client) Ask(ctx context.Context, id string, counts []int) (a *Answer, tries int, err error) {
+func (c *Client) Ask(ctx context.Context, id string,
+	counts []int) (a *Answer, tries int, err error) {
 	for tries = 1; ; tries++ {
 		a, err = c.Once(ctx, id, counts)
-		if r, ok := err.(*Refusal); err == nil || ok && r.Status != http.StatusServiceUnavailable && r.Kind != "rate" {
+		if r, ok := err.(*Refusal); err == nil || ok && r.Status != http.StatusServiceUnavailable &&
+			r.Kind != "rate" {
 			return a, tries, err
 		}
 		select {

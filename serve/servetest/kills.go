@@ -107,7 +107,8 @@ func (k *Killed) compare(a Answer) {
 		k.Violated = append(k.Violated, fmt.Sprintf("%s has two answers", a.ID))
 	}
 	if a.Receipt != first.Receipt {
-		k.Violated = append(k.Violated, fmt.Sprintf("%s was charged twice: %v and %v", a.ID, first.Receipt, a.Receipt))
+		k.Violated = append(k.Violated, fmt.Sprintf("%s was charged twice: %v and %v", a.ID,
+			first.Receipt, a.Receipt))
 	}
 }
 

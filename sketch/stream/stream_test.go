@@ -16,7 +16,8 @@ func TestA1Outputs(t *testing.T) {
 	if s.state != 0x3e4a12d70b0af178 {
 		t.Errorf("state = %#x", s.state)
 	}
-	for i, want := range []uint64{0x797e279fb8afeba3, 0x1fd872243663d270, 0xd21551237ee7efea, 0xe11985d96f04e464} {
+	for i, want := range []uint64{0x797e279fb8afeba3, 0x1fd872243663d270, 0xd21551237ee7efea,
+		0xe11985d96f04e464} {
 		if got := s.Uint64(); got != want {
 			t.Errorf("output %d = %#x, want %#x", i, got, want)
 		}

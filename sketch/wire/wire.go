@@ -54,7 +54,8 @@ const (
 )
 
 var schemes = map[Scheme]string{
-	RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian", GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch",
+	RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian",
+	GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch",
 	Wangni: "Wangni", Induced: "Induced", Rounded: "rounded numbers", Rotated: "EDEN",
 }
 
@@ -111,7 +112,8 @@ func Read(message []byte, want Header, root uint64) (count int, body []byte, err
 		return 0, nil, Errorf("version %d, but only version %d is known", v, version)
 	}
 	if s := Scheme(message[5]); s != want.Scheme {
-		return 0, nil, Errorf("scheme %d (%s), but the decoder reads scheme %d (%s)", uint8(s), s, uint8(want.Scheme), want.Scheme)
+		return 0, nil, Errorf("scheme %d (%s), but the decoder reads scheme %d (%s)", uint8(s), s,
+			uint8(want.Scheme), want.Scheme)
 	}
 	if message[6] != 0 || message[7] != 0 {
 		return 0, nil, Errorf("bytes 6 and 7 are %d and %d, but they must be 0", message[6], message[7])
@@ -133,7 +135,8 @@ func Read(message []byte, want Header, root uint64) (count int, body []byte, err
 		return 0, nil, Errorf("%d values, but only %d bytes follow the header", n, len(body))
 	}
 	if got, tag := binary.LittleEndian.Uint64(message[40:]), want.tag(root); got != tag {
-		return 0, nil, Errorf("tag %#x, but root, round and client give %#x: another root, or other streams", got, tag)
+		return 0, nil, Errorf(
+			"tag %#x, but root, round and client give %#x: another root, or other streams", got, tag)
 	}
 	return int(n), body, nil
 }

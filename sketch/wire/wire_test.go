@@ -52,24 +52,30 @@ func TestHostile(t *testing.T) {
 		change func(b []byte) []byte
 		want   string
 	}{
-		"empty":              {func([]byte) []byte { return nil }, "0 bytes, but a header alone has 48"},
-		"short header":       {func(b []byte) []byte { return b[:47] }, "47 bytes"},
-		"magic":              {func(b []byte) []byte { b[0] = 'X'; return b }, `begins with "XSKM"`},
-		"version":            {func(b []byte) []byte { b[4] = 2; return b }, "version 2"},
-		"scheme":             {func(b []byte) []byte { b[5] = 1; return b }, "scheme 1 (row selection), but the decoder reads scheme 2 (SRHT)"},
-		"reserved":           {func(b []byte) []byte { b[7] = 1; return b }, "bytes 6 and 7"},
-		"round":              {put(8, 9), "round = 9, but it must be 0"},
-		"client":             {put(16, math.MaxUint64), "client = 18446744073709551615, but it must be 0"},
-		"d":                  {put(24, 17), "d = 17, but it must be 16"},
-		"d of 2⁶⁰":           {put(24, 1<<60), "d = 1152921504606846976"},
-		"k":                  {put(32, 4), "4 values, but it must have k = 3"},
-		"2⁶⁰ values":         {put(32, 1<<60), "1152921504606846976 values"},
-		"all values":         {put(32, math.MaxUint64), "18446744073709551615 values"},
-		"tag":                {put(40, 1), "another root, or other streams"},
-		"truncated":          {func(b []byte) []byte { return b[:len(b)-1] }, "23 bytes follow the header, but 3 values need 24"},
-		"one value less":     {func(b []byte) []byte { return b[:len(b)-8] }, "16 bytes follow the header"},
-		"header only":        {func(b []byte) []byte { return b[:Size] }, "3 values, but only 0 bytes follow"},
-		"trailing":           {func(b []byte) []byte { return append(b, 0) }, "25 bytes follow the header"},
+		"empty":        {func([]byte) []byte { return nil }, "0 bytes, but a header alone has 48"},
+		"short header": {func(b []byte) []byte { return b[:47] }, "47 bytes"},
+		"magic":        {func(b []byte) []byte { b[0] = 'X'; return b }, `begins with "XSKM"`},
+		"version":      {func(b []byte) []byte { b[4] = 2; return b }, "version 2"},
+		"scheme": {func(b []byte) []byte { b[5] = 1; return b },
+			"scheme 1 (row selection), but the decoder reads scheme 2 (SRHT)"},
+		"reserved": {func(b []byte) []byte { b[7] = 1; return b }, "bytes 6 and 7"},
+		"round":    {put(8, 9), "round = 9, but it must be 0"},
+		"client": {put(16, math.MaxUint64),
+			"client = 18446744073709551615, but it must be 0"},
+		"d":          {put(24, 17), "d = 17, but it must be 16"},
+		"d of 2⁶⁰":   {put(24, 1<<60), "d = 1152921504606846976"},
+		"k":          {put(32, 4), "4 values, but it must have k = 3"},
+		"2⁶⁰ values": {put(32, 1<<60), "1152921504606846976 values"},
+		"all values": {put(32, math.MaxUint64), "18446744073709551615 values"},
+		"tag":        {put(40, 1), "another root, or other streams"},
+		"truncated": {func(b []byte) []byte { return b[:len(b)-1] },
+			"23 bytes follow the header, but 3 values need 24"},
+		"one value less": {func(b []byte) []byte { return b[:len(b)-8] },
+			"16 bytes follow the header"},
+		"header only": {func(b []byte) []byte { return b[:Size] },
+			"3 values, but only 0 bytes follow"},
+		"trailing": {func(b []byte) []byte { return append(b, 0) },
+			"25 bytes follow the header"},
 		"NaN":                {put(56, math.Float64bits(math.NaN())), "value 1 is NaN"},
 		"signalling NaN":     {put(56, 0x7ff0000000000001), "value 1 is NaN"},
 		"infinite":           {put(64, math.Float64bits(math.Inf(-1))), "value 2 is -Inf"},
@@ -85,13 +91,15 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	// Another root, and a count that is the scheme's own matter.
-	if _, _, err := Read(good, header, 43); err == nil || !strings.Contains(err.Error(), "another root") {
+	if _, _, err := Read(good, header, 43); err == nil ||
+		!strings.Contains(err.Error(), "another root") {
 		t.Errorf("another root: %v", err)
 	}
 	free := header
 	free.Count = -1
 	for _, n := range []uint64{193, 1 << 60, math.MaxUint64} {
-		if _, _, err := Read(put(32, n)(bytes.Clone(good)), free, 42); err == nil || !strings.Contains(err.Error(), "only 24 bytes follow") {
+		if _, _, err := Read(put(32, n)(bytes.Clone(good)), free, 42); err == nil ||
+			!strings.Contains(err.Error(), "only 24 bytes follow") {
 			t.Errorf("%d values: %v", n, err)
 		}
 	}

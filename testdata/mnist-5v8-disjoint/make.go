@@ -43,7 +43,8 @@ func main() {
 	plan, err := teachers.NewPlan(context.Background(), teachers.Config{
 		Parts: parts,
 		Teacher: shuffled.Config{
-			Task: loss.Logistic{}, Method: shuffled.ShuffleG, Epochs: 5, Order: iteration.Reshuffled, // no noise: no privacy
+			// no noise: no privacy
+			Task: loss.Logistic{}, Method: shuffled.ShuffleG, Epochs: 5, Order: iteration.Reshuffled,
 			StepSize: 0.001, Clip: math.Inf(1),
 		},
 	}, training, nil)

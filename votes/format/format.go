@@ -106,7 +106,9 @@ var registered []*Format
 
 // Register adds a format, from an init function. It panics if there is a format of that name.
 func Register(f Format) {
-	at, found := slices.BinarySearchFunc(registered, f.Name, func(g *Format, name string) int { return cmp.Compare(g.Name, name) })
+	at, found := slices.BinarySearchFunc(registered, f.Name, func(g *Format, name string) int {
+		return cmp.Compare(g.Name, name)
+	})
 	if found {
 		panic("format: " + f.Name + " is registered twice")
 	}

@@ -31,7 +31,8 @@ func wrongStart(head []byte) string {
 	case "PAR1":
 		return ""
 	}
-	return fmt.Sprintf("the file does not begin as a Parquet file does: %s, want \"PAR1\"", format.Quote(string(head)))
+	return fmt.Sprintf("the file does not begin as a Parquet file does: %s, want \"PAR1\"",
+		format.Quote(string(head)))
 }
 
 // file reads the columns of a Parquet file side by side, one row group after the other.
@@ -108,13 +109,17 @@ func (f *file) open(r io.ReaderAt, size int64) error {
 	case "PARE":
 		return format.Errorf("the Parquet file is encrypted")
 	default:
-		return format.Errorf("the file does not end as a Parquet file does: %s, want \"PAR1\"; is it cut off?", format.Quote(magic))
+		return format.Errorf(
+			"the file does not end as a Parquet file does: %s, want \"PAR1\"; is it cut off?",
+			format.Quote(magic))
 	}
-	if length := int64(binary.LittleEndian.Uint32(tail[:])); length > size-12 { // parquet-go would make room for it
+	// parquet-go would make room for it
+	if length := int64(binary.LittleEndian.Uint32(tail[:])); length > size-12 {
 		return format.Errorf("the metadata claim %d bytes, but the file has %d", length, size)
 	}
 	return damaged(recovered(func() (err error) {
-		f.file, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
+		f.file, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true),
+			parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
 		return err
 	}))
 }
@@ -143,22 +148,27 @@ func (f *file) readSchema() error {
 	seen := make(map[string]int)
 	for i, e := range f.file.Metadata().Schema[1:] {
 		if first, ok := seen[e.Name]; ok {
-			return format.Errorf("column %d: the file has the column %s twice, first as column %d", i+1, format.Quote(e.Name), first+1)
+			return format.Errorf("column %d: the file has the column %s twice, first as column %d", i+1,
+				format.Quote(e.Name), first+1)
 		}
 		seen[e.Name] = i
 		repeated := e.RepetitionType.Valid && e.RepetitionType.V == parquetformat.Repeated
 		switch {
 		case e.NumChildren.V > 0 || !e.Type.Valid:
-			return format.Errorf("column %s is nested: want one flat column for each teacher", format.Quote(e.Name))
+			return format.Errorf("column %s is nested: want one flat column for each teacher",
+				format.Quote(e.Name))
 		case !utf8.ValidString(e.Name):
 			return format.Errorf("column %d: its name is not valid UTF-8", i+1)
 		case repeated:
-			return format.Errorf("column %s holds a list in every row: want one flat column for each teacher", format.Quote(e.Name))
+			return format.Errorf(
+				"column %s holds a list in every row: want one flat column for each teacher",
+				format.Quote(e.Name))
 		}
 		c := column{index: i, name: e.Name, kind: e.Type.V}
 		what, ok := c.readType(&e)
 		if !ok {
-			return format.Errorf("column %s has the type %s: want booleans, integers, floats or text", format.Quote(e.Name), what)
+			return format.Errorf("column %s has the type %s: want booleans, integers, floats or text",
+				format.Quote(e.Name), what)
 		}
 		f.schema = append(f.schema, c)
 	}
@@ -184,13 +194,15 @@ func (c *column) readType(e *parquetformat.SchemaElement) (what string, ok bool)
 			return what, true
 		}
 		c.unsigned = old.Valid && old.V >= deprecated.Uint8 && old.V <= deprecated.Uint64
-		return what, logical == nil && (!old.Valid || c.unsigned || old.V >= deprecated.Int8 && old.V <= deprecated.Int64)
+		return what, logical == nil && (!old.Valid || c.unsigned || old.V >= deprecated.Int8 &&
+			old.V <= deprecated.Int64)
 	case parquetformat.ByteArray:
 		switch logical.(type) {
 		case *parquetformat.StringType, *parquetformat.EnumType:
 			return what, true
 		}
-		return what, logical == nil && (!old.Valid || old.V == deprecated.UTF8 || old.V == deprecated.Enum)
+		return what, logical == nil && (!old.Valid || old.V == deprecated.UTF8 ||
+			old.V == deprecated.Enum)
 	}
 	return what, false
 }
@@ -202,21 +214,25 @@ func (f *file) checkGroups() error {
 	for i := range meta.RowGroups {
 		g := &meta.RowGroups[i]
 		if g.NumRows < 0 || len(g.Columns) != len(meta.Schema)-1 {
-			return damaged(fmt.Errorf("row group %d has %d rows and %d columns, the schema %d columns", i, g.NumRows, len(g.Columns), len(meta.Schema)-1))
+			return damaged(fmt.Errorf("row group %d has %d rows and %d columns, the schema %d columns", i,
+				g.NumRows, len(g.Columns), len(meta.Schema)-1))
 		}
 		f.rows += g.NumRows
 		for j := range g.Columns {
 			c, name := &g.Columns[j], meta.Schema[j+1].Name
 			switch {
 			case c.FilePath != "":
-				return format.Errorf("column %s is in another file, %s", format.Quote(name), format.Quote(c.FilePath))
+				return format.Errorf("column %s is in another file, %s", format.Quote(name),
+					format.Quote(c.FilePath))
 			case len(c.EncryptedColumnMetadata) > 0 || c.CryptoMetadata.Value != nil:
 				return format.Errorf("column %s is encrypted", format.Quote(name))
 			case c.MetaData.Codec == parquetformat.Lz4Raw:
 				// parquet-go 0.32 drops the buffer that its LZ4 decoder returns where a page
 				// compresses to more than a third, and reads zeros or an older page instead
 				// (its issue 608). No wrong vote: refused until that is fixed.
-				return format.Errorf("column %s is compressed with LZ4_RAW, which is not read yet: write the file with zstd or snappy", format.Quote(name))
+				return format.Errorf(
+					"column %s is compressed with LZ4_RAW, which is not read yet: write the file with zstd "+
+						"or snappy", format.Quote(name))
 			case len(c.MetaData.PathInSchema) != 1 || c.MetaData.PathInSchema[0] != name:
 				return damaged(fmt.Errorf("row group %d does not have the schema's columns", i))
 			}
@@ -224,7 +240,8 @@ func (f *file) checkGroups() error {
 	}
 	switch {
 	case f.rows != meta.NumRows:
-		return damaged(fmt.Errorf("the row groups have %d rows, the file claims %d", f.rows, meta.NumRows))
+		return damaged(fmt.Errorf("the row groups have %d rows, the file claims %d", f.rows,
+			meta.NumRows))
 	case f.rows == 0:
 		return format.Errorf("the file has no rows")
 	}
@@ -297,7 +314,8 @@ func (f *file) columnError(c *column, err error) error {
 	if errors.As(err, &path) {
 		return err
 	}
-	return damaged(fmt.Errorf("row group %d, column %s: %w", max(0, f.group-1), format.Quote(c.name), err))
+	return damaged(fmt.Errorf("row group %d, column %s: %w", max(0, f.group-1), format.Quote(c.name),
+		err))
 }
 
 // next returns the next n values of the row group, one for each row.

@@ -41,7 +41,8 @@ func newLabels(w io.Writer, l format.Labels) format.Encoder {
 		{Name: "Label", Type: label, Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))},
 	})
 	schema := parquet.SchemaOf(reflect.New(row).Interface())
-	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRows),
+	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy),
+		parquet.MaxRowsPerRowGroup(groupRows),
 		parquet.CreatedBy("darrm", "", ""))
 	return e
 }

@@ -42,12 +42,14 @@ func command(t *testing.T, dir string, args ...string) (output string, err error
 	return string(out), err
 }
 
-// A round from its files to its files, with a silo missing, as the README has it; and what is refused.
+// A round from its files to its files, with a silo missing, as the README has it; and what is
+// refused.
 func TestRound(t *testing.T) {
 	dir := t.TempDir()
 	p := must.Get(rounds.New(federated.PSGM{
 		Setting: federated.Setting{
-			Loss: must.Get(loss.Parse("ridge"))(t), Silos: []int{7, 5, 4}, Rounds: 4, StepSize: 0.1, GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
+			Loss: must.Get(loss.Parse("ridge"))(t), Silos: []int{7, 5, 4}, Rounds: 4, StepSize: 0.1,
+			GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
 		},
 		Momentum: 0.5, Epsilon: 1, Account: federated.Unshuffled, Missing: 4,
 	}, 2, rounds.Columns{}))(t)
@@ -67,20 +69,26 @@ func TestRound(t *testing.T) {
 	}
 	for m, n := range p.Silos()[:2] {
 		records := must.Get(data.NewRecords(n, 2, make([]float64, 2*n), make([]float64, n)))(t)
-		write(filepath.Join("in", fmt.Sprintf("%d.reports", m)), must.Get(p.Answer(t.Context(), r, m, records, stream.Seeded(uint64(m))))(t))
+		write(filepath.Join("in", fmt.Sprintf("%d.reports", m)),
+			must.Get(p.Answer(t.Context(), r, m, records, stream.Seeded(uint64(m))))(t))
 	}
-	args := strings.Fields("--plan plan.json --round 0.round --reports in/*.reports --book book --shuffled 0.shuffled --out 1.round")
+	args := strings.Fields(
+		"--plan plan.json --round 0.round --reports in/*.reports --book book --shuffled 0.shuffled " +
+			"--out 1.round")
 	said, err := command(t, dir, args...)
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	for _, want := range []string{"without silos [3]", "the reports of 2 silos, shuffled: 12 of gradients, 0 of differences", "round 1 of 4 is next"} {
+	for _, want := range []string{"without silos [3]",
+		"the reports of 2 silos, shuffled: 12 of gradients, 0 of differences", "round 1 of 4 is next"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	}
-	next := must.Get(p.Aggregate(t.Context(), r, must.Get(os.ReadFile(filepath.Join(dir, "0.shuffled")))(t)))(t)
-	if got := must.Get(os.ReadFile(filepath.Join(dir, "1.round")))(t); !bytes.Equal(got, must.Get(next.Encode())(t)) {
+	next := must.Get(p.Aggregate(t.Context(), r,
+		must.Get(os.ReadFile(filepath.Join(dir, "0.shuffled")))(t)))(t)
+	if got := must.Get(os.ReadFile(filepath.Join(dir, "1.round")))(t); !bytes.Equal(got,
+		must.Get(next.Encode())(t)) {
 		t.Errorf("the next round is %s", got)
 	}
 	write("other", []byte("what silos have answered"))
@@ -104,14 +112,17 @@ func TestRound(t *testing.T) {
 		{6, with("--out", "other"), "--out"},
 		{6, with("--book", "plan.json"), "book"},
 	} {
-		if said, err := command(t, dir, tt.args...); exitOf(err) != tt.code || !strings.Contains(said, tt.want) {
+		if said, err := command(t, dir, tt.args...); exitOf(err) != tt.code ||
+			!strings.Contains(said, tt.want) {
 			t.Errorf("%q: %v, want exit %d: %q, want %q", tt.args, err, tt.code, said, tt.want)
 		}
 	}
 	// Other reports of a round that the book knows.
 	records := must.Get(data.NewRecords(7, 2, make([]float64, 14), make([]float64, 7)))(t)
-	write(filepath.Join("in", "0.reports"), must.Get(p.Answer(t.Context(), r, 0, records, stream.Seeded(9)))(t))
-	if said, err := command(t, dir, args...); exitOf(err) != 7 || !strings.Contains(said, "hint: use what was released then") {
+	write(filepath.Join("in", "0.reports"),
+		must.Get(p.Answer(t.Context(), r, 0, records, stream.Seeded(9)))(t))
+	if said, err := command(t, dir, args...); exitOf(err) != 7 ||
+		!strings.Contains(said, "hint: use what was released then") {
 		t.Errorf("other reports: %v: %s", err, said)
 	}
 }

@@ -19,50 +19,86 @@ var (
 	payment  = frame.Group("Who pays")
 
 	votesFiles frame.Paths
-	table      = output.String("table", "", "`file` of the noise function, or of the table of many classes, from darrm solve --out (required); it is certified again")
-	out        = output.String("out", "", "`file` for the labels (required but with --dry-run), whose form goes by its name, such as labels.parquet or labels.csv.gz")
-	shardRows  = output.Int("shard-rows", darrmbeam.DefaultShardRows, "queries that are answered together")
-	force      = output.Bool("force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
-	dryRun     = output.Bool("dry-run", false, "read the votes and say what the release would cost; release and charge nothing")
+	table      = output.String("table", "",
+		"`file` of the noise function, or of the table of many classes, from darrm solve --out "+
+			"(required); it is certified again")
+	out = output.String("out", "",
+		"`file` for the labels (required but with --dry-run), whose form goes by its name, such as "+
+			"labels.parquet or labels.csv.gz")
+	shardRows = output.Int("shard-rows", darrmbeam.DefaultShardRows,
+		"queries that are answered together")
+	force = output.Bool("force", false,
+		"without --ledger: replace --out by a new draw. Nobody accounts for the two")
+	dryRun = output.Bool("dry-run", false,
+		"read the votes and say what the release would cost; release and charge nothing")
 
 	// What is stated of the teachers; a flag that is not set says nothing.
-	epsilon      = teachers.Float64("eps", 0, "ε of each teacher: a table for another is refused. If --eps, --teacher-delta, --affected or --data is stated, all are compared")
+	epsilon = teachers.Float64("eps", 0,
+		"ε of each teacher: a table for another is refused. If --eps, --teacher-delta, --affected or "+
+			"--data is stated, all are compared")
 	teacherDelta = teachers.Float64("teacher-delta", 0, "Δ of each teacher")
-	affected     = teachers.Int("affected", 0, "how many teachers one person's record can reach (default all)")
-	data         = teachers.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
-	records      = teachers.Int("records", 0, "how many records the teachers were trained on, if it is public: a total δ of 1/records or more is then called worthless")
-	neighbours   = teachers.String("neighbours", "replace", `which datasets differ by one person in the teachers' promise: "replace" a record, or "add-remove" one`)
-	slack        = payment.Float64("slack", 0, "δ' that the composition of fresh answers may spend (default 1e-6, or 0 where the answers have δ = 0)")
+	affected     = teachers.Int("affected", 0,
+		"how many teachers one person's record can reach (default all)")
+	data    = teachers.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
+	records = teachers.Int("records", 0,
+		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+
+			"more is then called worthless")
+	neighbours = teachers.String("neighbours", "replace",
+		`which datasets differ by one person in the teachers' promise: "replace" a record, or "add-remove" one`)
+	slack = payment.Float64("slack", 0,
+		"δ' that the composition of fresh answers may spend (default 1e-6, or 0 where the answers "+
+			"have δ = 0)")
 
 	read   darrmbeam.ReadOptions
 	charge darrmbeam.Charge
 )
 
 func init() {
-	input.Var(&votesFiles, "votes", "`file` or pattern of votes (required); may be given several times")
-	input.StringVar(&read.Format, "format", "", "format of the votes (default: by the name of a local file, else csv)")
-	input.StringVar(&read.Compression, "compression", "", "compression of the votes (default: by the name of a local file, else none)")
-	input.StringVar(&read.Header, "header", "", `whether the first row names the columns: "auto", "yes" or "no"`)
-	input.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, "counts": a column of counts per class; arrays also "teachers": a row per teacher`)
-	input.StringVar(&read.Classes, "classes", "", "what a vote can be, in order, separated by commas; as many as the table has (default 0,1)")
-	input.StringVar(&read.IDColumn, "id-column", "", `name or position of the column of query ids, "-" for none`)
-	input.StringVar(&read.LabelColumn, "label-column", "", `name or position of the column of true labels, "-" for none`)
-	input.StringVar(&read.VoteColumns, "vote-columns", "", "names or positions of the columns of votes, separated by commas; others are not read. Needed where the names of the table's K columns say that not all of them are votes")
-	payment.StringVar(&charge.Ledger, "ledger", "", "charge this ledger (darrm budget init) before a label is drawn: a `file`, or postgres://…")
-	payment.StringVar(&charge.RequestID, "request-id", "", "name of this release in the ledger; a name is charged and answered once")
-	payment.StringVar(&charge.Teachers, "teachers", "", `"fresh": each vote is a new run of a private mechanism, or "frozen": each teacher's training was private, and it votes ever after; needed to charge a ledger`)
-	payment.StringVar(&charge.Ensemble, "ensemble", "", "name of the teachers in the ledger; frozen ones need it")
-	payment.StringVar(&charge.EnsembleDigest, "ensemble-digest", "", "any text that identifies the teachers; once stated it is required, and it verifies nothing")
-	payment.StringVar(&charge.Draw, "draw", "", "name of these votes of fresh teachers (default: the request id)")
-	payment.BoolVar(&charge.VotesCastAnew, "votes-cast-anew", false, "state that fresh teachers cast these votes for this draw, should they equal those of an earlier one")
+	input.Var(&votesFiles, "votes",
+		"`file` or pattern of votes (required); may be given several times")
+	input.StringVar(&read.Format, "format", "",
+		"format of the votes (default: by the name of a local file, else csv)")
+	input.StringVar(&read.Compression, "compression", "",
+		"compression of the votes (default: by the name of a local file, else none)")
+	input.StringVar(&read.Header, "header", "",
+		`whether the first row names the columns: "auto", "yes" or "no"`)
+	input.StringVar(&read.Layout, "layout", "",
+		`"wide": a column per teacher, "counts": a column of counts per class; arrays also "teachers": a row per teacher`)
+	input.StringVar(&read.Classes, "classes", "",
+		"what a vote can be, in order, separated by commas; as many as the table has (default 0,1)")
+	input.StringVar(&read.IDColumn, "id-column", "",
+		`name or position of the column of query ids, "-" for none`)
+	input.StringVar(&read.LabelColumn, "label-column", "",
+		`name or position of the column of true labels, "-" for none`)
+	input.StringVar(&read.VoteColumns, "vote-columns", "",
+		"names or positions of the columns of votes, separated by commas; others are not read. Needed "+
+			"where the names of the table's K columns say that not all of them are votes")
+	payment.StringVar(&charge.Ledger, "ledger", "",
+		"charge this ledger (darrm budget init) before a label is drawn: a `file`, or postgres://…")
+	payment.StringVar(&charge.RequestID, "request-id", "",
+		"name of this release in the ledger; a name is charged and answered once")
+	payment.StringVar(&charge.Teachers, "teachers", "",
+		`"fresh": each vote is a new run of a private mechanism, or "frozen": each teacher's training was private, and it votes ever after; needed to charge a ledger`)
+	payment.StringVar(&charge.Ensemble, "ensemble", "",
+		"name of the teachers in the ledger; frozen ones need it")
+	payment.StringVar(&charge.EnsembleDigest, "ensemble-digest", "",
+		"any text that identifies the teachers; once stated it is required, and it verifies nothing")
+	payment.StringVar(&charge.Draw, "draw", "",
+		"name of these votes of fresh teachers (default: the request id)")
+	payment.BoolVar(&charge.VotesCastAnew, "votes-cast-anew", false,
+		"state that fresh teachers cast these votes for this draw, should they equal those of an "+
+			"earlier one")
 }
 
 func main() {
 	frame.Command{
-		About: "Release one private label for every query in files of votes, as darrm aggregate does, as a pipeline of Apache Beam: " +
-			"on this machine, or on any runner that Beam's Go SDK submits to. Nothing appears before all labels are there, and on any error nothing is written.",
-		Example: "--votes 'votes-*.csv' --table table.json --out labels.csv --ledger budget.ledger --request-id march --teachers fresh",
-		Input:   "votes", Repeated: "answering", Run: run,
+		About: "Release one private label for every query in files of votes, as darrm aggregate does, " +
+			"as a pipeline of Apache Beam: " +
+			"on this machine, or on any runner that Beam's Go SDK submits to. Nothing appears before all " +
+			"labels are there, and on any error nothing is written.",
+		Example: "--votes 'votes-*.csv' --table table.json --out labels.csv --ledger budget.ledger " +
+			"--request-id march --teachers fresh",
+		Input: "votes", Repeated: "answering", Run: run,
 	}.Main()
 }
 
@@ -92,7 +128,8 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 		}
 		tell(&q.Summary)
 		return frame.Print(func(w *terminal.Page) error {
-			return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"}, Rows: q.Rows()})
+			return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"},
+				Rows: q.Rows()})
 		})
 	}
 	r, err := darrmbeam.Run(ctx, job)
@@ -100,7 +137,8 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 	case r == nil:
 		return err
 	case r.Before:
-		frame.Say("request %q was released before: its labels are in %s, unchanged", charge.RequestID, *out)
+		frame.Say("request %q was released before: its labels are in %s, unchanged", charge.RequestID,
+			*out)
 		return err
 	}
 	frame.Say("%d labels from K = %d teachers", r.Queries, r.Problem.K)

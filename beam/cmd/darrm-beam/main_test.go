@@ -45,8 +45,10 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 // votesArgs release the example's votes, in a folder.
 func votesArgs(dir string) []string {
-	return []string{"--votes", "../testdata/mnist-5v8/votes.csv", "--table", "testdata/table.json", "--eps", "0.13577", "--teacher-delta", "1e-4",
-		"--out", filepath.Join(dir, "labels.csv"), "--temp", filepath.Join(dir, "temp"), "--key-dir", filepath.Join(dir, "keys")}
+	return []string{"--votes", "../testdata/mnist-5v8/votes.csv", "--table", "testdata/table.json",
+		"--eps", "0.13577", "--teacher-delta", "1e-4",
+		"--out", filepath.Join(dir, "labels.csv"), "--temp", filepath.Join(dir, "temp"), "--key-dir",
+		filepath.Join(dir, "keys")}
 }
 
 // newFolder has a folder for temporary files and one for keys.
@@ -74,7 +76,8 @@ func checkClean(t *testing.T, dir string) {
 // paid makes a ledger, and returns the flags that charge it.
 func paid(t *testing.T, location string, eps float64, id string) []string {
 	t.Helper()
-	if _, err := ledger.Create(t.Context(), location, must.Get(ledger.NewBudget(eps, 0.999))(t), ledger.ReplaceOne); err != nil {
+	if _, err := ledger.Create(t.Context(), location, must.Get(ledger.NewBudget(eps, 0.999))(t),
+		ledger.ReplaceOne); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"--ledger", location, "--request-id", id, "--teachers", "fresh"}
@@ -110,13 +113,15 @@ func TestREADME(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	for _, want := range []string{"1866 labels from K = 11 teachers", "votes: t1 … t11 (11 columns); id: query; truth: label"} {
+	for _, want := range []string{"1866 labels from K = 11 teachers",
+		"votes: t1 … t11 (11 columns); id: query; truth: label"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	}
 	b := must.Get(os.ReadFile(out))(t)
-	if lines := strings.Count(string(b), "\n"); lines != 1867 || !strings.HasPrefix(string(b), "query,label\n0,") {
+	if lines := strings.Count(string(b), "\n"); lines != 1867 ||
+		!strings.HasPrefix(string(b), "query,label\n0,") {
 		t.Errorf("%d lines", lines)
 	}
 }
@@ -127,7 +132,8 @@ func TestDryRun(t *testing.T) {
 	book := filepath.Join(dir, "ledger")
 	args := with(votesArgs(dir), paid(t, book, 1e4, "march")...)
 	code, out, said := command(t, with(args, "--dry-run")...)
-	if code != 0 || !strings.Contains(out, "233.008") || !strings.Contains(out, "dry run") || !strings.Contains(said, "one label:") {
+	if code != 0 || !strings.Contains(out, "233.008") || !strings.Contains(out, "dry run") ||
+		!strings.Contains(said, "one label:") {
 		t.Errorf("exit %d\n%s\n%s", code, out, said)
 	}
 	if h := history(t, book); len(h) != 0 {
@@ -137,7 +143,8 @@ func TestDryRun(t *testing.T) {
 		t.Error("there is an output")
 	}
 	checkClean(t, dir)
-	if code, _, said = command(t, with(args, "--dry_run")...); code != 2 || !strings.Contains(said, "--dry-run prices a release") {
+	if code, _, said = command(t, with(args, "--dry_run")...); code != 2 ||
+		!strings.Contains(said, "--dry-run prices a release") {
 		t.Errorf("the SDK's --dry_run: exit %d, %s", code, said)
 	}
 	if h := history(t, book); len(h) != 0 {
@@ -145,7 +152,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// Every failure has the exit code of darrm's kind of it, and leaves no output, no key and nothing that is temporary.
+// Every failure has the exit code of darrm's kind of it, and leaves no output, no key and nothing
+// that is temporary.
 func TestExitCodes(t *testing.T) {
 	dir := newFolder(t)
 	good := votesArgs(dir)
@@ -183,18 +191,23 @@ func TestExitCodes(t *testing.T) {
 		{2, with(good, "--neighbours", "both"), "neighbours"},
 		{2, with(good, "--attempts", "-1"), "attempts"},
 		{2, with(good, "--out", filepath.Join(dir, "labels.xlsx")), "neither read nor written"},
-		{2, with(good, "--key-dir", "", "--runner", "flink", "--environment_type", "docker"), "--key-dir is missing"},
+		{2, with(good, "--key-dir", "", "--runner", "flink", "--environment_type", "docker"),
+			"--key-dir is missing"},
 		{2, with(good, "--runner", "flink", "--environment_type", "docker"), "--endpoint is missing"},
 		{2, with(good, "--runner", "none"), "--runner"},
-		{2, with(good, "--runner", "universal", "--environment_type", "loopback", "--endpoint", "localhost:1", "--async"), "async"},
+		{2, with(good, "--runner", "universal", "--environment_type", "loopback", "--endpoint",
+			"localhost:1", "--async"), "async"},
 		{3, with(good, "--table", filepath.Join(dir, "none")), "no such file"},
 		{3, with(good, "--votes", filepath.Join(dir, "none")), "no such file"},
 		{3, with(good, "--votes", pipe), "no regular file"},
 		{3, with(good, "--table", pipe), pipe},
 		{3, with(good, "--votes", file("bad.csv", "query,t1,t2\nx,0,2\n")), "bad.csv"},
 		{3, with(good, "--table", file("bad.json", "{}")), "table"},
-		{3, with(good, "--ledger", filepath.Join(dir, "none"), "--request-id", "a", "--teachers", "fresh"), "no ledger"},
-		{4, with(good, "--table", file("lie.json", strings.Replace(string(must.Get(os.ReadFile(table))(t)), `"m": 3`, `"m": 1`, 1))), ""},
+		{3, with(good, "--ledger", filepath.Join(dir, "none"), "--request-id", "a", "--teachers",
+			"fresh"), "no ledger"},
+		{4, with(good, "--table",
+			file("lie.json", strings.Replace(string(must.Get(os.ReadFile(table))(t)), `"m": 3`, `"m": 1`,
+				1))), ""},
 		{6, with(good, "--out", filepath.Join(dir, "none", "labels.csv")), "no folder"},
 		{6, with(good, "--temp", filepath.Join(dir, "none")), "--temp"},
 		{6, with(good, "--key-dir", filepath.Join(dir, "none")), "--key-dir"},
@@ -202,7 +215,8 @@ func TestExitCodes(t *testing.T) {
 		{8, with(good, torn...), "damaged"},
 	} {
 		code, out, said := command(t, tt.args...)
-		if code != tt.code || !strings.Contains(said, tt.want) || out != "" || strings.Count(said, "\n") > 2 {
+		if code != tt.code || !strings.Contains(said, tt.want) || out != "" ||
+			strings.Count(said, "\n") > 2 {
 			t.Errorf("%q: exit %d, want %d and %q: %s%s", tt.args, code, tt.code, tt.want, out, said)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Processes that are asked for one request at once: one is charged and releases, the others are refused, and the ledger has one
-// charge and one result, that of the labels that are out.
+// Processes that are asked for one request at once: one is charged and releases, the others are
+// refused, and the ledger has one charge and one result, that of the labels that are out.
 func TestProcessesOnOneName(t *testing.T) {
 	book := filepath.Join(t.TempDir(), "ledger")
 	oneName(t, book, paid(t, book, 1e4, "march"))
@@ -66,9 +66,9 @@ func oneName(t *testing.T, location string, payment []string) {
 	}
 }
 
-// A command that is stopped, at any time, leaves no key and nothing that is temporary. What is noted is published, and what is not
-// noted is not; who asks again gets the labels that are there, or a refusal. Stops are at random times, over all the time that
-// a run takes.
+// A command that is stopped, at any time, leaves no key and nothing that is temporary. What is
+// noted is published, and what is not noted is not; who asks again gets the labels that are there,
+// or a refusal. Stops are at random times, over all the time that a run takes.
 func TestStops(t *testing.T) {
 	stops := 4
 	if os.Getenv("DARRM_LONG") == "1" {
@@ -102,15 +102,17 @@ func TestStops(t *testing.T) {
 		h := history(t, book)
 		noted := len(h) == 2 && h[1].Result == ledger.Digest(sha256.Sum256(b))
 		if noted != (err == nil) || noted != (code == 0) || len(h) == 2 && !noted {
-			t.Errorf("stopped after %v: exit %d, entries %+v, %d bytes, %v: %s", after, code, h, len(b), err, &said)
+			t.Errorf("stopped after %v: exit %d, entries %+v, %d bytes, %v: %s", after, code, h, len(b), err,
+				&said)
 		}
 		checkClean(t, dir)
 	}
 	t.Logf("a run takes %v; exit codes %v", takes, ends)
 }
 
-// Workers in processes of their own, which the SDK's boot program starts, run the file that --worker_binary names, and find the key
-// in --key-dir; without one they are refused. Their files are as the README has them.
+// Workers in processes of their own, which the SDK's boot program starts, run the file that
+// --worker_binary names, and find the key in --key-dir; without one they are refused. Their files
+// are as the README has them.
 func TestWorkerBinary(t *testing.T) {
 	dir := newFolder(t)
 	boot := filepath.Join(dir, "boot")
@@ -119,14 +121,17 @@ func TestWorkerBinary(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	// Prism wraps the worker's id in quotes, which the boot program takes for a part of it. That one leaves a file where it runs.
+	// Prism wraps the worker's id in quotes, which the boot program takes for a part of it. That one
+	// leaves a file where it runs.
 	command := filepath.Join(dir, "boot.sh")
-	script := fmt.Sprintf("#!/bin/sh\nfor a do shift; set -- \"$@\" \"$(printf %%s \"$a\" | tr -d \"'\")\"; done\n"+
-		"cd %s && exec %s --semi_persist_dir=%s \"$@\" >>boot.log 2>&1\n", dir, boot, dir)
+	script := fmt.Sprintf(
+		"#!/bin/sh\nfor a do shift; set -- \"$@\" \"$(printf %%s \"$a\" | tr -d \"'\")\"; done\n"+
+			"cd %s && exec %s --semi_persist_dir=%s \"$@\" >>boot.log 2>&1\n", dir, boot, dir)
 	if err := os.WriteFile(command, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := with(votesArgs(dir), "--environment_type", "process", "--environment_config", fmt.Sprintf(`{"command": %q}`, command),
+	args := with(votesArgs(dir), "--environment_type", "process", "--environment_config",
+		fmt.Sprintf(`{"command": %q}`, command),
 		"--worker_binary", must.Get(os.Executable())(t), "--attempt-timeout", "2m")
 	cmd := program(t, args...)
 	out, err := cmd.CombinedOutput()
@@ -140,7 +145,8 @@ func TestWorkerBinary(t *testing.T) {
 	}
 	checkClean(t, dir)
 	cmd = program(t, with(args, "--worker_binary", filepath.Join(dir, "none"))...)
-	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "--worker_binary") {
+	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 3 ||
+		!strings.Contains(string(out), "--worker_binary") {
 		t.Errorf("a worker that is not there: %v: %s", err, out)
 	}
 }

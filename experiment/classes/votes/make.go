@@ -74,7 +74,8 @@ func vote(dir string, classes []int, every int) (votes [][]int, truth []int) {
 		plan, err := teachers.NewPlan(context.Background(), teachers.Config{
 			Parts: parts,
 			Teacher: shuffled.Config{
-				Task: loss.Logistic{}, Method: shuffled.ShuffleG, Epochs: 10, Order: iteration.Reshuffled, // no noise: no privacy
+				// no noise: no privacy
+				Task: loss.Logistic{}, Method: shuffled.ShuffleG, Epochs: 10, Order: iteration.Reshuffled,
 				StepSize: 0.01, Clip: math.Inf(1),
 			},
 		}, records, nil)
@@ -152,12 +153,14 @@ func write(name string, votes [][]int, truth []int, classes int) {
 	check(z.Close())
 	check(os.WriteFile(filepath.Join(os.Args[2], name+".csv.gz"), b.Bytes(), 0o666))
 	n := float64(len(votes))
-	log.Printf("%-20s %5d queries, plurality right on %.2f %%, has %.2f %% of the votes, %d bytes", name, len(votes), 100*float64(right)/n, 100*float64(agree)/n/float64(len(votes[0])), b.Len())
+	log.Printf("%-20s %5d queries, plurality right on %.2f %%, has %.2f %% of the votes, %d bytes",
+		name, len(votes), 100*float64(right)/n, 100*float64(agree)/n/float64(len(votes[0])), b.Len())
 }
 
-// images returns every so many of the images of some classes: means of squares of pixels, in [-1, 1],
-// beside a constant; and the labels as places in classes.
-func images(ctx context.Context, dir, part string, classes []int, every int) (features []float64, labels []int) {
+// images returns every so many of the images of some classes: means of squares of pixels, in [-1,
+// 1], beside a constant; and the labels as places in classes.
+func images(ctx context.Context, dir, part string, classes []int,
+	every int) (features []float64, labels []int) {
 	set, err := data.ReadLabelledImages(ctx, dir, part)
 	check(err)
 	size := set.Rows * set.Columns

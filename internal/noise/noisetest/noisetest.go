@@ -35,7 +35,8 @@ func Check(observed []int, law []float64) error {
 		if err := compare(fmt.Sprintf("outcome %d", i), x, n, law[i], limit); err != nil {
 			return err
 		}
-		if err := compare(fmt.Sprintf("outcomes up to %d", i), seen, n, min(1, below), limit); err != nil {
+		if err := compare(fmt.Sprintf("outcomes up to %d", i), seen, n, min(1, below), limit); err !=
+			nil {
 			return err
 		}
 	}

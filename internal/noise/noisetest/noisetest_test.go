@@ -19,7 +19,8 @@ func TestCheck(t *testing.T) {
 		}
 		return out
 	}
-	for seed := range uint64(200) { // 200 tests: a false alarm with probability 2e-4 at most, and seeded
+	// 200 tests: a false alarm with probability 2e-4 at most, and seeded
+	for seed := range uint64(200) {
 		if err := Check(draw(seed, 20_000, law), law); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}

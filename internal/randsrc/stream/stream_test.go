@@ -32,7 +32,8 @@ func checkNormals(fill func(z []float64)) error {
 	for _, m := range []struct {
 		name                 string
 		got, want, deviation float64
-	}{{"mean", m1, 0, 1}, {"variance", m2, 1, math.Sqrt(2)}, {"third moment", m3, 0, math.Sqrt(15)}, {"fourth moment", m4, 3, math.Sqrt(96)}} {
+	}{{"mean", m1, 0, 1}, {"variance", m2, 1, math.Sqrt(2)}, {"third moment", m3, 0, math.Sqrt(15)},
+		{"fourth moment", m4, 3, math.Sqrt(96)}} {
 		if math.Abs(m.got-m.want) > 5*m.deviation/math.Sqrt(n) {
 			return fmt.Errorf("%s = %g", m.name, m.got)
 		}
@@ -96,7 +97,8 @@ func TestZigguratTables(t *testing.T) {
 	tail := math.Sqrt(math.Pi/2) * math.Erfc(zigRight/math.Sqrt2)
 	must.Near(t, "base", zigRight*zig.height[1]+tail, zigArea, 1e-10)
 	for i := 1; i < zigLayers; i++ {
-		must.Near(t, fmt.Sprintf("layer %d", i), zig.width[i]*(1<<53)*(zig.height[i+1]-zig.height[i]), zigArea, 1e-8)
+		must.Near(t, fmt.Sprintf("layer %d", i), zig.width[i]*(1<<53)*(zig.height[i+1]-zig.height[i]),
+			zigArea, 1e-8)
 		if !(zig.height[i+1] > zig.height[i]) {
 			t.Errorf("heights do not grow at %d", i)
 		}

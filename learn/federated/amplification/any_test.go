@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// histograms returns the law of how often each of k symbols is sent, as a map from counts, for users who hold the symbols and
-// answer by randomised response of k values: the truth with odds e^ε₀ against each other symbol. It is a codebook with a cap of one.
+// histograms returns the law of how often each of k symbols is sent, as a map from counts, for
+// users who hold the symbols and answer by randomised response of k values: the truth with odds
+// e^ε₀ against each other symbol. It is a codebook with a cap of one.
 func histograms(held []int, k int, epsilon float64) map[[4]int]float64 {
 	law := map[[4]int]float64{{}: 1}
 	total := math.Exp(epsilon) + float64(k-1)
@@ -28,8 +29,9 @@ func histograms(held []int, k int, epsilon float64) map[[4]int]float64 {
 	return law
 }
 
-// Reports that are not one bit are priced by the clones of any ε₀-private report. The truth of randomised response with three and four values,
-// by enumeration of what all others hold, is never above that.
+// Reports that are not one bit are priced by the clones of any ε₀-private report. The truth of
+// randomised response with three and four values, by enumeration of what all others hold, is never
+// above that.
 func TestAnyReportIsBounded(t *testing.T) {
 	for _, v := range []struct{ n, k int }{{1, 3}, {2, 3}, {3, 4}, {5, 3}, {6, 4}} {
 		for _, eps := range []float64{0.3, 1, 3} {
@@ -56,7 +58,8 @@ func TestAnyReportIsBounded(t *testing.T) {
 							back += math.Pow(q[h], alpha) * math.Pow(a, 1-alpha)
 						}
 						if truth := math.Log(max(forth, back)) / (alpha - 1); truth > bound*(1+1e-12) {
-							t.Errorf("%+v, eps %g, alpha %g, others %v: %g above the bound %g", v, eps, alpha, others, truth, bound)
+							t.Errorf("%+v, eps %g, alpha %g, others %v: %g above the bound %g", v, eps, alpha, others,
+								truth, bound)
 						}
 					}
 				}

@@ -31,7 +31,8 @@ func TestBatchNumbers(t *testing.T) {
 		t.Errorf("paper: %v", err)
 	}
 	// At order 2 the believed worst case is the proved one.
-	must.Near(t, "order 2", rdp(t, batch(1000, 0.1, Numeric, 1), 2), rdp(t, batch(1000, 0.1, Ternary, 1), 2), 1e-4)
+	must.Near(t, "order 2", rdp(t, batch(1000, 0.1, Numeric, 1), 2),
+		rdp(t, batch(1000, 0.1, Ternary, 1), 2), 1e-4)
 	// With all records in the batch numeric is exact.
 	must.Near(t, "rate 1", rdp(t, batch(100, 1, Numeric, 1), 4), rdp(t, stream(100, 1), 4), 1e-3)
 }
@@ -53,7 +54,8 @@ func TestSteepestIsABound(t *testing.T) {
 			most = max(most, rho/orders[i])
 		}
 		if sup < most || sup > v.top*leading(v.reports, v.eps) {
-			t.Errorf("%+v: rho* = %g, at an order %g, leading order %g", v, sup, most, leading(v.reports, v.eps))
+			t.Errorf("%+v: rho* = %g, at an order %g, leading order %g", v, sup, most,
+				leading(v.reports, v.eps))
 		}
 	}
 }
@@ -136,20 +138,24 @@ func (s silo) worst(n, streams int, alpha float64) float64 {
 	return most
 }
 
-// The proof of Ternary read by a machine: batches of silos of up to 5 records with values of ±1 in one stream or two, every
-// dataset, every replacement, both directions. The truth is never above the bound. And the costs of two streams of
-// one batch do not add: the truth is up to 2.16 times the double of one stream's numeric figure.
+// The proof of Ternary read by a machine: batches of silos of up to 5 records with values of ±1 in
+// one stream or two, every dataset, every replacement, both directions. The truth is never above
+// the bound. And the costs of two streams of one batch do not add: the truth is up to 2.16 times
+// the double of one stream's numeric figure.
 func TestTernaryIsABound(t *testing.T) {
 	closest := 0.0
-	for _, v := range []struct{ n, b int }{{2, 1}, {3, 1}, {4, 1}, {6, 1}, {3, 2}, {4, 2}, {5, 2}, {4, 3}, {6, 3}, {5, 4}} {
+	for _, v := range []struct{ n, b int }{{2, 1}, {3, 1}, {4, 1}, {6, 1}, {3, 2}, {4, 2}, {5, 2},
+		{4, 3}, {6, 3}, {5, 4}} {
 		for _, eps := range []float64{0.05, 0.2, 1, 2, 4, 8} {
 			s := silo{batch: v.b, epsilon: eps}
 			for _, alpha := range []int{2, 3, 4, 5, 8, 16, 40} {
 				for streams := 1; streams <= 2; streams++ {
-					r := Round{Mode: Ternary, Streams: streams, Reports: v.b, Epsilon: eps, OneBit: true, Rate: float64(v.b) / float64(v.n)}
+					r := Round{Mode: Ternary, Streams: streams, Reports: v.b, Epsilon: eps, OneBit: true,
+						Rate: float64(v.b) / float64(v.n)}
 					truth, bound := s.worst(v.n, streams, float64(alpha)), rdp(t, r, float64(alpha))
 					if truth > bound*(1+1e-12) {
-						t.Errorf("%+v, eps = %g, alpha = %d, %d streams: %g above the bound %g", v, eps, alpha, streams, truth, bound)
+						t.Errorf("%+v, eps = %g, alpha = %d, %d streams: %g above the bound %g", v, eps, alpha,
+							streams, truth, bound)
 					}
 					closest = max(closest, truth/bound)
 				}
@@ -158,11 +164,13 @@ func TestTernaryIsABound(t *testing.T) {
 	}
 	t.Logf("the truth is up to %.3f of the bound", closest)
 	s := silo{batch: 1, epsilon: 2}
-	doubled := 2 * rdp(t, Round{Mode: Numeric, Streams: 1, Reports: 1, Epsilon: 2, OneBit: true, Rate: 0.25}, 2)
+	doubled := 2 * rdp(t, Round{Mode: Numeric, Streams: 1, Reports: 1, Epsilon: 2, OneBit: true,
+		Rate: 0.25}, 2)
 	must.Near(t, "joint truth over the double", s.worst(4, 2, 2)/doubled, 2.16, 0.01)
 }
 
-// Costs fall with more reports and rarer batches, are below all records' and above one stream's; batches of their own add.
+// Costs fall with more reports and rarer batches, are below all records' and above one stream's;
+// batches of their own add.
 func TestBatchOrders(t *testing.T) {
 	for _, alpha := range []float64{2, 3, 8, 32} {
 		one := rdp(t, batch(300, 0.05, Ternary, 1), alpha)
@@ -193,8 +201,10 @@ func TestModesRefuse(t *testing.T) {
 		want error
 	}{
 		{"sampled", batch(1000, 0.1, Exact, 1), errSampled},
-		{"any, ternary", Round{Mode: Ternary, Streams: 1, Reports: 100, Epsilon: 1, Rate: 0.1}, ErrReports},
-		{"any, numeric", Round{Mode: Numeric, Streams: 1, Reports: 100, Epsilon: 1, Rate: 0.1}, ErrReports},
+		{"any, ternary", Round{Mode: Ternary, Streams: 1, Reports: 100, Epsilon: 1, Rate: 0.1},
+			ErrReports},
+		{"any, numeric", Round{Mode: Numeric, Streams: 1, Reports: 100, Epsilon: 1, Rate: 0.1},
+			ErrReports},
 		{"shared, numeric", batch(1000, 0.1, Numeric, 2), errUnproved},
 		{"rate, tcdp", batch(1000, 0.11, TCDP, 1), errRate},
 		{"all, tcdp", batch(1000, 1, TCDP, 1), errRate},
@@ -211,8 +221,11 @@ func TestModesRefuse(t *testing.T) {
 		t.Errorf("an event of what is not proved: %v", err)
 	}
 	for _, r := range []Round{
-		{}, {Streams: 3, Reports: 1, Epsilon: 1}, {Streams: 1, Epsilon: 1}, {Streams: 1, Reports: 1}, {Streams: 1, Reports: 1, Epsilon: 33},
-		{Streams: 1, Reports: 1, Epsilon: 1, Rate: 1.5}, {Streams: 1, Reports: 1, Epsilon: 1, Rate: math.NaN()}, {Streams: 1, Reports: 1, Epsilon: math.NaN()}, {Mode: "best", Streams: 1, Reports: 1, Epsilon: 1},
+		{}, {Streams: 3, Reports: 1, Epsilon: 1}, {Streams: 1, Epsilon: 1}, {Streams: 1, Reports: 1},
+		{Streams: 1, Reports: 1, Epsilon: 33},
+		{Streams: 1, Reports: 1, Epsilon: 1, Rate: 1.5},
+		{Streams: 1, Reports: 1, Epsilon: 1, Rate: math.NaN()},
+		{Streams: 1, Reports: 1, Epsilon: math.NaN()}, {Mode: "best", Streams: 1, Reports: 1, Epsilon: 1},
 	} {
 		if _, err := r.RDP(2); err == nil {
 			t.Errorf("%+v accepted", r)
@@ -224,7 +237,8 @@ func TestModesRefuse(t *testing.T) {
 	for _, v := range []struct {
 		r     Round
 		alpha float64
-	}{{stream(10, 1), 1}, {stream(10, 1), math.Inf(1)}, {batch(1000, 0.1, Ternary, 1), 2.5}, {batch(1000, 0.1, Ternary, 1), 257}} {
+	}{{stream(10, 1), 1}, {stream(10, 1), math.Inf(1)}, {batch(1000, 0.1, Ternary, 1), 2.5},
+		{batch(1000, 0.1, Ternary, 1), 257}} {
 		if _, err := v.r.RDP(v.alpha); err == nil {
 			t.Errorf("%v at %g", v.r, v.alpha)
 		}
@@ -234,8 +248,9 @@ func TestModesRefuse(t *testing.T) {
 	}
 }
 
-// Truncated CDP of one batch for two streams is of the joint mechanism: twice the divergence, for half of the orders. Batches of
-// their own add up and keep the orders. Both are never below Ternary.
+// Truncated CDP of one batch for two streams is of the joint mechanism: twice the divergence, for
+// half of the orders. Batches of their own add up and keep the orders. Both are never below
+// Ternary.
 func TestTwoStreamsOfTCDP(t *testing.T) {
 	r := Round{Mode: TCDP, Streams: 1, Reports: 200, Epsilon: 0.5, OneBit: true, Rate: 0.05}
 	at := func(streams int, apart bool) linear {

@@ -31,7 +31,8 @@ func newBlanket(reports int, epsilon float64, oneBit bool) blanket {
 		cover = 2 / (math.Exp(epsilon) + 1)
 	}
 	kappa := math.Tanh(epsilon / 2)
-	return blanket{min(reports, maxReports) - 1, cover * (1 - num.Margin), math.Min(kappa*(1+num.Margin), 1-0x1p-53)}
+	return blanket{min(reports, maxReports) - 1, cover * (1 - num.Margin),
+		math.Min(kappa*(1+num.Margin), 1-0x1p-53)}
 }
 
 // slice is one N: for s = N, N-2, … > 0 ascending the mean y = s/N of the signs, the
@@ -46,28 +47,30 @@ type slice struct {
 	buffer      []float64
 }
 
-// functional is E f(S/N) for a function f ≥ 0 whose mean does not grow with N, as f convex in y: the means
-// of N signs are a reversed martingale.
+// functional is E f(S/N) for a function f ≥ 0 whose mean does not grow with N, as f convex in y:
+// the means of N signs are a reversed martingale.
 type functional interface {
-	// powers returns c_2, c_4, c_6 and c_8 ≥ 0 such that f(y) less Σ c_i·y^i has a mean that does not grow with N
-	// either; none where f has no such series or it is of no use.
+	// powers returns c_2, c_4, c_6 and c_8 ≥ 0 such that f(y) less Σ c_i·y^i has a mean that does not
+	// grow with N either; none where f has no such series or it is of no use.
 	powers(b blanket) (c [4]float64, ok bool)
 	// growth bounds f: f(y) ≤ e^(logFactor + lambda·|y|).
 	growth(b blanket, n float64) (logFactor, lambda float64)
-	// least is the logarithm of a value that the mean is likely above: the sum may leave out what is far below.
+	// least is the logarithm of a value that the mean is likely above: the sum may leave out what is
+	// far below.
 	least(b blanket, n float64) float64
 	// logSum returns the logarithm of the sum of w·(f(y)+f(-y))/2 over the first m points.
 	logSum(s *slice, m int) float64
 }
 
-// logMeans returns ln E_C E_S f(S/N) of each functional, rounded up. The sum over S ends
-// where, by Chernoff's bound, what is left is below e^-36 of the value, and has that bound added: for s ≥ lambda
+// logMeans returns ln E_C E_S f(S/N) of each functional, rounded up. The sum over S ends where, by
+// Chernoff's bound, what is left is below e^-36 of the value, and has that bound added: for s ≥
+// lambda
 //
 //	E[e^{λ|S|/N}; |S| ≥ s] ≤ 2·e^{λs/N - s²/(2N)}
 //
-// The sum over C takes every value, in blocks [a, b]: the low moments of S/N, which are polynomials in
-// 1/N, for each value, and of what is left the value at a, which is above those within. Blocks are narrow
-// where they matter and double in the tails. So nothing is left out.
+// The sum over C takes every value, in blocks [a, b]: the low moments of S/N, which are polynomials
+// in 1/N, for each value, and of what is left the value at a, which is above those within. Blocks
+// are narrow where they matter and double in the tails. So nothing is left out.
 func (b blanket) logMeans(fs []functional) []float64 {
 	pmf := poissonbinom.Binomial(b.others, b.cover)
 	mode := 0
@@ -217,7 +220,8 @@ func (s *slice) fill(n int, b blanket, fs []functional) {
 // lowMoments returns E(S/N)^i for i = 2, 4, 6, 8.
 func lowMoments(n float64) [4]float64 {
 	x := 1 / n
-	return [4]float64{x, x * x * (3 - 2*x), x * x * x * (15 - 30*x + 16*x*x), x * x * x * x * (105 - 420*x + 588*x*x - 272*x*x*x)}
+	return [4]float64{x, x * x * (3 - 2*x), x * x * x * (15 - 30*x + 16*x*x),
+		x * x * x * x * (105 - 420*x + 588*x*x - 272*x*x*x)}
 }
 
 // logCentral returns ln(C(2m, m)/4^m): a product, or Stirling's series to 1e-16.
@@ -230,7 +234,8 @@ func logCentral(m int) float64 {
 		return math.Log(p)
 	}
 	x := 1 / float64(m)
-	return -0.5*math.Log(math.Pi*float64(m)) - x/8 + x*x*x/192 - x*x*x*x*x/640 + 17*math.Pow(x, 7)/14336
+	return -0.5*math.Log(math.Pi*float64(m)) - x/8 + x*x*x/192 - x*x*x*x*x/640 +
+		17*math.Pow(x, 7)/14336
 }
 
 // logAdd returns ln(e^a + e^b).

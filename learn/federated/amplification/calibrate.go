@@ -18,12 +18,14 @@ type Conversion string
 
 // The conversions. Improved is never larger, and the default.
 const (
-	Improved  Conversion = "improved"  // accountant.EpsilonFromRDP
-	Classical Conversion = "classical" // accountant.ClassicalEpsilonFromRDP: ρ + ln(1/δ)/(α-1), which publications use
+	Improved Conversion = "improved" // accountant.EpsilonFromRDP
+	// accountant.ClassicalEpsilonFromRDP: ρ + ln(1/δ)/(α-1), which publications use
+	Classical Conversion = "classical"
 )
 
 // Epsilon returns the smallest ε over the orders at δ of the charges together, and the order.
-func Epsilon(delta float64, c Conversion, charges ...accountant.Charge) (epsilon, alpha float64, err error) {
+func Epsilon(delta float64, c Conversion, charges ...accountant.Charge) (
+	epsilon, alpha float64, err error) {
 	if err := check.Within("delta", delta); err != nil {
 		return 0, 0, err
 	}
@@ -33,7 +35,8 @@ func Epsilon(delta float64, c Conversion, charges ...accountant.Charge) (epsilon
 	case Classical:
 		convert = accountant.ClassicalEpsilonFromRDP
 	default:
-		return 0, 0, fmt.Errorf("conversion = %q, but it must be one of %q", string(c), []Conversion{Improved, Classical})
+		return 0, 0, fmt.Errorf("conversion = %q, but it must be one of %q", string(c),
+			[]Conversion{Improved, Classical})
 	}
 	event, err := accountant.Compose(charges...)
 	if err != nil {
@@ -73,7 +76,9 @@ var ErrTarget = errors.New("no local epsilon meets the target")
 // Calibrate returns a local ε₀ in [1e-6, 32] and the cost of the charges for it, which is at most
 // the target. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode
 // refuses count as not meeting the target. ErrTarget wraps the refusal where there is none.
-func Calibrate(target accountant.Cost, c Conversion, charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost, err error) {
+func Calibrate(target accountant.Cost, c Conversion,
+	charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost,
+	err error) {
 	if err := checkTarget(target); err != nil {
 		return 0, accountant.Cost{}, err
 	}
@@ -90,9 +95,11 @@ func Calibrate(target accountant.Cost, c Conversion, charges func(epsilon float6
 		return math.Inf(1)
 	}
 	s := train.Search{Start: 1, Least: leastLocal, Most: largestLocal, Growing: true, Tolerance: 2e-5}
-	epsilon, central, err := train.Calibrate(context.Background(), target.Epsilon, s, func(e float64) (float64, error) { return at(e), nil })
+	epsilon, central, err := train.Calibrate(context.Background(), target.Epsilon, s,
+		func(e float64) (float64, error) { return at(e), nil })
 	if err != nil {
-		return 0, accountant.Cost{}, errors.Join(fmt.Errorf("epsilon %g at delta %g: %w", target.Epsilon, target.Delta, ErrTarget), refused)
+		return 0, accountant.Cost{}, errors.Join(fmt.Errorf("epsilon %g at delta %g: %w", target.Epsilon,
+			target.Delta, ErrTarget), refused)
 	}
 	return epsilon, accountant.Cost{Epsilon: central, Delta: target.Delta}, nil
 }

@@ -33,7 +33,8 @@ func TestClosedForm(t *testing.T) {
 		reports, streams int
 		eps, delta, want float64
 	}{
-		{16512, 999, 0.8, 1e-5, 0.5803291021}, {16512, 999, 0.4, 1e-5, 0.3114567648}, {16512, 999, 1.6, 1e-5, 1.033262102},
+		{16512, 999, 0.8, 1e-5, 0.5803291021}, {16512, 999, 0.4, 1e-5, 0.3114567648},
+		{16512, 999, 1.6, 1e-5, 1.033262102},
 		{1000, 1, 1, 1e-5, 3.163689376}, {100000, 200, 1, 1e-6, 2.434681952},
 	} {
 		got, err := ClosedForm(accountant.Cost{Epsilon: v.eps, Delta: v.delta}, v.reports, v.streams)
@@ -60,7 +61,8 @@ func TestClosedForm(t *testing.T) {
 // the target, and 10⁻³ more costs more, so it is the largest. The run here is a 25th of the whole,
 // which takes less time. That of the whole run is in package federated's TestCalibratedReports.
 func TestCalibrate(t *testing.T) {
-	for _, v := range []struct{ local, classical, improved float64 }{{0.4, 0.52595, 0.40939}, {0.8, 1.16723, 0.95677}, {1.6, 2.86338, 2.47425}} {
+	for _, v := range []struct{ local, classical, improved float64 }{{0.4, 0.52595, 0.40939},
+		{0.8, 1.16723, 0.95677}, {1.6, 2.86338, 2.47425}} {
 		charges, err := fullGradients(16512, 500)(v.local)
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +78,10 @@ func TestCalibrate(t *testing.T) {
 	for _, eps := range []float64{0.4, 0.8, 1.6} {
 		target := accountant.Cost{Epsilon: eps, Delta: 1e-5}
 		asked := 0
-		charges := func(e float64) ([]accountant.Charge, error) { asked++; return fullGradients(660, 20)(e) }
+		charges := func(e float64) ([]accountant.Charge, error) {
+			asked++
+			return fullGradients(660, 20)(e)
+		}
 		local, cost, err := Calibrate(target, Improved, charges)
 		if err != nil {
 			t.Fatal(err)
@@ -96,11 +101,14 @@ func TestCalibrate(t *testing.T) {
 
 func TestCalibrateEdges(t *testing.T) {
 	none := errors.New("no")
-	if _, _, err := Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-5}, "", func(float64) ([]accountant.Charge, error) { return nil, none }); !errors.Is(err, ErrTarget) || !errors.Is(err, none) {
+	if _, _, err := Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-5}, "",
+		func(float64) ([]accountant.Charge, error) { return nil, none }); !errors.Is(err, ErrTarget) ||
+		!errors.Is(err, none) {
 		t.Errorf("%v", err)
 	}
 	gaussian := func(e float64) ([]accountant.Charge, error) {
-		return []accountant.Charge{{Event: accountant.Gaussian{NoiseMultiplier: 1 / e, Neighbours: accountant.ReplaceOne}, Count: 1}}, nil
+		return []accountant.Charge{{Event: accountant.Gaussian{NoiseMultiplier: 1 / e,
+			Neighbours: accountant.ReplaceOne}, Count: 1}}, nil
 	}
 	for _, eps := range []float64{1e-7, 1e-3, 1, 50, 1e6} {
 		target := accountant.Cost{Epsilon: eps, Delta: 1e-5}
@@ -114,28 +122,33 @@ func TestCalibrateEdges(t *testing.T) {
 			t.Errorf("%g: only %v is used", eps, cost)
 		}
 	}
-	for _, target := range []accountant.Cost{{Epsilon: 0, Delta: 1e-5}, {Epsilon: 1}, {Epsilon: 1, Delta: 1}, {Epsilon: math.NaN(), Delta: 0.1}} {
+	for _, target := range []accountant.Cost{{Epsilon: 0, Delta: 1e-5}, {Epsilon: 1},
+		{Epsilon: 1, Delta: 1}, {Epsilon: math.NaN(), Delta: 0.1}} {
 		if _, _, err := Calibrate(target, "", gaussian); err == nil {
 			t.Errorf("%v", target)
 		}
 	}
-	if _, _, err := Epsilon(1e-5, "best", accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 1, Neighbours: accountant.ReplaceOne}, Count: 1}); err == nil {
+	if _, _, err := Epsilon(1e-5, "best",
+		accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 1,
+			Neighbours: accountant.ReplaceOne}, Count: 1}); err == nil {
 		t.Error("an unknown conversion")
 	}
 }
 
-// Drop-outs and colluders: who counts on 16,512 reports where 2,000 did not come or are the server's own
-// promises too little, and the honest number costs more in proportion.
+// Drop-outs and colluders: who counts on 16,512 reports where 2,000 did not come or are the
+// server's own promises too little, and the honest number costs more in proportion.
 func TestFewerHonestReportsCostMore(t *testing.T) {
 	all, honest := rdp(t, stream(16512, 0.58), 8), rdp(t, stream(16512-2000, 0.58), 8)
 	must.Near(t, "honest over all", honest/all, 16512./14512, 1e-3)
 }
 
-// Acceptance 10: at equal RDP the shuffled mean's deviation is that of central noise times √(π(1+e^ε₀)/4). The central
-// mechanism with sensitivity 2C/N and the same divergence at order 2 has σ² = (2C/N)²/(2ρ).
+// Acceptance 10: at equal RDP the shuffled mean's deviation is that of central noise times
+// √(π(1+e^ε₀)/4). The central mechanism with sensitivity 2C/N and the same divergence at order 2
+// has σ² = (2C/N)²/(2ρ).
 func TestPriceOfAnUntrustedServer(t *testing.T) {
 	const d = 101
-	for _, v := range []struct{ eps, want float64 }{{0.05, 1.266139}, {0.2, 1.317600}, {0.58, 1.475583}, {1, 1.704673}, {2, 2.560510}} {
+	for _, v := range []struct{ eps, want float64 }{{0.05, 1.266139}, {0.2, 1.317600},
+		{0.58, 1.475583}, {1, 1.704673}, {2, 2.560510}} {
 		rho := rdp(t, stream(16512, v.eps), 2) / 2
 		la, _ := math.Lgamma((d + 1) / 2.)
 		lb, _ := math.Lgamma(d / 2.)

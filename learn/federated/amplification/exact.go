@@ -6,20 +6,20 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// The exact divergence of one stream. In the blanket view (package comment) two records with vectors
-// x, x' give densities 1 + κS_x/N and 1 + κS_x'/N. At an angle θ the pairs of signs are
+// The exact divergence of one stream. In the blanket view (package comment) two records with
+// vectors x, x' give densities 1 + κS_x/N and 1 + κS_x'/N. At an angle θ the pairs of signs are
 // independent, each disagreeing with probability θ/π. The functional is E F(S_x, S_x') with
 //
 //	F(S, S') = a^α·b^(1-α),  a = 1 + κS/N,  b = 1 + κS'/N
 //
-// whose mixed derivative α(1-α)·a^(α-1)·b^-α·(κ/N)² is negative: turning an agreement into a disagreement
-// only increases its mean, so x' = -x is worst, and
+// whose mixed derivative α(1-α)·a^(α-1)·b^-α·(κ/N)² is negative: turning an agreement into a
+// disagreement only increases its mean, so x' = -x is worst, and
 //
 //	ε_RDP(α) ≤ ln E_C E_S[(1+κS/N)^α·(1-κS/N)^(1-α)] / (α-1)
 //
-// The same holds for max(0, a - e^ε·b), whose mean is δ(ε). Streams of one round of full gradients have
-// coins, seeds and permutations of their own: for fixed data their joint law is a product,
-// so their divergences add.
+// The same holds for max(0, a - e^ε·b), whose mean is δ(ε). Streams of one round of full gradients
+// have coins, seeds and permutations of their own: for fixed data their joint law is a product, so
+// their divergences add.
 
 // renyi is E(1+κy)^α(1-κy)^(1-α) - 1. The mean of y and -y is √(1-t²)·cosh((2α-1)·atanh t), t = κy.
 type renyi struct{ alpha float64 }

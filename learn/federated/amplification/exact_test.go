@@ -31,7 +31,8 @@ func TestExactTables(t *testing.T) {
 		eps, alpha  float64
 		want, close float64
 	}{
-		{1, 1, 2, 0.7353256640555, 1e-8}, {2, 1, 2, 0.58447424820, 1e-8}, {3, 1, 2, 0.47099728151, 1e-8}, {3, 1, 4.5, 0.74560210265, 1e-8},
+		{1, 1, 2, 0.7353256640555, 1e-8}, {2, 1, 2, 0.58447424820, 1e-8}, {3, 1, 2, 0.47099728151, 1e-8},
+		{3, 1, 4.5, 0.74560210265, 1e-8},
 		{1000, 1, 128, 0.102125, 1e-5}, {1000, 1, 512, 0.426393, 1e-5}, {1000, 1, 2048, 0.846966, 1e-5},
 		{1000, 2, 64, 0.340415, 1e-5}, {1000, 2, 128, 1.00229, 1e-5}, {1000, 2, 256, 1.50224, 1e-5},
 	} {
@@ -56,13 +57,15 @@ func TestExactTables(t *testing.T) {
 		{16512, 2, [4]float64{5.8946047e-4, 1.1789217e-3, 2.3578497e-3, 4.7157528e-3}},
 	} {
 		for i, want := range v.want {
-			must.Near(t, fmt.Sprintf("%+v, order %d", v, 2<<i), rdp(t, stream(v.reports, v.eps), float64(int(2)<<i)), want, 1e-6)
+			must.Near(t, fmt.Sprintf("%+v, order %d", v, 2<<i),
+				rdp(t, stream(v.reports, v.eps), float64(int(2)<<i)), want, 1e-6)
 		}
 	}
 	for _, v := range []struct {
 		reports   int
 		eps, want float64
-	}{{1000, 0.05, 2.04842e-3}, {1000, 0.1, 8.20117e-5}, {1000, 0.2, 2.26567e-9}, {16512, 0.02, 7.56547e-5}, {16512, 0.04, 5.0383e-8}} {
+	}{{1000, 0.05, 2.04842e-3}, {1000, 0.1, 8.20117e-5}, {1000, 0.2, 2.26567e-9},
+		{16512, 0.02, 7.56547e-5}, {16512, 0.04, 5.0383e-8}} {
 		delta, err := stream(v.reports, 1).Delta(v.eps)
 		if err != nil {
 			t.Fatal(err)
@@ -98,8 +101,8 @@ func divergence(p, q []float64, alpha float64) float64 {
 	return math.Log(sum) / (alpha - 1)
 }
 
-// Acceptance 6: for d = 1 the shuffled reports are their count, so the true loss is enumerated over how many others
-// hold +C. It is never above the bound, for up to 20 reports, in orders, and in δ.
+// Acceptance 6: for d = 1 the shuffled reports are their count, so the true loss is enumerated over
+// how many others hold +C. It is never above the bound, for up to 20 reports, in orders, and in δ.
 func TestExactIsABound(t *testing.T) {
 	worst := func(n int, eps float64, f func(p, q []float64) float64) float64 {
 		most := 0.0
@@ -130,14 +133,21 @@ func TestExactIsABound(t *testing.T) {
 					return d
 				})
 				if bound, err := stream(n, eps).Delta(e); err != nil || truth > bound*(1+1e-12)+1e-15 {
-					t.Errorf("n = %d, eps = %g: delta(%g) = %g above the bound %g, %v", n, eps, e, truth, bound, err)
+					t.Errorf("n = %d, eps = %g: delta(%g) = %g above the bound %g, %v", n, eps, e, truth, bound,
+						err)
 				}
 			}
 		}
 	}
-	must.Near(t, "worst, alpha 2", worst(10, 1, func(p, q []float64) float64 { return divergence(p, q, 2) }), 0.127433498, 1e-8)
-	must.Near(t, "worst, alpha 8", worst(10, 1, func(p, q []float64) float64 { return divergence(p, q, 8) }), 0.571066245, 1e-8)
-	must.Near(t, "worst, 20", worst(20, 0.5, func(p, q []float64) float64 { return divergence(p, q, 2) }), 0.012997916, 1e-8)
+	must.Near(t, "worst, alpha 2", worst(10, 1, func(p, q []float64) float64 {
+		return divergence(p, q, 2)
+	}), 0.127433498, 1e-8)
+	must.Near(t, "worst, alpha 8", worst(10, 1, func(p, q []float64) float64 {
+		return divergence(p, q, 8)
+	}), 0.571066245, 1e-8)
+	must.Near(t, "worst, 20", worst(20, 0.5, func(p, q []float64) float64 {
+		return divergence(p, q, 2)
+	}), 0.012997916, 1e-8)
 	must.Near(t, "bound, 20", rdp(t, stream(20, 0.5), 2), 0.0159479327, 1e-8)
 }
 
@@ -155,8 +165,8 @@ func direct(reports int, epsilon, alpha, cover float64) float64 {
 	return math.Log(sum) / (alpha - 1)
 }
 
-// A second way to the same number, at random parameters: never below it, and above by at most 1e-7, or what blocks cost
-// at large orders.
+// A second way to the same number, at random parameters: never below it, and above by at most 1e-7,
+// or what blocks cost at large orders.
 func TestExactAgainstTheDirectSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reports := rapid.IntRange(1, 400).Draw(t, "reports")
@@ -187,7 +197,8 @@ func TestCutsAreBounded(t *testing.T) {
 	for _, n := range []int{400, 1001, 5000} {
 		for _, eps := range []float64{0.1, 1, 3} {
 			b := newBlanket(10*n, eps, true)
-			for _, f := range []functional{renyi{1.5}, renyi{2}, renyi{30}, renyi{200}, moment{2}, moment{8}, moment{64}, believed{8, 0.9}} {
+			for _, f := range []functional{renyi{1.5}, renyi{2}, renyi{30}, renyi{200}, moment{2}, moment{8},
+				moment{64}, believed{8, 0.9}} {
 				var s slice
 				s.fill(n, b, []functional{f})
 				m, tail := s.cut(b, f)
@@ -227,8 +238,8 @@ func TestCutsAreBounded(t *testing.T) {
 	}
 }
 
-// Series of functionals: f less its low powers is a series of coefficients ≥ 0, so that its mean falls with N. The
-// remainder is compared with the next power's.
+// Series of functionals: f less its low powers is a series of coefficients ≥ 0, so that its mean
+// falls with N. The remainder is compared with the next power's.
 func TestPowers(t *testing.T) {
 	b := newBlanket(100, 1.3, true)
 	for _, f := range []functional{renyi{1.2}, renyi{2}, renyi{7.5}, moment{2}, moment{4}, moment{8}} {
@@ -279,8 +290,9 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// Acceptance 6: more reports cost less, higher orders and ε₀ more, and nothing is above ε₀. Acceptance 7: the leading
-// order is within 0.1 % for N_r ≥ 1000, ε₀ ≤ 1 and α ≤ 16. The table's own N_r = 1000 at ε₀ = 1 is 0.0004 off.
+// Acceptance 6: more reports cost less, higher orders and ε₀ more, and nothing is above ε₀.
+// Acceptance 7: the leading order is within 0.1 % for N_r ≥ 1000, ε₀ ≤ 1 and α ≤ 16. The table's
+// own N_r = 1000 at ε₀ = 1 is 0.0004 off.
 func TestExactOrders(t *testing.T) {
 	alphas := []float64{1.5, 2, 4, 8, 16}
 	for _, eps := range []float64{0.1, 0.5, 1, 2} {
@@ -312,8 +324,8 @@ func TestExactOrders(t *testing.T) {
 	}
 }
 
-// Blocks of the blanket's size are wider than one at 16,512 reports. The plain sum over each size, nine deviations wide, is never
-// above what they give, nor more than 0.3 % below.
+// Blocks of the blanket's size are wider than one at 16,512 reports. The plain sum over each size,
+// nine deviations wide, is never above what they give, nor more than 0.3 % below.
 func TestBlocksAreBounds(t *testing.T) {
 	const reports, eps = 16512, 0.58
 	alphas := []float64{2, 64, 300}

@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/learn/federated/amplification"
 )
 
-// Ten silos with 1,651 records in all train for 50 rounds; every record answers in every round, in two streams after
-// the first. Which ε₀ may a report have for (0.8, 1e-5)-DP of every record?
+// Ten silos with 1,651 records in all train for 50 rounds; every record answers in every round, in
+// two streams after the first. Which ε₀ may a report have for (0.8, 1e-5)-DP of every record?
 func ExampleCalibrate() {
 	run := func(epsilon float64) ([]accountant.Charge, error) {
 		round := amplification.Round{Streams: 1, Reports: 1651, Epsilon: epsilon, OneBit: true}
@@ -23,7 +23,8 @@ func ExampleCalibrate() {
 		}
 		return []accountant.Charge{{Event: first, Count: 1}, {Event: later, Count: 49}}, nil
 	}
-	local, cost, err := amplification.Calibrate(accountant.Cost{Epsilon: 0.8, Delta: 1e-5}, amplification.Classical, run)
+	local, cost, err := amplification.Calibrate(accountant.Cost{Epsilon: 0.8, Delta: 1e-5},
+		amplification.Classical, run)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -31,7 +32,8 @@ func ExampleCalibrate() {
 	fmt.Printf("a report of epsilon %.3f costs (%.3f, %g)\n", local, cost.Epsilon, cost.Delta)
 
 	// The published constants need a local epsilon of 1, and the whole run then costs more than 500.
-	paper := amplification.Round{Mode: amplification.Paper, Streams: 2, Reports: 1651, Epsilon: local, OneBit: true}
+	paper := amplification.Round{Mode: amplification.Paper, Streams: 2, Reports: 1651, Epsilon: local,
+		OneBit: true}
 	_, err = paper.Event()
 	fmt.Println(err)
 	// Output:

@@ -10,10 +10,11 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// LocalStep is one step of a silo's local phase: the mean over a batch, drawn uniformly without replacement from
-// its n records, of gradient differences of norm at most c, and c·σ·N(0, I) added. It costs the records of this
-// silo alone. A replaced record moves the mean by at most 2c/B, so the noise multiplier is σB/2.
-// The first step of a phase starts where it stands, has c = 0 and touches no data.
+// LocalStep is one step of a silo's local phase: the mean over a batch, drawn uniformly without
+// replacement from its n records, of gradient differences of norm at most c, and c·σ·N(0, I) added.
+// It costs the records of this silo alone. A replaced record moves the mean by at most 2c/B, so the
+// noise multiplier is σB/2. The first step of a phase starts where it stands, has c = 0 and touches
+// no data.
 //
 // Noise is drawn in floating point; what that may reveal is in internal/randsrc/stream.
 type LocalStep struct {
@@ -36,7 +37,8 @@ func (s LocalStep) RDP(alpha int) (float64, error) {
 		return 0, err
 	}
 	b := float64(s.Batch)
-	return accountant.FixedBatchRDP(s.Noise*b/2*(1-num.Margin), b/float64(s.Records)*(1+num.Margin*min(1, float64(s.Records-s.Batch))), alpha)
+	return accountant.FixedBatchRDP(s.Noise*b/2*(1-num.Margin),
+		b/float64(s.Records)*(1+num.Margin*min(1, float64(s.Records-s.Batch))), alpha)
 }
 
 // Event returns one step as an event for an accountant.Accountant.
@@ -55,7 +57,8 @@ func (s LocalStep) Event() (accountant.Event, error) {
 	if len(orders) == 0 {
 		return nil, fmt.Errorf("local step with noise %g: %w", s.Noise, accountant.ErrUnsupported)
 	}
-	return curve(fmt.Sprintf("a local step, noise %g, batch %d of %d", s.Noise, s.Batch, s.Records), orders, rho)
+	return curve(fmt.Sprintf("a local step, noise %g, batch %d of %d", s.Noise, s.Batch, s.Records),
+		orders, rho)
 }
 
 func checkTarget(target accountant.Cost) error {

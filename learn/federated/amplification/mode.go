@@ -14,8 +14,9 @@ type Mode string
 const (
 	Exact   Mode = "exact"   // the divergence in the blanket view, summed; all records take part
 	Ternary Mode = "ternary" // its series for batches, integer orders; OneBit only
-	TCDP    Mode = "tcdp"    // Exact's supremum of ε_RDP(α)/α, and the sampling theorem of truncated CDP
-	Paper   Mode = "paper"   // the published constants, c = 1536
+	// Exact's supremum of ε_RDP(α)/α, and the sampling theorem of truncated CDP
+	TCDP  Mode = "tcdp"
+	Paper Mode = "paper" // the published constants, c = 1536
 	// Numeric computes the believed worst case of a batch, checked by enumeration and not proved.
 	// It gives figures, and no Event.
 	Numeric Mode = "numeric"

@@ -6,8 +6,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// believed is E(1+κηy)^α(1+κy)^(1-α) - 1, η = 1-2γ: the record that would take the place points as x' does,
-// and x = -x'. Enumeration found nothing worse; at α = 2 it is Ternary's and proved.
+// believed is E(1+κηy)^α(1+κy)^(1-α) - 1, η = 1-2γ: the record that would take the place points as
+// x' does, and x = -x'. Enumeration found nothing worse; at α = 2 it is Ternary's and proved.
 type believed struct{ alpha, eta float64 }
 
 func (f believed) powers(blanket) (c [4]float64, ok bool) { return c, false }

@@ -18,11 +18,13 @@ type linear struct{ slope, low, high float64 }
 //	all records   streams·α·c·e^ε₀/N_r,                       high = N_r/(32·ε₀·e^ε₀)
 //	batches       streams·13·γ²·α·ρ,  ρ = c·e^ε₀/N_r,         high = ln(1/γ)/(4ρ), halved where one batch feeds two streams
 //
-// Conditions: ε₀ ≥ 1; for batches γ ≤ 0.1, ρ ≤ 0.1 (2ρ for a shared batch), c ≥ 16·ε₀·ln(1/γ). The sampling theorem for the joint mechanism of
-// a shared batch, with 2ρ, has the streams' sum as its figure but half of the orders; the source adds up the
-// streams as if their batches were independent.
+// Conditions: ε₀ ≥ 1; for batches γ ≤ 0.1, ρ ≤ 0.1 (2ρ for a shared batch), c ≥ 16·ε₀·ln(1/γ). The
+// sampling theorem for the joint mechanism of a shared batch, with 2ρ, has the streams' sum as its
+// figure but half of the orders; the source adds up the streams as if their batches were
+// independent.
 //
-// Sources: Feldman, McMillan and Talwar, Stronger Privacy Amplification by Shuffling (2023); Bun, Dwork, Rothblum and Steinke (2018).
+// Sources: Feldman, McMillan and Talwar, Stronger Privacy Amplification by Shuffling (2023); Bun,
+// Dwork, Rothblum and Steinke (2018).
 func (r Round) paper() (linear, error) {
 	if r.Epsilon < 1 {
 		return linear{}, fmt.Errorf("mode %s, local epsilon %.4g: %w", Paper, r.Epsilon, errLocalEpsilon)

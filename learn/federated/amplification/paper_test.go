@@ -38,12 +38,14 @@ func TestPaper(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Near(t, "coefficient", start.slope+999*l.slope, 0.109534319, 1e-8)
-	charges := []accountant.Charge{{Event: event(t, first), Count: 1}, {Event: event(t, both), Count: 999}}
+	charges := []accountant.Charge{{Event: event(t, first), Count: 1},
+		{Event: event(t, both), Count: 999}}
 	eps, alpha, err := Epsilon(1e-6, Classical, charges...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	must.Near(t, "epsilon", eps, 2.56984, 2e-3) // the curve's interpolation is above the line by up to 0.06 %
+	// the curve's interpolation is above the line by up to 0.06 %
+	must.Near(t, "epsilon", eps, 2.56984, 2e-3)
 	must.Near(t, "order", alpha, 12.23, 0.05)
 
 	large := Round{Mode: Paper, Streams: 1, Reports: 1_000_000, Epsilon: 1, Rate: 0.1}
@@ -52,7 +54,8 @@ func TestPaper(t *testing.T) {
 	}
 	must.Near(t, "orders", l.high, 137.87, 1e-4)
 	large.Streams, large.ApartBatches = 2, true
-	if eps, _, err = Epsilon(1e-5, Classical, accountant.Charge{Event: event(t, large), Count: 100}); err != nil {
+	if eps, _, err = Epsilon(1e-5, Classical, accountant.Charge{Event: event(t, large),
+		Count: 100}); err != nil {
 		t.Fatal(err)
 	}
 	must.Near(t, "epsilon", eps, 2.34446, 1e-3)
@@ -67,7 +70,8 @@ func TestPaper(t *testing.T) {
 		{"rho", Round{Mode: Paper, Streams: 1, Reports: 41_000, Epsilon: 1, Rate: 0.1}, errRho},
 		{"rho of both", Round{Mode: Paper, Streams: 2, Reports: 60_000, Epsilon: 1, Rate: 0.1}, errRho},
 		{"orders", Round{Mode: Paper, Streams: 1, Reports: 150, Epsilon: 1}, errOrders},
-		{"constant", Round{Mode: Paper, Streams: 1, Reports: math.MaxInt32, Epsilon: 10, Rate: 1e-8}, errConstant},
+		{"constant", Round{Mode: Paper, Streams: 1, Reports: math.MaxInt32, Epsilon: 10, Rate: 1e-8},
+			errConstant},
 	} {
 		if _, err := v.r.Event(); !errors.Is(err, v.want) || !errors.Is(err, ErrInapplicable) {
 			t.Errorf("%s: %v", v.name, err)
@@ -115,7 +119,8 @@ func TestPublishedLocalNoise(t *testing.T) {
 			must.Near(t, "order alpha", printed.Alpha, 15.3912, 1e-5)
 		}
 	}
-	if _, err := (PublishedLocal{10, 100, 20, 1, 1, accountant.Cost{Epsilon: 1, Delta: 1e-5}, false}).Noise(); !errors.Is(err, errRate) {
+	if _, err := (PublishedLocal{10, 100, 20, 1, 1, accountant.Cost{Epsilon: 1, Delta: 1e-5},
+		false}).Noise(); !errors.Is(err, errRate) {
 		t.Errorf("a fifth of the records: %v", err)
 	}
 }
@@ -143,7 +148,8 @@ func TestLocalStep(t *testing.T) {
 			must.Near(t, "local step", got, want, 1e-6)
 		}
 	}
-	for _, s := range []LocalStep{{}, {0, 1, 2}, {1, 3, 2}, {1, 0, 2}, {math.NaN(), 1, 2}, {math.Inf(1), 1, 2}} {
+	for _, s := range []LocalStep{{}, {0, 1, 2}, {1, 3, 2}, {1, 0, 2}, {math.NaN(), 1, 2},
+		{math.Inf(1), 1, 2}} {
 		if _, err := s.Event(); err == nil {
 			t.Errorf("%+v accepted", s)
 		}

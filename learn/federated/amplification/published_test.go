@@ -11,14 +11,15 @@ import (
 
 // What is published and stands beside the exact accounts in tests.
 
-// ClosedForm returns the ε₀ whose leading order is the target's, of a run of `streams` reports a record
-// in rounds of full gradients and N_r one-bit reports:
+// ClosedForm returns the ε₀ whose leading order is the target's, of a run of `streams` reports a
+// record in rounds of full gradients and N_r one-bit reports:
 //
 //	ρ = (√(ε+l) - √l)²,  l = ln(1/δ),  q = ρ·N_r/streams,  ε₀ = ln((2 + q + √(q²+8q))/2)
 //
 // It is to four digits what Calibrate returns by Classical, below 2 or so, and no proof.
 func ClosedForm(target accountant.Cost, reports, streams int) (float64, error) {
-	if err := cmp.Or(checkTarget(target), check.Whole("honest reports of a stream", reports, 1, 0), check.Whole("streams of a run", streams, 1, 0)); err != nil {
+	if err := cmp.Or(checkTarget(target), check.Whole("honest reports of a stream", reports, 1, 0),
+		check.Whole("streams of a run", streams, 1, 0)); err != nil {
 		return 0, err
 	}
 	rho, err := accountant.ZCDPFor(target)

@@ -13,12 +13,15 @@ import (
 
 // Round is one round of shuffled reports. What is not stated is the worst case.
 type Round struct {
-	Mode    Mode    // how it is accounted for; "" is the best certified mode
-	Streams int     // reports that a record sends: 1, or 2 in streams with permutations and seeds of their own
-	Reports int     // honest reports of each stream that were released, N_r ≥ 1; of unequal streams the fewer
+	Mode Mode // how it is accounted for; "" is the best certified mode
+	// reports that a record sends: 1, or 2 in streams with permutations and seeds of their own
+	Streams int
+	// honest reports of each stream that were released, N_r ≥ 1; of unequal streams the fewer
+	Reports int
 	Epsilon float64 // ε₀ of one report, in (0, 32]
 	OneBit  bool    // reports are report.OneBit's; otherwise any ε₀-private ones
-	Rate    float64 // γ = B/n in (0, 1], the largest of all silos; 0, unstated, is 1: all records take part
+	// γ = B/n in (0, 1], the largest of all silos; 0, unstated, is 1: all records take part
+	Rate float64
 	// ApartBatches gives each stream a batch of its own. Otherwise one batch feeds both.
 	ApartBatches bool
 }
@@ -81,14 +84,16 @@ func (r Round) applies() error {
 	case (m == Ternary || m == Numeric) && !r.OneBit:
 		return fmt.Errorf("mode %s: %w", m, ErrReports)
 	case m == Numeric && r.together() > 1:
-		return fmt.Errorf("mode %s, one batch for two streams, of which the costs do not add: %w", m, errUnproved)
+		return fmt.Errorf("mode %s, one batch for two streams, of which the costs do not add: %w", m,
+			errUnproved)
 	}
 	return nil
 }
 
 // RDP returns an upper bound on the Rényi divergence of order α that the round allows in its mode,
-// rounded up. Exact and Numeric take any α > 1, Ternary integers from 2 to 256, Paper and TCDP their
-// theorems' orders. It is ErrInapplicable where the mode proves nothing; Numeric's figure is no proof.
+// rounded up. Exact and Numeric take any α > 1, Ternary integers from 2 to 256, Paper and TCDP
+// their theorems' orders. It is ErrInapplicable where the mode proves nothing; Numeric's figure is
+// no proof.
 //
 // Cost: milliseconds for 10⁴ reports, half a second for 10⁶; Ternary a hundred times that.
 func (r Round) RDP(alpha float64) (float64, error) {
@@ -103,7 +108,8 @@ func (r Round) RDP(alpha float64) (float64, error) {
 		return all * numericRDP(r.blanket(), r.rate(), alpha), nil
 	case Ternary:
 		if alpha != math.Floor(alpha) || alpha > maxTernary {
-			return 0, &check.Error{Name: "order", Value: alpha, Rule: fmt.Sprintf("an integer from 2 to %d in mode %s", maxTernary, Ternary)}
+			return 0, &check.Error{Name: "order", Value: alpha,
+				Rule: fmt.Sprintf("an integer from 2 to %d in mode %s", maxTernary, Ternary)}
 		}
 		return r.ternary(int(alpha))(int(alpha)), nil
 	}
@@ -112,7 +118,8 @@ func (r Round) RDP(alpha float64) (float64, error) {
 		return 0, err
 	}
 	if alpha < l.low || alpha > l.high {
-		return 0, &check.Error{Name: "order", Value: alpha, Rule: fmt.Sprintf("from %g to %.6g in mode %s", l.low, l.high, r.mode())}
+		return 0, &check.Error{Name: "order", Value: alpha,
+			Rule: fmt.Sprintf("from %g to %.6g in mode %s", l.low, l.high, r.mode())}
 	}
 	return l.slope * alpha * (1 + num.Margin), nil
 }
@@ -138,15 +145,16 @@ func (r Round) ternary(top int) func(alpha int) float64 {
 	}
 }
 
-// Delta returns δ(ε) of one stream in which all records take part, rounded up. It is for a single round;
-// rounds are composed by their Events.
+// Delta returns δ(ε) of one stream in which all records take part, rounded up. It is for a single
+// round; rounds are composed by their Events.
 func (r Round) Delta(epsilon float64) (float64, error) {
 	r.Mode = Exact
 	if err := cmp.Or(r.check(), check.Epsilon("epsilon", epsilon), r.applies()); err != nil {
 		return 0, err
 	}
 	if r.Streams != 1 {
-		return 0, &check.Error{Name: "streams of a round", Value: r.Streams, Rule: "1: compose the events of two"}
+		return 0, &check.Error{Name: "streams of a round", Value: r.Streams,
+			Rule: "1: compose the events of two"}
 	}
 	return exactDelta(r.blanket(), epsilon), nil
 }
@@ -204,7 +212,8 @@ const maxKnown = 256
 
 // String names the theorem and the round.
 func (r Round) String() string {
-	text := fmt.Sprintf("%d × %d shuffled reports at epsilon %g, mode %s", r.Streams, r.Reports, r.Epsilon, r.mode())
+	text := fmt.Sprintf("%d × %d shuffled reports at epsilon %g, mode %s", r.Streams, r.Reports,
+		r.Epsilon, r.mode())
 	if r.rate() < 1 {
 		text += fmt.Sprintf(", batches of %g", r.Rate)
 	}
@@ -236,8 +245,8 @@ func (r Round) points() (orders, rho []float64, err error) {
 	return append(orders, l.high), append(rho, l.slope*l.high*(1+num.Margin)), nil
 }
 
-// orders are the orders of Exact's curve: α-1 in steps of an eighth, up to about where one round is best
-// converted at δ = 1e-20. Between two of them the accountant's interpolation is within 0.4 %.
+// orders are the orders of Exact's curve: α-1 in steps of an eighth, up to about where one round is
+// best converted at δ = 1e-20. Between two of them the accountant's interpolation is within 0.4 %.
 func (r Round) orders() []float64 {
 	high := 10 + 1.5*math.Sqrt(46/leading(r.Reports, r.Epsilon))
 	var out []float64
@@ -247,8 +256,8 @@ func (r Round) orders() []float64 {
 	return append(out, high)
 }
 
-// curve makes an event of divergences, which must rise with the order: what is larger at a lower order holds there
-// as well as at the higher one only if it is raised.
+// curve makes an event of divergences, which must rise with the order: what is larger at a lower
+// order holds there as well as at the higher one only if it is raised.
 func curve(theorem string, orders, rho []float64) (accountant.Event, error) {
 	points := make([]accountant.CurvePoint, len(orders))
 	last := 0.0

@@ -8,10 +8,12 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// tcdp returns the bound of a batch by truncated concentrated privacy: with ρ* at least ε_RDP(α)/α of the shuffled streams that
-// share a batch, for orders up to ω = ln(1/γ)/(2ρ*), the batch costs 13γ²·α·ρ* for α ≤ ln(1/γ)/(4ρ*), if γ ≤ 0.1, ρ* ≤ 0.1 and ln(1/γ) ≥ 3ρ*·(2 + log₂(1/ρ*)).
+// tcdp returns the bound of a batch by truncated concentrated privacy: with ρ* at least ε_RDP(α)/α
+// of the shuffled streams that share a batch, for orders up to ω = ln(1/γ)/(2ρ*), the batch costs
+// 13γ²·α·ρ* for α ≤ ln(1/γ)/(4ρ*), if γ ≤ 0.1, ρ* ≤ 0.1 and ln(1/γ) ≥ 3ρ*·(2 + log₂(1/ρ*)).
 //
-// Source: Bun, Dwork, Rothblum and Steinke, Composable and Versatile Privacy via Truncated CDP (2018), Theorem 12.
+// Source: Bun, Dwork, Rothblum and Steinke, Composable and Versatile Privacy via Truncated CDP
+// (2018), Theorem 12.
 func (r Round) tcdp() (linear, error) {
 	if r.rate() > 0.1 {
 		return linear{}, fmt.Errorf("mode %s, rate %g: %w", TCDP, r.rate(), errRate)
@@ -29,15 +31,17 @@ func (r Round) tcdp() (linear, error) {
 	case log < 3*rho*(2+math.Log2(1/rho)):
 		return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", TCDP, rho, errConstant)
 	}
-	l := linear{13 * r.Rate * r.Rate * rho * float64(r.Streams) / together * (1 + num.Margin), 1, log / (4 * rho) * (1 - num.Margin)}
+	l := linear{13 * r.Rate * r.Rate * rho * float64(r.Streams) / together * (1 + num.Margin), 1,
+		log / (4 * rho) * (1 - num.Margin)}
 	if l.high <= 2 {
 		return linear{}, fmt.Errorf("mode %s, orders up to %.4g: %w", TCDP, l.high, errOrders)
 	}
 	return l, nil
 }
 
-// steepest returns a bound on sup ε_RDP(α)/α over orders in (1, high]. Between two orders (α-1)·ε_RDP(α) is at most its
-// chord, being convex; intervals whose bound stands out are halved until it does by less than 2e-4.
+// steepest returns a bound on sup ε_RDP(α)/α over orders in (1, high]. Between two orders
+// (α-1)·ε_RDP(α) is at most its chord, being convex; intervals whose bound stands out are halved
+// until it does by less than 2e-4.
 func steepest(b blanket, epsilon, high float64) float64 {
 	orders := []float64{1}
 	for a := 1e-3; 1+a < high; a *= 1.6 {

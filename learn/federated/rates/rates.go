@@ -1,5 +1,5 @@
-// Package rates has the bounds on E‖∇F‖² that are published for private federated methods, without their
-// constants and logarithms. They compare methods as parameters grow; none is a promise.
+// Package rates has the bounds on E‖∇F‖² that are published for private federated methods, without
+// their constants and logarithms. They compare methods as parameters grow; none is a promise.
 //
 // # Notation
 //
@@ -10,7 +10,8 @@
 //	A, A'                a, small  (d·D_F·L·G)^(2/3)/W^(4/3) and d·G²/W²
 //	β_a, β_b             BetaA, BetaB
 //
-// Source: Efficient private federated non-convex optimization with shuffled model, Table 1 and its proofs.
+// Source: Efficient private federated non-convex optimization with shuffled model, Table 1 and its
+// proofs.
 package rates
 
 import (
@@ -28,8 +29,8 @@ type Setting struct {
 	Gradient             float64
 	Heterogeneity        float64
 	Epsilon              float64 // central
-	// AsPrinted takes the sampling term (D_F·L·G)^(2/3)/(MKb)^(2/3) as the source prints it. The source's own step
-	// size and weight give (MKbR)^(2/3), which is also the non-private rate.
+	// AsPrinted takes the sampling term (D_F·L·G)^(2/3)/(MKb)^(2/3) as the source prints it. The
+	// source's own step size and weight give (MKbR)^(2/3), which is also the non-private rate.
 	AsPrinted bool
 }
 
@@ -44,9 +45,12 @@ type Rate struct {
 // Check returns an error for the first parameter that is not valid.
 func (s Setting) Check() error {
 	return cmp.Or(
-		check.Whole("silos", s.Silos, 1, 0), check.Whole("records of a silo", s.Records, 1, 0), check.Whole("dimension", s.Dim, 1, 0),
-		check.Whole("rounds", s.Rounds, 1, 0), check.Whole("local steps", s.Steps, 1, 0), check.Whole("batch", s.Batch, 1, 0),
-		check.Positive("gap", s.Gap), check.Positive("smoothness", s.Smoothness), check.Positive("gradient norm", s.Gradient),
+		check.Whole("silos", s.Silos, 1, 0), check.Whole("records of a silo", s.Records, 1, 0),
+		check.Whole("dimension", s.Dim, 1, 0),
+		check.Whole("rounds", s.Rounds, 1, 0), check.Whole("local steps", s.Steps, 1, 0),
+		check.Whole("batch", s.Batch, 1, 0),
+		check.Positive("gap", s.Gap), check.Positive("smoothness", s.Smoothness),
+		check.Positive("gradient norm", s.Gradient),
 		check.Epsilon("heterogeneity", s.Heterogeneity), check.Positive("epsilon", s.Epsilon),
 	)
 }
@@ -65,12 +69,14 @@ func (s Setting) Ell() float64 {
 
 // BetaA returns the weight of the estimator that the privacy noise asks for.
 func (s Setting) BetaA() float64 {
-	return cube2(s.w()*s.Gap*s.Smoothness) / (math.Cbrt(float64(s.Dim)) * float64(s.Rounds) * math.Pow(s.Gradient, 4./3))
+	return cube2(s.w()*s.Gap*s.Smoothness) / (math.Cbrt(float64(s.Dim)) * float64(s.Rounds) *
+		math.Pow(s.Gradient, 4./3))
 }
 
 // BetaB returns the weight that the batches' noise asks for.
 func (s Setting) BetaB() float64 {
-	return math.Cbrt(s.samples()) * cube2(s.Gap*s.Smoothness) / (cube2(float64(s.Rounds)) * math.Pow(s.Gradient, 4./3))
+	return math.Cbrt(s.samples()) * cube2(s.Gap*s.Smoothness) /
+		(cube2(float64(s.Rounds)) * math.Pow(s.Gradient, 4./3))
 }
 
 // cube2 is x^(2/3).
@@ -92,7 +98,8 @@ func (s Setting) Rates() ([]Rate, error) {
 		sampling = cube2(gap*s.Gradient)/cube2(s.samples()) + s.Gradient*s.Gradient/(s.samples()*r)
 	}
 	steps := s.Gap*s.Heterogeneity/r + gap/(r*k) + gap/(r*math.Sqrt(k*b))
-	local := gap*math.Sqrt(d)/(r*math.Sqrt(k*s.Epsilon)*b) + gap*math.Sqrt(d)/(math.Sqrt(r*float64(s.Silos))*float64(s.Records)*s.Epsilon)
+	local := gap*math.Sqrt(d)/(r*math.Sqrt(k*s.Epsilon)*b) +
+		gap*math.Sqrt(d)/(math.Sqrt(r*float64(s.Silos))*float64(s.Records)*s.Epsilon)
 	return []Rate{
 		{"DIFF2-GD", gap/r + gap*math.Sqrt(d)/(w*math.Sqrt(r)) + a, true, true},
 		{"MB-PSGM-FG", gap/r + a + small, false, true},
@@ -116,7 +123,8 @@ func (s Setting) Spider(delta float64) (Rate, error) {
 	for _, r := range rates {
 		if r.Method == "MB-PSGM-FG" {
 			gap := s.Gap * s.Smoothness / float64(s.Rounds)
-			return Rate{"SDP FedProx-SPIDER", gap + (r.Bound-gap)*math.Log(float64(s.Rounds)/delta), false, true}, nil
+			return Rate{"SDP FedProx-SPIDER", gap + (r.Bound-gap)*math.Log(float64(s.Rounds)/delta), false,
+				true}, nil
 		}
 	}
 	panic("rates: no MB-PSGM-FG")

@@ -16,7 +16,8 @@ func near(t *testing.T, what string, got, want float64) {
 
 // Acceptance 19: the rates of one setting, both readings of the sampling term.
 func TestRates(t *testing.T) {
-	s := rates.Setting{Silos: 100, Records: 1000, Dim: 100, Rounds: 1000, Steps: 10, Batch: 10, Gap: 1, Smoothness: 1, Gradient: 1, Heterogeneity: 0.1, Epsilon: 1}
+	s := rates.Setting{Silos: 100, Records: 1000, Dim: 100, Rounds: 1000, Steps: 10, Batch: 10, Gap: 1,
+		Smoothness: 1, Gradient: 1, Heterogeneity: 0.1, Epsilon: 1}
 	near(t, "ell", s.Ell(), 3.16227766)
 	near(t, "beta_a", s.BetaA(), 0.46415888)
 	near(t, "beta_b", s.BetaB(), 0.21544347)
@@ -27,8 +28,9 @@ func TestRates(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]float64{
-			"DIFF2-GD": 1.0078039e-3, "MB-PSGM-FG": 1.0046516e-3, "MB-PSGM": 1.0477868e-3, "CE-PSGM-FG": 6.5250213e-4,
-			"CE-PSGM": 6.9563739e-4, "DIFF2-BVR-LSGD": 6.5249213e-4,
+			"DIFF2-GD": 1.0078039e-3, "MB-PSGM-FG": 1.0046516e-3, "MB-PSGM": 1.0477868e-3,
+			"CE-PSGM-FG": 6.5250213e-4,
+			"CE-PSGM":    6.9563739e-4, "DIFF2-BVR-LSGD": 6.5249213e-4,
 		}
 		if printed {
 			want["MB-PSGM"], want["CE-PSGM"] = 3.1806772e-3, 2.8285277e-3
@@ -40,7 +42,8 @@ func TestRates(t *testing.T) {
 			near(t, r.Method, r.Bound, want[r.Method])
 		}
 	}
-	// The balance that the source's own weight strikes needs the term with R: a hundredth of the printed one.
+	// The balance that the source's own weight strikes needs the term with R: a hundredth of the
+	// printed one.
 	beta, samples := s.BetaB(), 10_000.
 	near(t, "balance", 1/(1000*math.Sqrt(beta*samples)), 2.15443469e-5)
 	near(t, "balance", beta/samples, 2.15443469e-5)

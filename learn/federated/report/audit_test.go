@@ -27,8 +27,9 @@ func (s *script) Uint64() uint64 {
 }
 
 // Acceptance 3: the bit of one seed, for x and -x with ‖x‖ = C and ε₀ = 1. The frequency of 10⁶
-// draws has standard error 4.4e-4, so a right sampler fails with probability below 1e-3 by
-// seed, and one with ε₀ = 1.01 (0.0020 off) passes with probability 0.13; a bit that is never flipped never.
+// draws has standard error 4.4e-4, so a right sampler fails with probability below 1e-3 by seed,
+// and one with ε₀ = 1.01 (0.0020 off) passes with probability 0.13; a bit that is never flipped
+// never.
 func TestAuditOneBit(t *testing.T) {
 	const n = 1_000_000
 	x := []float64{0.5, -0.5, 0.1, -0.7}
@@ -107,7 +108,8 @@ func exponential(x float64) *big.Float {
 }
 
 // Every message's probability given the seed, by enumeration: the word that decides is walked over
-// in the runs of equal results. For any two vectors, long, short or zero, the ratio is at most e^ε₀.
+// in the runs of equal results. For any two vectors, long, short or zero, the ratio is at most
+// e^ε₀.
 func TestLocalPrivacyExact(t *testing.T) {
 	for _, v := range []struct {
 		bits, projection int
@@ -130,10 +132,12 @@ func TestLocalPrivacyExact(t *testing.T) {
 			}
 			return values
 		}
-		for _, x := range [][]float64{{1, 0, 0, 0, 0}, {-1, 0, 0, 0, 0}, {0, 0, 0.1, 0, 0.2}, {0, 0, 0, 0, 0}} {
+		for _, x := range [][]float64{{1, 0, 0, 0, 0}, {-1, 0, 0, 0, 0}, {0, 0, 0.1, 0, 0.2},
+			{0, 0, 0, 0, 0}} {
 			favoured, others := law(x, 0), law(x, math.MaxUint64)
 			if len(favoured) != near || len(others) != all-near {
-				t.Errorf("%+v, %v: %d favoured, %d others; the cap is %d of %d", v, x, len(favoured), len(others), near, all)
+				t.Errorf("%+v, %v: %d favoured, %d others; the cap is %d of %d", v, x, len(favoured),
+					len(others), near, all)
 			}
 			for i := range favoured {
 				if others[i] {
@@ -142,13 +146,15 @@ func TestLocalPrivacyExact(t *testing.T) {
 			}
 		}
 		edge := float64(thresholdOf(t, r)) * 0x1p-64
-		if eps := math.Log(edge / float64(near) / ((1 - edge) / float64(all-near))); eps > r.Epsilon()*(1+1e-12) || eps < v.epsilon*(1-1e-9) {
+		if eps := math.Log(edge / float64(near) / ((1 - edge) / float64(all-near))); eps > r.Epsilon()*
+			(1+1e-12) || eps < v.epsilon*(1-1e-9) {
 			t.Errorf("%+v: epsilon by words %.15g, stated %.15g", v, eps, r.Epsilon())
 		}
 	}
 }
 
-// thresholdOf finds the smallest word that leaves the favoured values: they are the first of the order.
+// thresholdOf finds the smallest word that leaves the favoured values: they are the first of the
+// order.
 func thresholdOf(t *testing.T, r *report.PrivUnit) uint64 {
 	x := make([]float64, r.Dim())
 	x[0] = 1
@@ -171,8 +177,8 @@ func thresholdOf(t *testing.T, r *report.PrivUnit) uint64 {
 	return high
 }
 
-// Seeds of messages are fresh: 2·10⁵ of them, of two records and two rounds with coins of their own, never
-// repeat. A shared seed would show two reports of one vector to be linked.
+// Seeds of messages are fresh: 2·10⁵ of them, of two records and two rounds with coins of their
+// own, never repeat. A shared seed would show two reports of one vector to be linked.
 func TestSeedsAreFresh(t *testing.T) {
 	r := oneBit(t, 2, 1)
 	seen := map[[8]byte]bool{}

@@ -44,7 +44,8 @@ func (c choice) epsilon() float64 {
 func (c choice) contrast() float64 {
 	other := new(big.Int).SetUint64(c.all - c.near)
 	near := new(big.Int).SetUint64(c.near)
-	top := new(big.Int).Sub(new(big.Int).Mul(new(big.Int).SetUint64(c.threshold), other), new(big.Int).Mul(new(big.Int).SetUint64(c.rest()), near))
+	top := new(big.Int).Sub(new(big.Int).Mul(new(big.Int).SetUint64(c.threshold), other),
+		new(big.Int).Mul(new(big.Int).SetUint64(c.rest()), near))
 	bottom := new(big.Int).Lsh(new(big.Int).Mul(other, near), 64)
 	f, _ := new(big.Rat).SetFrac(top, bottom).Float64()
 	return f

@@ -7,15 +7,16 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// A codebook is n pairs ±v_i of directions drawn uniformly from the sphere of R^d. Of their
-// 2n inner products with a unit vector the m largest, m ≤ n, are the m largest |⟨v_i,u⟩|, so by the law of
-// order statistics the mean of Σ g(|⟨v_i,u⟩|) over the m favoured is
+// A codebook is n pairs ±v_i of directions drawn uniformly from the sphere of R^d. Of their 2n
+// inner products with a unit vector the m largest, m ≤ n, are the m largest |⟨v_i,u⟩|, so by the
+// law of order statistics the mean of Σ g(|⟨v_i,u⟩|) over the m favoured is
 //
 //	n·∫ g(s)·f(s)·Pr[Bin(n-1, 1-F(s)) ≤ m-1] ds
 //
 // with f, F the law of |⟨v,u⟩|. With s = sin θ, f(s)ds = cos^{d-2}θ dθ/W, smooth for d ≥ 2.
 
-// codebookNodes integrates to about 1e-13: the integrand is smooth and its range cut to where it is not 0.
+// codebookNodes integrates to about 1e-13: the integrand is smooth and its range cut to where it is
+// not 0.
 const codebookNodes = 400
 
 // favoured returns the mean of Σ s and of Σ s² over the m favoured of n pairs.

@@ -7,7 +7,8 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// One stream of a round: silos write a message for each record, the shuffler forgets whose is whose, and the server adds up.
+// One stream of a round: silos write a message for each record, the shuffler forgets whose is
+// whose, and the server adds up.
 func Example() {
 	const d, records, bound = 101, 2000, 1.0
 	r, err := report.NewOneBit(d, 2)
@@ -15,7 +16,8 @@ func Example() {
 		panic(err)
 	}
 	secret := stream.Seeded(1) // of a private round: stream.Secret()
-	shuffler, err := report.NewShuffler(report.Expected{Reports: records, Size: r.Size()}, report.Expected{})
+	shuffler, err := report.NewShuffler(report.Expected{Reports: records, Size: r.Size()},
+		report.Expected{})
 	if err != nil {
 		panic(err)
 	}
@@ -41,6 +43,7 @@ func Example() {
 			panic(err)
 		}
 	}
-	fmt.Printf("%d bytes; coordinate 7 is %.1f, its neighbour %.1f\n", len(messages), sum[7]/records, sum[8]/records)
+	fmt.Printf("%d bytes; coordinate 7 is %.1f, its neighbour %.1f\n", len(messages), sum[7]/records,
+		sum[8]/records)
 	// Output: 18000 bytes; coordinate 7 is 0.9, its neighbour -0.0
 }

@@ -80,8 +80,8 @@ func signed(x float32, w uint32) float64 {
 	return float64(math.Float32frombits(math.Float32bits(x) | w<<23&(1<<31)))
 }
 
-// edge decides what position leaves open, once in a hundred words. It returns the size of the number and the
-// word that has its sign.
+// edge decides what position leaves open, once in a hundred words. It returns the size of the
+// number and the word that has its sign.
 func edge(w uint32, s stream.Stream) (float32, uint32, stream.Stream) {
 	for {
 		x, outside := position(w)
@@ -92,7 +92,8 @@ func edge(w uint32, s stream.Stream) (float32, uint32, stream.Stream) {
 		case i == 0:
 			x = tail(&s)
 			return x, w, s
-		case ziggurat.height[i]+(ziggurat.height[i+1]-ziggurat.height[i])*s.Float64() < math.Exp(-float64(x)*float64(x)/2):
+		case ziggurat.height[i]+(ziggurat.height[i+1]-ziggurat.height[i])*
+			s.Float64() < math.Exp(-float64(x)*float64(x)/2):
 			return x, w, s
 		}
 		w = uint32(s.Uint64())

@@ -7,11 +7,13 @@ import (
 	"github.com/darrm/darrm/sketch/stream"
 )
 
-// The numbers of a seed are part of the messages' standard: a server of another version decodes the same vectors.
+// The numbers of a seed are part of the messages' standard: a server of another version decodes the
+// same vectors.
 func TestNormalsStandard(t *testing.T) {
 	z := make([]float64, 7)
 	normals(z, 20640, stream.Direction, 3)
-	for i, want := range []float64{0x1.77654cp-04, 0x1.fb93bp-04, 0x1.b376d4p-03, -0x1.2318a8p-04, 0x1.c46742p-01, 0x1.a84d86p-02, -0x1.e816dp+00} {
+	for i, want := range []float64{0x1.77654cp-04, 0x1.fb93bp-04, 0x1.b376d4p-03, -0x1.2318a8p-04,
+		0x1.c46742p-01, 0x1.a84d86p-02, -0x1.e816dp+00} {
 		if z[i] != want {
 			t.Errorf("number %d is %g, want %g", i, z[i], want)
 		}
@@ -25,8 +27,9 @@ func TestNormalsStandard(t *testing.T) {
 	}
 }
 
-// The law of the numbers, by fixed seeds: moments within five standard errors, and a chi-square of 64 cells of equal probability
-// with 63 degrees of freedom below its 1e-6 point, 131. The mutants of a wrong sampler fail it.
+// The law of the numbers, by fixed seeds: moments within five standard errors, and a chi-square of
+// 64 cells of equal probability with 63 degrees of freedom below its 1e-6 point, 131. The mutants
+// of a wrong sampler fail it.
 func TestNormalsLaw(t *testing.T) {
 	law := func(change func(float64) float64) (ok bool) {
 		const n, each = 1_000_000, 1000
@@ -53,7 +56,8 @@ func TestNormalsLaw(t *testing.T) {
 		}
 		five := 5 / math.Sqrt(n)
 		beyond := n * math.Erfc(right/math.Sqrt2)
-		return chi < 131 && math.Abs(m[1]) < five && math.Abs(m[2]-1) < five*math.Sqrt2 && math.Abs(m[3]) < five*math.Sqrt(15) &&
+		return chi < 131 && math.Abs(m[1]) < five && math.Abs(m[2]-1) < five*math.Sqrt2 &&
+			math.Abs(m[3]) < five*math.Sqrt(15) &&
 			math.Abs(m[4]-3) < five*math.Sqrt(96) && math.Abs(tails-beyond) < 5*math.Sqrt(beyond)
 	}
 	if !law(func(v float64) float64 { return v }) {

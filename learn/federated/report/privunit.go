@@ -12,27 +12,27 @@ import (
 	"github.com/darrm/darrm/sketch/stream"
 )
 
-// PrivUnit is the mechanism of the spherical cap, in few bits. PrivUnit itself (Bhowmick et al. 2018; with
-// the cap that makes the error least, Asi, Feldman and Talwar 2022) draws a direction of the
-// cap around u = x/‖x‖ with a large probability, and one outside it otherwise. Here the directions are the
-// all = 2^bits vectors ±v_i that a public seed names, and the cap is the `near` of them with the largest
-// inner products: each is sent with probability threshold/(2⁶⁴·near), each other one with
-// rest/(2⁶⁴·(all-near)). As all grows this is PrivUnit with a cap of the share near/all of the
-// sphere; with all = 2 it is OneBit. Such codebooks are rotationally symmetric, which makes the
-// mean of a report a multiple of u (Isik, Chen, Özgür, Weissman and No, 2023).
+// PrivUnit is the mechanism of the spherical cap, in few bits. PrivUnit itself (Bhowmick et al.
+// 2018; with the cap that makes the error least, Asi, Feldman and Talwar 2022) draws a direction of
+// the cap around u = x/‖x‖ with a large probability, and one outside it otherwise. Here the
+// directions are the all = 2^bits vectors ±v_i that a public seed names, and the cap is the `near`
+// of them with the largest inner products: each is sent with probability threshold/(2⁶⁴·near), each
+// other one with rest/(2⁶⁴·(all-near)). As all grows this is PrivUnit with a cap of the share
+// near/all of the sphere; with all = 2 it is OneBit. Such codebooks are rotationally symmetric,
+// which makes the mean of a report a multiple of u (Isik, Chen, Özgür, Weissman and No, 2023).
 //
 // Privacy: given the seed, always `near` of `all` values are favoured, whatever x and however
 // inner products are rounded, so the ratio of any two probabilities is at most that of the two
 // above, whose logarithm is Epsilon. With d floats on the wire this would not hold:
 // the low bits of a point on a cap around u tell of u.
 //
-// With a projection, u is first multiplied by a k × d matrix of normal numbers from the seed, and the
-// codebook is one of R^k (Asi, Feldman, Nelson, Nguyen and Talwar, 2023). Lengths and directions of
-// normal vectors are independent, so that is unbiased as well.
+// With a projection, u is first multiplied by a k × d matrix of normal numbers from the seed, and
+// the codebook is one of R^k (Asi, Feldman, Nelson, Nguyen and Talwar, 2023). Lengths and
+// directions of normal vectors are independent, so that is unbiased as well.
 //
-// Through a shuffler it is priced as any ε₀-private report (amplification.Round without OneBit), which hides
-// less than one bit is proved to. At equal central cost OneBit has the smaller noise up to ε₀ = 1.6 or so (by 16 % of
-// its square at 0.6), and PrivUnit above (by 2.8 times at 4).
+// Through a shuffler it is priced as any ε₀-private report (amplification.Round without OneBit),
+// which hides less than one bit is proved to. At equal central cost OneBit has the smaller noise up
+// to ε₀ = 1.6 or so (by 16 % of its square at 0.6), and PrivUnit above (by 2.8 times at 4).
 //
 // A message is a seed and an index: 9 bytes for up to 8 bits, what OneBit takes. Cost of a message:
 // d·all/2 normal numbers, or k·(d + all/2) with a projection. To add one takes d, or k·d.
@@ -50,8 +50,8 @@ var _ Randomizer = (*PrivUnit)(nil)
 // MaxBits is the most bits of an index.
 const MaxBits = 8
 
-// NewPrivUnit returns the randomiser of d dimensions and ε₀ at most epsilon, with an index of 1 to 8
-// bits and the cap that makes Scale least. projection is k, 0 for none.
+// NewPrivUnit returns the randomiser of d dimensions and ε₀ at most epsilon, with an index of 1 to
+// 8 bits and the cap that makes Scale least. projection is k, 0 for none.
 func NewPrivUnit(d int, epsilon float64, bits, projection int) (*PrivUnit, error) {
 	if err := checkShape(d, epsilon); err != nil {
 		return nil, err

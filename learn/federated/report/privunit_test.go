@@ -27,16 +27,17 @@ func TestOnePairIsOneBit(t *testing.T) {
 	}
 }
 
-// Codebooks are unbiased and have the variance that Scale says, for long and short vectors. The mean of n
-// reports has squared error (Scale²-‖x‖²)/n, the sum of d normal numbers' squares: five
-// times that is exceeded with probability below 1e-5 for d = 6. Squared norms are
-// averaged to 3 %. A constant that is off by 3 % moves ‖x‖ = 1 by 0.03, ten times the error.
+// Codebooks are unbiased and have the variance that Scale says, for long and short vectors. The
+// mean of n reports has squared error (Scale²-‖x‖²)/n, the sum of d normal numbers' squares: five
+// times that is exceeded with probability below 1e-5 for d = 6. Squared norms are averaged to 3 %.
+// A constant that is off by 3 % moves ‖x‖ = 1 by 0.03, ten times the error.
 func TestCodebooksAreUnbiased(t *testing.T) {
 	const n = 40_000
 	for _, v := range []struct {
 		d, bits, projection int
 		epsilon, length     float64
-	}{{6, 3, 0, 4, 1}, {6, 5, 0, 6, 0.4}, {6, 4, 2, 5, 1}, {6, 1, 1, 4, 1}, {6, 6, 6, 5, 0.7}, {1, 4, 1, 3, 0.5}} {
+	}{{6, 3, 0, 4, 1}, {6, 5, 0, 6, 0.4}, {6, 4, 2, 5, 1}, {6, 1, 1, 4, 1}, {6, 6, 6, 5, 0.7},
+		{1, 4, 1, 3, 0.5}} {
 		r, err := report.NewPrivUnit(v.d, v.epsilon, v.bits, v.projection)
 		if err != nil {
 			t.Fatal(err)
@@ -71,10 +72,11 @@ func TestCodebooksAreUnbiased(t *testing.T) {
 }
 
 // The cap that is chosen has the smallest Scale of all caps of its size: PrivUnit beats one bit, by
-// nothing at small ε₀ and by a factor that grows: at d = 101 its squared Scale is 1.16 times less at
-// ε₀ = 1, 3.8 times at 4 and 10 times at 8. A projection to half of the dimensions costs little.
+// nothing at small ε₀ and by a factor that grows: at d = 101 its squared Scale is 1.16 times less
+// at ε₀ = 1, 3.8 times at 4 and 10 times at 8. A projection to half of the dimensions costs little.
 func TestPrivUnitGains(t *testing.T) {
-	for _, v := range []struct{ epsilon, atLeast, atMost float64 }{{0.1, 1, 1.01}, {1, 1.1, 1.2}, {4, 3.5, 4}, {8, 9.5, 11}} {
+	for _, v := range []struct{ epsilon, atLeast, atMost float64 }{{0.1, 1, 1.01}, {1, 1.1, 1.2},
+		{4, 3.5, 4}, {8, 9.5, 11}} {
 		p, err := report.NewPrivUnit(101, v.epsilon, 8, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -86,8 +88,10 @@ func TestPrivUnitGains(t *testing.T) {
 		one := oneBit(t, 101, v.epsilon).Scale(1)
 		gain := math.Pow(one/p.Scale(1), 2)
 		near, all := p.Cap()
-		t.Logf("epsilon %g: cap %d of %d, variance %.3g times less, projected %.3g", v.epsilon, near, all, gain, math.Pow(one/q.Scale(1), 2))
-		if gain < v.atLeast-1e-9 || gain > v.atMost || q.Scale(1) < p.Scale(1)*0.999 || q.Scale(1) > p.Scale(1)*1.05 {
+		t.Logf("epsilon %g: cap %d of %d, variance %.3g times less, projected %.3g", v.epsilon, near, all,
+			gain, math.Pow(one/q.Scale(1), 2))
+		if gain < v.atLeast-1e-9 || gain > v.atMost || q.Scale(1) < p.Scale(1)*0.999 ||
+			q.Scale(1) > p.Scale(1)*1.05 {
 			t.Errorf("epsilon %g: gain %g, scales %g and %g", v.epsilon, gain, p.Scale(1), q.Scale(1))
 		}
 	}
@@ -130,7 +134,8 @@ func FuzzAdd(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		all[d] = []report.Randomizer{one, cap4, report.Floats{OneBit: one}, randK(f, d, (d+1)/2, 1), projected}
+		all[d] = []report.Randomizer{one, cap4, report.Floats{OneBit: one}, randK(f, d, (d+1)/2, 1),
+			projected}
 	}
 	f.Fuzz(func(t *testing.T, message []byte, size uint8) {
 		d := 1 + int(size)%40

@@ -10,17 +10,18 @@ import (
 	"github.com/darrm/darrm/sketch/stream"
 )
 
-// RandK is OneBit behind a compressor of package sketch: Rand-k. The seed names k of the d coordinates too, all
-// sets equally likely, the bit is OneBit's of these k numbers of x, and the report is d/k times OneBit's at the k
-// coordinates, 0 elsewhere. It is unbiased, every report has norm Scale, about √(d/k) times that of OneBit, and
-// the sum of a round has as many times more noise.
+// RandK is OneBit behind a compressor of package sketch: Rand-k. The seed names k of the d
+// coordinates too, all sets equally likely, the bit is OneBit's of these k numbers of x, and the
+// report is d/k times OneBit's at the k coordinates, 0 elsewhere. It is unbiased, every report has
+// norm Scale, about √(d/k) times that of OneBit, and the sum of a round has as many times more
+// noise.
 //
-// Privacy: given the seed, which is drawn independently of x, the bit is a threshold coin on a sign,
-// as OneBit's: ε₀, and the price through a shuffler, are the same. A message takes 9 bytes, as OneBit's: what
-// k saves is work.
+// Privacy: given the seed, which is drawn independently of x, the bit is a threshold coin on a
+// sign, as OneBit's: ε₀, and the price through a shuffler, are the same. A message takes 9 bytes,
+// as OneBit's: what k saves is work.
 //
-// Cost: k normal numbers and k coordinates to write a message, as many to add it, and d words of memory where
-// k > d/64.
+// Cost: k normal numbers and k coordinates to write a message, as many to add it, and d words of
+// memory where k > d/64.
 type RandK struct {
 	d     int
 	inner *OneBit // of R^k
@@ -71,7 +72,8 @@ func (r *RandK) Append(dst []byte, x []float64, bound float64, coins Coins) ([]b
 	for i, j := range r.subset(seed) {
 		(*part)[i] = x[j]
 	}
-	// x is within rounding of its bound, and its part may be as near: it is cut, which is no rule of privacy.
+	// x is within rounding of its bound, and its part may be as near: it is cut, which is no rule of
+	// privacy.
 	vec.Clip(*part, bound)
 	n, err := relativeNorm(*part, r.inner.d, bound)
 	if err != nil {

@@ -40,10 +40,11 @@ func TestRandKOfAllIsOneBit(t *testing.T) {
 	must.Near(t, "scale", all.Scale(2), one.Scale(2), 0)
 }
 
-// The mean of 200,000 reports of 3 of 10 coordinates, of a vector shorter than its bound. The squared error has mean
-// (Scale² - ‖x‖²)/n; three times that is exceeded with probability below 1e-3 by ten normal coordinates, of the one seed that is
-// tested. Without the factor d/k the error is 70 % of x, hundreds of times the limit. Every report has norm Scale and no
-// more than k coordinates, and each coordinate is named about as often: within 5 deviations.
+// The mean of 200,000 reports of 3 of 10 coordinates, of a vector shorter than its bound. The
+// squared error has mean (Scale² - ‖x‖²)/n; three times that is exceeded with probability below
+// 1e-3 by ten normal coordinates, of the one seed that is tested. Without the factor d/k the error
+// is 70 % of x, hundreds of times the limit. Every report has norm Scale and no more than k
+// coordinates, and each coordinate is named about as often: within 5 deviations.
 func TestRandKIsUnbiased(t *testing.T) {
 	const n, d, k = 200_000, 10, 3
 	x := []float64{0.5, -0.3, 0.2, 0, 0, 0.1, 0, 0, 0, -0.4}
@@ -81,15 +82,17 @@ func TestRandKIsUnbiased(t *testing.T) {
 	}
 }
 
-// Given the seed the bit is OneBit's coin on a sign: for any vectors, among them one that has nothing at the seed's
-// coordinates, the word that flips it is the same. So the law of a message is OneBit's, and its ε₀ and its price are.
+// Given the seed the bit is OneBit's coin on a sign: for any vectors, among them one that has
+// nothing at the seed's coordinates, the word that flips it is the same. So the law of a message is
+// OneBit's, and its ε₀ and its price are.
 func TestRandKHasTheCoinOfOneBit(t *testing.T) {
 	want := threshold(t, oneBit(t, 2, 0.7), []float64{1, 0})
 	r := randK(t, 40, 2, 0.7)
 	if r.Epsilon() != oneBit(t, 40, 0.7).Epsilon() {
 		t.Errorf("ε₀ = %v", r.Epsilon())
 	}
-	for _, x := range [][]float64{slices.Repeat([]float64{0.15}, 40), slices.Repeat([]float64{-0.01, 0.02}, 20), make([]float64, 40)} {
+	for _, x := range [][]float64{slices.Repeat([]float64{0.15}, 40),
+		slices.Repeat([]float64{-0.01, 0.02}, 20), make([]float64, 40)} {
 		if got := threshold(t, r, x); got != want {
 			t.Errorf("threshold %d, want %d", got, want)
 		}

@@ -1,10 +1,10 @@
 // Package report turns the clipped gradient of one record into one short message that is
 // locally differentially private, and a shuffler's messages into an unbiased sum.
 //
-// A [Randomizer] writes a message of fixed length from a vector of norm at most a public
-// bound, and adds to a sum the unbiased report that a message stands for. [OneBit] is the
-// default, [PrivUnit] has less noise above ε₀ = 1.6 or so, and [Floats] sends what OneBit sends as
-// d numbers, for comparisons of size. [RandK] is OneBit behind a compressor: less work for a long vector, more
+// A [Randomizer] writes a message of fixed length from a vector of norm at most a public bound, and
+// adds to a sum the unbiased report that a message stands for. [OneBit] is the default, [PrivUnit]
+// has less noise above ε₀ = 1.6 or so, and [Floats] sends what OneBit sends as d numbers, for
+// comparisons of size. [RandK] is OneBit behind a compressor: less work for a long vector, more
 // noise. A [Shuffler] forgets which message came from whom.
 //
 // Messages are a public seed and a few private bits. The seed is drawn independently of the
@@ -78,14 +78,16 @@ func checkShape(d int, epsilon float64) error {
 		return err
 	}
 	if !(epsilon >= minEpsilon && epsilon <= MaxEpsilon) {
-		return &check.Error{Name: "local epsilon", Value: epsilon, Rule: fmt.Sprintf("between %g and %g", minEpsilon, float64(MaxEpsilon))}
+		return &check.Error{Name: "local epsilon", Value: epsilon,
+			Rule: fmt.Sprintf("between %g and %g", minEpsilon, float64(MaxEpsilon))}
 	}
 	return nil
 }
 
 func checkBound(bound float64) error {
 	if !(bound > 0) || math.IsInf(bound, 1) {
-		return &check.Error{Name: "bound of the reports", Value: bound, Rule: "a finite number > 0; at 0 nothing is sent"}
+		return &check.Error{Name: "bound of the reports", Value: bound,
+			Rule: "a finite number > 0; at 0 nothing is sent"}
 	}
 	return nil
 }
@@ -103,7 +105,8 @@ func relativeNorm(x []float64, d int, bound float64) (float64, error) {
 		n = floats.Norm(x, 2) / bound // scaled: no square leaves the range
 	}
 	if !(n <= 1+vec.Slack(d)) {
-		return 0, &check.Error{Name: "norm of the vector over its bound", Value: n, Rule: "at most 1: clip it first (vec.Clip)"}
+		return 0, &check.Error{Name: "norm of the vector over its bound", Value: n,
+			Rule: "at most 1: clip it first (vec.Clip)"}
 	}
 	return min(n, 1), nil
 }
@@ -113,7 +116,8 @@ func checkSum(sum []float64, d int, message []byte, size int, bound float64) err
 		return &check.Error{Name: "length of the sum", Value: len(sum), Rule: fmt.Sprintf("%d", d)}
 	}
 	if len(message) != size {
-		return &check.Error{Name: "bytes of a message", Value: len(message), Rule: fmt.Sprintf("%d", size)}
+		return &check.Error{Name: "bytes of a message", Value: len(message),
+			Rule: fmt.Sprintf("%d", size)}
 	}
 	return checkBound(bound)
 }

@@ -50,10 +50,12 @@ func TestScale(t *testing.T) {
 		// The second form differs in Γ(d/2+1) = (d/2)·Γ(d/2).
 		c, _ := math.Lgamma(float64(d)/2 + 1)
 		second := math.Sqrt(math.Pi) / 2 * float64(d) * math.Exp(a-c) / kappa
-		must.Near(t, "first form", oneBit(t, d, 0.7).Scale(3), 3/kappa*math.Sqrt(math.Pi)*math.Exp(a-b), 1e-12)
+		must.Near(t, "first form", oneBit(t, d, 0.7).Scale(3), 3/kappa*math.Sqrt(math.Pi)*math.Exp(a-b),
+			1e-12)
 		must.Near(t, "second form", oneBit(t, d, 0.7).Scale(3), 3*second, 1e-12)
 	}
-	must.Near(t, "beyond the recursion", oneBit(t, 1<<21, 1).Scale(1), math.Sqrt(math.Pi/2*(1<<21))/math.Tanh(0.5)*(1-0.25/(1<<21)), 1e-12)
+	must.Near(t, "beyond the recursion", oneBit(t, 1<<21, 1).Scale(1),
+		math.Sqrt(math.Pi/2*(1<<21))/math.Tanh(0.5)*(1-0.25/(1<<21)), 1e-12)
 }
 
 // Acceptance 2: the mean of 200,000 reports. Its squared error has mean 3.47e-4; 1.2e-3 is 3.5

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/poissonbinom"
 )
 
-// released runs a round of n one-dimensional reports, of which the first is of x and the others of -1, through the
-// shuffler, and counts how many leave it as +1.
+// released runs a round of n one-dimensional reports, of which the first is of x and the others of
+// -1, through the shuffler, and counts how many leave it as +1.
 func released(t *testing.T, r *report.OneBit, c report.Coins, round, n int, x float64) int {
 	t.Helper()
 	s, err := report.NewShuffler(report.Expected{Reports: n, Size: r.Size()}, report.Expected{})
@@ -51,12 +51,13 @@ func released(t *testing.T, r *report.OneBit, c report.Coins, round, n int, x fl
 	return plus
 }
 
-// An audit of the whole round: what leaves the shuffler has the law that the accountant's proof and its enumeration start from,
-// and no event is more likely under one record than the stated δ(ε) allows. Twenty thousand rounds of twelve reports under each of two neighbours.
+// An audit of the whole round: what leaves the shuffler has the law that the accountant's proof and
+// its enumeration start from, and no event is more likely under one record than the stated δ(ε)
+// allows. Twenty thousand rounds of twelve reports under each of two neighbours.
 //
-// False alarms: chi-square of at most 12 degrees of freedom above 55 has probability 2e-7 each; a δ̂ that is four standard
-// errors high 3e-5. Power: a bit that is flipped with probability 0.14 in place of 0.12 gives a chi-square of 800
-// and more, one that is never flipped δ̂ = 1.
+// False alarms: chi-square of at most 12 degrees of freedom above 55 has probability 2e-7 each; a
+// δ̂ that is four standard errors high 3e-5. Power: a bit that is flipped with probability 0.14 in
+// place of 0.12 gives a chi-square of 800 and more, one that is never flipped δ̂ = 1.
 func TestAuditOfARound(t *testing.T) {
 	const n, eps, runs = 12, 2., 20_000
 	r := oneBit(t, 1, eps)
@@ -92,11 +93,13 @@ func TestAuditOfARound(t *testing.T) {
 		}
 	}
 	for _, e := range []float64{0, 0.3, 0.6} {
-		bound, err := amplification.Round{Streams: 1, Reports: n, Epsilon: r.Epsilon(), OneBit: true}.Delta(e)
+		bound, err := amplification.Round{Streams: 1, Reports: n, Epsilon: r.Epsilon(),
+			OneBit: true}.Delta(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The event "at least k reports of +1", for each k; k is chosen by what was seen, so only the standard error is allowed for.
+		// The event "at least k reports of +1", for each k; k is chosen by what was seen, so only the
+		// standard error is allowed for.
 		for k := range n + 1 {
 			a, b := 0.0, 0.0
 			for i := k; i <= n; i++ {
@@ -111,8 +114,8 @@ func TestAuditOfARound(t *testing.T) {
 	}
 }
 
-// A silo that adds its reports up before the shuffler sends too few messages, or too long ones: the round is not complete, so it
-// is neither released nor charged as if all reports were in it.
+// A silo that adds its reports up before the shuffler sends too few messages, or too long ones: the
+// round is not complete, so it is neither released nor charged as if all reports were in it.
 func TestPreSummedReportsAreNoRound(t *testing.T) {
 	r := oneBit(t, 3, 1)
 	s, err := report.NewShuffler(report.Expected{Reports: 20, Size: r.Size()}, report.Expected{})
@@ -146,10 +149,11 @@ func TestPreSummedReportsAreNoRound(t *testing.T) {
 	}
 }
 
-// Acceptance 11, without optimiser: the mean of 16,512 reports of zero vectors at the ε₀ of central ε = 0.8 has root mean
-// square norm 0.3464·C. And acceptance 10, measured: over the noise of a trusted server, drawn as well, with the same Rényi
-// divergence of order 2, that is √(π(1+e^ε₀)/4). One round's square deviates by √(2/101) = 14 %, so the norm over 20 rounds
-// by 1.6 %, over 800 by 0.25 %: all limits are four of these. The server's 20,000 rounds deviate by 0.05 %.
+// Acceptance 11, without optimiser: the mean of 16,512 reports of zero vectors at the ε₀ of central
+// ε = 0.8 has root mean square norm 0.3464·C. And acceptance 10, measured: over the noise of a
+// trusted server, drawn as well, with the same Rényi divergence of order 2, that is √(π(1+e^ε₀)/4).
+// One round's square deviates by √(2/101) = 14 %, so the norm over 20 rounds by 1.6 %, over 800 by
+// 0.25 %: all limits are four of these. The server's 20,000 rounds deviate by 0.05 %.
 func TestNoiseOfARound(t *testing.T) {
 	const n, d, epsilon = 16512, 101, 0.580329
 	rounds, limit := 20, 0.064
@@ -187,16 +191,20 @@ func TestNoiseOfARound(t *testing.T) {
 		v := deviation * rng.NormFloat64()
 		central += v * v / draws
 	}
-	must.Near(t, "price of an untrusted server", math.Sqrt(square/central), math.Sqrt(math.Pi*(1+math.Exp(epsilon))/4), limit)
+	must.Near(t, "price of an untrusted server", math.Sqrt(square/central),
+		math.Sqrt(math.Pi*(1+math.Exp(epsilon))/4), limit)
 }
 
-// At the central cost of one-bit reports of an ε₀, PrivUnit's squared noise over theirs, at d = 101 and 16,512 reports: its better
-// use of a local ε₀ pays above 1.6 or so only, since its shuffling is proved for any report.
+// At the central cost of one-bit reports of an ε₀, PrivUnit's squared noise over theirs, at d = 101
+// and 16,512 reports: its better use of a local ε₀ pays above 1.6 or so only, since its shuffling
+// is proved for any report.
 func TestNoiseAtEqualCentralCost(t *testing.T) {
 	price := func(epsilon float64, one bool) float64 {
-		return must.Get(amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon, OneBit: one}.RDP(2))(t)
+		return must.Get(amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon,
+			OneBit: one}.RDP(2))(t)
 	}
-	for _, v := range []struct{ epsilon, want float64 }{{0.58, 1.164}, {1, 1.146}, {2, 0.865}, {4, 0.357}} {
+	for _, v := range []struct{ epsilon, want float64 }{{0.58, 1.164}, {1, 1.146}, {2, 0.865},
+		{4, 0.357}} {
 		target := price(v.epsilon, true)
 		low, high := v.epsilon/2, v.epsilon
 		for range 12 {
@@ -210,6 +218,7 @@ func TestNoiseAtEqualCentralCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		must.Near(t, "squared noise of PrivUnit over one bit's", math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
+		must.Near(t, "squared noise of PrivUnit over one bit's",
+			math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
 	}
 }

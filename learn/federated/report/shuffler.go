@@ -41,20 +41,23 @@ type Expected struct {
 	Size    int // bytes of each message
 }
 
-// Enough refuses to release a stream with so few reports, or more than there can be: ErrPartialRound.
+// Enough refuses to release a stream with so few reports, or more than there can be:
+// ErrPartialRound.
 func (e Expected) Enough(of Stream, count int) error {
 	least := cmp.Or(e.Minimum, e.Reports)
 	if count < least || count > e.Reports {
-		return fmt.Errorf("%d of %d reports of %v, at least %d must be in: %w", count, e.Reports, of, least, ErrPartialRound)
+		return fmt.Errorf("%d of %d reports of %v, at least %d must be in: %w", count, e.Reports, of,
+			least, ErrPartialRound)
 	}
 	return nil
 }
 
-// Shuffler holds one round's messages until all are in, and releases each stream in the order of the messages' bytes.
-// So what it releases is a function of the messages as a set. It keeps no source, time or order of arrival, draws
-// nothing, and releases the same set as the same bytes whenever and wherever it is asked. A uniformly random order,
-// of which proofs of amplification speak, tells as much: each is made of the other without the data. It is not safe
-// for concurrent use.
+// Shuffler holds one round's messages until all are in, and releases each stream in the order of
+// the messages' bytes. So what it releases is a function of the messages as a set. It keeps no
+// source, time or order of arrival, draws nothing, and releases the same set as the same bytes
+// whenever and wherever it is asked. A uniformly random order, of which proofs of amplification
+// speak, tells as much: each is made of the other without the data. It is not safe for concurrent
+// use.
 //
 // Amplification counts honest reports that were really released: the price of a round is for the
 // minimum less the reports that colluding clients may have sent.
@@ -102,10 +105,12 @@ func (s *Shuffler) Accept(to Stream, message []byte) error {
 	}
 	e := s.expected[to]
 	if len(message) != e.Size || e.Reports == 0 {
-		return &check.Error{Name: "bytes of a message of " + to.String(), Value: len(message), Rule: fmt.Sprintf("%d, as every message of the stream", e.Size)}
+		return &check.Error{Name: "bytes of a message of " + to.String(), Value: len(message),
+			Rule: fmt.Sprintf("%d, as every message of the stream", e.Size)}
 	}
 	if s.Count(to) == e.Reports {
-		return &check.Error{Name: "reports of " + to.String(), Value: e.Reports + 1, Rule: fmt.Sprintf("at most the %d expected", e.Reports)}
+		return &check.Error{Name: "reports of " + to.String(), Value: e.Reports + 1,
+			Rule: fmt.Sprintf("at most the %d expected", e.Reports)}
 	}
 	s.queues[to] = append(s.queues[to], message...)
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// What leaves is the messages in the order of their bytes, each as often as it came: a function of the set, whatever
-// the order of arrival, of messages of one byte, of many, and of equal ones.
+// What leaves is the messages in the order of their bytes, each as often as it came: a function of
+// the set, whatever the order of arrival, of messages of one byte, of many, and of equal ones.
 func TestShufflerReleasesASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var sent, again [2][]string
@@ -25,7 +25,8 @@ func TestShufflerReleasesASet(t *testing.T) {
 			again[k] = rapid.Permutation(sent[k]).Draw(t, "arrival")
 		}
 		release := func(sent [2][]string) (out [2]string) {
-			s, err := report.NewShuffler(report.Expected{Reports: len(sent[0]), Size: sizes[0]}, report.Expected{Reports: len(sent[1]), Size: sizes[1]})
+			s, err := report.NewShuffler(report.Expected{Reports: len(sent[0]), Size: sizes[0]},
+				report.Expected{Reports: len(sent[1]), Size: sizes[1]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,8 @@ func TestShufflerReleasesWholeRounds(t *testing.T) {
 	if a, _, err := s.Release(); err == nil || a != nil {
 		t.Error("released after the abort")
 	}
-	for _, e := range []report.Expected{{}, {Reports: -1, Size: 1}, {Reports: 1}, {Reports: 2, Size: 1, Minimum: 3}, {Reports: 2, Size: 1, Minimum: -1}} {
+	for _, e := range []report.Expected{{}, {Reports: -1, Size: 1}, {Reports: 1},
+		{Reports: 2, Size: 1, Minimum: 3}, {Reports: 2, Size: 1, Minimum: -1}} {
 		if _, err := report.NewShuffler(e, report.Expected{}); err == nil {
 			t.Errorf("%+v", e)
 		}

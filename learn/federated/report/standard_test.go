@@ -14,8 +14,9 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// A decoder in another language, written from docs/federated-messages.md, gets the same vectors. Of the 30,000 numbers
-// that it draws about 300 are decided at an edge of the ziggurat, and 7 in its tail.
+// A decoder in another language, written from docs/federated-messages.md, gets the same vectors. Of
+// the 30,000 numbers that it draws about 300 are decided at an edge of the ziggurat, and 7 in its
+// tail.
 func TestAnotherDecoder(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -34,7 +35,8 @@ func TestAnotherDecoder(t *testing.T) {
 		r    report.Randomizer
 	}{
 		{"one-bit", 33, 0, oneBit(t, 33, 1)},
-		{"rand-k", 101, 1, randK(t, 101, 1, 1)}, {"rand-k", 300, 4, randK(t, 300, 4, 1)}, // up to d/64 coordinates are chosen without a list of all d
+		// up to d/64 coordinates are chosen without a list of all d
+		{"rand-k", 101, 1, randK(t, 101, 1, 1)}, {"rand-k", 300, 4, randK(t, 300, 4, 1)},
 		{"rand-k", 40, 39, randK(t, 40, 39, 1)}, {"rand-k", 12, 12, randK(t, 12, 12, 1)},
 		{"privunit", 101, 0, unit(101, 5, 0)}, {"privunit", 64, 5, unit(64, 3, 5)},
 	} {
@@ -82,7 +84,8 @@ func TestAnotherDecoder(t *testing.T) {
 			scale := floats.Dot(ours, theirs) / floats.Dot(theirs, theirs)
 			floats.Scale(scale, theirs)
 			if !(scale > 0) || floats.Distance(ours, theirs, 2) > 1e-12*floats.Norm(ours, 2) {
-				t.Fatalf("%s, k = %d: message %d: distance %g of %g", v.mode, v.k, i, floats.Distance(ours, theirs, 2), math.Abs(scale))
+				t.Fatalf("%s, k = %d: message %d: distance %g of %g", v.mode, v.k, i,
+					floats.Distance(ours, theirs, 2), math.Abs(scale))
 			}
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // secret and for this answer alone (stream.Secret). With the same coins the answer is the same.
 //
 // Cost: two gradients and two reports for each record that takes part.
-func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Records, coins stream.Coins) ([]byte, error) {
+func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Records,
+	coins stream.Coins) ([]byte, error) {
 	if err := p.Asks(r, silo); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,8 @@ func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Rec
 	return p.reportsFile(r, silo, reports), nil
 }
 
-// Fits refuses records that are not those of the plan's silo: another number, or what the loss cannot use.
+// Fits refuses records that are not those of the plan's silo: another number, or what the loss
+// cannot use.
 func (p *Plan) Fits(silo int, records *data.Records) error {
 	_, err := p.priced.NewSilo(silo, records, stream.Coins{})
 	return err
@@ -50,13 +52,16 @@ func (p *Plan) Fits(silo int, records *data.Records) error {
 // Asks refuses a silo that the round does not ask.
 func (p *Plan) Asks(r *Round, silo int) error {
 	if silo < 0 || silo >= len(p.doc.Silos) {
-		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("between 1 and %d", len(p.doc.Silos))}
+		return &check.Error{Name: "silo", Value: silo + 1,
+			Rule: fmt.Sprintf("between 1 and %d", len(p.doc.Silos))}
 	}
 	switch {
 	case p.Finished(r):
-		return &check.Error{Name: "round", Value: r.Round, Rule: fmt.Sprintf("below %d: all rounds are done", p.Rounds())}
+		return &check.Error{Name: "round", Value: r.Round,
+			Rule: fmt.Sprintf("below %d: all rounds are done", p.Rounds())}
 	case r.Local != nil && r.Local.Silo != silo:
-		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("%d, which the round asks for its local phase", r.Local.Silo+1)}
+		return &check.Error{Name: "silo", Value: silo + 1,
+			Rule: fmt.Sprintf("%d, which the round asks for its local phase", r.Local.Silo+1)}
 	}
 	return nil
 }
@@ -81,8 +86,10 @@ func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
 		return nil, formatf("not a reply: %w", err)
 	}
 	question := p.question(r)
-	if f.Format != replyFormat || f.Plan != p.Digest() || f.Question != hex.EncodeToString(question[:]) {
-		return nil, formatf("the reply is to another question than round %d of plan %s asks", r.Round, p.Digest())
+	if f.Format != replyFormat || f.Plan != p.Digest() ||
+		f.Question != hex.EncodeToString(question[:]) {
+		return nil, formatf("the reply is to another question than round %d of plan %s asks", r.Round,
+			p.Digest())
 	}
 	s := p.server(r)
 	if err := s.Accept(r.request(), f.Reply); err != nil {
@@ -91,8 +98,8 @@ func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
 	return p.round(s), nil
 }
 
-// Aggregate takes the shuffled reports of a round. The result is the next round or, with local steps,
-// the same one asking a silo for them, which Accept ends.
+// Aggregate takes the shuffled reports of a round. The result is the next round or, with local
+// steps, the same one asking a silo for them, which Accept ends.
 func (p *Plan) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
@@ -101,7 +108,9 @@ func (p *Plan) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round
 	if err != nil {
 		return nil, err
 	}
-	return p.next(ctx, r, func(s *federated.Server) (federated.Request, error) { return s.Receive(ctx, reports) })
+	return p.next(ctx, r, func(s *federated.Server) (federated.Request, error) {
+		return s.Receive(ctx, reports)
+	})
 }
 
 // wantsReports refuses a round that waits for something else.
@@ -116,7 +125,8 @@ func (p *Plan) wantsReports(r *Round) error {
 }
 
 // next does what follows when a server has the reports of a round.
-func (p *Plan) next(ctx context.Context, r *Round, receive func(*federated.Server) (federated.Request, error)) (*Round, error) {
+func (p *Plan) next(ctx context.Context, r *Round,
+	receive func(*federated.Server) (federated.Request, error)) (*Round, error) {
 	s := p.server(r)
 	q, err := receive(s)
 	if err != nil {

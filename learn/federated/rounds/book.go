@@ -13,9 +13,10 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// Book is a folder where a shuffler remembers which rounds it released, each in a file of its own that holds the
-// SHA-256 of the shuffled reports. The same reports again are the same bytes again; with a late silo's among them the two
-// releases would differ by that silo's reports, and its price is for their being among all others.
+// Book is a folder where a shuffler remembers which rounds it released, each in a file of its own
+// that holds the SHA-256 of the shuffled reports. The same reports again are the same bytes again;
+// with a late silo's among them the two releases would differ by that silo's reports, and its price
+// is for their being among all others.
 type Book struct {
 	Folder string
 	// Begins accepts a book that does not know the round before: it states that no other book
@@ -39,8 +40,8 @@ type BookError struct{ Err error }
 func (e *BookError) Error() string { return fmt.Sprintf("the shuffler's book: %v", e.Err) }
 func (e *BookError) Unwrap() error { return e.Err }
 
-// path is the file of a round. It is not named by the question: another model in the same round is another try at
-// its records.
+// path is the file of a round. It is not named by the question: another model in the same round is
+// another try at its records.
 func (b Book) path(p *Plan, round int) string {
 	return filepath.Join(b.Folder, fmt.Sprintf("%s-round-%d", p.Digest(), round))
 }
@@ -56,7 +57,10 @@ func (b Book) note(p *Plan, r *Round, digest [32]byte) error {
 		if err := b.follows(p, r); err != nil {
 			return err
 		}
-		err = atomicfile.WriteNew(path, 0o600, func(w io.Writer) error { _, err := io.WriteString(w, line); return err })
+		err = atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
+			_, err := io.WriteString(w, line)
+			return err
+		})
 		if err == nil {
 			return nil
 		}
@@ -69,7 +73,8 @@ func (b Book) note(p *Plan, r *Round, digest [32]byte) error {
 	case err != nil:
 		return &BookError{err}
 	case string(was) != line:
-		return fmt.Errorf("round %d: %w, and the two would differ by those of single silos (%s)", r.Round, ErrReleased, path)
+		return fmt.Errorf("round %d: %w, and the two would differ by those of single silos (%s)", r.Round,
+			ErrReleased, path)
 	}
 	return nil
 }
@@ -82,7 +87,9 @@ func (b Book) follows(p *Plan, r *Round) error {
 	_, err := os.Stat(b.path(p, r.Round-1))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("round %d: %w: another book may have released this one with other reports, and the two would differ by those of single silos; if none has, state it", r.Round, ErrOtherBook)
+		return fmt.Errorf("round %d: %w: another book may have released this one with other reports, "+
+			"and the two would differ by those of single silos; if none has, state it", r.Round,
+			ErrOtherBook)
 	case err != nil:
 		return &BookError{err}
 	}

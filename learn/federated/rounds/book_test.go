@@ -20,8 +20,8 @@ func release(t *testing.T, p *Plan, r *Round, book Book, files ...[]byte) error 
 	return err
 }
 
-// Whichever single report of a round is another one, the round is not released again: nine reports, most
-// of them with no other in their part of the digest.
+// Whichever single report of a round is another one, the round is not released again: nine reports,
+// most of them with no other in their part of the digest.
 func TestEveryReportIsInTheBook(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Silos = []int{4, 5} })
 	silos, _ := newRecords(t, p)
@@ -55,7 +55,8 @@ func TestBookKeepsPlansApart(t *testing.T) {
 		if err := release(t, p, r, book, answers(t, p, r, silos, always(uint64(i)))...); err != nil {
 			t.Errorf("step size %g: %v", step, err)
 		}
-		if err := release(t, p, r, book, answers(t, p, r, silos, always(9))...); !errors.Is(err, ErrReleased) {
+		if err := release(t, p, r, book, answers(t, p, r, silos, always(9))...); !errors.Is(err,
+			ErrReleased) {
 			t.Errorf("step size %g, with other coins: %v", step, err)
 		}
 	}

@@ -10,11 +10,11 @@
 // of them neither source nor order. All that is read is of strangers: it is checked, and its
 // size is known from the plan before a byte is read.
 //
-// Of the parts only the shuffler remembers anything, in a Book: that it released a round, so that it
-// never releases the same round with other reports, whose difference would be one silo's. Release, Aggregate and
-// Accept are functions of their files: a round that is done again is the same, byte for byte, and the silos' answers to
-// the next one, which were paid for, fit it. What a silo's records have spent is a ledger's matter:
-// package release/silo.
+// Of the parts only the shuffler remembers anything, in a Book: that it released a round, so that
+// it never releases the same round with other reports, whose difference would be one silo's.
+// Release, Aggregate and Accept are functions of their files: a round that is done again is the
+// same, byte for byte, and the silos' answers to the next one, which were paid for, fit it. What a
+// silo's records have spent is a ledger's matter: package release/silo.
 //
 // # Notation
 //
@@ -27,8 +27,8 @@
 // # Files of messages
 //
 // Integers are little-endian. A file of reports is its magic, 32 bytes of the plan's digest, 32 of
-// the question's, the silo's number from 0, the number of reports of gradients, that of differences and
-// the bytes of a report, each in 8 bytes; then the reports, stream after stream. A file of shuffled
-// reports is the same without the silo, and each of its streams is in the order of its reports'
-// bytes. docs/federated-messages.md defines a report.
+// the question's, the silo's number from 0, the number of reports of gradients, that of differences
+// and the bytes of a report, each in 8 bytes; then the reports, stream after stream. A file of
+// shuffled reports is the same without the silo, and each of its streams is in the order of its
+// reports' bytes. docs/federated-messages.md defines a report.
 package rounds

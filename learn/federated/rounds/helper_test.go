@@ -19,8 +19,9 @@ func newPlan(t testing.TB, change func(*federated.PSGM)) *Plan {
 	t.Helper()
 	c := federated.PSGM{
 		Setting: federated.Setting{
-			Loss: loss.Logistic{}, Silos: []int{30, 20, 25}, Rounds: 5, StepSize: 0.3, GradientClip: 1, DifferenceClip: 1,
-			Target: accountant.Cost{Delta: 1e-5},
+			Loss: loss.Logistic{}, Silos: []int{30, 20, 25}, Rounds: 5, StepSize: 0.3, GradientClip: 1,
+			DifferenceClip: 1,
+			Target:         accountant.Cost{Delta: 1e-5},
 		},
 		Momentum: 0.4, Epsilon: 2, Account: federated.Unshuffled,
 	}
@@ -62,7 +63,8 @@ func newRecords(t testing.TB, p *Plan) (silos []*data.Records, all *data.Records
 }
 
 // answers returns the files of the silos' reports to a round.
-func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records, coins func(silo int) stream.Coins) (files [][]byte) {
+func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records,
+	coins func(silo int) stream.Coins) (files [][]byte) {
 	t.Helper()
 	for m := range silos {
 		files = append(files, must.Get(p.Answer(t.Context(), r, m, silos[m], coins(m)))(t))

@@ -56,7 +56,8 @@ func (p *Plan) readHead(magic string, r *Round, b []byte) ([]byte, error) {
 	case !bytes.Equal(b[len(magic):len(magic)+32], want[len(magic):len(magic)+32]):
 		return nil, formatf("it is of another plan than %s", p.Digest())
 	case !bytes.HasPrefix(b, want):
-		return nil, formatf("it answers another question than round %d asks: another round, or another model", r.Round)
+		return nil, formatf(
+			"it answers another question than round %d asks: another round, or another model", r.Round)
 	}
 	return b[headSize:], nil
 }
@@ -74,7 +75,9 @@ func (p *Plan) readBody(b []byte) (out federated.Reports, err error) {
 	b = b[24:]
 	have := uint64(len(b)) / size
 	if counts[0] > have || counts[1] > have || uint64(len(b)) != (counts[0]+counts[1])*size {
-		return out, formatf("it has %d bytes of reports, which is not what %d and %d reports of %d bytes take", len(b), counts[0], counts[1], size)
+		return out, formatf(
+			"it has %d bytes of reports, which is not what %d and %d reports of %d bytes take", len(b),
+			counts[0], counts[1], size)
 	}
 	cut := counts[0] * size
 	return federated.Reports{b[:cut:cut], b[cut:]}, nil
@@ -99,16 +102,18 @@ func (p *Plan) readReports(r *Round, b []byte) (silo int, reports federated.Repo
 	}
 	for k, want := range p.ReportCounts(r, silo) {
 		if n := len(reports[k]) / p.size(); n != want {
-			return silo, reports, formatf("silo %d sends %d reports of a stream, but the plan says %d", silo+1, n, want)
+			return silo, reports, formatf("silo %d sends %d reports of a stream, but the plan says %d",
+				silo+1, n, want)
 		}
 	}
 	return silo, reports, nil
 }
 
-// ReadReports reads a silo's file to a round: its number, from 0, and its reports. It refuses another number
-// of reports than the plan's, and what is no report, which would make the whole round fail when nobody
-// knows whose it was. Cost: that of adding the reports up.
-func (p *Plan) ReadReports(ctx context.Context, r *Round, file []byte) (silo int, reports federated.Reports, err error) {
+// ReadReports reads a silo's file to a round: its number, from 0, and its reports. It refuses
+// another number of reports than the plan's, and what is no report, which would make the whole
+// round fail when nobody knows whose it was. Cost: that of adding the reports up.
+func (p *Plan) ReadReports(ctx context.Context, r *Round,
+	file []byte) (silo int, reports federated.Reports, err error) {
 	silo, reports, err = p.readReports(r, file)
 	if err != nil {
 		return silo, reports, err
@@ -127,7 +132,8 @@ func (p *Plan) ReadReports(ctx context.Context, r *Round, file []byte) (silo int
 	return silo, reports, nil
 }
 
-// readShuffled refuses reports in any order but that of their bytes: of a set of reports there is one next round.
+// readShuffled refuses reports in any order but that of their bytes: of a set of reports there is
+// one next round.
 func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 	rest, err := p.readHead(shuffledMagic, r, b)
 	if err != nil {
@@ -141,7 +147,8 @@ func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 		var before []byte
 		for m := range slices.Chunk(messages, p.size()) {
 			if bytes.Compare(before, m) > 0 {
-				return federated.Reports{}, formatf("its reports of %v are not in the order of their bytes", report.Stream(k))
+				return federated.Reports{}, formatf("its reports of %v are not in the order of their bytes",
+					report.Stream(k))
 			}
 			before = m
 		}
@@ -149,7 +156,8 @@ func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 	return reports, nil
 }
 
-// MaxReports returns the most bytes that a silo's file has, and MaxShuffled those of shuffled reports.
+// MaxReports returns the most bytes that a silo's file has, and MaxShuffled those of shuffled
+// reports.
 func (p *Plan) MaxReports() int64 { return p.MaxShuffled() }
 
 // MaxShuffled returns the most bytes that a file of shuffled reports has.

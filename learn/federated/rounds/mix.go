@@ -21,9 +21,9 @@ const Cells = 1 << 12
 // Cell returns the part that a message belongs to.
 func Cell(message []byte) int { return int(binary.BigEndian.Uint16(message) >> 4) }
 
-// Mix is a Shuffle and the Aggregate after it for reports that are never in one place. A report's place is its rank in
-// the order of its stream's bytes; of equal reports, which are alike to everybody, any may come first. It is
-// safe for concurrent use.
+// Mix is a Shuffle and the Aggregate after it for reports that are never in one place. A report's
+// place is its rank in the order of its stream's bytes; of equal reports, which are alike to
+// everybody, any may come first. It is safe for concurrent use.
 type Mix struct {
 	plan  *Plan
 	round *Round
@@ -31,8 +31,8 @@ type Mix struct {
 	count [2]int
 }
 
-// NewMix refuses what a Shuffle refuses: a silo that is there twice, and fewer reports than the price is for,
-// which is ErrPartialRound.
+// NewMix refuses what a Shuffle refuses: a silo that is there twice, and fewer reports than the
+// price is for, which is ErrPartialRound.
 func (p *Plan) NewMix(r *Round, silos []int) (*Mix, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
@@ -85,16 +85,21 @@ func (m *Mix) BlockSum(ctx context.Context, of report.Stream, messages []byte) (
 	return sum, nil
 }
 
-// Aggregate is Plan.Aggregate by the sums of the blocks, which it asks for in order. The result is the same,
-// bit for bit.
-func (m *Mix) Aggregate(ctx context.Context, sum func(of report.Stream, block int) ([]float64, error)) (*Round, error) {
-	return m.plan.next(ctx, m.round, func(s *federated.Server) (federated.Request, error) { return s.ReceiveBlocks(m.count, sum) })
+// Aggregate is Plan.Aggregate by the sums of the blocks, which it asks for in order. The result is
+// the same, bit for bit.
+func (m *Mix) Aggregate(ctx context.Context, sum func(of report.Stream, block int) ([]float64,
+	error)) (*Round, error) {
+	return m.plan.next(ctx, m.round, func(s *federated.Server) (federated.Request, error) {
+		return s.ReceiveBlocks(m.count, sum)
+	})
 }
 
 // Head returns the beginning of the file of shuffled reports. After it come the reports by place,
 // stream after stream.
 func (m *Mix) Head() []byte { return m.plan.counts(m.plan.head(shuffledMagic, m.round), m.count) }
 
-// Release writes into the book that the round is released as the shuffled reports with this SHA-256, as Shuffle.Release
-// does. Before it nothing may leave that depends on the reports.
-func (m *Mix) Release(book Book, digest [32]byte) error { return book.note(m.plan, m.round, digest) }
+// Release writes into the book that the round is released as the shuffled reports with this
+// SHA-256, as Shuffle.Release does. Before it nothing may leave that depends on the reports.
+func (m *Mix) Release(book Book, digest [32]byte) error {
+	return book.note(m.plan, m.round, digest)
+}

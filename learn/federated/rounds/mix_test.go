@@ -54,7 +54,8 @@ func (m mixed) release(book Book) ([]byte, error) {
 func (m mixed) sum(t testing.TB) func(of report.Stream, block int) ([]float64, error) {
 	return func(of report.Stream, block int) ([]float64, error) {
 		size := m.plan.size()
-		return m.BlockSum(t.Context(), of, m.messages[of][block*BlockSize*size:][:m.BlockReports(of, block)*size])
+		return m.BlockSum(t.Context(), of, m.messages[of][block*BlockSize*size:][:m.BlockReports(of,
+			block)*size])
 	}
 }
 
@@ -96,7 +97,8 @@ func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 		silos []int
 		want  error
 	}{
-		"twice": {[]int{0, 1, 2, 1}, ErrFormat}, "partial": {[]int{1, 2}, ErrPartialRound}, "none": {nil, ErrPartialRound}, "without the last": {[]int{1, 0}, nil},
+		"twice": {[]int{0, 1, 2, 1}, ErrFormat}, "partial": {[]int{1, 2}, ErrPartialRound},
+		"none": {nil, ErrPartialRound}, "without the last": {[]int{1, 0}, nil},
 	} {
 		if _, err := p.NewMix(r, tt.silos); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", name, err)
@@ -116,12 +118,17 @@ func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 	if _, err := late.release(book); !errors.Is(err, ErrReleased) {
 		t.Errorf("with a late silo: %v", err)
 	}
-	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) { return make([]float64, 2), nil }); err == nil {
+	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) {
+		return make([]float64, 2), nil
+	}); err == nil {
 		t.Error("a sum of another length")
 	}
 	// A mix has the plan and the round, and not what a broken sum says.
 	broken := errors.New("broken")
-	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) {
+		return nil,
+			broken
+	}); !errors.Is(err, broken) {
 		t.Errorf("a sum that failed: %v", err)
 	}
 }

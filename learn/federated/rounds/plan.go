@@ -72,7 +72,8 @@ type localPhase struct {
 	Noise float64 `json:"noise"`
 }
 
-// Plan is a priced run that all parts have the file of. It is immutable and safe for concurrent use.
+// Plan is a priced run that all parts have the file of. It is immutable and safe for concurrent
+// use.
 type Plan struct {
 	doc    document
 	loss   loss.Loss
@@ -89,19 +90,24 @@ func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
 		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
 	}
 	if c.Start != nil {
-		return nil, &check.Error{Name: "start", Value: len(c.Start), Rule: "left out: the first round's file has the model to start from"}
+		return nil, &check.Error{Name: "start", Value: len(c.Start),
+			Rule: "left out: the first round's file has the model to start from"}
 	}
 	if c.Local.NoNoise {
-		return nil, &check.Error{Name: "local noise", Value: "none", Rule: "above 0: without noise there is no price"}
+		return nil, &check.Error{Name: "local noise", Value: "none",
+			Rule: "above 0: without noise there is no price"}
 	}
 	first, err := c.New(records(c.Silos), width(features, columns))
 	if err != nil {
 		return nil, err
 	}
 	doc := document{
-		Format: planFormat, Run: rand.Text(), Task: c.Loss.Name(), FeatureCount: features, Columns: columns,
-		Silos: slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: c.StepSize, GradientClip: c.GradientClip, DifferenceClip: c.DifferenceClip,
-		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing, Colluding: c.Colluding, Account: string(c.Account),
+		Format: planFormat, Run: rand.Text(), Task: c.Loss.Name(), FeatureCount: features,
+		Columns: columns,
+		Silos:   slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: c.StepSize,
+		GradientClip: c.GradientClip, DifferenceClip: c.DifferenceClip,
+		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing,
+		Colluding: c.Colluding, Account: string(c.Account),
 		Randomizer: string(c.Randomizer), Output: string(c.Output), StartSeed: c.StartSeed,
 		Epsilon: first.LocalEpsilon(), Cost: accountant.Cost{Delta: c.Target.Delta},
 	}
@@ -145,18 +151,22 @@ func (d document) plan() (*Plan, error) {
 		return nil, err
 	}
 	// Before memory is taken for a model: the file may be a stranger's.
-	if err := check.Whole("length of the model", loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, report.MaxDim); err != nil {
+	if err := check.Whole("length of the model",
+		loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, report.MaxDim); err != nil {
 		return nil, err
 	}
 	if n := len(d.Features); n != 0 && n != d.FeatureCount {
-		return nil, &check.Error{Name: "columns", Value: n, Rule: fmt.Sprintf("as many as features, %d", d.FeatureCount)}
+		return nil, &check.Error{Name: "columns", Value: n,
+			Rule: fmt.Sprintf("as many as features, %d", d.FeatureCount)}
 	}
 	c := federated.PSGM{
 		Setting: federated.Setting{
 			Loss: p.loss, Silos: d.Silos, StartSeed: d.StartSeed, Rounds: d.Rounds, StepSize: d.StepSize,
-			GradientClip: d.GradientClip, DifferenceClip: d.DifferenceClip, Target: accountant.Cost{Delta: d.Cost.Delta}, Output: federated.Output(d.Output),
+			GradientClip: d.GradientClip, DifferenceClip: d.DifferenceClip,
+			Target: accountant.Cost{Delta: d.Cost.Delta}, Output: federated.Output(d.Output),
 		},
-		Momentum: d.Momentum, FirstBatch: d.FirstBatch, Batch: d.Batch, Epsilon: d.Epsilon, Account: federated.Account(d.Account),
+		Momentum: d.Momentum, FirstBatch: d.FirstBatch, Batch: d.Batch, Epsilon: d.Epsilon,
+		Account: federated.Account(d.Account),
 		Missing: d.Missing, Colluding: d.Colluding, Randomizer: federated.Randomizer(d.Randomizer),
 	}
 	if err := check.Positive("local epsilon", d.Epsilon); err != nil {
@@ -203,7 +213,8 @@ func ReadPlan(b []byte) (*Plan, error) {
 	if err != nil {
 		return nil, formatf("%w", err)
 	}
-	if own := p.priced.Price().Cost; !(own.Epsilon <= d.Cost.Epsilon*(1+costSlack)) || math.IsInf(d.Cost.Epsilon, 1) {
+	if own := p.priced.Price().Cost; !(own.Epsilon <= d.Cost.Epsilon*(1+costSlack)) ||
+		math.IsInf(d.Cost.Epsilon, 1) {
 		return nil, formatf("it states a cost of ε = %v, but costs %v", d.Cost.Epsilon, own.Epsilon)
 	}
 	return d.settled(p)

@@ -104,15 +104,19 @@ func (p *Plan) ReadRound(b []byte) (*Round, error) {
 	case r.Round < 0 || r.Round > p.Rounds():
 		return nil, formatf("its round is %d, but must be between 0 and %d", r.Round, p.Rounds())
 	case (r.Kept != nil) != p.uniform():
-		return nil, formatf("it has a kept model of %d numbers, and the plan's output is %q", len(r.Kept), p.doc.Output)
+		return nil, formatf("it has a kept model of %d numbers, and the plan's output is %q", len(r.Kept),
+			p.doc.Output)
 	}
 	vectors := map[string][]float64{"model": r.Model, "previous": r.Previous, "direction": r.Direction}
 	if r.Kept != nil {
 		vectors["kept"] = r.Kept
 	}
 	if l := r.Local; l != nil {
-		if p.LocalSteps() == 1 || r.Round == p.Rounds() || l.Keep < -1 || l.Keep >= p.LocalSteps() || l.Silo != r.Round%len(p.doc.Silos) {
-			return nil, formatf("it asks silo %d for a local phase, keep %d, that the plan does not have in round %d", l.Silo+1, l.Keep, r.Round)
+		if p.LocalSteps() == 1 || r.Round == p.Rounds() || l.Keep < -1 || l.Keep >= p.LocalSteps() ||
+			l.Silo != r.Round%len(p.doc.Silos) {
+			return nil, formatf(
+				"it asks silo %d for a local phase, keep %d, that the plan does not have in round %d", l.Silo+1,
+				l.Keep, r.Round)
 		}
 		vectors["local direction"] = l.Direction
 	}
@@ -158,7 +162,8 @@ func (r *Round) broadcast() federated.Broadcast {
 
 // request returns the round's request to the selected silo.
 func (r *Round) request() federated.Request {
-	return federated.Request{Round: r.Round, Silo: r.Local.Silo, Model: r.Model, Direction: r.Local.Direction, Keep: r.Local.Keep}
+	return federated.Request{Round: r.Round, Silo: r.Local.Silo, Model: r.Model,
+		Direction: r.Local.Direction, Keep: r.Local.Keep}
 }
 
 // question names what a round asks for: another model in the same round is another question.

@@ -24,15 +24,17 @@ func readBack(t testing.TB, p *Plan, r *Round) (*Plan, *Round) {
 	return q, must.Get(q.ReadRound(must.Get(r.Encode())(t)))(t)
 }
 
-// A run by files is the simulation in one process, bit for bit, where both have the same coins: through
-// every file's encoding, with and without local steps, by full gradients and by batches.
+// A run by files is the simulation in one process, bit for bit, where both have the same coins:
+// through every file's encoding, with and without local steps, by full gradients and by batches.
 func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 	for name, change := range map[string]func(*federated.PSGM){
 		"full gradients": nil,
 		"batches":        func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
 		"one stream":     func(c *federated.PSGM) { c.Momentum, c.DifferenceClip = 1, 0 },
-		"local steps":    func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} },
-		"uniform":        func(c *federated.PSGM) { c.Output = federated.Uniform },
+		"local steps": func(c *federated.PSGM) {
+			c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2}
+		},
+		"uniform": func(c *federated.PSGM) { c.Output = federated.Uniform },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, change)
@@ -48,7 +50,8 @@ func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 				if r.Local != nil {
 					p, r = readBack(t, p, r)
 					p.coins = coins
-					r = must.Get(p.Accept(r, must.Get(p.Answer(t.Context(), r, r.Local.Silo, silos[r.Local.Silo], coins))(t)))(t)
+					r = must.Get(p.Accept(r, must.Get(p.Answer(t.Context(), r, r.Local.Silo, silos[r.Local.Silo],
+						coins))(t)))(t)
 				}
 				if err := run.Round(t.Context(), k); err != nil {
 					t.Fatal(err)
@@ -73,14 +76,15 @@ func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 	}
 }
 
-// What the shuffler releases is the set of the reports: the file has no more bytes than reports of this number have,
-// each stream is in the order of its reports' bytes, and the file is the same in whatever order the silos' files came, and
-// whatever number a silo has.
+// What the shuffler releases is the set of the reports: the file has no more bytes than reports of
+// this number have, each stream is in the order of its reports' bytes, and the file is the same in
+// whatever order the silos' files came, and whatever number a silo has.
 func TestShuffledFileLinksNothing(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Silos = []int{25, 20, 25} })
 	silos, _ := newRecords(t, p)
 	r := p.First()
-	r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), elsewhere(t))))(t)
+	r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)),
+		elsewhere(t))))(t)
 	files := answers(t, p, r, silos, func(m int) stream.Coins { return stream.Seeded(uint64(m)) })
 	size, n := p.size(), records(p.Silos())
 	out := shuffle(t, p, r, files, elsewhere(t))
@@ -117,10 +121,11 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	}
 }
 
-// A partial round releases nothing and leaves the book as it was; with the silos that the price does
-// without it may be partial.
+// A partial round releases nothing and leaves the book as it was; with the silos that the price
+// does without it may be partial.
 func TestPartialRound(t *testing.T) {
-	for missing, want := range map[int]error{0: report.ErrPartialRound, 24: report.ErrPartialRound, 25: nil} {
+	for missing, want := range map[int]error{0: report.ErrPartialRound, 24: report.ErrPartialRound,
+		25: nil} {
 		p := newPlan(t, func(c *federated.PSGM) { c.Missing = missing })
 		silos, _ := newRecords(t, p)
 		r, book := p.First(), t.TempDir()
@@ -178,7 +183,8 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 	if err := release(r, [][]byte{files[0], flipped}); !errors.Is(err, ErrReleased) {
 		t.Errorf("with another bit: %v", err)
 	}
-	if err := release(&another, answers(t, p, &another, silos[:2], always(1))); !errors.Is(err, ErrReleased) {
+	if err := release(&another, answers(t, p, &another, silos[:2], always(1))); !errors.Is(err,
+		ErrReleased) {
 		t.Errorf("with another model: %v", err)
 	}
 	// A book that cannot be written releases nothing.
@@ -187,14 +193,16 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 		must.Get(s.Add(t.Context(), f))(t)
 	}
 	var trouble *BookError
-	if out, err := s.Release(Book{Folder: filepath.Join(t.TempDir(), "none"), Begins: true}); !errors.As(err, &trouble) || out != nil {
+	if out, err := s.Release(Book{Folder: filepath.Join(t.TempDir(), "none"),
+		Begins: true}); !errors.As(err, &trouble) || out != nil {
 		t.Errorf("without a book: %v", err)
 	}
 }
 
-// A book that does not know the round before may be an emptied one, beside which this round could be released a second time
-// without a silo: the difference would be that silo's reports. It is refused unless it is stated that no other book has
-// released the round, and then has to know that round itself.
+// A book that does not know the round before may be an emptied one, beside which this round could
+// be released a second time without a silo: the difference would be that silo's reports. It is
+// refused unless it is stated that no other book has released the round, and then has to know that
+// round itself.
 func TestBookKnowsTheRoundBefore(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Missing = 25 })
 	silos, _ := newRecords(t, p)
@@ -207,7 +215,8 @@ func TestBookKnowsTheRoundBefore(t *testing.T) {
 		return s.Release(book)
 	}
 	for range 2 {
-		r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), book)))(t)
+		r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)),
+			book)))(t)
 	}
 	files := answers(t, p, r, silos, always(1))
 	emptied := newBook(t)
@@ -232,8 +241,8 @@ func TestBookKnowsTheRoundBefore(t *testing.T) {
 	}
 }
 
-// Files of another plan, round, model or silo, a second file of a silo, and damaged ones are refused, and
-// leave the shuffler as it was.
+// Files of another plan, round, model or silo, a second file of a silo, and damaged ones are
+// refused, and leave the shuffler as it was.
 func TestFilesThatDoNotFit(t *testing.T) {
 	p := newPlan(t, nil)
 	silos, _ := newRecords(t, p)
@@ -286,8 +295,10 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	copy(exchanged[headSize+24:], shuffled[headSize+24+p.size():][:p.size()])
 	copy(exchanged[headSize+24+p.size():], shuffled[headSize+24:][:p.size()])
 	for name, f := range map[string][]byte{
-		"not in order": exchanged, "not shuffled": files[0], "cut": shuffled[:len(shuffled)-9], "count": flip(shuffled, headSize), "empty": nil,
-		"doubled": p.body(p.head(shuffledMagic, r), federated.Reports{append(slices.Clone(shuffled[headSize+24:]), shuffled[headSize+24:]...)}),
+		"not in order": exchanged, "not shuffled": files[0], "cut": shuffled[:len(shuffled)-9],
+		"count": flip(shuffled, headSize), "empty": nil,
+		"doubled": p.body(p.head(shuffledMagic, r),
+			federated.Reports{append(slices.Clone(shuffled[headSize+24:]), shuffled[headSize+24:]...)}),
 	} {
 		if _, err := p.Aggregate(t.Context(), r, f); err == nil {
 			t.Errorf("%s is aggregated", name)
@@ -300,7 +311,9 @@ func TestFilesThatDoNotFit(t *testing.T) {
 
 // A plan's file states all that the price depends on. The cost that it states is not believed.
 func TestPlanIsPricedAgain(t *testing.T) {
-	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 2, Batch: 3, Clip: 1, Noise: 3} })
+	p := newPlan(t, func(c *federated.PSGM) {
+		c.Local = federated.Local{Steps: 2, Batch: 3, Clip: 1, Noise: 3}
+	})
 	text := string(must.Get(p.Encode())(t))
 	q := must.Get(ReadPlan([]byte(text)))(t)
 	if q.Digest() != p.Digest() || q.Cost() != p.Cost() {
@@ -340,11 +353,13 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		t.Errorf("it costs %v and states %v, the method costs %v", p.Cost(), d.Cost, own)
 	}
 	d.Cost.Epsilon *= 2
-	if more, err := ReadPlan(must.Get(encode(d))(t)); err != nil || more.Cost() != d.Cost || more.Price().Cost != d.Cost {
+	if more, err := ReadPlan(must.Get(encode(d))(t)); err != nil || more.Cost() != d.Cost ||
+		more.Price().Cost != d.Cost {
 		t.Errorf("a plan that states more than it costs: %v", err)
 	}
 	for name, s := range map[string]string{
-		"field": strings.Replace(text, `"run"`, `"walk"`, 1), "twice": strings.Replace(text, `"run"`, `"silos": [1], "run"`, 1), "more": text + "{}",
+		"field": strings.Replace(text, `"run"`, `"walk"`, 1),
+		"twice": strings.Replace(text, `"run"`, `"silos": [1], "run"`, 1), "more": text + "{}",
 	} {
 		if _, err := ReadPlan([]byte(s)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
@@ -354,7 +369,9 @@ func TestPlanIsPricedAgain(t *testing.T) {
 
 // A round that no run of the plan can be in is refused.
 func TestRoundsThatDoNotFit(t *testing.T) {
-	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} })
+	p := newPlan(t, func(c *federated.PSGM) {
+		c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2}
+	})
 	for name, change := range map[string]func(*Round){
 		"plan":      func(r *Round) { r.Plan = "x" },
 		"round":     func(r *Round) { r.Round = 6 },
@@ -366,7 +383,10 @@ func TestRoundsThatDoNotFit(t *testing.T) {
 		"silo":      func(r *Round) { r.Local = &LocalRequest{Silo: 1, Direction: r.Model, Keep: -1} },
 		"keep":      func(r *Round) { r.Local = &LocalRequest{Silo: 0, Direction: r.Model, Keep: 3} },
 		"direction": func(r *Round) { r.Local = &LocalRequest{Silo: 0, Keep: -1} },
-		"late":      func(r *Round) { r.Round = 5; r.Local = &LocalRequest{Silo: 2, Direction: r.Model, Keep: -1} },
+		"late": func(r *Round) {
+			r.Round = 5
+			r.Local = &LocalRequest{Silo: 2, Direction: r.Model, Keep: -1}
+		},
 	} {
 		r := *p.First()
 		change(&r)
@@ -393,7 +413,9 @@ func TestRoundsThatDoNotFit(t *testing.T) {
 }
 
 func FuzzFiles(f *testing.F) {
-	p := newPlan(f, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} })
+	p := newPlan(f, func(c *federated.PSGM) {
+		c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2}
+	})
 	silos, _ := newRecords(f, p)
 	r := p.First()
 	files := answers(f, p, r, silos, always(1))
@@ -412,7 +434,8 @@ func FuzzFiles(f *testing.F) {
 			t.Errorf("silo %d is in, but %v are missing", silo, s.Missing())
 		}
 		if next, err := p.ReadRound(b); err == nil {
-			if again, err := p.ReadRound(must.Get(next.Encode())(t)); err != nil || p.Question(again) != p.Question(next) {
+			if again, err := p.ReadRound(must.Get(next.Encode())(t)); err != nil ||
+				p.Question(again) != p.Question(next) {
 				t.Errorf("a round does not read back: %v", err)
 			}
 		}
@@ -429,7 +452,9 @@ func FuzzFiles(f *testing.F) {
 // A plan file keeps what its price is without: drop-outs and colluders.
 func TestColludersArePriced(t *testing.T) {
 	price := func(missing, colluding int) float64 {
-		p := newPlan(t, func(c *federated.PSGM) { c.Missing, c.Colluding, c.Epsilon, c.Account = missing, colluding, 0.5, "" })
+		p := newPlan(t, func(c *federated.PSGM) {
+			c.Missing, c.Colluding, c.Epsilon, c.Account = missing, colluding, 0.5, ""
+		})
 		return p.Price().Cost.Epsilon
 	}
 	if both, missing := price(25, 10), price(25, 0); both <= missing*1.05 || both != price(35, 0) {
@@ -440,14 +465,18 @@ func TestColludersArePriced(t *testing.T) {
 // Everything that the price depends on is in the file: a plan costs what its method costs.
 func TestPlanCostsWhatItsMethodCosts(t *testing.T) {
 	for name, change := range map[string]func(*federated.PSGM){
-		"all": func(*federated.PSGM) {}, "missing": func(c *federated.PSGM) { c.Missing = 25 }, "colluding": func(c *federated.PSGM) { c.Colluding = 25 },
-		"batches": func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
-		"local":   func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} },
+		"all": func(*federated.PSGM) {}, "missing": func(c *federated.PSGM) { c.Missing = 25 },
+		"colluding": func(c *federated.PSGM) { c.Colluding = 25 },
+		"batches":   func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
+		"local": func(c *federated.PSGM) {
+			c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2}
+		},
 	} {
 		var method federated.PSGM
 		p := newPlan(t, func(c *federated.PSGM) { c.Account = ""; change(c); method = *c })
 		want := must.Get(method.New(75, features+1))(t).Price().Cost
-		if got := must.Get(ReadPlan(must.Get(p.Encode())(t)))(t).Cost(); math.Abs(got.Epsilon-want.Epsilon) > 1e-9*want.Epsilon || got.Delta != want.Delta {
+		if got := must.Get(ReadPlan(must.Get(p.Encode())(t)))(t).Cost(); math.Abs(got.Epsilon-
+			want.Epsilon) > 1e-9*want.Epsilon || got.Delta != want.Delta {
 			t.Errorf("%s: the plan costs %v, the method %v", name, got, want)
 		}
 	}

@@ -29,8 +29,8 @@ func (p *Plan) NewShuffle(r *Round) (*Shuffle, error) {
 	return &Shuffle{plan: p, round: r, in: map[int]bool{}, shuffler: s}, nil
 }
 
-// Add takes a silo's file whole, or, after an error, nothing of it. It refuses a second file of a silo and
-// what ReadReports refuses.
+// Add takes a silo's file whole, or, after an error, nothing of it. It refuses a second file of a
+// silo and what ReadReports refuses.
 func (s *Shuffle) Add(ctx context.Context, file []byte) (silo int, err error) {
 	silo, reports, err := s.plan.ReadReports(ctx, s.round, file)
 	if err != nil {
@@ -64,12 +64,13 @@ func (p *Plan) missing(in map[int]bool) (out []int) {
 	return out
 }
 
-// Release returns the file of the shuffled reports. Each stream is in the order of its reports' bytes, so the file is
-// a function of the set of reports: nothing in it depends on which silo sent what, on the order of the files or on
-// when they came, and the same reports again are the same file. Fewer reports than
-// the price is for are report.ErrPartialRound, a round that the book knows with other reports is
-// ErrReleased, and one whose predecessor it does not know ErrOtherBook; then nothing is released. The book is written
-// first: a shuffler that dies in between is asked again with the same reports.
+// Release returns the file of the shuffled reports. Each stream is in the order of its reports'
+// bytes, so the file is a function of the set of reports: nothing in it depends on which silo sent
+// what, on the order of the files or on when they came, and the same reports again are the same
+// file. Fewer reports than the price is for are report.ErrPartialRound, a round that the book knows
+// with other reports is ErrReleased, and one whose predecessor it does not know ErrOtherBook; then
+// nothing is released. The book is written first: a shuffler that dies in between is asked again
+// with the same reports.
 func (s *Shuffle) Release(book Book) ([]byte, error) {
 	var out federated.Reports
 	var err error

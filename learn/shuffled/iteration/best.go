@@ -15,7 +15,8 @@ type Trial struct {
 	Mode       Mode
 	Conversion Conversion // the one with the smallest figure; "" where the mode is refused
 	Epsilon    float64    // at the report's noise
-	Refused    error      // why the mode gives no figure, ErrNotCertified where a condition fails; nil if it gives one
+	// why the mode gives no figure, ErrNotCertified where a condition fails; nil if it gives one
+	Refused error
 }
 
 // inMode returns the event in another mode.
@@ -72,8 +73,10 @@ func bestReport(delta float64, runs []Steps) (Report, error) {
 	if len(runs) > 1 {
 		return newBestReport(delta, runs)
 	}
-	r, err := bestReports.get(question{runs[0], accountant.Cost{Delta: delta}}, func() (Report, error) { return newBestReport(delta, runs) })
-	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
+	r, err := bestReports.get(question{runs[0], accountant.Cost{Delta: delta}},
+		func() (Report, error) { return newBestReport(delta, runs) })
+	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings),
+		slices.Clone(r.Trials)
 	return r, err
 }
 
@@ -112,13 +115,16 @@ func newBestReport(delta float64, runs []Steps) (Report, error) {
 
 // calibrateBest returns the smallest noise that any certified mode needs for the target.
 func (e Steps) calibrateBest(ctx context.Context, target accountant.Cost) (Steps, Report, error) {
-	least, err := bestNoises.get(question{e, target}, func() (Steps, error) { return e.newCalibrateBest(ctx, target) })
+	least, err := bestNoises.get(question{e, target}, func() (Steps, error) {
+		return e.newCalibrateBest(ctx, target)
+	})
 	if err != nil {
 		return Steps{}, Report{}, err
 	}
 	r, err := least.Report(target.Delta)
 	if err == nil && !(r.Cost.Epsilon <= target.Epsilon) {
-		err = fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported) // cannot happen: one mode fits
+		// cannot happen: one mode fits
+		err = fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
 	}
 	return least, r, err
 }

@@ -30,24 +30,35 @@ func bestCases() map[string]struct {
 		return row{e, append(holds, iteration.Paper, iteration.GaussianExact)}
 	}
 	return map[string]row{
-		"RR, secret":     with(func(*iteration.Steps) {}, rr),
-		"RR, no public":  with(func(e *iteration.Steps) { e.Private, e.PublicNoise = 60, 0 }, rr),
-		"RR, seen":       with(func(e *iteration.Steps) { e.OrderSecret = false }),
-		"SO, secret":     with(func(e *iteration.Steps) { e.Order = iteration.ShuffledOnce }, so, cross),
-		"SO, epochs":     with(func(e *iteration.Steps) { e.Order, e.Released = iteration.ShuffledOnce, iteration.EpochEnds }, so),
-		"IG":             with(func(e *iteration.Steps) { e.Order = iteration.FixedOrder }, cross),
-		"IG, prox":       with(func(e *iteration.Steps) { e.Order, e.ConvexRegulariser = iteration.FixedOrder, false }),
-		"IG, epochs":     with(func(e *iteration.Steps) { e.Order, e.Released = iteration.FixedOrder, iteration.EpochEnds }),
-		"not convex":     with(func(e *iteration.Steps) { e.Convex = false }),
-		"clipping":       with(func(e *iteration.Steps) { e.ClipKeepsContraction = false }),
-		"L unknown":      with(func(e *iteration.Steps) { e.Smoothness = 0 }),
-		"large step":     with(func(e *iteration.Steps) { e.StepSize = 2.01 }),
-		"all released":   with(func(e *iteration.Steps) { e.Released = iteration.EveryIterate }),
-		"public first":   with(func(e *iteration.Steps) { e.PublicFirst = true }),
-		"silent public":  with(func(e *iteration.Steps) { e.PublicNoise = 0 }, rr),
-		"unequal noise":  with(func(e *iteration.Steps) { e.PublicNoise = 0.7; e.Order = iteration.FixedOrder }, cross),
-		"one epoch":      with(func(e *iteration.Steps) { e.Epochs = 1 }, rr),
-		"all, L unknown": with(func(e *iteration.Steps) { e.Private, e.PublicNoise, e.Smoothness = 60, 0, 0 }),
+		"RR, secret":    with(func(*iteration.Steps) {}, rr),
+		"RR, no public": with(func(e *iteration.Steps) { e.Private, e.PublicNoise = 60, 0 }, rr),
+		"RR, seen":      with(func(e *iteration.Steps) { e.OrderSecret = false }),
+		"SO, secret":    with(func(e *iteration.Steps) { e.Order = iteration.ShuffledOnce }, so, cross),
+		"SO, epochs": with(func(e *iteration.Steps) {
+			e.Order, e.Released = iteration.ShuffledOnce, iteration.EpochEnds
+		}, so),
+		"IG": with(func(e *iteration.Steps) { e.Order = iteration.FixedOrder }, cross),
+		"IG, prox": with(func(e *iteration.Steps) {
+			e.Order, e.ConvexRegulariser = iteration.FixedOrder, false
+		}),
+		"IG, epochs": with(func(e *iteration.Steps) {
+			e.Order, e.Released = iteration.FixedOrder, iteration.EpochEnds
+		}),
+		"not convex":    with(func(e *iteration.Steps) { e.Convex = false }),
+		"clipping":      with(func(e *iteration.Steps) { e.ClipKeepsContraction = false }),
+		"L unknown":     with(func(e *iteration.Steps) { e.Smoothness = 0 }),
+		"large step":    with(func(e *iteration.Steps) { e.StepSize = 2.01 }),
+		"all released":  with(func(e *iteration.Steps) { e.Released = iteration.EveryIterate }),
+		"public first":  with(func(e *iteration.Steps) { e.PublicFirst = true }),
+		"silent public": with(func(e *iteration.Steps) { e.PublicNoise = 0 }, rr),
+		"unequal noise": with(func(e *iteration.Steps) {
+			e.PublicNoise = 0.7
+			e.Order = iteration.FixedOrder
+		}, cross),
+		"one epoch": with(func(e *iteration.Steps) { e.Epochs = 1 }, rr),
+		"all, L unknown": with(func(e *iteration.Steps) {
+			e.Private, e.PublicNoise, e.Smoothness = 60, 0, 0
+		}),
 	}
 }
 
@@ -71,7 +82,8 @@ func TestBestIsTheSmallestThatHolds(t *testing.T) {
 			t.Errorf("%s: %+v", name, best.Trials)
 		}
 		for _, trial := range best.Trials {
-			if holds[trial.Mode] != (trial.Refused == nil) || trial.Refused != nil && !errors.Is(trial.Refused, iteration.ErrNotCertified) {
+			if holds[trial.Mode] != (trial.Refused == nil) || trial.Refused != nil &&
+				!errors.Is(trial.Refused, iteration.ErrNotCertified) {
 				t.Errorf("%s: %+v", name, trial)
 			}
 			if trial.Refused != nil {
@@ -85,9 +97,11 @@ func TestBestIsTheSmallestThatHolds(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s: %s, %s: %v", name, trial.Mode, c, err)
 				}
-				tried := trial.Mode != iteration.Paper || c != iteration.ConversionExact // that is gaussian-exact's trial
+				// that is gaussian-exact's trial
+				tried := trial.Mode != iteration.Paper || c != iteration.ConversionExact
 				if best.Cost.Epsilon > named.Cost.Epsilon || tried && trial.Epsilon > named.Cost.Epsilon {
-					t.Errorf("%s: best %g (%s), %s with %q %g, tried %g", name, best.Cost.Epsilon, best.Mode, trial.Mode, c, named.Cost.Epsilon, trial.Epsilon)
+					t.Errorf("%s: best %g (%s), %s with %q %g, tried %g", name, best.Cost.Epsilon, best.Mode,
+						trial.Mode, c, named.Cost.Epsilon, trial.Epsilon)
 				}
 				if trial.Mode == best.Mode && c == trial.Conversion && named.Cost != best.Cost {
 					t.Errorf("%s: %v is not what %s says by itself, %v", name, best.Cost, best.Mode, named.Cost)
@@ -109,7 +123,8 @@ func TestBestIsAskedForEachDelta(t *testing.T) {
 		}
 		r.Trials[0] = iteration.Trial{} // the caller's own
 		e.Mode, e.Conversion = r.Mode, r.Conversion
-		if named := epsilon(t, e, delta); r.Cost != (accountant.Cost{Epsilon: named, Delta: delta}) || (delta > 1e-9) != (named < last) && !math.IsInf(last, 1) {
+		if named := epsilon(t, e, delta); r.Cost != (accountant.Cost{Epsilon: named, Delta: delta}) ||
+			(delta > 1e-9) != (named < last) && !math.IsInf(last, 1) {
 			t.Errorf("delta %g: %v, by name %g, before %g", delta, r.Cost, named, last)
 		}
 		last, e.Conversion = r.Cost.Epsilon, ""
@@ -180,7 +195,8 @@ func TestBestCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Cost.Epsilon > target.Epsilon || c.Mode != e.Mode || c.Conversion != e.Conversion || math.Abs(c.PublicNoise*e.Noise-e.PublicNoise*c.Noise) > 1e-12*c.Noise {
+		if r.Cost.Epsilon > target.Epsilon || c.Mode != e.Mode || c.Conversion != e.Conversion ||
+			math.Abs(c.PublicNoise*e.Noise-e.PublicNoise*c.Noise) > 1e-12*c.Noise {
 			t.Errorf("%s: %+v costs %v", name, c, r.Cost)
 		}
 		for _, trial := range r.Trials {
@@ -345,7 +361,8 @@ func TestChainsAreBelowTheGaussianCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exact, err = exact.Charge(accountant.Gaussian{NoiseMultiplier: math.Sqrt(3) * 1.7 / (2 * 2.3), Neighbours: accountant.ReplaceOne}, 1); err != nil {
+	if exact, err = exact.Charge(accountant.Gaussian{NoiseMultiplier: math.Sqrt(3) * 1.7 / (2 * 2.3),
+		Neighbours: accountant.ReplaceOne}, 1); err != nil {
 		t.Fatal(err)
 	}
 	want, err := exact.Epsilon(1e-6)

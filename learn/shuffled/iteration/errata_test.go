@@ -26,7 +26,8 @@ func TestErratumDismissalOfShuffling(t *testing.T) {
 	must.Near(t, "mean over the positions", mixed, 4.18e-4, 2e-3)
 	must.Near(t, "its exponential", math.Exp((alpha-1)*mixed), 1.002506, 1e-6)
 	must.Near(t, "worst position", unmixed, 5.39e-2, 1e-3)
-	if printed := 2*alpha*100/(sigma*sigma) - math.Log(1000); printed > 0 || math.Abs(printed+6.85) > 0.01 {
+	if printed := 2*alpha*100/(sigma*sigma) - math.Log(1000); printed > 0 ||
+		math.Abs(printed+6.85) > 0.01 {
 		t.Errorf("the printed approximation is %g", printed)
 	}
 }

@@ -114,7 +114,8 @@ func (e Steps) placeProfile(factor float64) (accountant.Profile, error) {
 		parts = append(parts, accountant.ProfilePart{Weight: count / n, NoiseMultiplier: sigma})
 	})
 	if e.Private < e.Records {
-		parts = append(parts, accountant.ProfilePart{Weight: float64(e.Records-e.Private) / n, NoiseMultiplier: math.Inf(1)})
+		parts = append(parts, accountant.ProfilePart{Weight: float64(e.Records-e.Private) / n,
+			NoiseMultiplier: math.Inf(1)})
 	}
 	profile, err := accountant.NewProfile(e.Neighbours, theoremOfPlaces, parts)
 	return profile, nameNoise("noise of the last private step", err)

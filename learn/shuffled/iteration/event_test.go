@@ -42,7 +42,9 @@ func TestIterationIsAnEvent(t *testing.T) {
 				t.Errorf("rdp %g, zcdp %g", bound.Cost.Epsilon, want)
 			}
 		case accountant.MethodGaussian, accountant.MethodPLD:
-			must.Near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6), 1e-4)
+			must.Near(t, string(bound.Method), bound.Cost.Epsilon,
+				epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6),
+				1e-4)
 		default:
 			t.Errorf("method %s: %v", bound.Method, bound.Cost)
 		}
@@ -59,7 +61,8 @@ func TestIterationIsAnEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if mixed, err = mixed.Charge(accountant.Gaussian{NoiseMultiplier: 10, Neighbours: accountant.ReplaceOne}, 3); err != nil {
+	if mixed, err = mixed.Charge(accountant.Gaussian{NoiseMultiplier: 10,
+		Neighbours: accountant.ReplaceOne}, 3); err != nil {
 		t.Fatal(err)
 	}
 	if eps, err := mixed.Epsilon(1e-6); err != nil || !(eps > 0) || math.IsInf(eps, 1) {
@@ -82,7 +85,8 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 	const alpha = 6.0
 	all := withNoise(steps(3, 40, 30, 1), 1.5)
 	all.Order, all.Released = iteration.ShuffledOnce, iteration.LastIterate
-	modes := []iteration.Mode{iteration.Paper, iteration.SOMixture, iteration.CrossEpoch, iteration.Best, ""}
+	modes := []iteration.Mode{iteration.Paper, iteration.SOMixture, iteration.CrossEpoch,
+		iteration.Best, ""}
 	a, err := accountant.New(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +109,14 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 	}
 	for _, m := range modes[1:] {
 		if !(alone[m] < 0.9*alone[iteration.Paper]) {
-			t.Errorf("%s: %g, the source's %g: the modes do not tell apart", m, alone[m], alone[iteration.Paper])
+			t.Errorf("%s: %g, the source's %g: the modes do not tell apart", m, alone[m],
+				alone[iteration.Paper])
 		}
 	}
-	if least := min(alone[iteration.SOMixture], alone[iteration.CrossEpoch]); alone[iteration.Best] != least || alone[""] != least {
-		t.Errorf("best %g, \"\" %g, the smallest of the others %g", alone[iteration.Best], alone[""], least)
+	if least := min(alone[iteration.SOMixture], alone[iteration.CrossEpoch]); alone[iteration.Best] !=
+		least || alone[""] != least {
+		t.Errorf("best %g, \"\" %g, the smallest of the others %g", alone[iteration.Best], alone[""],
+			least)
 	}
 	// In one epoch cross-epoch is the source's mode, and the mixture less.
 	once := all
@@ -153,7 +160,8 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 // Without amplification epochs of shuffled gradients are Gaussian mechanisms of sensitivity
 // 2G, one an epoch, by every method that takes both.
 func TestAccountantTakesIterations(t *testing.T) {
-	run := iteration.Steps{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40, Order: iteration.FixedOrder, StepSize: 0.1, Neighbours: accountant.ReplaceOne}
+	run := iteration.Steps{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40,
+		Order: iteration.FixedOrder, StepSize: 0.1, Neighbours: accountant.ReplaceOne}
 	account := func(e accountant.Event, count int) accountant.Report {
 		a, err := accountant.New(accountant.ReplaceOne)
 		if err != nil {
@@ -170,7 +178,8 @@ func TestAccountantTakesIterations(t *testing.T) {
 		t.Fatalf("%+v, as gaussians %+v", r, same)
 	}
 	for i, b := range r.Bounds {
-		if want := same.Bounds[i]; b.Method != want.Method || math.Abs(b.Cost.Epsilon/want.Cost.Epsilon-1) > 1e-6 {
+		if want := same.Bounds[i]; b.Method != want.Method ||
+			math.Abs(b.Cost.Epsilon/want.Cost.Epsilon-1) > 1e-6 {
 			t.Errorf("%+v, as gaussians %+v", b, want)
 		}
 	}

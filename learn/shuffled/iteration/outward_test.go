@@ -40,12 +40,16 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 
 		// The epochs of a shuffled method: 2G²K/V, V = iσ² + (n-n_d)σ_pub².
 		e := iteration.Steps{
-			Epochs: rapid.IntRange(1, 1000).Draw(t, "epochs"), Records: 12, Private: rapid.IntRange(1, 11).Draw(t, "private"),
-			Clip: log(-2, 2, "clip"), Noise: sigma, PublicNoise: log(-2, 2, "public σ"), Order: iteration.Reshuffled, OrderSecret: true, Released: iteration.EpochEnds,
-			StepSize: 1, Smoothness: 1, Convex: true, ClipKeepsContraction: true, ConvexRegulariser: true, Neighbours: accountant.ReplaceOne,
+			Epochs: rapid.IntRange(1, 1000).Draw(t, "epochs"), Records: 12,
+			Private: rapid.IntRange(1, 11).Draw(t, "private"),
+			Clip:    log(-2, 2, "clip"), Noise: sigma, PublicNoise: log(-2, 2, "public σ"),
+			Order: iteration.Reshuffled, OrderSecret: true, Released: iteration.EpochEnds,
+			StepSize: 1, Smoothness: 1, Convex: true, ClipKeepsContraction: true, ConvexRegulariser: true,
+			Neighbours: accountant.ReplaceOne,
 		}
 		clip, epochs := exactly(e.Clip), num.FromInt(int64(e.Epochs))
-		public := num.FromInt(int64(e.Records - e.Private)).Mul(exactly(e.PublicNoise)).Mul(exactly(e.PublicNoise))
+		public := num.FromInt(int64(e.Records - e.Private)).Mul(exactly(e.PublicNoise)).Mul(
+			exactly(e.PublicNoise))
 		each := two.Mul(clip).Mul(clip)
 		got, err := e.ZCDP()
 		if err != nil {
@@ -69,14 +73,17 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 		}
 
 		// Sampled steps: the formula of their RDP, term by term, and each step counted.
-		d := iteration.SampledSteps{Steps: rapid.IntRange(1, 50).Draw(t, "steps"), Records: rapid.IntRange(1, 1000).Draw(t, "records"), Clip: 1, Noise: math.Pow(10, rapid.Float64Range(-0.3, 1.5).Draw(t, "log noise"))}
+		d := iteration.SampledSteps{Steps: rapid.IntRange(1, 50).Draw(t, "steps"),
+			Records: rapid.IntRange(1, 1000).Draw(t, "records"), Clip: 1,
+			Noise: math.Pow(10, rapid.Float64Range(-0.3, 1.5).Draw(t, "log noise"))}
 		grow := func(j int64) num.Interval { // e^{c·e(j)} with e(j) = 2jG²/σ²
 			return num.ExpReal(num.FromInt(2 * j).Quo(exactly(d.Noise).Mul(exactly(d.Noise))))
 		}
 		top := int64(rapid.IntRange(2, 9).Draw(t, "sampled α"))
 		q := one.Quo(num.FromInt(int64(d.Records)))
 		choose, power := num.FromInt(top*(top-1)/2), q.Mul(q)
-		inner := one.Add(power.Mul(choose).Mul(lower(num.FromInt(4).Mul(grow(2).Sub(one)), two.Mul(grow(2)))))
+		inner := one.Add(power.Mul(choose).Mul(lower(num.FromInt(4).Mul(grow(2).Sub(one)),
+			two.Mul(grow(2)))))
 		for j := int64(3); j <= top; j++ {
 			choose, power = choose.Mul(num.FromInt(top-j+1)).Quo(num.FromInt(j)), power.Mul(q)
 			term := two.Mul(power).Mul(choose)
@@ -85,7 +92,8 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 			}
 			inner = inner.Add(term)
 		}
-		want := lower(num.FromInt(2*top).Quo(exactly(d.Noise).Mul(exactly(d.Noise))), num.Log(inner).Quo(num.FromInt(top-1)))
+		want := lower(num.FromInt(2*top).Quo(exactly(d.Noise).Mul(exactly(d.Noise))),
+			num.Log(inner).Quo(num.FromInt(top-1)))
 		if got, err = d.RDP(int(top)); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +105,8 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 		if got, err = d.RDP(order2); err != nil {
 			t.Fatal(err)
 		}
-		if least := float64(d.Steps)*got + math.Log(1e6)/float64(order2-1); eps < least*(1-1e-12) || eps > least*(1+1e-9) {
+		if least := float64(d.Steps)*got + math.Log(1e6)/float64(order2-1); eps < least*(1-1e-12) ||
+			eps > least*(1+1e-9) {
 			t.Errorf("%+v costs %.17g at order %d, want %.17g", d, eps, order2, least)
 		}
 	})

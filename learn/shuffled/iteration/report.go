@@ -28,8 +28,10 @@ type Report struct {
 	Epochs      int     // K_p
 
 	Amplification float64 // m that was counted: 1 is none
-	Rho           float64 // Rényi divergence at Alpha over Alpha; the zCDP parameter where the divergence is α·ρ; 0 where a mixture's losses are used instead
-	Alpha         float64 // the order used, α*; 0 where none is
+	// Rényi divergence at Alpha over Alpha; the zCDP parameter where the divergence is α·ρ; 0 where a
+	// mixture's losses are used instead
+	Rho   float64
+	Alpha float64 // the order used, α*; 0 where none is
 
 	StepSize    float64  // η
 	Smoothness  float64  // L_max
@@ -162,7 +164,8 @@ func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err e
 		}
 		if e.mode() != first.mode() || e.Conversion != first.Conversion || e.Order != first.Order ||
 			e.Clip != first.Clip || e.Released != first.Released || e.StepSize != first.StepSize {
-			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w", i+1, accountant.ErrUnsupported)
+			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w",
+				i+1, accountant.ErrUnsupported)
 		}
 		r.Smoothness = max(r.Smoothness, e.Smoothness)
 		if len(e.Contraction()) > 0 {
@@ -187,12 +190,17 @@ func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err e
 		private, ms = append(private, e), append(ms, m)
 	}
 	if len(private) > 1 && (r.Mode == SOMixture || r.Mode == CrossEpoch) {
-		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), accountant.ErrUnsupported)
+		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode,
+			len(private), accountant.ErrUnsupported)
 	}
-	if hard, stated := stepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
+	if hard, stated := stepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated &&
+		r.StepSize <= hard {
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not "+
+				"above 2/L, up to which the theorem holds", r.StepSize, stated))
 	}
-	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 }) // one run is enough: its iterates are hidden
+	// one run is enough: its iterates are hidden
+	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 })
 	if !amplified && r.Mode != CrossEpoch && pureRho(r.Mode) {
 		r.Released = EveryIterate // nothing rests on hiding them
 	} else if r.Mode != CrossEpoch {
@@ -213,7 +221,8 @@ func (e Steps) Calibrate(ctx context.Context, target accountant.Cost) (Steps, Re
 		return Steps{}, Report{}, err
 	}
 	if e.private() && !(e.Noise > 0) {
-		return Steps{}, Report{}, &check.Error{Name: "noise", Value: e.Noise, Rule: "above 0: it is the pattern that is scaled"}
+		return Steps{}, Report{}, &check.Error{Name: "noise", Value: e.Noise,
+			Rule: "above 0: it is the pattern that is scaled"}
 	}
 	if err := e.check(); err != nil {
 		return Steps{}, Report{}, err
@@ -257,14 +266,16 @@ func (e Steps) Calibrate(ctx context.Context, target accountant.Cost) (Steps, Re
 	return scaled(s), known, nil
 }
 
-// startOf returns a scale of the noise near the one that a target needs, and how closely to look: at
-// privacy losses of mixtures, which take tenths of a second, less closely.
-func (e Steps) startOf(ctx context.Context, m float64, target accountant.Cost) (scale, tolerance float64, err error) {
+// startOf returns a scale of the noise near the one that a target needs, and how closely to look:
+// at privacy losses of mixtures, which take tenths of a second, less closely.
+func (e Steps) startOf(ctx context.Context, m float64,
+	target accountant.Cost) (scale, tolerance float64, err error) {
 	const close = 1e-12
 	switch {
 	case e.conversion() == ConversionExact && pureRho(e.mode()):
 		sigma, err := accountant.GaussianNoise(target)
-		return sigma * math.Sqrt(2*e.rho(m)), close, err // noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
+		// noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
+		return sigma * math.Sqrt(2*e.rho(m)), close, err
 	case e.conversion() == ConversionExact:
 		by, _, err := e.inMode(e.Mode, ConversionImproved).Calibrate(ctx, target)
 		return by.Noise / e.Noise, exactTolerance, err

@@ -24,7 +24,8 @@ type SampledSteps struct {
 }
 
 func (s SampledSteps) check() error {
-	return cmp.Or(checkCount("steps", s.Steps, 0), checkCount("records", s.Records, 1), checkClip(s.Clip), checkNoise("noise", s.Noise))
+	return cmp.Or(checkCount("steps", s.Steps, 0), checkCount("records", s.Records, 1),
+		checkClip(s.Clip), checkNoise("noise", s.Noise))
 }
 
 // RDP returns an upper bound on the Rényi divergence of one step at integer order α in
@@ -79,15 +80,17 @@ func (s SampledSteps) Calibrate(ctx context.Context, target accountant.Cost) (Sa
 		return s, nil
 	}
 	search := train.Search{Start: s.Clip, Least: s.Clip * 1e-60, Most: s.Clip * 1e15, Tolerance: 1e-12}
-	sigma, _, err := train.Calibrate(ctx, target.Epsilon, search, func(sigma float64) (float64, error) {
-		c := s
-		c.Noise = sigma
-		eps, _, err := c.Epsilon(target.Delta)
-		return eps, err
-	})
+	sigma, _, err := train.Calibrate(ctx, target.Epsilon, search,
+		func(sigma float64) (float64, error) {
+			c := s
+			c.Noise = sigma
+			eps, _, err := c.Epsilon(target.Delta)
+			return eps, err
+		})
 	if errors.Is(err, train.ErrTarget) {
 		// Even without any divergence the conversion costs ln(1/δ)/511.
-		err = fmt.Errorf("no noise found for %v with orders up to %d: %w", target, accountant.MaxFixedBatchOrder, accountant.ErrUnsupported)
+		err = fmt.Errorf("no noise found for %v with orders up to %d: %w", target,
+			accountant.MaxFixedBatchOrder, accountant.ErrUnsupported)
 	}
 	if err != nil {
 		return SampledSteps{}, err

@@ -161,7 +161,8 @@ type Conversion string
 const (
 	ConversionClassical Conversion = "classical" // ClassicalEpsilonFromRDP, which the source uses
 	ConversionImproved  Conversion = "improved"  // EpsilonFromRDP
-	ConversionExact     Conversion = "exact"     // δ(ε) of the privacy losses themselves, without Rényi divergences
+	// δ(ε) of the privacy losses themselves, without Rényi divergences
+	ConversionExact Conversion = "exact"
 )
 
 // Conversions returns all conversions, the weakest first.
@@ -200,7 +201,8 @@ func Ways(mode Mode, stated Conversion) (ways []Way) {
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
 
 func (e Steps) String() string {
-	return fmt.Sprintf("%d private epochs (%v) of %d private in %d steps, noise %g and %g at clip %g", e.Epochs, e.Order, e.Private, e.Records, e.Noise, e.PublicNoise, e.Clip)
+	return fmt.Sprintf("%d private epochs (%v) of %d private in %d steps, noise %g and %g at clip %g",
+		e.Epochs, e.Order, e.Private, e.Records, e.Noise, e.PublicNoise, e.Clip)
 }
 
 func (e Steps) mode() Mode {
@@ -226,13 +228,16 @@ func (e Steps) check() error {
 	if e.Neighbours != accountant.ReplaceOne {
 		return fmt.Errorf("shuffled gradients for %q: %w", e.Neighbours, accountant.ErrUnsupported)
 	}
-	if err := cmp.Or(checkCount("epochs", e.Epochs, 0), checkCount("records", e.Records, 1)); err != nil {
+	if err := cmp.Or(checkCount("epochs", e.Epochs, 0), checkCount("records", e.Records, 1)); err !=
+		nil {
 		return err
 	}
 	if e.Private < 0 || e.Private > e.Records {
-		return &check.Error{Name: "private steps", Value: e.Private, Rule: fmt.Sprintf("between 0 and the %d steps of an epoch", e.Records)}
+		return &check.Error{Name: "private steps", Value: e.Private,
+			Rule: fmt.Sprintf("between 0 and the %d steps of an epoch", e.Records)}
 	}
-	if err := cmp.Or(checkClip(e.Clip), checkNoise("noise", e.Noise), checkNoise("public noise", e.PublicNoise), check.Positive("step size", e.StepSize)); err != nil {
+	if err := cmp.Or(checkClip(e.Clip), checkNoise("noise", e.Noise),
+		checkNoise("public noise", e.PublicNoise), check.Positive("step size", e.StepSize)); err != nil {
 		return err
 	}
 	if !(e.Smoothness >= 0) {
@@ -242,20 +247,24 @@ func (e Steps) check() error {
 		return &check.Error{Name: "order", Value: e.Order, Rule: "IG, SO or RR"}
 	}
 	if e.Released < EveryIterate || e.Released > LastIterate {
-		return &check.Error{Name: "released", Value: e.Released, Rule: "EveryIterate, EpochEnds or LastIterate"}
+		return &check.Error{Name: "released", Value: e.Released,
+			Rule: "EveryIterate, EpochEnds or LastIterate"}
 	}
 	if !slices.Contains(Modes(), e.mode()) {
-		return &check.Error{Name: "accounting mode", Value: e.Mode, Rule: fmt.Sprintf("one of %v", Modes())}
+		return &check.Error{Name: "accounting mode", Value: e.Mode,
+			Rule: fmt.Sprintf("one of %v", Modes())}
 	}
 	if e.Conversion != "" && !slices.Contains(Conversions(), e.Conversion) {
-		return &check.Error{Name: "conversion", Value: e.Conversion, Rule: fmt.Sprintf("one of %v", Conversions())}
+		return &check.Error{Name: "conversion", Value: e.Conversion,
+			Rule: fmt.Sprintf("one of %v", Conversions())}
 	}
 	return nil
 }
 
 func checkCount(name string, n, least int) error {
 	if n < least || n > math.MaxInt32 {
-		return &check.Error{Name: name, Value: n, Rule: fmt.Sprintf("between %d and %d", least, math.MaxInt32)}
+		return &check.Error{Name: name, Value: n, Rule: fmt.Sprintf("between %d and %d", least,
+			math.MaxInt32)}
 	}
 	return nil
 }

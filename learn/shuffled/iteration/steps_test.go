@@ -88,7 +88,8 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		}
 		must.Near(t, "rho", rho, v.rho, 1e-9)
 		must.Near(t, "alpha", accountant.ZCDPOrder(rho, v.delta), v.alpha, 1e-9)
-		must.Near(t, "sigma", calibrated(t, steps(1, 7, 7, 1), v.eps, v.delta), v.sigma, 3e-9) // nine digits
+		// nine digits
+		must.Near(t, "sigma", calibrated(t, steps(1, 7, 7, 1), v.eps, v.delta), v.sigma, 3e-9)
 	}
 	for _, v := range []struct {
 		eps, delta, clip   float64
@@ -111,15 +112,19 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		{8, 1e-5, 1, 100, 60, 60, 13.80699162, 9.763017405, 13.80699162},
 	} {
 		what := fmt.Sprintf("eps %g n %d", v.eps, v.n)
-		must.Near(t, what+" DP", calibrated(t, steps(v.epochs, v.n, v.n, v.clip), v.eps, v.delta), v.dp, 1e-9)
-		must.Near(t, what+" half", calibrated(t, steps(max(1, v.epochs/2), v.n, v.n, v.clip), v.eps, v.delta), v.half, 1e-9)
-		must.Near(t, what+" interleaved", calibrated(t, steps(v.epochs, v.n, v.private, v.clip), v.eps, v.delta), v.int, 1e-9)
+		must.Near(t, what+" DP", calibrated(t, steps(v.epochs, v.n, v.n, v.clip), v.eps, v.delta), v.dp,
+			1e-9)
+		must.Near(t, what+" half", calibrated(t, steps(max(1, v.epochs/2), v.n, v.n, v.clip), v.eps,
+			v.delta), v.half, 1e-9)
+		must.Near(t, what+" interleaved", calibrated(t, steps(v.epochs, v.n, v.private, v.clip), v.eps,
+			v.delta), v.int, 1e-9)
 	}
 	// Other fractions of private steps, at six digits.
 	for _, v := range []struct {
 		n, private int
 		sigma      float64
-	}{{1000, 250, 5.8783}, {1000, 500, 7.1971}, {1000, 750, 10.1680}, {200, 50, 13.1095}, {200, 100, 16.0293}, {200, 150, 22.5574}} {
+	}{{1000, 250, 5.8783}, {1000, 500, 7.1971}, {1000, 750, 10.1680}, {200, 50, 13.1095},
+		{200, 100, 16.0293}, {200, 150, 22.5574}} {
 		must.Near(t, fmt.Sprint(v), calibrated(t, steps(50, v.n, v.private, 10), 5, 1e-6), v.sigma, 1e-5)
 	}
 	for _, v := range []struct {
@@ -203,7 +208,8 @@ func TestAcceptance04Monotone(t *testing.T) {
 		private := rapid.IntRange(1, n-1).Draw(t, "private")
 		k := rapid.IntRange(1, 60).Draw(t, "K")
 		sigma := func(eps, delta, clip float64, k, n, private int) float64 {
-			c, _, err := steps(k, n, private, clip).Calibrate(t.Context(), accountant.Cost{Epsilon: eps, Delta: delta})
+			c, _, err := steps(k, n, private, clip).Calibrate(t.Context(),
+				accountant.Cost{Epsilon: eps, Delta: delta})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -258,13 +264,15 @@ func TestAcceptance07StepSizeCap(t *testing.T) {
 		return must.Get(e.Report(1e-6))(t)
 	}
 	r := at(2/l, 500)
-	if !r.Contractive || len(r.Warnings) != 1 || r.Fallback != nil || math.Abs(r.Amplification-501) > 1e-9 {
+	if !r.Contractive || len(r.Warnings) != 1 || r.Fallback != nil ||
+		math.Abs(r.Amplification-501) > 1e-9 {
 		t.Errorf("at 2/L: %+v", r)
 	}
 	if r = at(1/l, 500); len(r.Warnings) != 0 || !r.Contractive {
 		t.Errorf("at 1/L: %+v", r)
 	}
-	if r = at(2.0001/l, 500); r.Contractive || r.Amplification != 1 || len(r.Fallback) == 0 || r.Released != iteration.EveryIterate {
+	if r = at(2.0001/l, 500); r.Contractive || r.Amplification != 1 || len(r.Fallback) == 0 ||
+		r.Released != iteration.EveryIterate {
 		t.Errorf("above 2/L: %+v", r)
 	}
 	if at(2.0001/l, 1000).Cost != at(0.1/l, 1000).Cost || at(2.0001/l, 1000).Fallback != nil {
@@ -285,7 +293,8 @@ func TestConditionsOfAmplification(t *testing.T) {
 		"public first": func(e *iteration.Steps) { e.PublicFirst = true },
 	}
 	plain := epsilon(t, withNoise(steps(10, 100, 100, 1), 1), 1e-6)
-	plainExact := epsilon(t, withMode(withNoise(steps(10, 100, 100, 1), 1), iteration.GaussianExact), 1e-6)
+	plainExact := epsilon(t, withMode(withNoise(steps(10, 100, 100, 1), 1), iteration.GaussianExact),
+		1e-6)
 	if amplified := epsilon(t, good, 1e-6); amplified > plain/3 {
 		t.Fatalf("amplified %g, plain %g", amplified, plain)
 	}
@@ -293,14 +302,17 @@ func TestConditionsOfAmplification(t *testing.T) {
 		e := good
 		f(&e)
 		r, err := e.Report(1e-6)
-		if err != nil || r.Amplification != 1 || len(r.Fallback) == 0 || math.Abs(r.Cost.Epsilon-plain) > 1e-12*plain {
+		if err != nil || r.Amplification != 1 || len(r.Fallback) == 0 ||
+			math.Abs(r.Cost.Epsilon-plain) > 1e-12*plain {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 		exact := withMode(e, iteration.GaussianExact)
-		if r, err := exact.Report(1e-6); err != nil || r.Amplification != 1 || len(r.Fallback) == 0 || math.Abs(r.Cost.Epsilon-plainExact) > 1e-9*plainExact {
+		if r, err := exact.Report(1e-6); err != nil || r.Amplification != 1 || len(r.Fallback) == 0 ||
+			math.Abs(r.Cost.Epsilon-plainExact) > 1e-9*plainExact {
 			t.Errorf("gaussian-exact, %s: %+v, %v, want %g", name, r, err, plainExact)
 		}
-		for _, m := range []iteration.Mode{iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch} {
+		for _, m := range []iteration.Mode{iteration.RRMixture, iteration.SOMixture,
+			iteration.CrossEpoch} {
 			e := withMode(good, m)
 			if _, err := e.Report(1e-6); err != nil {
 				t.Errorf("%s: %v", m, err)
@@ -309,7 +321,8 @@ func TestConditionsOfAmplification(t *testing.T) {
 			if _, err := e.Report(1e-6); !errors.Is(err, iteration.ErrNotCertified) {
 				t.Errorf("%s, %s: %v", m, name, err)
 			}
-			if _, _, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, iteration.ErrNotCertified) {
+			if _, _, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); !errors.Is(
+				err, iteration.ErrNotCertified) {
 				t.Errorf("%s, %s: calibrated: %v", m, name, err)
 			}
 		}
@@ -383,12 +396,16 @@ func TestAcceptance08Mixtures(t *testing.T) {
 		{iteration.SOMixture, 1000, 1000, 5, 122.1},
 		{iteration.SOMixture, 1000, 1000, 10, 67.48},
 	} {
-		must.Near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), v.mode), v.eps, 1e-6), v.sigma, 1e-3)
+		must.Near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), v.mode), v.eps,
+			1e-6), v.sigma, 1e-3)
 	}
 	rr := iteration.RRMixture
-	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 161.0921425), 1e-6), 1.137998, 1e-6)
-	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 40), 1e-6), 4.985374, 1e-6)
-	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 100, 10), rr), 16), 1e-6), 3.058875, 1e-6)
+	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 161.0921425),
+		1e-6), 1.137998, 1e-6)
+	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 40), 1e-6),
+		4.985374, 1e-6)
+	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 100, 10), rr), 16), 1e-6),
+		3.058875, 1e-6)
 }
 
 func TestMixturesNeverAbovePaper(t *testing.T) {
@@ -402,7 +419,8 @@ func TestMixturesNeverAbovePaper(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []iteration.Mode{iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch} {
+		for _, m := range []iteration.Mode{iteration.RRMixture, iteration.SOMixture,
+			iteration.CrossEpoch} {
 			r, err := withMode(e, m).RDP(alpha)
 			if err != nil {
 				t.Fatal(err)
@@ -454,10 +472,13 @@ func TestAcceptance09CrossEpoch(t *testing.T) {
 		n, private int
 		eps, sigma float64
 	}{
-		{1000, 1000, 1, 109.590}, {1000, 1000, 5, 23.3334}, {1000, 1000, 10, 12.4524}, {200, 200, 5, 25.4199},
-		{1000, 500, 1, 24.1630}, {1000, 500, 5, 5.14467}, {1000, 500, 10, 2.74557}, {200, 100, 5, 11.5020},
+		{1000, 1000, 1, 109.590}, {1000, 1000, 5, 23.3334}, {1000, 1000, 10, 12.4524},
+		{200, 200, 5, 25.4199},
+		{1000, 500, 1, 24.1630}, {1000, 500, 5, 5.14467}, {1000, 500, 10, 2.74557},
+		{200, 100, 5, 11.5020},
 	} {
-		must.Near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), cross), v.eps, 1e-6), v.sigma, 1e-5)
+		must.Near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), cross), v.eps,
+			1e-6), v.sigma, 1e-5)
 	}
 }
 
@@ -470,7 +491,8 @@ func TestErratumProximalMapsContract(t *testing.T) {
 	bounds := func(n, epochs int) (cross, paper float64) {
 		e := steps(epochs, n, n, clip)
 		e.StepSize = eta
-		for mode, r := range map[iteration.Mode]*float64{iteration.CrossEpoch: &cross, iteration.Paper: &paper} {
+		for mode, r := range map[iteration.Mode]*float64{iteration.CrossEpoch: &cross,
+			iteration.Paper: &paper} {
 			var err error
 			if *r, err = withNoise(withMode(e, mode), sigma).RDP(alpha); err != nil {
 				t.Fatal(err)
@@ -496,8 +518,10 @@ func TestErratumProximalMapsContract(t *testing.T) {
 					prox := 1 / (1 + float64(n)*eta*lambda)
 					shift, variance = shift*prox, variance*prox*prox
 				}
-				if exact := alpha * shift * shift / (2 * variance); !(exact <= cross && cross <= paper*(1+1e-12)) {
-					t.Errorf("ridge, n = %d, K = %d, j = %d: exact %g, cross-epoch %g, paper %g", n, epochs, j, exact, cross, paper)
+				if exact := alpha * shift * shift / (2 * variance); !(exact <= cross &&
+					cross <= paper*(1+1e-12)) {
+					t.Errorf("ridge, n = %d, K = %d, j = %d: exact %g, cross-epoch %g, paper %g", n, epochs, j,
+						exact, cross, paper)
 				}
 			}
 		}
@@ -557,7 +581,8 @@ func lassoChains(epochs int) (p, q []float64, h float64) {
 
 func TestAcceptance10Conversions(t *testing.T) {
 	for _, v := range []struct{ eps, rho, mu, factor, delta float64 }{
-		{1, 0.024356, 0.236704, 1.1808, 2.4e-9}, {5, 0.463065, 1.020357, 1.0962, 1.0e-8}, {10, 1.539278, 1.848132, 1.0666, 1.7e-8},
+		{1, 0.024356, 0.236704, 1.1808, 2.4e-9}, {5, 0.463065, 1.020357, 1.0962, 1.0e-8},
+		{10, 1.539278, 1.848132, 1.0666, 1.7e-8},
 	} {
 		e := steps(50, 1000, 1000, 10)
 		paper := calibrated(t, e, v.eps, 1e-6)
@@ -589,7 +614,8 @@ func TestAcceptance10Conversions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err = a.Charge(accountant.Gaussian{NoiseMultiplier: sigma / 20, Neighbours: accountant.ReplaceOne}, 50); err != nil {
+		if a, err = a.Charge(accountant.Gaussian{NoiseMultiplier: sigma / 20,
+			Neighbours: accountant.ReplaceOne}, 50); err != nil {
 			t.Fatal(err)
 		}
 		if same, err := a.Epsilon(1e-6); err != nil || math.Abs(same-exact) > 1e-9*exact {
@@ -694,14 +720,18 @@ func TestUnequalNoise(t *testing.T) {
 	}
 	// One run that hides its iterates is enough: they may not all be released, though the
 	// other run needs none hidden.
-	if alone, err := other.Report(1e-6); err != nil || alone.Released != iteration.EveryIterate || both.Released != iteration.EpochEnds {
-		t.Errorf("may be released: %v of both, %v of the second alone (%v)", both.Released, alone.Released, err)
+	if alone, err := other.Report(1e-6); err != nil || alone.Released != iteration.EveryIterate ||
+		both.Released != iteration.EpochEnds {
+		t.Errorf("may be released: %v of both, %v of the second alone (%v)", both.Released,
+			alone.Released, err)
 	}
-	rr, err := iteration.Account(1e-6, withMode(e, iteration.RRMixture), withMode(other, iteration.RRMixture))
+	rr, err := iteration.Account(1e-6, withMode(e, iteration.RRMixture),
+		withMode(other, iteration.RRMixture))
 	if err != nil || rr.Cost.Epsilon > both.Cost.Epsilon {
 		t.Errorf("%+v, %v", rr, err)
 	}
-	if _, err := iteration.Account(1e-6, withMode(e, iteration.CrossEpoch), withMode(other, iteration.CrossEpoch)); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := iteration.Account(1e-6, withMode(e, iteration.CrossEpoch),
+		withMode(other, iteration.CrossEpoch)); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("cross-epoch over different runs: %v", err)
 	}
 	other.StepSize = 0.1
@@ -716,7 +746,8 @@ func TestUnequalNoise(t *testing.T) {
 func TestRunsOfEpochsAddUp(t *testing.T) {
 	const delta = 1e-6
 	for _, m := range []iteration.Mode{iteration.Paper, iteration.RRMixture, iteration.GaussianExact} {
-		for _, c := range []iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved} {
+		for _, c := range []iteration.Conversion{iteration.ConversionClassical,
+			iteration.ConversionImproved} {
 			for _, sigma := range []float64{0.7, 3, 40} {
 				run := func(epochs int) iteration.Steps {
 					e := withNoise(withMode(steps(epochs, 10, 6, 1), m), sigma)
@@ -742,7 +773,8 @@ func TestRunsOfEpochsAddUp(t *testing.T) {
 	}
 	// Different runs: no less than the divergences of both together at the best of all orders.
 	for _, m := range []iteration.Mode{iteration.Paper, iteration.RRMixture} {
-		one, two := withNoise(withMode(steps(3, 10, 6, 1), m), 0.9), withNoise(withMode(steps(2, 14, 14, 1), m), 3)
+		one, two := withNoise(withMode(steps(3, 10, 6, 1), m), 0.9),
+			withNoise(withMode(steps(2, 14, 14, 1), m), 3)
 		one.Conversion, two.Conversion = iteration.ConversionImproved, iteration.ConversionImproved
 		both, err := iteration.Account(delta, one, two)
 		if err != nil {
@@ -777,7 +809,8 @@ func TestIterationEdges(t *testing.T) {
 		if got := epsilon(t, e, 1e-6); got != 0 {
 			t.Errorf("%s without epochs: %g", m, got)
 		}
-		if c, r, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil || c.Noise != 0 || r.Cost.Epsilon != 0 {
+		if c, r, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil ||
+			c.Noise != 0 || r.Cost.Epsilon != 0 {
 			t.Errorf("%s without epochs: %+v, %v", m, c, err)
 		}
 	}
@@ -802,7 +835,8 @@ func TestIterationEdges(t *testing.T) {
 		f(&e)
 		_, err := e.Report(1e-6)
 		var parameter *check.Error
-		if !errors.As(err, &parameter) || !strings.HasPrefix(parameter.Error(), strings.TrimSuffix(name, " = ")) {
+		if !errors.As(err, &parameter) || !strings.HasPrefix(parameter.Error(),
+			strings.TrimSuffix(name, " = ")) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, _, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); err == nil {
@@ -821,12 +855,14 @@ func TestIterationEdges(t *testing.T) {
 		if _, err := good.Report(delta); err == nil {
 			t.Errorf("delta = %g accepted", delta)
 		}
-		if _, _, err := good.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: delta}); err == nil {
+		if _, _, err := good.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: delta}); err ==
+			nil {
 			t.Errorf("delta = %g accepted", delta)
 		}
 	}
 	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, _, err := good.Calibrate(t.Context(), accountant.Cost{Epsilon: eps, Delta: 1e-6}); err == nil {
+		if _, _, err := good.Calibrate(t.Context(), accountant.Cost{Epsilon: eps, Delta: 1e-6}); err ==
+			nil {
 			t.Errorf("epsilon = %g accepted", eps)
 		}
 	}
@@ -840,9 +876,12 @@ func TestCalibrationIsTight(t *testing.T) {
 		m := rapid.SampledFrom(iteration.Modes()[1:]).Draw(t, "mode")
 		n := rapid.IntRange(1, 60).Draw(t, "n")
 		private := rapid.IntRange(1, n).Draw(t, "private")
-		e := withMode(steps(rapid.IntRange(1, 30).Draw(t, "K"), n, private, math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log clip"))), m)
-		e.Conversion = rapid.SampledFrom([]iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved}).Draw(t, "conversion")
-		target := accountant.Cost{Epsilon: math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log eps")), Delta: math.Exp(rapid.Float64Range(-40, -1).Draw(t, "log delta"))}
+		e := withMode(steps(rapid.IntRange(1, 30).Draw(t, "K"), n, private,
+			math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log clip"))), m)
+		e.Conversion = rapid.SampledFrom([]iteration.Conversion{iteration.ConversionClassical,
+			iteration.ConversionImproved}).Draw(t, "conversion")
+		target := accountant.Cost{Epsilon: math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log eps")),
+			Delta: math.Exp(rapid.Float64Range(-40, -1).Draw(t, "log delta"))}
 		c, r, err := e.Calibrate(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
@@ -866,8 +905,10 @@ func TestSampledSteps(t *testing.T) {
 	for _, v := range []struct {
 		n          int
 		eps, sigma float64
-	}{{1000, 1, 50.83}, {1000, 5, 14.49}, {1000, 10, 11.71}, {200, 1, 171.7}, {200, 5, 26.76}, {200, 10, 15.83}} {
-		s, err := iteration.SampledSteps{Steps: v.n * 50, Records: v.n, Clip: 10}.Calibrate(t.Context(), accountant.Cost{Epsilon: v.eps, Delta: 1e-6})
+	}{{1000, 1, 50.83}, {1000, 5, 14.49}, {1000, 10, 11.71}, {200, 1, 171.7}, {200, 5, 26.76},
+		{200, 10, 15.83}} {
+		s, err := iteration.SampledSteps{Steps: v.n * 50, Records: v.n, Clip: 10}.Calibrate(t.Context(),
+			accountant.Cost{Epsilon: v.eps, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -881,18 +922,22 @@ func TestSampledSteps(t *testing.T) {
 	if r, err := s.RDP(2); err != nil || math.Abs(r-4) > 1e-8 {
 		t.Errorf("n = 1: %g, %v", r, err)
 	}
-	if eps, _, err := (iteration.SampledSteps{Steps: 1, Records: 5, Clip: 1}).Epsilon(1e-6); err != nil || !math.IsInf(eps, 1) {
+	if eps, _, err := (iteration.SampledSteps{Steps: 1, Records: 5, Clip: 1}).Epsilon(1e-6); err !=
+		nil || !math.IsInf(eps, 1) {
 		t.Errorf("without noise: %g, %v", eps, err)
 	}
-	if eps, _, err := (iteration.SampledSteps{Records: 5, Clip: 1}).Epsilon(1e-6); err != nil || eps != 0 {
+	if eps, _, err := (iteration.SampledSteps{Records: 5, Clip: 1}).Epsilon(1e-6); err != nil ||
+		eps != 0 {
 		t.Errorf("without steps: %g, %v", eps, err)
 	}
-	for _, bad := range []iteration.SampledSteps{{Steps: -1, Records: 1, Clip: 1}, {Records: 0, Clip: 1}, {Records: 1}, {Records: 1, Clip: 1, Noise: math.NaN()}} {
+	for _, bad := range []iteration.SampledSteps{{Steps: -1, Records: 1, Clip: 1},
+		{Records: 0, Clip: 1}, {Records: 1}, {Records: 1, Clip: 1, Noise: math.NaN()}} {
 		if _, _, err := bad.Epsilon(1e-6); err == nil {
 			t.Errorf("%+v accepted", bad)
 		}
 	}
-	if _, err := (iteration.SampledSteps{Steps: 5, Records: 5, Clip: 1}).Calibrate(t.Context(), accountant.Cost{Epsilon: 0.001, Delta: 1e-6}); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := (iteration.SampledSteps{Steps: 5, Records: 5, Clip: 1}).Calibrate(t.Context(),
+		accountant.Cost{Epsilon: 0.001, Delta: 1e-6}); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("an epsilon that no order reaches: %v", err)
 	}
 }

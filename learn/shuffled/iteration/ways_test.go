@@ -14,13 +14,16 @@ func TestWays(t *testing.T) {
 			t.Errorf("no way by %s", m)
 		}
 	}
-	if n := len(all); n != 2+2+3*3 || slices.Contains(all, Way{Paper, ConversionExact}) || !slices.Contains(all, Way{GaussianExact, ""}) {
+	if n := len(all); n != 2+2+3*3 || slices.Contains(all, Way{Paper, ConversionExact}) ||
+		!slices.Contains(all, Way{GaussianExact, ""}) {
 		t.Errorf("%d ways: %v", n, all)
 	}
-	if got := Ways(Paper, ""); !slices.Equal(got, []Way{{Paper, ConversionClassical}, {Paper, ConversionImproved}}) {
+	if got := Ways(Paper, ""); !slices.Equal(got,
+		[]Way{{Paper, ConversionClassical}, {Paper, ConversionImproved}}) {
 		t.Errorf("paper: %v", got)
 	}
-	if got := Ways(CrossEpoch, ConversionExact); !slices.Equal(got, []Way{{CrossEpoch, ConversionExact}}) {
+	if got := Ways(CrossEpoch, ConversionExact); !slices.Equal(got,
+		[]Way{{CrossEpoch, ConversionExact}}) {
 		t.Errorf("stated: %v", got)
 	}
 }

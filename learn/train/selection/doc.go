@@ -6,8 +6,8 @@
 //
 // # What is promised
 //
-// The released model, which candidate it is of and, with Stopping, its noisy score are together
-// (ε, δ)-DP by the account of Price. The grid is public: it may depend on no private record, nor may
+// The released model, which candidate it is of and, with Stopping, its noisy score are together (ε,
+// δ)-DP by the account of Price. The grid is public: it may depend on no private record, nor may
 // Runs. Candidates are compared by a Score on the very records that they were trained on, whose use
 // is part of the account. There are two ways:
 //

@@ -24,8 +24,10 @@ type bit struct {
 
 func (b bit) Price() train.Price {
 	return train.Price{
-		Method: "bit", Records: b.n, Dim: 1, Relation: accountant.ReplaceOne, Cost: b.target, Bound: accountant.MethodBasic,
-		Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: b.target.Epsilon}, Neighbours: accountant.ReplaceOne},
+		Method: "bit", Records: b.n, Dim: 1, Relation: accountant.ReplaceOne, Cost: b.target,
+		Bound: accountant.MethodBasic,
+		Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: b.target.Epsilon},
+			Neighbours: accountant.ReplaceOne},
 	}
 }
 func (b bit) Compare() ([]train.PriceRow, error) { return nil, nil }
@@ -94,9 +96,10 @@ func (e *bitRun) Round(ctx context.Context, _ int) error {
 // bits are two candidates of opposite sides.
 func bits(n int) []Candidate {
 	one := func(side float64) Candidate {
-		return Candidate{Name: map[float64]string{1: "plus", -1: "minus"}[side], Plan: func(t accountant.Cost) (train.Plan, error) {
-			return bit{target: t, n: n, side: side}, nil
-		}}
+		return Candidate{Name: map[float64]string{1: "plus", -1: "minus"}[side],
+			Plan: func(t accountant.Cost) (train.Plan, error) {
+				return bit{target: t, n: n, side: side}, nil
+			}}
 	}
 	return []Candidate{one(1), one(-1)}
 }
@@ -112,7 +115,8 @@ func features(t testing.TB, x ...float64) *data.Records {
 
 func tiny(stopping string, runs float64) Selection {
 	return Selection{
-		Candidates: bits(5), Score: Score{Kind: Accuracy, Loss: loss.Logistic{}}, Target: accountant.Cost{Epsilon: 3, Delta: 0.01},
+		Candidates: bits(5), Score: Score{Kind: Accuracy, Loss: loss.Logistic{}},
+		Target:   accountant.Cost{Epsilon: 3, Delta: 0.01},
 		Stopping: stopping, Runs: runs, Share: 0.3,
 	}
 }

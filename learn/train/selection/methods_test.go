@@ -32,9 +32,8 @@ func classes(n int) *data.Records {
 	return r
 }
 
-// Methods of every family are candidates: the target is met and used, and the best of two candidates,
-// of which one has noise for records 10⁴
-// times as large, is mostly the other.
+// Methods of every family are candidates: the target is met and used, and the best of two
+// candidates, of which one has noise for records 10⁴ times as large, is mostly the other.
 func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	const n = 2000
 	r := classes(n)
@@ -57,7 +56,8 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	shuffle := func(clip float64) func(target accountant.Cost) (train.Plan, error) {
 		return func(target accountant.Cost) (train.Plan, error) {
 			p, err := shuffled.NewPlan(t.Context(), shuffled.Config{
-				Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{}, Epochs: 2, StepSize: 0.02, Clip: clip,
+				Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{},
+				Epochs: 2, StepSize: 0.02, Clip: clip,
 				Radius: 1, Target: target, Order: iteration.Reshuffled, Mode: iteration.Paper,
 			}, r, nil)
 			if err != nil {
@@ -68,9 +68,13 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	}
 	accuracy := selection.Score{Kind: selection.Accuracy, Loss: loss.Logistic{}}
 	for name, s := range map[string]selection.Selection{
-		"convex":   {Candidates: []selection.Candidate{{Name: "noisy", Plan: phased(1e4)}, {Name: "good", Plan: phased(1)}}, Score: accuracy},
-		"pairwise": {Candidates: []selection.Candidate{{Name: "noisy", Plan: pairs(1e4)}, {Name: "good", Plan: pairs(1)}}, Score: selection.Score{Kind: selection.Pairs}, Stopping: "poisson", Runs: 5},
-		"shuffled": {Candidates: []selection.Candidate{{Name: "noisy", Plan: shuffle(1e4)}, {Name: "good", Plan: shuffle(1)}}, Score: accuracy, Stopping: "logarithmic", Runs: 5},
+		"convex": {Candidates: []selection.Candidate{{Name: "noisy", Plan: phased(1e4)},
+			{Name: "good", Plan: phased(1)}}, Score: accuracy},
+		"pairwise": {Candidates: []selection.Candidate{{Name: "noisy", Plan: pairs(1e4)},
+			{Name: "good", Plan: pairs(1)}}, Score: selection.Score{Kind: selection.Pairs},
+			Stopping: "poisson", Runs: 5},
+		"shuffled": {Candidates: []selection.Candidate{{Name: "noisy", Plan: shuffle(1e4)},
+			{Name: "good", Plan: shuffle(1)}}, Score: accuracy, Stopping: "logarithmic", Runs: 5},
 	} {
 		s.Target = accountant.Cost{Epsilon: 8, Delta: 1e-5}
 		plan, err := s.Plan(t.Context(), n, 3)
@@ -107,7 +111,8 @@ func TestShuffledEventCostsItsReport(t *testing.T) {
 	for _, mode := range []iteration.Mode{iteration.Paper, iteration.RRMixture, iteration.Best} {
 		target := accountant.Cost{Epsilon: 1, Delta: 1e-5}
 		p, err := shuffled.NewPlan(t.Context(), shuffled.Config{
-			Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{}, Epochs: 3, StepSize: 0.1, Clip: 1,
+			Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{},
+			Epochs: 3, StepSize: 0.1, Clip: 1,
 			Radius: 1, Target: target, Order: iteration.Reshuffled, Mode: mode,
 		}, r, nil)
 		if err != nil {

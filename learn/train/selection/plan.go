@@ -20,13 +20,17 @@ func (p *plan) describe() {
 		}
 	}
 	p.price.Method = fmt.Sprintf("best of %d %s", m, method)
-	notes := []string{fmt.Sprintf("each of %d candidates is trained once, at epsilon = %.6g and delta = %.3g by itself, and paid for; so is the choice among them by %s, at epsilon = %.6g",
+	notes := []string{fmt.Sprintf("each of %d candidates is trained once, at epsilon = %.6g and "+
+		"delta = %.3g by itself, and paid for; so is the choice among them by %s, at epsilon = %.6g",
 		m, p.base.Epsilon, p.base.Delta, p.s.Score.Kind, p.s.Share*p.s.Target.Epsilon)}
 	if p.s.Stopping != "" {
 		_, of := p.s.Score.shown(0, p.sigma, p.price.Records)
 		notes = []string{
-			fmt.Sprintf("a random number of runs, %s (%.6g expected), each of one of %d candidates at epsilon = %.6g and delta = %.3g by itself", p.stopping, p.stopping.Mean(), m, p.base.Epsilon, p.base.Delta),
-			fmt.Sprintf("a run's score, its %s, has noise of deviation %.3g; how many runs there were must not be told", p.s.Score.Kind, of),
+			fmt.Sprintf("a random number of runs, %s (%.6g expected), each of one of %d candidates at "+
+				"epsilon = %.6g and delta = %.3g by itself", p.stopping, p.stopping.Mean(), m, p.base.Epsilon,
+				p.base.Delta),
+			fmt.Sprintf("a run's score, its %s, has noise of deviation %.3g; how many runs there were "+
+				"must not be told", p.s.Score.Kind, of),
 		}
 	}
 	p.price.Notes, p.price.Chosen = notes, true
@@ -35,18 +39,21 @@ func (p *plan) describe() {
 // Price returns the privacy cost of the selection.
 func (p *plan) Price() train.Price { return p.price.Clone() }
 
-// Compare prices, beside the selection, what is often claimed: the released model as if it alone had
-// been trained; and other laws of the number of runs, for the same candidates. Sensitivity and Deviation are of the comparison, in records.
+// Compare prices, beside the selection, what is often claimed: the released model as if it alone
+// had been trained; and other laws of the number of runs, for the same candidates. Sensitivity and
+// Deviation are of the comparison, in records.
 func (p *plan) Compare() ([]train.PriceRow, error) {
 	row := train.PriceRow{Noise: train.Calibrated, Sensitivity: 1}
 	if p.s.Stopping != "" {
 		row.Sensitivity, row.Deviation = 1, p.sigma/unit
 	} else {
-		row.Sensitivity, row.Deviation = float64(p.s.Score.spread(p.price.Relation))/unit, float64(p.scale)/unit
+		row.Sensitivity, row.Deviation = float64(p.s.Score.spread(p.price.Relation))/unit,
+			float64(p.scale)/unit
 	}
 	naive, used := row, row
 	naive.Reading, naive.Epsilon = "the released model alone", p.base.Epsilon
-	used.Reading, used.Epsilon, used.InUse, used.Holds = "all candidates and the choice", p.price.Cost.Epsilon, true, true
+	used.Reading, used.Epsilon, used.InUse, used.Holds = "all candidates and the choice",
+		p.price.Cost.Epsilon, true, true
 	if p.s.Stopping == "" {
 		return []train.PriceRow{naive, used}, nil
 	}
@@ -75,11 +82,14 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 // records does so before anything is paid for.
 func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil {
-		return nil, &check.Error{Name: "number of records", Value: 0, Rule: fmt.Sprintf("the %d of the plan", p.price.Records)}
+		return nil, &check.Error{Name: "number of records", Value: 0,
+			Rule: fmt.Sprintf("the %d of the plan", p.price.Records)}
 	}
 	a := &algorithm{p: p, records: r}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm selection v1\n%v %v %v %v %v %v\n%v %v %v\n", p.s.Score.Kind, p.s.Score.Bound, p.s.Stopping, p.stopping, p.sigma, p.scale, p.rounds, p.price.Cost, p.price.Records)
+	fmt.Fprintf(h, "darrm selection v1\n%v %v %v %v %v %v\n%v %v %v\n", p.s.Score.Kind,
+		p.s.Score.Bound, p.s.Stopping, p.stopping, p.sigma, p.scale, p.rounds, p.price.Cost,
+		p.price.Records)
 	if p.s.Score.Loss != nil {
 		fmt.Fprintf(h, "%q\n", p.s.Score.Loss.Name())
 	}
@@ -125,7 +135,8 @@ func (a *algorithm) Start(coins train.Coins) train.Run {
 	v := func(n int) []float64 { return make([]float64, n) }
 	c := common{a: a, coins: coins, model: v(a.p.price.Dim), chosen: []float64{-1}}
 	if a.p.s.Stopping == "" {
-		return &allRun{common: c, models: v(a.p.price.Dim * len(a.candidates)), scores: v(len(a.candidates))}
+		return &allRun{common: c, models: v(a.p.price.Dim * len(a.candidates)),
+			scores: v(len(a.candidates))}
 	}
 	return &stoppingRun{common: c, best: v(1), runs: -1}
 }

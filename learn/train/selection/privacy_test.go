@@ -59,8 +59,9 @@ func hockeyStick(a, b map[outcome]float64, eps float64) float64 {
 	return max(one(a, b), one(b, a))
 }
 
-// All of it is (ε, δ)-DP for its price, by enumeration of what is released on neighbouring data, and
-// it is not what one candidate costs: that claim, and what the price is without the choice, fail.
+// All of it is (ε, δ)-DP for its price, by enumeration of what is released on neighbouring data,
+// and it is not what one candidate costs: that claim, and what the price is without the choice,
+// fail.
 func TestSelectionKeepsItsPriceByEnumeration(t *testing.T) {
 	neighbours := [][2][]float64{
 		{{1, 1, 1, -1, -1}, {1, 1, -1, -1, -1}}, // the majority turns
@@ -90,13 +91,14 @@ func TestSelectionKeepsItsPriceByEnumeration(t *testing.T) {
 		if c.stopping != "poisson" && naive <= p.base.Delta {
 			t.Errorf("%q: what one candidate costs, %v, is not broken: δ = %g", c.stopping, p.base, naive)
 		}
-		t.Logf("%q %g: price %v, base %v; δ = %.3g at the price, %.3g at the base", c.stopping, c.runs, p.price.Cost, p.base, worst, naive)
+		t.Logf("%q %g: price %v, base %v; δ = %.3g at the price, %.3g at the base", c.stopping, c.runs,
+			p.price.Cost, p.base, worst, naive)
 	}
 }
 
 // What a run does has the law that was enumerated: candidates, bits and scores, by χ² over cells of
-// scores. A right selection fails once in 10⁵ runs. Scores without half of their noise, a stop at the
-// first good score, and runs that share coins are noticed (they were planted).
+// scores. A right selection fails once in 10⁵ runs. Scores without half of their noise, a stop at
+// the first good score, and runs that share coins are noticed (they were planted).
 func TestSelectionHasItsLaw(t *testing.T) {
 	const seeds = 1500
 	for _, c := range []struct {

@@ -37,7 +37,8 @@ func (c *common) choice() *train.Choice {
 
 // one trains a candidate with coins of run k, and scores it. A model that left the range of numbers
 // is 0, so that this is part of a run's outcome and not of what ends the release.
-func (c *common) one(ctx context.Context, candidate, k int) (model []float64, score int64, err error) {
+func (c *common) one(ctx context.Context, candidate,
+	k int) (model []float64, score int64, err error) {
 	model, err = train.Inner(ctx, c.a.candidates[candidate], c.coins.Derive(streamRun, k))
 	if errors.Is(err, train.ErrDiverged) {
 		model, err = make([]float64, c.a.p.price.Dim), nil
@@ -55,7 +56,8 @@ type allRun struct {
 }
 
 func (e *allRun) State() []train.Vector {
-	return []train.Vector{{Name: "models", Values: e.models}, {Name: "scores", Values: e.scores}, {Name: "model", Values: e.model}, {Name: "chosen", Values: e.chosen}}
+	return []train.Vector{{Name: "models", Values: e.models}, {Name: "scores", Values: e.scores},
+		{Name: "model", Values: e.model}, {Name: "chosen", Values: e.chosen}}
 }
 
 // Choice returns the chosen candidate. The scores have no noise of their own and are secret.
@@ -101,7 +103,8 @@ type stoppingRun struct {
 }
 
 func (e *stoppingRun) State() []train.Vector {
-	return []train.Vector{{Name: "best", Values: e.best}, {Name: "model", Values: e.model}, {Name: "chosen", Values: e.chosen}}
+	return []train.Vector{{Name: "best", Values: e.best}, {Name: "model", Values: e.model},
+		{Name: "chosen", Values: e.chosen}}
 }
 
 // Choice returns the chosen candidate and its noisy score.

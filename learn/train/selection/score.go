@@ -45,8 +45,8 @@ type Score struct {
 //
 //   - Accuracy and MeanLoss are sums over the records of whole numbers between 0 and unit;
 //   - Pairs, of 2(n-1) half pairs at most that a record is in, is unit/(2(n-1)) times their number,
-//     rounded down. Replaced, a record takes at most 2(n-1) away and brings at most as many. Numbers
-//     that differ by at most a whole number do so rounded down.
+//     rounded down. Replaced, a record takes at most 2(n-1) away and brings at most as many.
+//     Numbers that differ by at most a whole number do so rounded down.
 const unit = 256
 
 // check refuses a score that is not one, or not for n records and a relation.
@@ -54,27 +54,34 @@ func (s *Score) check(n int, relation accountant.Relation) error {
 	switch s.Kind {
 	case Accuracy:
 		if s.Loss == nil || !model.LinkOf(s.Loss).Classes() {
-			return &check.Error{Name: "score", Value: s.Kind, Rule: "loss or pairs for a task that predicts no classes"}
+			return &check.Error{Name: "score", Value: s.Kind,
+				Rule: "loss or pairs for a task that predicts no classes"}
 		}
 	case MeanLoss:
 		if s.Loss == nil {
-			return &check.Error{Name: "score", Value: s.Kind, Rule: "pairs or accuracy: the task has no loss of one record"}
+			return &check.Error{Name: "score", Value: s.Kind,
+				Rule: "pairs or accuracy: the task has no loss of one record"}
 		}
 		if !(s.Bound > 0 && s.Bound <= data.MaxMagnitude) {
-			return &check.Error{Name: "score bound", Value: s.Bound, Rule: "above 0: a public bound that the losses of records are cut to"}
+			return &check.Error{Name: "score bound", Value: s.Bound,
+				Rule: "above 0: a public bound that the losses of records are cut to"}
 		}
 	case Pairs:
 		if relation == accountant.AddOrRemoveOne {
-			return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy or loss where records are added or removed: one is in as many pairs as there are records, which is secret"}
+			return &check.Error{Name: "score", Value: s.Kind,
+				Rule: "accuracy or loss where records are added or removed: one is in as many pairs as there " +
+					"are records, which is secret"}
 		}
 	default:
 		return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy, pairs or loss"}
 	}
 	if s.Kind != MeanLoss && s.Bound != 0 {
-		return &check.Error{Name: "score bound", Value: s.Bound, Rule: "left out, unless the score is loss"}
+		return &check.Error{Name: "score bound", Value: s.Bound,
+			Rule: "left out, unless the score is loss"}
 	}
 	if n < 2 || n > math.MaxInt32 {
-		return &check.Error{Name: "number of records", Value: n, Rule: "between 2 and 2³¹ to compare candidates on"}
+		return &check.Error{Name: "number of records", Value: n,
+			Rule: "between 2 and 2³¹ to compare candidates on"}
 	}
 	return nil
 }

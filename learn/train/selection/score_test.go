@@ -16,7 +16,8 @@ import (
 // drawRecord draws two features and a class, with ties and features out of range.
 func drawRecord(t *rapid.T, label string) []float64 {
 	x := rapid.SampledFrom([]float64{-1e40, -2, -1, -0.5, 0, 0.5, 1, 2, 1e40})
-	return []float64{x.Draw(t, label+" x"), x.Draw(t, label+" x2"), float64(rapid.IntRange(0, 1).Draw(t, label+" y"))}
+	return []float64{x.Draw(t, label+" x"), x.Draw(t, label+" x2"),
+		float64(rapid.IntRange(0, 1).Draw(t, label+" y"))}
 }
 
 func recordsOf(t must.TB, rows [][]float64) *data.Records {
@@ -28,11 +29,12 @@ func recordsOf(t must.TB, rows [][]float64) *data.Records {
 }
 
 var scores = map[Kind]Score{
-	Accuracy: {Kind: Accuracy, Loss: loss.Logistic{}}, Pairs: {Kind: Pairs}, MeanLoss: {Kind: MeanLoss, Loss: loss.Logistic{}, Bound: 1.5},
+	Accuracy: {Kind: Accuracy, Loss: loss.Logistic{}}, Pairs: {Kind: Pairs},
+	MeanLoss: {Kind: MeanLoss, Loss: loss.Logistic{}, Bound: 1.5},
 }
 
-// A record that is replaced moves a score by at most a unit and two scores apart by at most two, one
-// that is added or removed moves all the same way: for any models, records and ties.
+// A record that is replaced moves a score by at most a unit and two scores apart by at most two,
+// one that is added or removed moves all the same way: for any models, records and ties.
 func TestScoresChangeByAtMostAUnit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 7).Draw(t, "n")
@@ -48,13 +50,15 @@ func TestScoresChangeByAtMostAUnit(t *testing.T) {
 		more := append(slices.Clone(rows), drawRecord(t, "added"))
 		for kind, s := range scores {
 			d := changes(t, s, models, rows, other)
-			if max(d[0], d[1], -d[0], -d[1]) > unit || max(d[0]-d[1], d[1]-d[0]) > int64(s.spread(accountant.ReplaceOne)) {
+			if max(d[0], d[1], -d[0], -d[1]) > unit ||
+				max(d[0]-d[1], d[1]-d[0]) > int64(s.spread(accountant.ReplaceOne)) {
 				t.Fatalf("%s: a record replaced moves scores by %v", kind, d)
 			}
 			if v := s.of(models[0], recordsOf(t, rows)); v < 0 || v > unit*int64(n) {
 				t.Fatalf("%s is %d", kind, v)
 			}
-			if d := changes(t, s, models, rows, more); kind != Pairs && (min(d[0], d[1]) < 0 || max(d[0], d[1]) > int64(s.spread(accountant.AddOrRemoveOne))) {
+			if d := changes(t, s, models, rows, more); kind != Pairs &&
+				(min(d[0], d[1]) < 0 || max(d[0], d[1]) > int64(s.spread(accountant.AddOrRemoveOne))) {
 				t.Fatalf("%s: a record added moves scores by %v", kind, d)
 			}
 		}
@@ -76,14 +80,16 @@ func TestScoresReachTheirChanges(t *testing.T) {
 	models := [2][]float64{{1, 0}, {-1, 0}}
 	for kind, c := range map[Kind][2][][]float64{
 		Accuracy: {{{-1, 0, 1}, {0, 1, 0}}, {{1, 0, 1}, {0, 1, 0}}},
-		Pairs:    {{{-1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {0, 3, 0}}, {{1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {0, 3, 0}}},
+		Pairs: {{{-1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {0, 3, 0}},
+			{{1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {0, 3, 0}}},
 		MeanLoss: {{{-1e6, 0, 1}, {0, 1, 0}}, {{1e6, 0, 1}, {0, 1, 0}}},
 	} {
 		if d := changes(t, scores[kind], models, c[0], c[1]); d != [2]int64{unit, -unit} {
 			t.Errorf("%s: %v", kind, d)
 		}
 	}
-	if d := changes(t, scores[Accuracy], models, [][]float64{{0, 1, 0}}, [][]float64{{0, 1, 0}, {1, 0, 1}}); d != [2]int64{unit, 0} {
+	if d := changes(t, scores[Accuracy], models, [][]float64{{0, 1, 0}},
+		[][]float64{{0, 1, 0}, {1, 0, 1}}); d != [2]int64{unit, 0} {
 		t.Errorf("a record added: %v", d)
 	}
 }
@@ -118,8 +124,8 @@ func TestScoresByBruteForce(t *testing.T) {
 	}
 }
 
-// The score of pairs neither wraps around nor loses its bound at the most records that there may be,
-// half of them of each class and all pairs in order.
+// The score of pairs neither wraps around nor loses its bound at the most records that there may
+// be, half of them of each class and all pairs in order.
 func TestPairUnitsDoNotOverflow(t *testing.T) {
 	const n = math.MaxInt32
 	all := 2 * (n / 2) * (n - n/2)

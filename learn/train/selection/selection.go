@@ -51,7 +51,8 @@ type plan struct {
 }
 
 // Plan prices the selection for n records of dimension d: it calibrates what each candidate may
-// cost so that all of it costs the target, and heeds ctx between prices. Cost: some ten plans of every candidate.
+// cost so that all of it costs the target, and heeds ctx between prices. Cost: some ten plans of
+// every candidate.
 func (s Selection) Plan(ctx context.Context, n, d int) (train.Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -75,7 +76,9 @@ func (s Selection) Plan(ctx context.Context, n, d int) (train.Plan, error) {
 	}
 	for i, c := range p.plans {
 		if q := c.Price(); q.Records != n || q.Dim != d {
-			return nil, fmt.Errorf("candidate %s is for %d records of dimension %d, the selection for %d of %d", s.Candidates[i].Name, q.Records, q.Dim, n, d)
+			return nil, fmt.Errorf(
+				"candidate %s is for %d records of dimension %d, the selection for %d of %d",
+				s.Candidates[i].Name, q.Records, q.Dim, n, d)
 		}
 	}
 	if p.s.Stopping != "" {
@@ -95,7 +98,8 @@ func (s Selection) Plan(ctx context.Context, n, d int) (train.Plan, error) {
 
 func (s *Selection) check() error {
 	if len(s.Candidates) < 1 || len(s.Candidates) > maxCandidates {
-		return &check.Error{Name: "number of candidates", Value: len(s.Candidates), Rule: fmt.Sprintf("between 1 and %d", maxCandidates)}
+		return &check.Error{Name: "number of candidates", Value: len(s.Candidates),
+			Rule: fmt.Sprintf("between 1 and %d", maxCandidates)}
 	}
 	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return err
@@ -108,7 +112,8 @@ func (s *Selection) check() error {
 	}
 	switch {
 	case s.Stopping == "" && s.Runs != 0:
-		return check.SettledBy(&check.Error{Name: "runs", Value: s.Runs, Rule: "left out where each candidate is trained once"}, "runs", "law of the number of runs")
+		return check.SettledBy(&check.Error{Name: "runs", Value: s.Runs,
+			Rule: "left out where each candidate is trained once"}, "runs", "law of the number of runs")
 	case s.Stopping != "" && s.Runs == 0:
 		s.Runs = math.Max(2, float64(len(s.Candidates)))
 	}
@@ -125,7 +130,8 @@ func (p *plan) calibrate(ctx context.Context) error {
 		runs = p.s.Runs
 	}
 	target := p.s.Target
-	p.base = accountant.Cost{Epsilon: target.Epsilon / math.Sqrt(runs+1), Delta: target.Delta / (runs + 1)}
+	p.base = accountant.Cost{Epsilon: target.Epsilon / math.Sqrt(runs+1),
+		Delta: target.Delta / (runs + 1)}
 	if p.s.Stopping != "" {
 		p.base.Epsilon = target.Epsilon / 3
 	}
@@ -136,23 +142,30 @@ func (p *plan) calibrate(ctx context.Context) error {
 		return err
 	}
 	if p.s.Stopping == "" {
-		if tighter, err := p.search(ctx, best, accountant.MethodRDP, accountant.MethodGaussian, accountant.MethodPLD); err == nil {
+		if tighter, err := p.search(ctx, best, accountant.MethodRDP, accountant.MethodGaussian,
+			accountant.MethodPLD); err == nil {
 			best = max(best, tighter)
 		}
 	}
-	if _, err = p.settle(best, accountant.MethodRDP, accountant.MethodBasic, accountant.MethodGaussian, accountant.MethodPLD); err != nil {
+	if _, err = p.settle(best, accountant.MethodRDP, accountant.MethodBasic, accountant.MethodGaussian,
+		accountant.MethodPLD); err != nil {
 		return err
 	}
 	return p.price.Within(p.s.Target)
 }
 
 // search returns the largest ε found for the base at which all of it is within the target.
-func (p *plan) search(ctx context.Context, start float64, methods ...accountant.Method) (float64, error) {
+func (p *plan) search(ctx context.Context, start float64,
+	methods ...accountant.Method) (float64, error) {
 	// Each price is a plan of every candidate: a part in 500 is close enough.
-	s := train.Search{Start: start, Least: start * 1e-6, Most: start * 1e6, Growing: true, Tolerance: 2e-3}
-	best, _, err := train.Calibrate(ctx, p.s.Target.Epsilon, s, func(epsilon float64) (float64, error) { return p.settle(epsilon, methods...) })
+	s := train.Search{Start: start, Least: start * 1e-6, Most: start * 1e6, Growing: true,
+		Tolerance: 2e-3}
+	best, _, err := train.Calibrate(ctx, p.s.Target.Epsilon, s,
+		func(epsilon float64) (float64, error) { return p.settle(epsilon, methods...) })
 	if errors.Is(err, train.ErrTarget) {
-		return 0, fmt.Errorf("no budget for a candidate makes all of it cost at most epsilon = %g at delta = %g", p.s.Target.Epsilon, p.s.Target.Delta)
+		return 0, fmt.Errorf(
+			"no budget for a candidate makes all of it cost at most epsilon = %g at delta = %g",
+			p.s.Target.Epsilon, p.s.Target.Delta)
 	}
 	return best, err
 }
@@ -169,9 +182,11 @@ func (p *plan) settle(epsilon float64, methods ...accountant.Method) (float64, e
 		}
 		price := q.Price()
 		if price.Event == nil {
-			return 0, fmt.Errorf("candidate %s: %s is not private, so that nothing chosen from it is", c.Name, price.Method)
+			return 0, fmt.Errorf("candidate %s: %s is not private, so that nothing chosen from it is",
+				c.Name, price.Method)
 		}
-		p.plans, events, p.price.Relation = append(p.plans, q), append(events, price.Event), price.Relation
+		p.plans, events, p.price.Relation = append(p.plans, q), append(events, price.Event),
+			price.Relation
 	}
 	event, err := p.event(events)
 	if err != nil {
@@ -194,10 +209,12 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 		// Rounded up: a wider scale is the private side.
 		scale := math.Ceil(float64(spread) / (p.s.Share * p.s.Target.Epsilon) * (1 + train.Slack))
 		if !(scale <= 1<<40) {
-			return nil, &check.Error{Name: "target epsilon", Value: p.s.Target.Epsilon, Rule: "larger: the choice would be among noise"}
+			return nil, &check.Error{Name: "target epsilon", Value: p.s.Target.Epsilon,
+				Rule: "larger: the choice would be among noise"}
 		}
 		p.scale = int64(scale)
-		choice := accountant.BoundedRange{Epsilon: num.FromInt(int64(spread)).Quo(num.FromInt(p.scale)).DecimalUp(), Neighbours: relation}
+		choice := accountant.BoundedRange{Epsilon: num.FromInt(int64(spread)).Quo(
+			num.FromInt(p.scale)).DecimalUp(), Neighbours: relation}
 		charges := []accountant.Charge{{Event: choice, Count: 1}}
 		for _, e := range candidates {
 			charges = append(charges, accountant.Charge{Event: e, Count: 1})
@@ -211,13 +228,15 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 	// Of ρ = 1/(2σ²) the scores have the share, the training the rest.
 	sigma := math.Ceil(unit * multiplier * math.Sqrt((1-p.s.Share)/p.s.Share))
 	if !(sigma <= maxSigma) {
-		return nil, &check.Error{Name: "share of the scores", Value: p.s.Share, Rule: fmt.Sprintf("larger: their noise would be %.4g records", sigma/unit)}
+		return nil, &check.Error{Name: "share of the scores", Value: p.s.Share,
+			Rule: fmt.Sprintf("larger: their noise would be %.4g records", sigma/unit)}
 	}
 	p.sigma = sigma
 	score := accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: unit, Neighbours: relation}
 	runs := make([]accountant.Event, len(candidates))
 	for i, e := range candidates {
-		if runs[i], err = accountant.Compose(accountant.Charge{Event: e, Count: 1}, accountant.Charge{Event: score, Count: 1}); err != nil {
+		if runs[i], err = accountant.Compose(accountant.Charge{Event: e, Count: 1},
+			accountant.Charge{Event: score, Count: 1}); err != nil {
 			return nil, err
 		}
 	}
@@ -227,7 +246,9 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 		best, err = accountant.BestOf(run, p.stopping)
 	}
 	if err != nil {
-		return nil, &check.Error{Name: "law of the number of runs", Value: p.s.Stopping, Rule: fmt.Sprintf("left out for these candidates, each of which is then trained once: it needs their Rényi divergences (%v)", err)}
+		return nil, &check.Error{Name: "law of the number of runs", Value: p.s.Stopping,
+			Rule: fmt.Sprintf("left out for these candidates, each of which is then trained once: it "+
+				"needs their Rényi divergences (%v)", err)}
 	}
 	return best, nil
 }

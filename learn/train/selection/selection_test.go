@@ -51,7 +51,8 @@ func TestSelectionUsesItsTarget(t *testing.T) {
 			s.Runs = 8
 		}
 		p := planOf(t, s, 5, 1)
-		if c := p.Price().Cost; c.Delta != s.Target.Delta || c.Epsilon > s.Target.Epsilon || c.Epsilon < 0.99*s.Target.Epsilon {
+		if c := p.Price().Cost; c.Delta != s.Target.Delta || c.Epsilon > s.Target.Epsilon ||
+			c.Epsilon < 0.99*s.Target.Epsilon {
 			t.Errorf("%q costs %v", stopping, c)
 		}
 		rows, err := p.Compare()
@@ -59,7 +60,8 @@ func TestSelectionUsesItsTarget(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := slices.IndexFunc(rows, func(r train.PriceRow) bool { return r.InUse })
-		if in < 0 || rows[in].Epsilon != p.price.Cost.Epsilon || rows[0].Holds || rows[0].Epsilon >= rows[in].Epsilon {
+		if in < 0 || rows[in].Epsilon != p.price.Cost.Epsilon || rows[0].Holds ||
+			rows[0].Epsilon >= rows[in].Epsilon {
 			t.Errorf("%q: rows %+v", stopping, rows)
 		}
 	}
@@ -105,7 +107,8 @@ func TestSelectionResumes(t *testing.T) {
 				got, err := part.Run(ctx, nil)
 				if err == nil {
 					if !slices.Equal(got, want) || !sameChoice(part.Choice(), whole.Choice()) {
-						t.Fatalf("%q: seed %d: %v %+v, not %v %+v", stopping, seed, got, part.Choice(), want, whole.Choice())
+						t.Fatalf("%q: seed %d: %v %+v, not %v %+v", stopping, seed, got, part.Choice(), want,
+							whole.Choice())
 					}
 					break
 				}
@@ -126,7 +129,8 @@ func TestSelectionResumes(t *testing.T) {
 }
 
 func sameChoice(a, b *train.Choice) bool {
-	return a.Candidate == b.Candidate && a.Name == b.Name && (a.Score == nil) == (b.Score == nil) && (a.Score == nil || *a.Score == *b.Score)
+	return a.Candidate == b.Candidate && a.Name == b.Name && (a.Score == nil) == (b.Score == nil) &&
+		(a.Score == nil || *a.Score == *b.Score)
 }
 
 // A release is paid for once and has the coins of its own; other records or another grid are
@@ -144,7 +148,8 @@ func TestSelectionReleases(t *testing.T) {
 	if _, err := r.Run(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if c := r.Choice(); c == nil || c.Candidate >= 0 && (c.Name == "" || c.Score == nil || !(c.Deviation > 0)) {
+	if c := r.Choice(); c == nil || c.Candidate >= 0 &&
+		(c.Name == "" || c.Score == nil || !(c.Deviation > 0)) {
 		t.Errorf("choice %+v", c)
 	}
 	for name, change := range map[string]func(s *Selection){
@@ -203,7 +208,11 @@ func TestSelectionOutlivesADivergedCandidate(t *testing.T) {
 }
 
 func TestSelectionRefusals(t *testing.T) {
-	private := func(change func(*Selection)) Selection { s := tiny("poisson", 4); change(&s); return s }
+	private := func(change func(*Selection)) Selection {
+		s := tiny("poisson", 4)
+		change(&s)
+		return s
+	}
 	for name, c := range map[string]struct {
 		s    Selection
 		want string
@@ -213,14 +222,19 @@ func TestSelectionRefusals(t *testing.T) {
 		"delta":         {private(func(s *Selection) { s.Target.Delta = 0 }), "target delta"},
 		"share":         {private(func(s *Selection) { s.Share = 1 }), "share of the scores"},
 		"small share":   {private(func(s *Selection) { s.Share = 1e-9 }), "share of the scores"},
-		"law":           {private(func(s *Selection) { s.Stopping = "fixed" }), "law of the number of runs"},
-		"runs":          {private(func(s *Selection) { s.Stopping = "" }), "runs"},
-		"score":         {private(func(s *Selection) { s.Score.Kind = "best" }), "score"},
-		"no bound":      {private(func(s *Selection) { s.Score.Kind = MeanLoss }), "score bound"},
-		"bound":         {private(func(s *Selection) { s.Score.Bound = 1 }), "score bound"},
-		"no classes":    {private(func(s *Selection) { s.Score.Loss = loss.LeastSquares{} }), "no classes"},
+		"law": {private(func(s *Selection) { s.Stopping = "fixed" }),
+			"law of the number of runs"},
+		"runs":     {private(func(s *Selection) { s.Stopping = "" }), "runs"},
+		"score":    {private(func(s *Selection) { s.Score.Kind = "best" }), "score"},
+		"no bound": {private(func(s *Selection) { s.Score.Kind = MeanLoss }), "score bound"},
+		"bound":    {private(func(s *Selection) { s.Score.Bound = 1 }), "score bound"},
+		"no classes": {private(func(s *Selection) { s.Score.Loss = loss.LeastSquares{} }),
+			"no classes"},
 		"not private": {private(func(s *Selection) {
-			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.Plan, error) { return open{}, nil }}}
+			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.Plan,
+				error) {
+				return open{}, nil
+			}}}
 		}), "not private"},
 	} {
 		if _, err := c.s.Plan(t.Context(), 5, 1); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -239,12 +253,14 @@ func TestSelectionRefusals(t *testing.T) {
 // open is a plan without privacy.
 type open struct{ bit }
 
-func (open) Price() train.Price { return train.Price{Method: "sgd", Relation: accountant.ReplaceOne} }
+func (open) Price() train.Price {
+	return train.Price{Method: "sgd", Relation: accountant.ReplaceOne}
+}
 
-// The price of a random number of runs is that of Papernot and Steinke's Theorem 2 by another way: a run
-// is a bit of randomised response and a score with the noise that is drawn, of which the minimum over a
-// finer grid of orders is at most 1 % below. A price for more noise than is drawn, for half of a
-// score's change, for no score or for no random number is below it.
+// The price of a random number of runs is that of Papernot and Steinke's Theorem 2 by another way:
+// a run is a bit of randomised response and a score with the noise that is drawn, of which the
+// minimum over a finer grid of orders is at most 1 % below. A price for more noise than is drawn,
+// for half of a score's change, for no score or for no random number is below it.
 func TestRunsArePricedWithTheirScores(t *testing.T) {
 	for _, share := range []float64{0.1, 0.5, 0.9} {
 		s := tiny("geometric", 6)
@@ -252,7 +268,8 @@ func TestRunsArePricedWithTheirScores(t *testing.T) {
 		p := planOf(t, s, 5, 1)
 		truth := p.plans[0].(bit).truth()
 		rho := func(order float64) float64 {
-			told := math.Log(math.Pow(truth, order)*math.Pow(1-truth, 1-order)+math.Pow(1-truth, order)*math.Pow(truth, 1-order)) / (order - 1)
+			told := math.Log(math.Pow(truth, order)*math.Pow(1-truth, 1-order)+math.Pow(1-truth, order)*
+				math.Pow(truth, 1-order)) / (order - 1)
 			return told + order*256*256/(2*p.sigma*p.sigma)
 		}
 		extra, want := math.Inf(1), math.Inf(1)

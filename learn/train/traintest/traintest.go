@@ -53,7 +53,8 @@ func Broken(zero, one []float64, a Allowed) bool {
 	best, at := math.Inf(-1), 0.0
 	for i := 1; i < 40; i++ {
 		threshold := all[len(all)*i/40]
-		p, q := float64(above(one[:half], threshold))/float64(half), float64(above(zero[:half], threshold)+5)/float64(half)
+		p, q := float64(above(one[:half], threshold))/float64(half),
+			float64(above(zero[:half], threshold)+5)/float64(half)
 		if v := p - a(min(q, 1)); v > best {
 			best, at = v, threshold
 		}
@@ -75,8 +76,8 @@ func Simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
 	return must.Get(train.Simulate(a, seed).Run(context.Background(), nil))(t)
 }
 
-// Resumes fails where a simulation that stops after a round and is resumed does not end at want, the model of the
-// seed.
+// Resumes fails where a simulation that stops after a round and is resumed does not end at want,
+// the model of the seed.
 func Resumes(t testing.TB, name string, a train.Algorithm, seed uint64, want []float64) {
 	t.Helper()
 	stop := errors.New("stop")
@@ -90,7 +91,8 @@ func Resumes(t testing.TB, name string, a train.Algorithm, seed uint64, want []f
 		}); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		if got := must.Get(must.Get(train.ResumeSimulation(a, s.Checkpoint()))(t).Run(t.Context(), nil))(t); !slices.Equal(got, want) {
+		if got := must.Get(must.Get(train.ResumeSimulation(a, s.Checkpoint()))(t).Run(t.Context(),
+			nil))(t); !slices.Equal(got, want) {
 			t.Errorf("%s: resumed after round %d it ends at %v, not %v", name, after, got, want)
 		}
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// groups are a command's own flags. The SDK passes whatever stands in flag.CommandLine on to the runner, which shows,
-// logs and stores it: a ledger's location, which can hold a password, and the place of the job key have no business there.
+// groups are a command's own flags. The SDK passes whatever stands in flag.CommandLine on to the
+// runner, which shows, logs and stores it: a ledger's location, which can hold a password, and the
+// place of the job key have no business there.
 var groups []*flag.FlagSet
 
-// Group makes a group of the command's own flags, with a title for the help. A group's name of a value stands in
-// backquotes in the flag's text, as package flag has it.
+// Group makes a group of the command's own flags, with a title for the help. A group's name of a
+// value stands in backquotes in the flag's text, as package flag has it.
 func Group(title string) *flag.FlagSet {
 	g := flag.NewFlagSet(title, flag.ContinueOnError)
 	groups = append(groups, g)
@@ -30,8 +31,8 @@ func Set(name string) (set bool) {
 	return set
 }
 
-// parse reads the command line into the groups and, what is the SDK's, into flag.CommandLine. The error is
-// flag.ErrHelp or a [release.UsageError].
+// parse reads the command line into the groups and, what is the SDK's, into flag.CommandLine. The
+// error is flag.ErrHelp or a [release.UsageError].
 func parse(program string, args []string) (rest []string, err error) {
 	all := flag.NewFlagSet(program, flag.ContinueOnError)
 	all.SetOutput(io.Discard)

@@ -1,4 +1,5 @@
-// Package frame is what the Beam commands share: where a job runs, its flags, and how the program ends.
+// Package frame is what the Beam commands share: where a job runs, its flags, and how the program
+// ends.
 package frame
 
 import (
@@ -54,15 +55,22 @@ func (c Command) main(args []string) exitcode.Code {
 		Say("attempt %d failed, trying again with the same key: %v", n, err)
 	}}
 	where := Group("Where it runs")
-	where.StringVar(&e.Temp, "temp", "", "`folder` that all workers and this process share (default: one of this machine)")
-	where.StringVar(&e.KeyDir, "key-dir", "", "`folder` through which the job key reaches workers of other processes; nobody else may read it")
-	where.IntVar(&e.Attempts, "attempts", darrmbeam.DefaultAttempts, "how often to try the "+c.Repeated+" pipeline, under one key, where another try can help")
-	where.DurationVar(&e.AttemptTimeout, "attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
-	openPort := where.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
+	where.StringVar(&e.Temp, "temp", "",
+		"`folder` that all workers and this process share (default: one of this machine)")
+	where.StringVar(&e.KeyDir, "key-dir", "",
+		"`folder` through which the job key reaches workers of other processes; nobody else may read it")
+	where.IntVar(&e.Attempts, "attempts", darrmbeam.DefaultAttempts,
+		"how often to try the "+c.Repeated+" pipeline, under one key, where another try can help")
+	where.DurationVar(&e.AttemptTimeout, "attempt-timeout", 0,
+		"end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, "+
+			"none on others)")
+	openPort := where.Bool("open-port", false,
+		"accept that the local runner's port is open to the network, where it cannot be closed")
 	verbose := where.Bool("verbose", false, "show the runner's own messages")
 	rest, err := parse(program, args)
 	if errors.Is(err, flag.ErrHelp) {
-		writeHelp(&terminal.Page{Writer: os.Stdout, Width: terminal.Width(os.Stdout)}, program, c.About, c.Example)
+		writeHelp(&terminal.Page{Writer: os.Stdout, Width: terminal.Width(os.Stdout)}, program, c.About,
+			c.Example)
 		return exitcode.OK
 	}
 	ctx := context.Background()
@@ -81,7 +89,8 @@ func (c Command) main(args []string) exitcode.Code {
 		})()
 		err = func() (err error) {
 			if len(rest) > 0 {
-				return release.UsageError{Err: fmt.Errorf("argument %q: %s are named with --%s", rest[0], c.Input, c.Input)}
+				return release.UsageError{Err: fmt.Errorf("argument %q: %s are named with --%s", rest[0],
+					c.Input, c.Input)}
 			}
 			if e.Run, err = darrmbeam.Runner(*runners.Runner, e.KeyDir, *openPort); err != nil {
 				return err

@@ -23,7 +23,8 @@ const workerBinary = `CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -o worker .
 // flagValue is a flag with its value, which stay on one line.
 var flagValue = regexp.MustCompile(`(--[\w-]+) ([^-\s])`)
 
-// writeHelp writes what the program does, its own flags with their explanations, and the SDK's by name.
+// writeHelp writes what the program does, its own flags with their explanations, and the SDK's by
+// name.
 func writeHelp(w *terminal.Page, program, about, example string) {
 	w.Printf("Usage:\n")
 	w.Hang("  ", "      ", program+" [flags]")
