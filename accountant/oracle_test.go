@@ -390,6 +390,6 @@ func ExampleReport_Why() {
 		panic(err)
 	}
 	fmt.Println(r.Why())
-	// Output: optimal: (12.287530545244847, 0.0297), the least that follows from each event's
-	// (epsilon, delta) alone (exact); next is general: (14.80839051368411, 0.0297)
+	// Output:
+	// optimal: (12.287530545244847, 0.0297), the least that follows from each event's (epsilon, delta) alone (exact); next is general: (14.80839051368411, 0.0297)
 }

@@ -49,6 +49,8 @@ func Example() {
 	fmt.Println(err)
 	left, err := l.Remaining(ctx)
 	fmt.Println(left, err)
-	// Output: true privacy budget exceeded: the charge asks for (ε, δ) = (0.75, 6e-6), (0.375, 3e-6)
-	// of (1, 1e-5) is spent (0.625, 7e-6) <nil>
+	// Output:
+	// true
+	// privacy budget exceeded: the charge asks for (ε, δ) = (0.75, 6e-6), (0.375, 3e-6) of (1, 1e-5) is spent
+	// (0.625, 7e-6) <nil>
 }

@@ -43,6 +43,8 @@ func Example() {
 
 	simulated, err := train.Simulate(plan, 1).Run(context.Background(), nil) // not private
 	fmt.Println(len(simulated), "coordinates,", err)
-	// Output: noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate
-	// after each epoch 21 coordinates, <nil> 21 coordinates, <nil>
+	// Output:
+	// noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate after each epoch
+	// 21 coordinates, <nil>
+	// 21 coordinates, <nil>
 }

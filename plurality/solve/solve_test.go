@@ -441,8 +441,7 @@ func ExampleOptimal() {
 	}
 	fmt.Printf("%.5f of all answers are a plurality class, and no private mechanism has more "+
 		"than %.5f\n", table.Value, table.UpperBound)
-	// Output: 0.73240 of all answers are a plurality class, and no private mechanism has more than
-	// 0.73240
+	// Output: 0.73240 of all answers are a plurality class, and no private mechanism has more than 0.73240
 }
 
 // Counts of few queries leave most histograms at 0. The search has larger steps where nothing
