@@ -1,0 +1,138 @@
+package game
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// One is the sum of the masses of a law: probabilities are whole numbers of 2⁻⁵³.
+const One = 1 << 53
+
+// Limits of a game. Those of memory hold before anything is allocated, that of work before the
+// first answer is worked out.
+const (
+	MaxAnswers  = 1_000_000 // answers under one price
+	MaxEpsilon  = check.MaxTotalEpsilon
+	MaxExact    = 1_000_000         // Options.Exact
+	MaxGroups   = 4096              // Options.Groups
+	MaxOutcomes = 2000              // outcomes of one pair
+	MaxPairs    = 1 << 23           // unordered pairs
+	MaxWork     = 4_000_000_000_000 // atoms × points × answers: some 20 minutes of two processors
+
+	maxAtoms  = 4 << 20 // of all exact measures: 64 MiB
+	maxCurves = 8 << 20 // points of all groups' curves: 64 MiB
+	maxPoints = 1 << 20 // of the lattice
+)
+
+// Probability is the probability Mass/(Classes·2⁵³) of one class: a group's mass shared by the
+// classes of the group.
+type Probability struct {
+	Mass    uint64 // at most 2⁵³
+	Classes int    // between 1 and check.MaxClasses
+}
+
+// Outcome is Count answers that look the same: each has probability P under one histogram and
+// PPrime under its neighbour.
+type Outcome struct {
+	Count     int // between 1 and check.MaxClasses
+	P, PPrime Probability
+}
+
+// Pair is the laws of one answer under two neighbouring histograms. Over its outcomes, Count·P and
+// Count·PPrime sum to 1 each, exactly. The order of the two does not matter.
+type Pair []Outcome
+
+// Pairs yields every unordered pair of laws of a table, in any order. It can be ranged over more
+// than once and yields the same pairs each time. A pair is read before the next one is asked for
+// and not kept. An error ends the sequence and is returned. A pair that comes twice, or in both
+// orders, costs time alone.
+type Pairs = iter.Seq2[Pair, error]
+
+// Options says how finely a game is worked out. No choice of it makes a price too low. The zero
+// Options are the defaults.
+type Options struct {
+	Step float64 // lattice step in units of Game.Scale, in [1/1000, 1]; 0 means 1/10
+	// largest number of ordered pairs that are in no group, up to MaxExact; 0 means 200,000
+	Exact  int
+	Groups int // largest number of groups of the others, up to MaxGroups; 0 means 64
+}
+
+func (o *Options) fill() error {
+	if o.Step == 0 {
+		o.Step = 0.1
+	}
+	if o.Exact == 0 {
+		o.Exact = 200_000
+	}
+	if o.Groups == 0 {
+		o.Groups = 64
+	}
+	if !(o.Step >= 1e-3 && o.Step <= 1) {
+		return &check.Error{Name: "step of a game", Value: o.Step, Rule: "in [0.001, 1]"}
+	}
+	if err := check.Whole("exact pairs of a game", o.Exact, 1, MaxExact); err != nil {
+		return err
+	}
+	return check.Whole("groups of a game", o.Groups, 1, MaxGroups)
+}
+
+// Game is the game of one table. It is immutable and safe for concurrent use.
+type Game struct {
+	options Options
+	scale   float64
+	lattice *lattice
+	tree    tree
+	renyi   *Renyi
+}
+
+// ErrDelta is the error for a δ that no ε is large enough for.
+var ErrDelta = errors.New(
+	"no epsilon has so small a delta: some answers tell two neighbours apart for certain")
+
+// ErrTooLarge is the error for a game beyond the limits of memory and time.
+var ErrTooLarge = errors.New("game too large")
+
+func tooLarge(what string, value, limit any) error {
+	return fmt.Errorf("%s: %v, at most %v: %w", what, value, limit, ErrTooLarge)
+}
+
+// New reads the pairs twice and returns their game. The pairs are folded into curves as they come:
+// memory depends on o and not on their number. The error names what breaks a rule, is the
+// sequence's own, or ctx.Err().
+func New(ctx context.Context, pairs Pairs, o Options) (*Game, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	s := &survey{ratio: 1}
+	if err := s.read(ctx, pairs); err != nil {
+		return nil, err
+	}
+	g := &Game{options: o, scale: max(s.scale, minScale), renyi: newRenyi(s.moments, s.infinite)}
+	step := float64(o.Step * g.scale)
+	g.lattice = newLattice(step, reachOf(s.ratio, step))
+	if err := s.choose(ctx, pairs, o.Exact); err != nil {
+		return nil, err
+	}
+	f := newFolder(g.lattice, s, o.Groups)
+	if err := f.read(ctx, pairs); err != nil {
+		return nil, err
+	}
+	g.tree = newTree(g.lattice, o.Step, f.measures())
+	return g, nil
+}
+
+// Options returns the options of the game, with defaults filled in.
+func (g *Game) Options() Options { return g.options }
+
+// Scale returns s, the largest 2·√Σ(√P - √P')² over the pairs, at least 1e-3.
+func (g *Game) Scale() float64 { return g.scale }
+
+// Step returns h, the lattice step of ln r.
+func (g *Game) Step() float64 { return g.lattice.step }
+
+// Renyi returns the divergences of the game's pairs.
+func (g *Game) Renyi() *Renyi { return g.renyi }
