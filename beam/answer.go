@@ -152,7 +152,7 @@ func certify(ctx context.Context, table []byte) (release.Table, error) {
 
 // shardClasses are the names of the answers in a shard: their numbers.
 func shardClasses(p release.Plan) []string {
-	return votes.IntegerClasses(len(p.AnswerNames(make([]string, p.Mechanism.Setting().Classes))))
+	return votes.IntegerClasses(len(p.AnswerNames(make([]string, p.Mechanism().Setting().Classes))))
 }
 
 func shardName(shard int64) string { return fmt.Sprintf("labels-%08d.csv", shard) }
@@ -204,7 +204,7 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 	}
 	first := shard * f.ShardRows
 	rows := make([]row, shardRows(shard, f.ShardRows, f.Queries))
-	s := f.plan.Mechanism.Setting()
+	s := f.plan.Mechanism().Setting()
 	others := s.Classes - 1
 	for _, b := range blocks {
 		queries := int64(len(b.Votes) / others)
@@ -247,7 +247,7 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 			counts[1+c] = int(n)
 			counts[0] -= int(n)
 		}
-		class, err := f.plan.Mechanism.Answer(f.coins, r.id, counts)
+		class, err := f.plan.Mechanism().Answer(f.coins, r.id, counts)
 		if err != nil {
 			return nil, err
 		}
@@ -268,11 +268,11 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 func (j *plan) answerPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
-	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, ShardRows: j.shardRows,
+	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism().Setting().K, ShardRows: j.shardRows,
 		Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
 	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.dir,
-		Neighbours: j.job.Charge.Relation, Key: j.keyAt}
+		Neighbours: j.job.Neighbours, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

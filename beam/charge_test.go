@@ -145,11 +145,11 @@ func TestEntriesAreTheCores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answers, err := ensemble.DaRRM(noise.Certified, accountant.AddOrRemoveOne)
+			answers, err := ensemble.DaRRM(noise.Certified, accountant.ReplaceOne)
 			if err != nil {
 				t.Fatal(err)
 			}
-			priced := release.Plan{Problem: noise.Problem(), Mechanism: answers, Queries: len(rows)}
+			priced := must.Get(release.NewPlan(answers))(t).WithQueries(len(rows))
 			terms := job.Charge
 			totals, err := priced.Totals(tt.charge.Slack)
 			if err != nil {
@@ -162,7 +162,7 @@ func TestEntriesAreTheCores(t *testing.T) {
 				terms.Votes = votesOf(t, job.Charge.Ledger, job.Votes)
 				again := terms
 				again.RequestID = "again"
-				bill, err := priced.Bill(again, totals)
+				bill, err := priced.Bill(again)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -171,7 +171,7 @@ func TestEntriesAreTheCores(t *testing.T) {
 					t.Errorf("the core does not know the votes again: %v", err)
 				}
 			}
-			bill, err := priced.Bill(terms, totals)
+			bill, err := priced.Bill(terms)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -364,11 +364,11 @@ func TestChargedAndFailed(t *testing.T) {
 func TestChargeIsPassedOn(t *testing.T) {
 	job := newJob(t, queries(3), true)
 	job.Charge = newCharge(t, 1e4, "frozen")
-	job.Charge.Relation = accountant.AddOrRemoveOne
+	job.Neighbours = accountant.AddOrRemoveOne
 	if r, err := Run(t.Context(), job); r != nil || !errors.Is(err, ledger.ErrRelation) {
 		t.Errorf("another relation: %+v, %v", r, err)
 	}
-	job.Charge.Relation = accountant.ReplaceOne
+	job.Neighbours = accountant.ReplaceOne
 	job.Charge.EnsembleDigest = "v1"
 	if _, err := Run(t.Context(), job); err != nil {
 		t.Fatal(err)

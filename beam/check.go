@@ -242,7 +242,7 @@ func (j *plan) checkPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
 	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read,
-		K: j.planned.Mechanism.Setting().K, Temp: j.dir, Key: j.keyAt}, files)
+		K: j.planned.Mechanism().Setting().K, Temp: j.dir, Key: j.keyAt}, files)
 	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.dir, Key: j.keyAt},
 		beam.GroupByKey(s, ids))
 	return p
@@ -265,9 +265,9 @@ func (j *plan) collect(ctx context.Context) error {
 			first, j.columns = r, r.Columns
 		}
 		switch {
-		case r.K != j.planned.Mechanism.Setting().K:
+		case r.K != j.planned.Mechanism().Setting().K:
 			return inputf("%s: the votes have K = %d teachers, but the table is for %d", t.Path, r.K,
-				j.planned.Mechanism.Setting().K)
+				j.planned.Mechanism().Setting().K)
 		case r.IDs != first.IDs:
 			return inputf("%s: of the files, some have query ids and some have none: this one and %s differ",
 				t.Path, j.tasks[0].Path)

@@ -46,6 +46,9 @@ type Job struct {
 	TableFile string
 	// Out gets the labels, query,label, in the order of the votes. Required.
 	Out string
+	// Neighbours is the relation of the promise of the table's teachers. Defaults to
+	// accountant.ReplaceOne.
+	Neighbours accountant.Relation
 	// ShardRows is the number of queries that are answered together. Defaults to DefaultShardRows.
 	ShardRows int
 	// Charge names the ledger that pays for the release. The rules and the ledger's entries are
@@ -76,7 +79,7 @@ type plan struct {
 	job       *Job
 	book      *ledger.Ledger   // nil where none is charged
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
-	planned   release.Plan     // without Queries
+	planned   release.Plan     // without the number of queries
 	answers   []string         // their names
 	tasks     []fileTask
 	shardRows int64
@@ -117,7 +120,7 @@ func Quote(ctx context.Context, job Job) (quote *release.Quote, err error) {
 // start does what comes before the charge. end must be called.
 func start(ctx context.Context, job *Job, dry bool) (p *plan, end func() error, err error) {
 	p = &plan{job: job, shardRows: int64(cmp.Or(job.ShardRows, DefaultShardRows))}
-	job.Charge.Relation = cmp.Or(job.Charge.Relation, accountant.ReplaceOne)
+	job.Neighbours = cmp.Or(job.Neighbours, accountant.ReplaceOne)
 	stop := func() error { return nil }
 	end = func() error {
 		if p.draft != nil {
@@ -162,16 +165,16 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.planned, err = table.Plan(job.Charge.Relation); err != nil {
+	if p.planned, err = table.Plan(job.Neighbours); err != nil {
 		return err
 	}
-	if err := job.Charge.Check(!math.IsInf(p.planned.Problem.Epsilon, 1)); err != nil {
+	if err := job.Charge.Check(!math.IsInf(p.planned.Mechanism().Teachers().Epsilon, 1)); err != nil {
 		return err
 	}
-	if err := job.Stated.Match(p.planned.Problem, "the table"); err != nil {
+	if err := job.Stated.Match(p.planned.Mechanism().Problem(), "the table"); err != nil {
 		return err
 	}
-	k := p.planned.Mechanism.Setting().K
+	k := p.planned.Mechanism().Setting().K
 	read, err := job.Read.resolve(k)
 	if err != nil {
 		return release.UsageError{Err: err}
@@ -253,8 +256,7 @@ func (p *plan) openLedger(ctx context.Context) (err error) {
 
 // price returns the cost of the answers to all queries, and the ledger's bill, nil without ledger.
 func (p *plan) price() (s release.Summary, bill *release.Bill, err error) {
-	charge, priced := p.job.Charge, p.planned
-	priced.Queries = int(p.queries)
+	charge, priced := p.job.Charge, p.planned.WithQueries(int(p.queries))
 	s = priced.Summary(p.columns, charge)
 	if !p.job.Stated.Teachers() {
 		s.Source = release.SourceTable
@@ -264,7 +266,7 @@ func (p *plan) price() (s release.Summary, bill *release.Bill, err error) {
 		return s, nil, err
 	}
 	charge.Votes = p.votes
-	bill, err = priced.Bill(charge, s.Totals)
+	bill, err = priced.Bill(charge)
 	return s, bill, err
 }
 

@@ -115,7 +115,7 @@ func mechanism(t testing.TB) *ensemble.Mechanism {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan.Mechanism
+	return plan.Mechanism()
 }
 
 // query is a row of a test's votes.

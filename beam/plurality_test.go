@@ -157,7 +157,7 @@ func TestPluralityOverThePipeline(t *testing.T) {
 	}
 	names, seen := append([]string{"abstained"}, "cat", "dog", "bird"), map[string]int{}
 	for i, row := range rows[1:] {
-		class, err := plan.Mechanism.Answer(ensemble.KeyedCoins(s.key), row[0], counts[i])
+		class, err := plan.Mechanism().Answer(ensemble.KeyedCoins(s.key), row[0], counts[i])
 		if err != nil || row[1] != names[class+1] {
 			t.Fatalf("row %d: %q, want %d, %v", i, row, class, err)
 		}

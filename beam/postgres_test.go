@@ -30,7 +30,7 @@ func aggregate(ctx context.Context, job Job) error {
 			if err != nil {
 				return release.Plan{}, err
 			}
-			return table.Plan(job.Charge.Relation)
+			return table.Plan(job.Neighbours)
 		},
 	}.Run(ctx)
 	return err
@@ -75,8 +75,8 @@ func TestPostgresOneName(t *testing.T) {
 		jobs := make([]Job, 6)
 		for i := range jobs {
 			jobs[i] = newJob(t, rows, true)
-			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh",
-				Relation: accountant.ReplaceOne}
+			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh"}
+			jobs[i].Neighbours = accountant.ReplaceOne
 		}
 		out := 0
 		for i, err := range race(t.Context(), jobs) {
@@ -106,8 +106,8 @@ func TestPostgresOneBudget(t *testing.T) {
 	var dearest float64
 	for i := range jobs {
 		jobs[i] = newJob(t, queries(100+i), true) // votes of their own
-		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh",
-			Relation: accountant.ReplaceOne}
+		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh"}
+		jobs[i].Neighbours = accountant.ReplaceOne
 		unpaid := jobs[i]
 		unpaid.Charge = Charge{Teachers: "fresh"}
 		dearest = max(dearest, must.Get(Quote(t.Context(), unpaid))(t).Totals.Fresh.Cost.Epsilon)

@@ -37,6 +37,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 		assumes:  append(teachersPromise(p), s.affectedInWords()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     darrm{c.Func()},
+		noise:    c,
 	}, nil
 }
 

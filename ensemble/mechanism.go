@@ -4,8 +4,11 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/plurality"
 )
 
 // Abstained is the answer of a Mechanism that does not name a class. It is an answer: it
@@ -27,6 +30,8 @@ type Mechanism struct {
 	slowLaw     bool
 	rule        rule
 	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
+	noise       *gamma.Certified
+	table       *plurality.Certified
 }
 
 // known returns an event that takes no working out.
@@ -59,6 +64,28 @@ func (m *Mechanism) Parameters() string { return m.rule.exact() }
 // Setting returns what is presumed about the teachers.
 func (m *Mechanism) Setting() Setting { return m.setting }
 
+// Problem returns what the mechanism presumes of the teachers and promises of one answer. ε = +Inf
+// where it presumes no promise of theirs. For DaRRM it is the problem that the noise function is
+// certified for.
+func (m *Mechanism) Problem() constraints.Problem {
+	if m.noise != nil {
+		return m.noise.Problem()
+	}
+	return OfCounts(m.setting, m.cost)
+}
+
+// Teachers returns the (ε, Δ) that the mechanism presumes of one vote; ε = +Inf for nothing.
+func (m *Mechanism) Teachers() accountant.Cost {
+	p := m.Problem()
+	return accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}
+}
+
+// NoiseFunction returns the noise function of DaRRM and its baselines, nil of other mechanisms.
+func (m *Mechanism) NoiseFunction() *gamma.Certified { return m.noise }
+
+// Table returns the table of the optimal plurality, nil of other mechanisms.
+func (m *Mechanism) Table() *plurality.Certified { return m.table }
+
 // Abstains reports whether Abstained is among the answers.
 func (m *Mechanism) Abstains() bool { return m.abstains }
 
@@ -86,12 +113,11 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 	return NoisyAnswer{Event: m.event(), Affected: m.setting.Affected}, true
 }
 
-// Answers returns so many answers by m as what its Total and Bounds charge for. teachers is
-// what one vote promises, ε = +Inf for nothing: answers of fresh teachers, and of those that
-// promise nothing, add up so. slack is Answers.Slack.
-func (m *Mechanism) Answers(queries int, teachers accountant.Cost, slack float64) Answers {
+// Answers returns so many answers by m as what its Total and Bounds charge for: answers of fresh
+// teachers, and of those that promise nothing, add up so. slack is Answers.Slack.
+func (m *Mechanism) Answers(queries int, slack float64) Answers {
 	r := Answers{
-		Queries: queries, PerAnswer: m.cost, Teachers: teachers, K: m.setting.K,
+		Queries: queries, PerAnswer: m.cost, Teachers: m.Teachers(), K: m.setting.K,
 		Affected:   m.setting.Affected,
 		Randomness: FreshTeachers, Slack: slack,
 	}

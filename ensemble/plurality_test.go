@@ -315,7 +315,7 @@ func TestPluralityAnswersAddUp(t *testing.T) {
 			t.Fatalf("event %v", m.Event())
 		}
 		for _, q := range []int{1, 3, 40, 500} {
-			total, err := m.Answers(q, accountant.Cost{Epsilon: math.Inf(1)}, slack).Total()
+			total, err := m.Answers(q, slack).Total()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,9 +22,9 @@ const advisedHistograms = 600
 func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*Advice, error) {
 	a := &Advice{}
 	for _, c := range choices {
-		private := !math.IsInf(c.Problem.Epsilon, 1)
-		if c.Mechanism.Abstains() || private && r.K > advisedTeachers || c.Plurality != nil &&
-			c.Plurality.System().Histograms() > advisedHistograms {
+		private := !math.IsInf(c.Mechanism.Teachers().Epsilon, 1)
+		if c.Mechanism.Abstains() || private && r.K > advisedTeachers ||
+			c.Mechanism.Table() != nil && c.Mechanism.Table().System().Histograms() > advisedHistograms {
 			continue
 		}
 		k := r.kinds(promise)[c.kind]

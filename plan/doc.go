@@ -40,7 +40,7 @@
 //	(ε, Δ)         Request.Teachers         what one teacher promises
 //	t              Request.Affected         the most teachers that one record reaches
 //	(E, D), Q      Request.Budget, Queries  what all labels may cost, and their number
-//	m, (ε₀, δ₀)    Choice.Problem           what one label costs: ε₀ = mε of private teachers
+//	m, (ε₀, δ₀)    Mechanism.Problem        what one label costs: ε₀ = mε of private teachers
 //	δ′             Choice.Slack             spent on the composition
 //	γ, σ, b        Choice.Mechanism         noise function, noise of counts
 //

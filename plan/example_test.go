@@ -22,6 +22,6 @@ func ExampleNew() {
 	}
 	best := p.Choices[0]
 	fmt.Printf("%s with labels of ε = %v: %.1f %% agree, all cost ε = %.4f\n",
-		best.Name, best.Problem.TotalEpsilon, 100*best.Agreement.Expected, best.Total.Epsilon)
+		best.Name, best.Mechanism.PerAnswer().Epsilon, 100*best.Agreement.Expected, best.Total.Epsilon)
 	// Output: gnmax with labels of ε = 0.483: 99.4 % agree, all cost ε = 1.9996
 }

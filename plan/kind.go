@@ -119,7 +119,7 @@ func (r *Request) allowance(limit float64) kind {
 			if err != nil {
 				return Choice{}, err
 			}
-			return r.solved(ctx, p, r.Teachers)
+			return r.solved(ctx, p)
 		},
 	}
 }
@@ -149,7 +149,7 @@ func (r *Request) optimal(delta float64) kind {
 		name: ensemble.OptimalNoise, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
 		answers: func(x float64) (ensemble.Answers, error) { return r.dearest(problem(x), nothing) },
 		build: func(ctx context.Context, x float64) (Choice, error) {
-			return r.solved(ctx, problem(x), nothing)
+			return r.solved(ctx, problem(x))
 		},
 	}
 }
@@ -171,8 +171,7 @@ func (r *Request) dearest(p constraints.Problem,
 }
 
 // solved returns the optimal noise function for p.
-func (r *Request) solved(ctx context.Context, p constraints.Problem,
-	teachers accountant.Cost) (Choice, error) {
+func (r *Request) solved(ctx context.Context, p constraints.Problem) (Choice, error) {
 	table, err := r.Solve(ctx, p)
 	if err != nil {
 		return Choice{}, err
@@ -183,9 +182,9 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem,
 	}
 	slack, _ := r.slack(p.Delta)
 	return Choice{
-		Name: ensemble.OptimalNoise, Mechanism: m, Problem: p, Certified: table.Certified, Slack: slack,
+		Name: ensemble.OptimalNoise, Mechanism: m, Slack: slack,
 		NoNoise: table.Certificate().Method == gamma.PostProcessing,
-		answers: m.Answers(r.Queries, teachers, slack),
+		answers: m.Answers(r.Queries, slack),
 	}, nil
 }
 
@@ -220,10 +219,8 @@ func (r *Request) plurality() kind {
 			}
 			slack, _ := r.slack(0)
 			return Choice{
-				Name: ensemble.OptimalPlurality, Mechanism: m,
-				Problem:   ensemble.OfCounts(m.Setting(), m.PerAnswer()),
-				Plurality: table.Certified, Objective: table.Objective, Slack: slack,
-				answers: m.Answers(r.Queries, nothing, slack),
+				Name: ensemble.OptimalPlurality, Mechanism: m, Objective: table.Objective, Slack: slack,
+				answers: m.Answers(r.Queries, slack),
 			}, nil
 		},
 	}
@@ -266,7 +263,6 @@ func (r *Request) objective() plurality.Objective {
 
 // counts is a mechanism that is calibrated, with labels of δ = delta.
 func (r *Request) counts(d ensemble.Description, delta float64) kind {
-	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	build := func(x float64) (Choice, error) {
 		promise := accountant.Cost{Epsilon: x, Delta: delta}
 		m, err := ensemble.Calibrated(d.Name, r.setting(), promise,
@@ -280,8 +276,7 @@ func (r *Request) counts(d ensemble.Description, delta float64) kind {
 		}
 		return Choice{
 			Name: d.Name, Mechanism: m, Slack: slack,
-			Problem: ensemble.OfCounts(m.Setting(), promise),
-			answers: m.Answers(r.Queries, nothing, slack),
+			answers: m.Answers(r.Queries, slack),
 		}, nil
 	}
 	return kind{

@@ -78,18 +78,15 @@ type Plan struct {
 
 // Choice is a mechanism with what it costs.
 type Choice struct {
-	Name      string               // the mechanism's
-	Mechanism *ensemble.Mechanism  // made for the promise, so its noise is known
-	Problem   constraints.Problem  // what it presumes and promises, as a release states it
-	Certified *gamma.Certified     // of DaRRM, else nil
-	Plurality *plurality.Certified // of the optimal plurality, else nil
-	Objective plurality.Objective  // what that is best for
-	Slack     float64              // δ' that the composition spends
-	NoNoise   bool                 // the majority itself is released
-	Frozen    bool                 // the training was paid for, and labels cost nothing more
-	Total     accountant.Cost      // of all labels: what a release charges
-	Rule      string               // what Total follows from, for people
-	Bounds    ensemble.Report      // all bounds, of which Total is the smallest that holds
+	Name      string              // the mechanism's
+	Mechanism *ensemble.Mechanism // made for the promise, so its noise is known
+	Objective plurality.Objective // what that is best for
+	Slack     float64             // δ' that the composition spends
+	NoNoise   bool                // the majority itself is released
+	Frozen    bool                // the training was paid for, and labels cost nothing more
+	Total     accountant.Cost     // of all labels: what a release charges
+	Rule      string              // what Total follows from, for people
+	Bounds    ensemble.Report     // all bounds, of which Total is the smallest that holds
 	Agreement Agreement
 
 	answers ensemble.Answers
@@ -288,7 +285,7 @@ func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice,
 	if err != nil {
 		return Choice{}, err
 	}
-	c, err := r.solved(ctx, problem, r.Teachers)
+	c, err := r.solved(ctx, problem)
 	if err != nil {
 		return Choice{}, err
 	}

@@ -102,8 +102,8 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 		all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 		for i, c := range p.Choices {
 			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected ||
-				c.Problem.Affected != r.Affected {
-				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Problem.Affected)
+				c.Mechanism.Problem().Affected != r.Affected {
+				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Mechanism.Problem().Affected)
 			}
 			if i > 0 && c.Agreement.Expected > p.Choices[i-1].Agreement.Expected+alike {
 				rt.Fatalf("%s is after %s", c.Name, p.Choices[i-1].Name)
@@ -115,12 +115,12 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 				}
 				continue
 			}
-			teachers := accountant.Cost{Epsilon: c.Problem.Epsilon, Delta: c.Problem.TeacherDelta}
+			teachers := accountant.Cost{Epsilon: c.Mechanism.Problem().Epsilon, Delta: c.Mechanism.Problem().TeacherDelta}
 			if private := !math.IsInf(teachers.Epsilon, 1); private &&
 				(teachers != r.Teachers || r.Randomness != ensemble.FreshTeachers) {
 				rt.Fatalf("%s presumes teachers that cost %v", c.Name, teachers)
 			}
-			again, err := c.Mechanism.Answers(r.Queries, teachers, c.Slack).Total()
+			again, err := c.Mechanism.Answers(r.Queries, c.Slack).Total()
 			if err != nil || again.Cost != c.Total {
 				rt.Fatalf("%s: planned %v, charged %v, %v", c.Name, c.Total, again.Cost, err)
 			}
@@ -167,21 +167,21 @@ func TestFrozenAndFresh(t *testing.T) {
 		t.Errorf("training: %+v", p.Training)
 	}
 	for _, c := range p.Choices {
-		if c.Frozen || c.NoNoise || !math.IsInf(c.Problem.Epsilon, 1) {
-			t.Errorf("%s rests on teachers that cost too much: %+v", c.Name, c.Problem)
+		if c.Frozen || c.NoNoise || !math.IsInf(c.Mechanism.Problem().Epsilon, 1) {
+			t.Errorf("%s rests on teachers that cost too much: %+v", c.Name, c.Mechanism.Problem())
 		}
 	}
 	r.Affected, r.Randomness = 4, ensemble.FreshTeachers
 	p = mustPlan(t, r)
 	c := p.named(t, ensemble.OptimalNoise)
-	if p.Fits || p.Training != nil || c.NoNoise || c.Problem.M >= 4 || c.Problem.Epsilon != 0.1 {
-		t.Errorf("fresh: fits %v, %+v", p.Fits, c.Problem)
+	if p.Fits || p.Training != nil || c.NoNoise || c.Mechanism.Problem().M >= 4 || c.Mechanism.Problem().Epsilon != 0.1 {
+		t.Errorf("fresh: fits %v, %+v", p.Fits, c.Mechanism.Problem())
 	}
 	// All four votes of each of ten queries may be revealed for 40 teachers' ε.
 	r.Budget.Epsilon = 4
 	p = mustPlan(t, r)
-	if c := p.named(t, ensemble.OptimalNoise); !p.Fits || !c.NoNoise || c.Problem.M != 4 {
-		t.Errorf("fresh, large budget: fits %v, %+v", p.Fits, c.Problem)
+	if c := p.named(t, ensemble.OptimalNoise); !p.Fits || !c.NoNoise || c.Mechanism.Problem().M != 4 {
+		t.Errorf("fresh, large budget: fits %v, %+v", p.Fits, c.Mechanism.Problem())
 	}
 }
 

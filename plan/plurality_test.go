@@ -19,11 +19,11 @@ func TestPluralityIsPlanned(t *testing.T) {
 	r := request(t, 12, 3, nothing)
 	r.Queries, r.Budget.Epsilon = 5, 3
 	c := mustPlan(t, r).Choices[0]
-	if c.Name != ensemble.OptimalPlurality || c.Plurality == nil || c.Objective.Accuracy != 0.75 ||
-		c.Problem.Delta != 0 || c.Certified != nil {
+	if c.Name != ensemble.OptimalPlurality || c.Mechanism.Table() == nil || c.Objective.Accuracy != 0.75 ||
+		c.Mechanism.Problem().Delta != 0 || c.Mechanism.NoiseFunction() != nil {
 		t.Fatalf("%+v", c)
 	}
-	p := c.Plurality.Problem()
+	p := c.Mechanism.Table().Problem()
 	if p.K != 12 || p.Classes != 3 || p.Affected != 1 || p.Epsilon != c.x ||
 		c.Mechanism.PerAnswer().Epsilon != c.x {
 		t.Errorf("%+v for ε₀ = %v", p, c.x)
@@ -35,7 +35,7 @@ func TestPluralityIsPlanned(t *testing.T) {
 	if a := c.Agreement; a.StandardError != 0 || math.Abs(a.Expected-table.Value) > 1e-9 {
 		t.Errorf("agreement %+v, the optimum's is %v", a, table.Value)
 	}
-	if total, err := c.Mechanism.Answers(5, nothing, c.Slack).Total(); err != nil ||
+	if total, err := c.Mechanism.Answers(5, c.Slack).Total(); err != nil ||
 		total.Cost != c.Total {
 		t.Errorf("planned %v, charged %v, %v", c.Total, total.Cost, err)
 	}

@@ -115,7 +115,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 
 func (c Choice) report() ReportedChoice {
 	out := ReportedChoice{
-		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Problem.M,
+		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Mechanism.Problem().M,
 		PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
 		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected,
 		StandardError: c.Agreement.StandardError,
@@ -133,8 +133,8 @@ func (c Choice) Title() string {
 	switch {
 	case c.NoNoise:
 		return "majority, no noise"
-	case c.Name == ensemble.OptimalNoise && c.Problem.M != 0:
-		return fmt.Sprintf("darrm, m = %v", c.Problem.M)
+	case c.Name == ensemble.OptimalNoise && c.Mechanism.Problem().M != 0:
+		return fmt.Sprintf("darrm, m = %v", c.Mechanism.Problem().M)
 	case c.Name == ensemble.OptimalNoise:
 		return "darrm, optimal γ"
 	}

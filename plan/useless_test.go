@@ -100,7 +100,7 @@ func TestSolveWithinIsForAllTables(t *testing.T) {
 
 	r.SolveWithin, given = time.Nanosecond, nil // gone with the first
 	solved := mustPlan(t, r)
-	if len(given) != 1 || solved.named(t, ensemble.OptimalPlurality).Plurality == nil {
+	if len(given) != 1 || solved.named(t, ensemble.OptimalPlurality).Mechanism.Table() == nil {
 		t.Errorf("%d tables after the time", len(given))
 	}
 	r.SolvePlurality = nil

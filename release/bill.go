@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,12 +33,25 @@ type Bill struct {
 	coins string
 }
 
-// Bill works out what the answers are charged: the same charge and totals give the same
-// bytes. The charge is taken as checked, the totals as those of its slack.
-func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
-	p, per := plan.Problem, plan.Mechanism.PerAnswer()
+// Bill works out what the answers are charged, by Totals of the charge's slack: the same charge
+// gives the same bytes. The errors are those of [Charge.Check] and [Plan.Totals].
+func (plan Plan) Bill(c Charge) (*Bill, error) {
+	totals, err := plan.Totals(c.Slack)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Check(plan.promise()); err != nil {
+		return nil, err
+	}
+	return plan.bill(c, totals)
+}
+
+// bill is Bill of a charge that was checked, with its totals.
+func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
+	p, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
+	c.relation = p.Neighbours
 	event := Event{
-		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected,
+		Mechanism: plan.mechanism.Name(), Queries: plan.queries, K: p.K, Affected: p.Affected,
 		Teachers:  c.Teachers,
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 	}
@@ -85,13 +97,13 @@ func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 }
 
 func (plan Plan) perTeacher() *accountant.Cost {
-	return &accountant.Cost{Epsilon: plan.Problem.Epsilon, Delta: plan.Problem.TeacherDelta}
+	return new(plan.mechanism.Teachers())
 }
 
 // trainingRequest is the charge of frozen teachers. It is paid once, so for any number of answers.
 func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
-	p := plan.Problem
-	frozen, err := Frozen(p)
+	p := plan.mechanism.Setting()
+	frozen, err := plan.frozen()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +120,7 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 // teachers' own promises compose, and no number of answers costs more.
 func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
 	again *ensemble.Total) (*ledger.Request, error) {
-	p := plan.Problem
+	p := plan.mechanism.Setting()
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	id := coverID(c.Ensemble, draw.Name)
 	if len(id) > ledger.MaxID {
@@ -119,7 +131,7 @@ func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
 		}
 	}
 	request, err := c.request(id, again.Cost, Event{
-		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected,
+		Mechanism: drawMechanism, Queries: plan.queries, K: p.K, Affected: p.Affected,
 		Teachers:   c.Teachers,
 		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})
@@ -154,7 +166,7 @@ func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 	b, err := json.Marshal(event)
 	return ledger.Request{
 		ID: c.RequestID, Count: 1, PaidBy: payer, Client: c.Client, Share: c.Share, Event: b,
-		Relation: inLedger(cmp.Or(c.Relation, accountant.ReplaceOne)),
+		Relation: inLedger(c.relation),
 		Ensemble: c.Ensemble, EnsembleDigest: c.EnsembleDigest,
 	}, err
 }

@@ -66,9 +66,6 @@ type Charge struct {
 	// VotesCastAnew states that fresh teachers cast these votes for this draw, whatever votes
 	// other draws have. It stands in no ledger.
 	VotesCastAnew bool
-	// Relation is the neighbouring relation of the teachers' promise. Defaults to
-	// accountant.ReplaceOne.
-	Relation accountant.Relation
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64
@@ -82,6 +79,8 @@ type Charge struct {
 	Client string
 	Share  *ledger.Budget
 	online bool // the release is an answer of [Online]
+	// relation is the mechanism's. [Plan.Bill] sets it.
+	relation accountant.Relation
 	// Key is the fingerprint of the key that the coins come from, where the release can be
 	// resumed: the same request with another key is another release. [Labels] and [Online] set it.
 	Key string

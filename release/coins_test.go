@@ -28,7 +28,7 @@ func constantPlan(t *testing.T, v float64) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Certified: c}
+	return must.Get(DaRRM(c, accountant.ReplaceOne))(t)
 }
 
 // pluralityPlan is a table of three teachers and so many classes, permute-and-flip's.

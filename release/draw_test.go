@@ -296,7 +296,7 @@ func TestCoversAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var parameter *check.Error
-	if _, err := plan.Bill(c, totals); !errors.As(err, &parameter) ||
+	if _, err := plan.bill(c, totals); !errors.As(err, &parameter) ||
 		!strings.Contains(err.Error(), "ensemble and draw") {
 		t.Errorf("%v", err)
 	}

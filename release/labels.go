@@ -18,8 +18,7 @@ type Labels struct {
 	// Stdin is read for "-". Where the votes are read twice, it ends when it wants to.
 	Stdin io.Reader
 	Read  votes.Options
-	// Plan returns what answers the votes of so many teachers for so many classes, without
-	// Queries. Required.
+	// Plan returns what answers the votes of so many teachers for so many classes. Required.
 	Plan   func(ctx context.Context, teachers, classes int) (Plan, error)
 	Charge Charge
 	Output FileOutput
@@ -242,7 +241,7 @@ func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage s
 
 // account works out the cost of so many answers.
 func (r *labelRun) account(queries int) (err error) {
-	r.planned.Queries, r.summary.Queries = queries, queries
+	r.planned, r.summary.Queries = r.planned.WithQueries(queries), queries
 	r.summary.Totals, err = r.planned.Totals(r.Charge.Slack)
 	return err
 }
@@ -255,7 +254,7 @@ func (r *labelRun) bill() (err error) {
 	if r.coins != nil {
 		if !r.planned.tabled() {
 			return usagef("--checkpoint goes with a mechanism that has a noise function or a table, not "+
-				"with %s, whose coins come from no key", r.planned.Mechanism.Name())
+				"with %s, whose coins come from no key", r.planned.mechanism.Name())
 		}
 		if err = r.coins.end(r.planned); err != nil {
 			return err
@@ -263,7 +262,7 @@ func (r *labelRun) bill() (err error) {
 		r.transaction.secret = r.coins.secret
 	}
 	r.Charge.Votes, r.Charge.Key = r.counted.hash, r.coins.fingerprint()
-	r.transaction.Bill, err = r.planned.Bill(r.Charge, r.summary.Totals)
+	r.transaction.Bill, err = r.planned.bill(r.Charge, r.summary.Totals)
 	return err
 }
 
@@ -300,7 +299,7 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 	}
 	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
 		d.digest = reading.digest(b)
-		d.answers, err = reading.answer(ctx, r.planned.Mechanism, coins, b)
+		d.answers, err = reading.answer(ctx, r.planned.mechanism, coins, b)
 		return d, err
 	}
 	err := process(ctx, r, r.votes, Answering, work, func(b *votes.Batch, d drawn) error {

@@ -21,7 +21,7 @@ import (
 
 // OnlineOptions are an on-line release: queries that come one at a time.
 type OnlineOptions struct {
-	// Plan has the mechanism and the problem. Its Queries play no part.
+	// Plan has the mechanism. Each query is charged by itself, whatever its number of queries.
 	Plan Plan
 	// Stated is the operator's statement of the teachers' promise, and must fit Plan. It is
 	// required where they promise anything: the operator of a service answers for them, and no
@@ -83,7 +83,10 @@ type Answered struct {
 // [InputError].
 func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	o := &Online{options: options}
-	o.options.Plan.Queries = 1
+	o.options.Plan = options.Plan.WithQueries(1)
+	if err := options.Plan.check(); err != nil {
+		return nil, err
+	}
 	template := options.Charge
 	template.RequestID = "any"
 	if options.Charge.Ledger == "" {
@@ -95,7 +98,7 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if err := template.Check(o.options.Plan.promise()); err != nil {
 		return nil, err
 	}
-	err := options.Stated.demand(options.Plan.Problem, "the mechanism")
+	err := options.Stated.demand(options.Plan.mechanism.Problem(), "the mechanism")
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +285,7 @@ func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 	c := o.options.Charge
 	c.RequestID, c.Query, c.Client, c.Share, c.Key = q.ID, digest, q.Client, q.Share, o.keyName
 	c.online = true
-	b, err := o.options.Plan.Bill(c, o.totals)
+	b, err := o.options.Plan.bill(c, o.totals)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +300,7 @@ func (o *Online) transaction(book *ledger.Ledger,
 	if err := shared(q.ID); err != nil {
 		return nil, nil, InputError{err}
 	}
-	m := o.options.Plan.Mechanism
+	m := o.options.Plan.mechanism
 	counts, missing, err := q.count(m.Setting(), o.options.Missing == votes.MissingCoin)
 	if err != nil {
 		return nil, nil, err

@@ -27,7 +27,7 @@ func TestConflictsTellNoVotes(t *testing.T) {
 		o, options := newOnline(t, w.plan, w.charge, 1e3)
 		alice := Query{ID: "a", ReplayKey: myKey, Votes: w.votes, Client: "alice"}
 		mustAnswer(t, o, alice)
-		counts := countsOf(w.votes, w.plan.Mechanism.Setting().Classes)
+		counts := countsOf(w.votes, w.plan.mechanism.Setting().Classes)
 		var said []string
 		for _, server := range []*Online{o, openOnline(t, options)} {
 			for _, client := range []string{"alice", "bob", ""} {

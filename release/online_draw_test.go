@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // What is drawn, and not the digest in the ledger alone, is of one ledger, one mechanism, one key
@@ -24,7 +25,7 @@ func TestOnlineDrawsAreOfOneQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	weaker.Plan.Mechanism = g
+	weaker.Plan = must.Get(NewPlan(g))(t)
 
 	votes := []int{0, 0, 0, 0, 1, 1, 1, 2, 2, 2}
 	draw := func(o *Online, q Query) int {

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -37,10 +38,10 @@ func everyMechanism(t *testing.T) map[string]struct {
 		out[name] = struct {
 			plan  Plan
 			votes []int
-		}{Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, []int{0, 1, 2, 2, 2, 1, 3}}
+		}{must.Get(NewPlan(m))(t), []int{0, 1, 2, 2, 2, 1, 3}}
 	}
 	table := pluralityPlan(t, plurality.Problem{K: 7, Classes: 4, Affected: 1, Epsilon: 1})
-	plan, err := Plurality(table.Plurality, accountant.ReplaceOne)
+	plan, err := Plurality(table.mechanism.Table(), accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func everyMechanism(t *testing.T) map[string]struct {
 		out["darrm: "+kind.Title] = struct {
 			plan  Plan
 			votes []int
-		}{Plan{Mechanism: m, Problem: p, Certified: b.Certified}, []int{1, 0, 1, 1, 0, 1, 1}}
+		}{must.Get(NewPlan(m))(t), []int{1, 0, 1, 1, 0, 1, 1}}
 	}
 	return out
 }
@@ -82,8 +83,8 @@ func TestOnlineLaw(t *testing.T) {
 				c = Charge{Teachers: "fresh"}
 			}
 			o, _ := newOnline(t, m.plan, c, 1)
-			s := m.plan.Mechanism.Setting()
-			law, err := m.plan.Mechanism.Probabilities(countsOf(m.votes, s.Classes))
+			s := m.plan.mechanism.Setting()
+			law, err := m.plan.mechanism.Probabilities(countsOf(m.votes, s.Classes))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
@@ -35,7 +36,7 @@ func newOnline(t testing.TB, plan Plan, c Charge, budget float64) (*Online, Onli
 
 // saidOf states what the plan presumes of the teachers.
 func saidOf(plan Plan) Stated {
-	p := plan.Problem
+	p := plan.mechanism.Problem()
 	s := Stated{Epsilon: &p.Epsilon, Affected: &p.Affected}
 	if plan.promise() {
 		s.TeacherDelta = &p.TeacherDelta
@@ -110,7 +111,7 @@ func TestOnlineAnswersOnce(t *testing.T) {
 					for _, other := range []Query{
 						{ID: id, ReplayKey: myKey, Votes: w.more},
 						{ID: id, ReplayKey: myKey, Votes: w.votes, Client: "x"},
-						{ID: id, ReplayKey: myKey, Counts: countsOf(w.votes, w.plan.Mechanism.Setting().Classes)},
+						{ID: id, ReplayKey: myKey, Counts: countsOf(w.votes, w.plan.mechanism.Setting().Classes)},
 					} {
 						a, err := server.Answer(t.Context(), other)
 						if a != nil || !errors.Is(err, ledger.ErrConflict) && !errors.Is(err, ledger.ErrDraw) {
@@ -345,7 +346,7 @@ func TestOnlineEntriesTellNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[string]string{}
-		classes := w.plan.Mechanism.Setting().Classes
+		classes := w.plan.mechanism.Setting().Classes
 		var sealed []ledger.Digest // of the answers
 		var results int
 		for _, e := range history {
@@ -409,7 +410,7 @@ func TestOnlineCoinsAreOfOneQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := gamma.Certify(t.Context(), w.plan.Problem, f)
+	c, err := gamma.Certify(t.Context(), w.plan.mechanism.Problem(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -489,8 +490,12 @@ func TestOnlineRefuses(t *testing.T) {
 		"no key":         func(o *OnlineOptions) { o.Key = "" },
 		"no such ledger": func(o *OnlineOptions) { o.Charge.Ledger += "x" },
 		"teachers":       func(o *OnlineOptions) { o.Charge.Teachers = "fresh" },
-		"relation":       func(o *OnlineOptions) { o.Charge.Relation = accountant.AddOrRemoveOne },
-		"key is ledger":  func(o *OnlineOptions) { o.Key = o.Charge.Ledger },
+		"relation": func(o *OnlineOptions) {
+			s := w.plan.mechanism.Setting()
+			s.Neighbours = accountant.AddOrRemoveOne
+			o.Plan = must.Get(NewPlan(must.Get(ensemble.LNMax(s, 0.5))(t)))(t)
+		},
+		"key is ledger": func(o *OnlineOptions) { o.Key = o.Charge.Ledger },
 	} {
 		bad := options
 		change(&bad)

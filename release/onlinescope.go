@@ -22,7 +22,7 @@ type onlineScope struct {
 
 // scope returns what answers by plan from this key belong to.
 func (k serviceKey) scope(ledger string, plan Plan) onlineScope {
-	m := plan.Mechanism
+	m := plan.mechanism
 	s := onlineScope{
 		Ledger: ledger, Mechanism: m.Name(), Parameters: m.Parameters(), Setting: m.Setting(),
 		PerAnswer: m.PerAnswer(),

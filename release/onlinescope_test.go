@@ -37,9 +37,9 @@ func TestOnlineScopeGolden(t *testing.T) {
 		scope      onlineScope
 	}{
 		{"lnmax", "96f7d2953cecd7278ab3e9380a5fc4289e86d21e22a32ff2410eebbf194a9ea9",
-			k.scope("a ledger", Plan{Mechanism: lnmax})},
+			k.scope("a ledger", Plan{mechanism: lnmax})},
 		{"gnmax", "ce14965b6117d5c0e92ea60d9f997f371407f3b9f37a8abcd826ca3312a8ce37",
-			k.scope("a ledger", Plan{Mechanism: gnmax})},
+			k.scope("a ledger", Plan{mechanism: gnmax})},
 		{"a table", "e6ea563a2ee871597650abbc84ecfeac1453462080d6ae413137c044a1e7511b", onlineScope{
 			Ledger: "b", Mechanism: "darrm", PerAnswer: accountant.Cost{Epsilon: 0.3, Delta: 1e-4},
 			Table: []byte("table"),
@@ -110,7 +110,7 @@ func TestOnlineScopeIsOfTheExactNoise(t *testing.T) {
 	if a.Title() != b.Title() {
 		t.Fatalf("%q and %q", a.Title(), b.Title())
 	}
-	if reflect.DeepEqual(k.scope("l", Plan{Mechanism: a}), k.scope("l", Plan{Mechanism: b})) {
+	if reflect.DeepEqual(k.scope("l", Plan{mechanism: a}), k.scope("l", Plan{mechanism: b})) {
 		t.Error("two mechanisms share their coins")
 	}
 }

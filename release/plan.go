@@ -9,31 +9,57 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 )
 
-// Plan is a mechanism, the number of its answers, and the promise of its teachers.
+// Plan is a mechanism and the number of its answers. All that a release presumes of the teachers,
+// and all that it is charged, is what the mechanism was proved for. It is immutable and safe for
+// concurrent use. The zero Plan has no mechanism and is refused.
 type Plan struct {
-	Mechanism *ensemble.Mechanism
-	// Problem has the promise of the teachers and the number of them that one record reaches; ε =
-	// +Inf where the mechanism presumes no promise.
-	Problem constraints.Problem
-	// Certified is the noise function of DaRRM and its baselines, nil of other mechanisms.
-	Certified *gamma.Certified
-	// Plurality is the table of the optimal plurality, nil of other mechanisms.
-	Plurality *plurality.Certified
-	Queries   int
+	mechanism *ensemble.Mechanism
+	queries   int
+}
+
+// NewPlan returns the plan of answers by m, without their number. m is required.
+func NewPlan(m *ensemble.Mechanism) (Plan, error) {
+	plan := Plan{mechanism: m}
+	if err := plan.check(); err != nil {
+		return Plan{}, err
+	}
+	return plan, nil
+}
+
+// check refuses a plan without a mechanism that a constructor made.
+func (plan Plan) check() error {
+	if plan.mechanism == nil || plan.mechanism.Setting().Validate() != nil {
+		return usagef("mechanism must be given: a plan is made of one that package ensemble made")
+	}
+	return nil
+}
+
+// Mechanism returns what answers; nil of the zero Plan.
+func (plan Plan) Mechanism() *ensemble.Mechanism { return plan.mechanism }
+
+// Queries returns the number of answers.
+func (plan Plan) Queries() int { return plan.queries }
+
+// WithQueries returns the plan of so many answers.
+func (plan Plan) WithQueries(n int) Plan {
+	plan.queries = n
+	return plan
 }
 
 // DaRRM returns answers with a certified noise function to the votes of the teachers that it
 // is certified for. neighbours is the relation of their promise.
 func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Plan, error) {
 	m, err := ensemble.DaRRM(c, neighbours)
-	return Plan{Mechanism: m, Problem: c.Problem(), Certified: c}, err
+	if err != nil {
+		return Plan{}, err
+	}
+	return NewPlan(m)
 }
 
 // Plurality returns answers with a certified table for many classes. neighbours is the relation
@@ -43,16 +69,18 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (Plan, er
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()), Plurality: c},
-		nil
+	return NewPlan(m)
 }
 
 // Fits refuses votes of other teachers or classes than the mechanism is for.
 func (plan Plan) Fits(teachers, classes int) error {
-	if s := plan.Mechanism.Setting(); s.K != teachers || s.Classes != classes {
+	if err := plan.check(); err != nil {
+		return err
+	}
+	if s := plan.mechanism.Setting(); s.K != teachers || s.Classes != classes {
 		return InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is "+
 			"made for %d and %d",
-			teachers, classes, plan.Mechanism.Name(), s.K, s.Classes)}
+			teachers, classes, plan.mechanism.Name(), s.K, s.Classes)}
 	}
 	return nil
 }
@@ -64,14 +92,16 @@ const abstention = "abstained"
 // one is that of an abstention, where there are any.
 func (plan Plan) AnswerNames(classes []string) []string {
 	names := slices.Clone(classes)
-	if plan.Mechanism.Abstains() {
+	if plan.mechanism.Abstains() {
 		names = append(names, abstention)
 	}
 	return names
 }
 
 // tabled reports whether the mechanism is given by certified numbers.
-func (plan Plan) tabled() bool { return plan.Certified != nil || plan.Plurality != nil }
+func (plan Plan) tabled() bool {
+	return plan.mechanism.NoiseFunction() != nil || plan.mechanism.Table() != nil
+}
 
 // pin adds the numbers of the mechanism to the hash: two mechanisms that could answer the same
 // votes differently differ in it.
@@ -81,7 +111,7 @@ func (plan Plan) pin(h hash.Hash) {
 		buf = binary.LittleEndian.AppendUint64(buf[:0], v)
 		h.Write(buf)
 	}
-	if c := plan.Plurality; c != nil {
+	if c := plan.mechanism.Table(); c != nil {
 		p, end := c.Problem(), c.System().Variables()
 		h.Write([]byte("plurality"))
 		add(uint64(p.K))
@@ -91,19 +121,20 @@ func (plan Plan) pin(h hash.Hash) {
 		}
 		return
 	}
-	for _, v := range plan.Certified.Func().Values() {
+	for _, v := range plan.mechanism.NoiseFunction().Func().Values() {
 		add(math.Float64bits(v))
 	}
 }
 
 // certificate describes the check of the mechanism's numbers; "" where it has none.
 func (plan Plan) certificate() string {
-	switch {
-	case plan.Plurality != nil:
-		c := plan.Plurality.Certificate()
+	switch m := plan.mechanism; {
+	case m.Table() != nil:
+		c := m.Table().Certificate()
 		return fmt.Sprintf("certified against all %s privacy rows", num.Thousands(big.NewInt(c.Rows)))
-	case plan.Certified != nil:
-		return fmt.Sprintf("certified against all %s constraints", num.Thousands(plan.Problem.Count()))
+	case m.NoiseFunction() != nil:
+		return fmt.Sprintf("certified against all %s constraints",
+			num.Thousands(m.Problem().Count()))
 	}
 	return ""
 }
@@ -122,12 +153,13 @@ type Totals struct {
 // nothing, all privacy is the mechanism's own noise, fresh in every answer. The errors are
 // those of [ensemble.Answers.Total].
 func (plan Plan) Totals(slack *float64) (t Totals, err error) {
-	p, per := plan.Problem, plan.Mechanism.PerAnswer()
-	if t.Slack = ensemble.SlackFor(per); slack != nil {
+	if err := plan.check(); err != nil {
+		return Totals{}, err
+	}
+	if t.Slack = ensemble.SlackFor(plan.mechanism.PerAnswer()); slack != nil {
 		t.Slack = *slack
 	}
-	r := plan.Mechanism.Answers(plan.Queries, accountant.Cost{Epsilon: p.Epsilon,
-		Delta: p.TeacherDelta}, t.Slack)
+	r := plan.mechanism.Answers(plan.queries, t.Slack)
 	if t.Fresh, err = r.Total(); err != nil || !plan.promise() {
 		return t, err
 	}
@@ -137,18 +169,19 @@ func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 	if err != nil {
 		return t, err
 	}
-	frozen, err := Frozen(p)
+	frozen, err := plan.frozen()
 	t.Frozen, t.Again = &frozen, &again
 	return t, err
 }
 
 // promise reports whether the teachers are private themselves.
-func (plan Plan) promise() bool { return !math.IsInf(plan.Problem.Epsilon, 1) }
+func (plan Plan) promise() bool { return !math.IsInf(plan.mechanism.Teachers().Epsilon, 1) }
 
-// Frozen returns what any number of answers of teachers that were trained once costs.
-func Frozen(p constraints.Problem) (ensemble.Total, error) {
+// frozen returns what any number of answers of teachers that were trained once costs.
+func (plan Plan) frozen() (ensemble.Total, error) {
+	s := plan.mechanism.Setting()
 	return ensemble.Answers{
-		K: p.K, Affected: p.Affected, Randomness: ensemble.FrozenTeachers,
-		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+		K: s.K, Affected: s.Affected, Randomness: ensemble.FrozenTeachers,
+		Teachers: plan.mechanism.Teachers(),
 	}.AnyNumber()
 }

@@ -24,7 +24,7 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 			{Stated{}, "nothing was stated of the teachers", w.plan.promise()},
 			{Stated{M: new(7.), Delta: new(.1)}, "nothing was stated of the teachers", w.plan.promise()},
 			{Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "eps = 0.05", true},
-			{Stated{Affected: new(w.plan.Problem.K + 1)}, "the mechanism is for", true},
+			{Stated{Affected: new(w.plan.mechanism.Problem().K + 1)}, "the mechanism is for", true},
 		} {
 			options.Stated = c.stated
 			o, err := OpenOnline(t.Context(), options)
@@ -40,7 +40,7 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 	o, _ := newOnline(t, all["fresh"].plan, all["fresh"].charge, 1e3)
 	p, text, said := o.Stated()
 	want := "each (0.1, 1e-05)-differentially private; one record may reach all 3 teachers"
-	if !said || p != all["fresh"].plan.Problem || text != want {
+	if !said || p != all["fresh"].plan.mechanism.Problem() || text != want {
 		t.Errorf("%v %+v %q", said, p, text)
 	}
 	_, options := newOnline(t, all["none"].plan, all["none"].charge, 1e3)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -17,7 +18,7 @@ func TestOnlineVotesAreNoCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _ := newOnline(t, Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Charge{},
+	o, _ := newOnline(t, must.Get(NewPlan(m))(t), Charge{},
 		1e3)
 	list := []int{0, 2, 1}
 	votes, counts := Query{ID: "a", ReplayKey: myKey, Votes: list},

@@ -35,7 +35,7 @@ func darrm(t testing.TB, p constraints.Problem, queries int) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Queries = queries
+	a.queries = queries
 	return a
 }
 
@@ -57,14 +57,13 @@ func noisy(t testing.TB, queries int) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Mechanism: g,
-		Queries: queries}
+	return must.Get(NewPlan(g))(t).WithQueries(queries)
 }
 
 func newBill(t testing.TB, r Plan, terms Charge) *Bill {
 	t.Helper()
 	if terms.fresh() && terms.Votes == nil {
-		terms.Votes = cast(byte(17*r.Queries + len(terms.RequestID))) // some votes
+		terms.Votes = cast(byte(17*r.queries + len(terms.RequestID))) // some votes
 	}
 	if terms.Slack == nil {
 		terms.Slack = new(0.0)
@@ -73,7 +72,7 @@ func newBill(t testing.TB, r Plan, terms Charge) *Bill {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return must.Get(r.Bill(terms, totals))(t)
+	return must.Get(r.bill(terms, totals))(t)
 }
 
 func newLedger(t testing.TB, eps float64) *ledger.Ledger {
@@ -176,7 +175,7 @@ func TestTotalsOfMoreAnswersThanTheOptimalCompositionTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	basic, err := accountant.Basic(many.Queries, many.Mechanism.PerAnswer())
+	basic, err := accountant.Basic(many.queries, many.mechanism.PerAnswer())
 	if err != nil || got.Fresh.Cost.Epsilon > basic.Epsilon || got.Fresh.Cost.Delta > basic.Delta+
 		1e-6 {
 		t.Errorf("fresh %v, %v, want at most %v", got.Fresh.Cost, err, basic)

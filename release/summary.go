@@ -48,9 +48,9 @@ type Summary struct {
 // Summary returns what is known of the answers to votes in these columns, but for Totals.
 func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 	return Summary{
-		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem,
-		Presumed:    plan.Certified != nil,
-		Certificate: plan.certificate(), PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers,
+		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
+		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
+		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,
 		Source: SourceFlags,
 	}
 }

@@ -33,8 +33,8 @@ func newSummary(t *testing.T, r Plan, teachers string) Summary {
 	}
 	return Summary{
 		Columns: votes.Roles{In: "columns", Votes: []string{"t1", "t2", "t3"}, Width: 3, ID: "id"},
-		Problem: r.Problem, Presumed: !math.IsInf(r.Problem.Epsilon, 1),
-		PerAnswer: r.Mechanism.PerAnswer(), Totals: totals, Teachers: teachers, Source: SourceFlags,
+		Problem: r.mechanism.Problem(), Presumed: !math.IsInf(r.mechanism.Problem().Epsilon, 1),
+		PerAnswer: r.mechanism.PerAnswer(), Totals: totals, Teachers: teachers, Source: SourceFlags,
 	}
 }
 
@@ -87,7 +87,7 @@ func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 
 func mustFrozen(t *testing.T, r Plan) accountant.Cost {
 	t.Helper()
-	total, err := Frozen(r.Problem)
+	total, err := r.frozen()
 	if err != nil {
 		t.Fatal(err)
 	}

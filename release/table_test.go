@@ -14,7 +14,7 @@ import (
 // wrong figures and a promise that it does not keep are refused, and so is what is no table.
 func TestReadTable(t *testing.T) {
 	p := plurality.Problem{K: 3, Classes: 3, Epsilon: 0.5, Affected: 2}
-	table, err := plurality.NewTable(t.Context(), pluralityPlan(t, p).Plurality,
+	table, err := plurality.NewTable(t.Context(), pluralityPlan(t, p).mechanism.Table(),
 		plurality.Objective{Accuracy: 0.6}, plurality.Proof{})
 	if err != nil {
 		t.Fatal(err)
@@ -28,8 +28,8 @@ func TestReadTable(t *testing.T) {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	plan, err := read.Plan(accountant.AddOrRemoveOne)
-	if err != nil || plan.Problem.Affected != 2 || plan.Problem.TotalEpsilon != 0.5 ||
-		plan.Mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
+	if err != nil || plan.mechanism.Problem().Affected != 2 || plan.mechanism.Problem().TotalEpsilon != 0.5 ||
+		plan.mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	b.Reset()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -75,7 +76,7 @@ func TestKeyOfTheLedger(t *testing.T) {
 		}
 		apart := OnlineOptions{Plan: w.plan, Charge: Charge{Ledger: options.Charge.Ledger},
 			Key: options.Key + "3"}
-		apart.Plan.Mechanism, apart.Plan.Problem = m, ensemble.OfCounts(m.Setting(), m.PerAnswer())
+		apart.Plan = must.Get(NewPlan(m))(t)
 		votes := []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1}
 		mustAnswer(t, openOnline(t, apart), Query{ID: "apart", Votes: votes})
 		openOnline(t, another)

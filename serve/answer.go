@@ -142,7 +142,7 @@ const (
 
 func (s *Server) promise() promise {
 	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer,
-		Teachers: s.Online.Teachers(), Affected: s.Online.Plan().Problem.Affected}
+		Teachers: s.Online.Teachers(), Affected: s.Online.Plan().Mechanism().Setting().Affected}
 	switch out.Teachers {
 	case "":
 		out.Teachers = "none"

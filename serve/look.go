@@ -89,7 +89,7 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member)
 	if err != nil {
 		return failureOf(err)
 	}
-	m := s.Online.Plan().Mechanism
+	m := s.Online.Plan().Mechanism()
 	of := m.Setting()
 	writeJSON(w, http.StatusOK, mechanism{
 		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected,

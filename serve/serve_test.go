@@ -17,6 +17,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -66,7 +67,7 @@ func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 		t.Fatal(err)
 	}
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan:   release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())},
+		Plan:   must.Get(release.NewPlan(m))(t),
 		Charge: release.Charge{Ledger: book.Path()}, Key: filepath.Join(dir, "key"),
 		Missing: votes.MissingCoin,
 	})

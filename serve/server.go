@@ -322,7 +322,7 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 	if fail := accepts(w, r); fail != nil {
 		return fail
 	}
-	of := s.Online.Plan().Mechanism.Setting()
+	of := s.Online.Plan().Mechanism().Setting()
 	queries, batch, fail := parse(http.MaxBytesReader(w, r.Body, s.Body),
 		bounds{of.K, of.Classes, s.Batch})
 	if fail != nil {

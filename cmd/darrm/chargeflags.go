@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/release"
 )
 
@@ -72,14 +71,13 @@ func registerRecords(c *cobra.Command, records *int) {
 }
 
 // prepare checks the flags. promise is true if the teachers are private themselves.
-func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, promise bool) error {
-	f.settle(c, relation)
+func (f *chargeFlags) prepare(c *cobra.Command, promise bool) error {
+	f.settle(c)
 	return f.Check(promise)
 }
 
 // settle takes over what other flags say of the charge.
-func (f *chargeFlags) settle(c *cobra.Command, relation accountant.Relation) {
-	f.Relation = relation
+func (f *chargeFlags) settle(c *cobra.Command) {
 	if c.Flags().Changed("slack") {
 		f.Slack = &f.slack
 	}

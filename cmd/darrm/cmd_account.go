@@ -188,11 +188,12 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *app, o *ensemble.Statem
 	if err != nil {
 		return err
 	}
-	if o.Randomness != 0 && promiseNothing(p.Problem) {
+	if o.Randomness != 0 && promiseNothing(p.Mechanism().Problem()) {
 		return usagef("--teachers goes with tables of teachers that promise something: the noise of %s "+
 			"is new in every answer", f.table)
 	}
-	o.Problem, o.Answer, o.PerAnswer = p.Problem, p.Mechanism.Event(), p.Mechanism.PerAnswer()
+	m := p.Mechanism()
+	o.Problem, o.Answer, o.PerAnswer = m.Problem(), m.Event(), m.PerAnswer()
 	return nil
 }
 

@@ -220,5 +220,5 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) error {
 	if err := f.answerFlags.prepare(c, a, false); err != nil {
 		return err
 	}
-	return f.charge.prepare(c, f.mechanism.relation, f.chooser.Promise())
+	return f.charge.prepare(c, f.chooser.Promise())
 }

@@ -270,7 +270,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 			add(flag.Name, flag.Value.String())
 		}
 	})
-	p := choice.Problem
+	p := choice.Mechanism.Problem()
 	private := !math.IsInf(p.Epsilon, 1)
 	if choice.Name == ensemble.OptimalNoise {
 		add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
@@ -287,7 +287,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 		add("mechanism", choice.Name)
 	}
 	switch o := choice.Objective; {
-	case choice.Plurality == nil:
+	case choice.Mechanism.Table() == nil:
 	case o.Concentration != 0:
 		add("concentration", number(o.Concentration))
 	default:

@@ -217,7 +217,7 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 	if err := f.prepare(c, a, true); err != nil {
 		return o, nil, err
 	}
-	f.charge.settle(c, f.mechanism.relation)
+	f.charge.settle(c)
 	g, err := f.choose(c, f.read.options.K, len(f.read.options.Classes))
 	if err != nil {
 		return o, nil, err

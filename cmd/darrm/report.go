@@ -21,7 +21,7 @@ func report(a *app, s *release.Summary, g choose.Choice, simulated bool) {
 	}
 	by := ""
 	if g.Noise == nil {
-		by = " by " + g.Mechanism.Title()
+		by = " by " + g.Mechanism().Title()
 	}
 	a.say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
 	reportOptimum(a, g)

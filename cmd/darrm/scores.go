@@ -52,18 +52,18 @@ func (s *scores) report(a *app, g choose.Choice) error {
 		return nil
 	}
 	rows := [][]string{scoreRow("plain majority (not private)", s.ballots.Plain())}
-	own, err := g.Mechanism.Evaluate(s.ballots)
+	own, err := g.Mechanism().Evaluate(s.ballots)
 	if err != nil {
 		return err
 	}
-	title := g.Mechanism.Title()
+	title := g.Mechanism().Title()
 	if g.Noise != nil {
 		title = "optimal γ"
 	}
 	rows = append(rows, scoreRow(title, own))
 	if g.Noise != nil {
 		for _, b := range g.Noise.Baselines {
-			baseline, err := ensemble.Baseline(b, g.Mechanism.Setting().Neighbours)
+			baseline, err := ensemble.Baseline(b, g.Mechanism().Setting().Neighbours)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func (s *scores) report(a *app, g choose.Choice) error {
 	}
 	if g.Optimum != nil {
 		p := g.Optimum.Problem()
-		flip, err := ensemble.PermuteAndFlip(g.Mechanism.Setting(), p.Epsilon)
+		flip, err := ensemble.PermuteAndFlip(g.Mechanism().Setting(), p.Epsilon)
 		if err != nil {
 			return err
 		}

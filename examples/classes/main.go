@@ -53,7 +53,7 @@ func main() {
 	check(err)
 	for _, c := range p.Choices {
 		fmt.Printf("%-18s one label costs ε = %-6.4g %5.1f %% are expected to agree\n", c.Name+":",
-			c.Problem.TotalEpsilon, 100*c.Agreement.Expected)
+			c.Mechanism.PerAnswer().Epsilon, 100*c.Agreement.Expected)
 	}
 
 	best := p.Choices[0]
@@ -62,8 +62,7 @@ func main() {
 		Votes: []string{file},
 		Read:  votes.Options{Layout: votes.LayoutCounts, Classes: classes},
 		Plan: func(context.Context, int, int) (release.Plan, error) {
-			return release.Plan{Mechanism: best.Mechanism, Problem: best.Problem, Certified: best.Certified,
-				Plurality: best.Plurality}, nil
+			return release.NewPlan(best.Mechanism)
 		},
 		Charge: release.Charge{Slack: &best.Slack},
 		Output: release.FileOutput{Path: filepath.Join(folder, "labels.csv")},

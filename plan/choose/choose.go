@@ -106,10 +106,10 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	if g.Plan, err = table.Plan(r.Neighbours); err != nil {
 		return err
 	}
-	if err := r.Stated.Match(g.Problem, r.TableName); err != nil {
+	if err := r.Stated.Match(g.Mechanism().Problem(), r.TableName); err != nil {
 		return err
 	}
-	setting := g.Mechanism.Setting()
+	setting := g.Mechanism().Setting()
 	if r.K != 0 && r.K != setting.K {
 		return usagef("K = %d, but %s is for K = %d teachers", r.K, r.TableName, setting.K)
 	}
@@ -118,7 +118,7 @@ func (c *Chooser) useTable(ctx context.Context) error {
 			r.Classes, r.TableName, setting.Classes, pClasses, pNumClasses)
 	}
 	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.Stated.Teachers(),
-		!math.IsInf(g.Problem.Epsilon, 1)
+		!math.IsInf(g.Mechanism().Teachers().Epsilon, 1)
 	return nil
 }
 
@@ -173,7 +173,6 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 		if err != nil {
 			return Choice{}, err
 		}
-		plan.Problem.Delta = 0 // it spends none
 		return Choice{Plan: plan, Instead: late}, nil
 	case err != nil:
 		return Choice{}, cmp.Or(late, err)
@@ -202,13 +201,15 @@ func (r *Request) optimum(ctx context.Context, p plurality.Problem,
 }
 
 // calibrated returns the mechanism of the name with just as much noise as the promise needs.
-func (r *Request) calibrated(name string, k, classes int) (g release.Plan, err error) {
+func (r *Request) calibrated(name string, k, classes int) (release.Plan, error) {
 	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k),
 		Neighbours: r.Neighbours}
 	target := accountant.Cost{Epsilon: value(r.Stated.TotalEpsilon), Delta: value(r.Stated.Delta)}
-	g.Problem = ensemble.OfCounts(s, target)
-	g.Mechanism, err = ensemble.Calibrated(name, s, target, r.check())
-	return g, err
+	m, err := ensemble.Calibrated(name, s, target, r.check())
+	if err != nil {
+		return release.Plan{}, err
+	}
+	return release.NewPlan(m)
 }
 
 // baseline returns a baseline for the promise of p, certified for it.
@@ -219,5 +220,8 @@ func (r *Request) baseline(ctx context.Context, p constraints.Problem) (release.
 		return release.Plan{}, err
 	}
 	m, err := ensemble.Baseline(b, r.Neighbours)
-	return release.Plan{Mechanism: m, Problem: p, Certified: b.Certified}, err
+	if err != nil {
+		return release.Plan{}, err
+	}
+	return release.NewPlan(m)
 }

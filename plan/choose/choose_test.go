@@ -50,12 +50,12 @@ func TestDefault(t *testing.T) {
 	two.Stated.Epsilon = new(float64)
 	*two.Stated.Epsilon = math.Inf(1)
 	g := must.Get(choice(t, two))(t)
-	if g.Noise == nil || g.Mechanism.Name() != ensemble.OptimalNoise {
-		t.Errorf("two classes: %v", g.Mechanism.Name())
+	if g.Noise == nil || g.Mechanism().Name() != ensemble.OptimalNoise {
+		t.Errorf("two classes: %v", g.Mechanism().Name())
 	}
 	g = must.Get(choice(t, of(3)))(t)
-	if g.Optimum == nil || g.Instead != nil || g.Mechanism.Name() != ensemble.OptimalPlurality {
-		t.Errorf("three classes: %v, %v", g.Mechanism.Name(), g.Instead)
+	if g.Optimum == nil || g.Instead != nil || g.Mechanism().Name() != ensemble.OptimalPlurality {
+		t.Errorf("three classes: %v, %v", g.Mechanism().Name(), g.Instead)
 	}
 }
 
@@ -75,12 +75,12 @@ func TestFallback(t *testing.T) {
 		return r
 	}
 	g := must.Get(choice(t, late()))(t)
-	if g.Mechanism.Name() != ensemble.Fallback || g.Instead == nil || g.Optimum != nil {
-		t.Errorf("%v, instead %v", g.Mechanism.Name(), g.Instead)
+	if g.Mechanism().Name() != ensemble.Fallback || g.Instead == nil || g.Optimum != nil {
+		t.Errorf("%v, instead %v", g.Mechanism().Name(), g.Instead)
 	}
-	if per, want := g.Mechanism.PerAnswer(), (accountant.Cost{Epsilon: 1}); per != want ||
-		g.Problem.Delta != 0 || g.Problem.TotalEpsilon != 1 {
-		t.Errorf("it costs %v, planned %+v", per, g.Problem)
+	if per, want := g.Mechanism().PerAnswer(), (accountant.Cost{Epsilon: 1}); per != want ||
+		g.Mechanism().Problem().Delta != 0 || g.Mechanism().Problem().TotalEpsilon != 1 {
+		t.Errorf("it costs %v, planned %+v", per, g.Mechanism().Problem())
 	}
 	for name, change := range map[string]func(*Request){
 		"named":      func(r *Request) { r.Mechanism = ensemble.OptimalPlurality },
@@ -92,8 +92,8 @@ func TestFallback(t *testing.T) {
 		change(&r)
 		g, err := choice(t, r)
 		var limit *pluralitysolve.LimitError
-		if g.Mechanism != nil || !errors.As(err, &limit) {
-			t.Errorf("%s: %v, %v", name, g.Mechanism, err)
+		if g.Mechanism() != nil || !errors.As(err, &limit) {
+			t.Errorf("%s: %v, %v", name, g.Mechanism(), err)
 		}
 		// The clock decides nothing of what may not be replaced.
 		if replaceable := name == "resumed" || name == "abstaining"; (limits[len(limits)-1] != 0) !=
@@ -121,8 +121,8 @@ func TestMajority(t *testing.T) {
 	noise := of(2)
 	noise.Stated.Epsilon, noise.Noise = &nothing, Noise{Objective: Agreement, PriorMean: &accuracy}
 	g, want := must.Get(choice(t, optimum))(t), must.Get(choice(t, noise))(t)
-	if g.Noise == nil || !slices.Equal(g.Certified.Func().Values(), want.Certified.Func().Values()) ||
-		g.Problem != want.Problem {
+	if g.Noise == nil || !slices.Equal(g.Mechanism().NoiseFunction().Func().Values(), want.Mechanism().NoiseFunction().Func().Values()) ||
+		g.Mechanism().Problem() != want.Mechanism().Problem() {
 		t.Errorf("%+v, want %+v", g.Plan, want.Plan)
 	}
 	if c := must.Get(Prepare(t.Context(), optimum))(t); c.Promise() {
@@ -148,7 +148,7 @@ func TestTable(t *testing.T) {
 	}
 	c := must.Get(Prepare(t.Context(), with()))(t)
 	g := must.Get(c.Choose(t.Context(), 3, 3))(t)
-	if c.K() != 3 || !c.TeachersOfTable() || c.Promise() || g.Plurality != table.Certified ||
+	if c.K() != 3 || !c.TeachersOfTable() || c.Promise() || g.Mechanism().Table() != table.Certified ||
 		g.Optimum != table {
 		t.Errorf("K = %d, %t, %t, %+v", c.K(), c.TeachersOfTable(), c.Promise(), g)
 	}
@@ -290,7 +290,7 @@ func TestPriced(t *testing.T) {
 		g := must.Get(choice(t, r))(t)
 		r.K = 3
 		x := must.Get(Priced(t.Context(), r))(t)
-		if x.Mechanism != name || x.PerAnswer != g.Mechanism.PerAnswer() || x.Problem != g.Problem ||
+		if x.Mechanism != name || x.PerAnswer != g.Mechanism().PerAnswer() || x.Problem != g.Mechanism().Problem() ||
 			x.Teachers != (name == ensemble.OptimalNoise) {
 			t.Errorf("%s: %+v, chosen %+v", name, x, g.Plan)
 		}

@@ -10,10 +10,11 @@ import (
 // CheckPlanned refuses a choice of a plan that a release of so many labels would charge otherwise
 // than was planned: what is charged is worked out by package release, and the plan by package plan.
 func CheckPlanned(c plan.Choice, labels int) error {
-	charged, err := release.Plan{
-		Mechanism: c.Mechanism, Problem: c.Problem, Certified: c.Certified, Plurality: c.Plurality,
-		Queries: labels,
-	}.Totals(&c.Slack)
+	p, err := release.NewPlan(c.Mechanism)
+	if err != nil {
+		return err
+	}
+	charged, err := p.WithQueries(labels).Totals(&c.Slack)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func Priced(ctx context.Context, r Request) (x Price, err error) {
 		if err != nil {
 			return x, err
 		}
-		x.Problem, x.PerAnswer, x.Answer = g.Problem, g.Mechanism.PerAnswer(), g.Mechanism.Event()
+		m := g.Mechanism()
+		x.Problem, x.PerAnswer, x.Answer = m.Problem(), m.PerAnswer(), m.Event()
 		return x, nil
 	}
 	x.Answer = accountant.ApproxDP{Cost: x.PerAnswer, Neighbours: r.Neighbours}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve"
@@ -78,7 +79,7 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 		t.Fatal(err)
 	}
 	online, err := release.OpenOnline(context.Background(), release.OnlineOptions{
-		Plan:   release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())},
+		Plan:   must.Get(release.NewPlan(m))(t),
 		Stated: release.Stated{Affected: &s.Affected},
 		Charge: release.Charge{Ledger: path}, Key: filepath.Join(folder, "key"),
 		Missing: votes.MissingCoin,

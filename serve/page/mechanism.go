@@ -48,13 +48,13 @@ func (c *chart) sheet() figure.Sheet {
 // mechanismPicture draws γ of DaRRM, and of what has no γ how often the leading class is the
 // answer. Nothing of it is computed from anybody's votes.
 func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
-	k := plan.Mechanism.Setting().K
-	if plan.Certified == nil {
+	k := plan.Mechanism().Setting().K
+	if plan.Mechanism().NoiseFunction() == nil {
 		return leadPicture(plan)
 	}
 	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", k,
-		plan.Mechanism.PerAnswer()), "l, votes for the second class", "γ(l)")}
-	f := plan.Certified.Func()
+		plan.Mechanism().PerAnswer()), "l, votes for the second class", "γ(l)")}
+	f := plan.Mechanism().NoiseFunction().Func()
 	var points plotter.XYs
 	for l := range k + 1 {
 		if 2*l != k { // a tie is a coin, whatever γ
@@ -74,7 +74,7 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 // leadPicture draws Pr[the leading class] against its votes, where all others are for one other
 // class, and where they are spread over all others.
 func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
-	m := plan.Mechanism
+	m := plan.Mechanism()
 	s := m.Setting()
 	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, one answer %v-DP", s.K,
 		s.Classes, m.PerAnswer()), "votes for the leading class", "probability")}

@@ -62,7 +62,7 @@ func New(s Service) (*Page, error) {
 // Write writes the page of a state of the ledger at a time. The error is that of w, or of a
 // picture.
 func (p *Page) Write(w io.Writer, budget *release.BudgetView, now time.Time) error {
-	m := p.service.Plan.Mechanism
+	m := p.service.Plan.Mechanism()
 	data := struct {
 		*release.BudgetView
 		Service

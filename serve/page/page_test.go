@@ -60,8 +60,10 @@ var services = sync.OnceValues(func() (map[string]page.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	out["gnmax"] = page.Service{Plan: release.Plan{Mechanism: m,
-		Problem: ensemble.OfCounts(s, m.PerAnswer())}, Teachers: "frozen",
+	if plan, err = release.NewPlan(m); err != nil {
+		return nil, err
+	}
+	out["gnmax"] = page.Service{Plan: plan, Teachers: "frozen",
 		Classes: strings.Split("0123456789", "")}
 	return out, nil
 })
@@ -153,7 +155,7 @@ func TestPage(t *testing.T) {
 				return fmt.Sprintf("request-%02d", i)
 			})
 			got := write(t, s, r)
-			m := s.Plan.Mechanism
+			m := s.Plan.Mechanism()
 			for _, want := range []string{m.Title(), m.PerAnswer().String(), m.Basis(), r.Meaning, r.Limit,
 				r.Short.Remaining[0], r.Short.Remaining[1], r.Head, "45 charges by"} {
 				if !strings.Contains(got, template(want)) {

@@ -114,12 +114,16 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 	if err != nil {
 		return err
 	}
+	relation, err := release.ParseRelation(*neighbours)
+	if err != nil {
+		return err
+	}
 	if err := release.CheckRecords(*records); err != nil {
 		return err
 	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
-		Charge: charge, Stated: stated, Force: *force, Engine: engine,
+		Charge: charge, Stated: stated, Neighbours: relation, Force: *force, Engine: engine,
 	}
 	if *dryRun {
 		q, err := darrmbeam.Quote(ctx, job)
@@ -173,8 +177,7 @@ func state() (s release.Stated, err error) {
 		}
 		s.Affected = &reach
 	}
-	charge.Relation, err = release.ParseRelation(*neighbours)
-	return s, err
+	return s, nil
 }
 
 // tell prints the release's assumptions about the teachers, and its guarantees.
