@@ -16,6 +16,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -48,7 +49,7 @@ type readVotes struct {
 	ShardRows int64
 	Key       keyAt
 
-	key *ensemble.JobKey
+	key *randsrc.Key
 }
 
 func (f *readVotes) Setup(ctx context.Context) (err error) {
@@ -116,7 +117,7 @@ type answerShard struct {
 
 	plan  release.Plan
 	keys  jobKeys
-	coins ensemble.Coins
+	coins randsrc.Coins
 }
 
 func (f *answerShard) Setup(ctx context.Context) (err error) {
@@ -128,7 +129,7 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 		return err
 	}
 	f.keys, err = f.Key.find(ctx)
-	f.coins = ensemble.KeyedCoins(f.keys.coins)
+	f.coins = randsrc.KeyedCoins(f.keys.coins, "") // the key is one job's, and so one release's
 	return err
 }
 

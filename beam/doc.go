@@ -5,7 +5,7 @@
 //
 // [Run] does a whole [Job], in this order:
 //
-//  1. the table is read and certified, a [ensemble.JobKey] is drawn;
+//  1. the table is read and certified, a [randsrc.Key] is drawn;
 //  2. a first pipeline reads every file, counts its queries, pins what was read and
 //     searches all files for repeated query ids. Nothing is drawn;
 //  3. the release is charged to the ledger, as one request for all its answers;
@@ -20,7 +20,7 @@
 //	K          Report.K          teachers
 //	n          Job.ShardRows     queries that are answered together
 //	shard i                      queries i·n … min(Q, (i+1)·n)-1, by their number in the input
-//	F_k(q)     KeyedCoins        coins of query q under the job key
+//	F_k(q, v)                    coins of query q with the votes v under the job key
 //
 // # Work that is done twice
 //
@@ -28,8 +28,8 @@
 // because it seemed slow, and two runs can both finish. With fresh randomness each
 // would be another answer to the same query, and whoever sees both learns more
 // than was paid for. Here they are one answer: the coins of a query are a
-// pseudorandom function of the job key and the query's id (the argument, and what it
-// rests on, are at [ensemble.KeyedCoins]). What it needs is kept like
+// pseudorandom function of the job key, the query's id and its votes (Mironov, Pandey,
+// Reingold and Vadhan, Computational Differential Privacy (2009)). What it needs is kept like
 // this:
 //
 //   - An id is one query's: the first pipeline groups the ids of all files and refuses

@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -217,9 +217,9 @@ func TestBadJobs(t *testing.T) {
 }
 
 // newKey draws a job's key and puts it where its workers find it.
-func newKey(t testing.TB, dir string) (key *ensemble.JobKey, at keyAt, forget func() error) {
+func newKey(t testing.TB, dir string) (key *randsrc.Key, at keyAt, forget func() error) {
 	t.Helper()
-	key = must.Get(ensemble.NewJobKey())(t)
+	key = must.Get(randsrc.NewKey())(t)
 	at, forget, err := placeKey(t.Context(), dir, jobKeys{coins: key})
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	checkLabels(t, plain, rows, true, key)
 
-	m, fresh := mechanism(t), ensemble.SystemCoins()
+	m, fresh := mechanism(t), randsrc.SystemCoins()
 	var b bytes.Buffer
 	w, err := votes.NewLabelWriter(&b, nil)
 	if err != nil {
@@ -414,7 +414,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 }
 
 // holds searches a pipeline as it is sent to a runner for the key.
-func holds(t *testing.T, p *beam.Pipeline, key *ensemble.JobKey) bool {
+func holds(t *testing.T, p *beam.Pipeline, key *randsrc.Key) bool {
 	t.Helper()
 	edges, _, err := p.Build()
 	if err != nil {
@@ -595,7 +595,7 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 		"cut short":     {shard(0, 10), strings.TrimSuffix(shard(10, 20), ",1\n"), shard(20, 25)},
 	} {
 		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")},
-			shared:    shared{box: box{t.TempDir(), jobKeys{coins: must.Get(ensemble.NewJobKey())(t)}}},
+			shared:    shared{box: box{t.TempDir(), jobKeys{coins: must.Get(randsrc.NewKey())(t)}}},
 			shardRows: 10, queries: 25}
 		p.draft = must.Get(release.NewLabelDraft(t.TempDir(), "labels.csv", votes.LabelOptions{}))(t)
 		for i, s := range shards {

@@ -15,9 +15,9 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -131,9 +131,9 @@ func start(ctx context.Context, job *Job, dry bool) (p *plan, end func() error, 
 	if err = p.prepare(ctx, dry); err == nil {
 		err = p.openLedger(ctx)
 	}
-	var coins *ensemble.JobKey
+	var coins *randsrc.Key
 	if err == nil {
-		coins, err = ensemble.NewJobKey()
+		coins, err = randsrc.NewKey()
 	}
 	if err == nil {
 		stop, err = p.begin(ctx, &job.Engine, jobKeys{coins, p.votes}, "votes", p.checkPipeline)

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -26,7 +26,7 @@ type keyAt struct {
 
 // jobKeys are the secrets of a job.
 type jobKeys struct {
-	coins *ensemble.JobKey // answers the queries
+	coins *randsrc.Key     // answers the queries
 	votes *ledger.VoteHash // recognises the votes in the ledger; nil where it need not
 }
 
@@ -106,7 +106,7 @@ func (at keyAt) find(ctx context.Context) (keys jobKeys, err error) {
 		if keys.votes, b, err = ledger.CutVoteKey(b); err != nil {
 			return keys, err
 		}
-		keys.coins, err = ensemble.ReadJobKey(bytes.NewReader(b), name)
+		keys.coins, err = randsrc.ReadKey(bytes.NewReader(b), name)
 		return keys, err
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 )
 
 // This binary is also a worker process, and a driver that is killed.
@@ -200,9 +201,9 @@ func setFault(t testing.TB, f func(shard int64, behind bool) error) {
 }
 
 // onlyKey returns the job key that is in memory.
-func onlyKey(t testing.TB) *ensemble.JobKey {
+func onlyKey(t testing.TB) *randsrc.Key {
 	t.Helper()
-	var found *ensemble.JobKey
+	var found *randsrc.Key
 	inMemory.Range(func(_, k any) bool {
 		if found != nil {
 			t.Error("two keys in memory")
@@ -221,7 +222,7 @@ func onlyKey(t testing.TB) *ensemble.JobKey {
 type spy struct {
 	mu      sync.Mutex
 	ran     int
-	key     *ensemble.JobKey
+	key     *randsrc.Key
 	between func(n int) error
 }
 
@@ -246,7 +247,7 @@ func (s *spy) wrap(t testing.TB, job *Job) {
 
 // checkLabels shows that the output holds each query once, in order, with the answer
 // that the key has for it. A nil key leaves the answers unchecked.
-func checkLabels(t testing.TB, path string, rows []query, ids bool, key *ensemble.JobKey) {
+func checkLabels(t testing.TB, path string, rows []query, ids bool, key *randsrc.Key) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -269,7 +270,7 @@ func checkLabels(t testing.TB, path string, rows []query, ids bool, key *ensembl
 		if key == nil {
 			continue
 		}
-		want, err := m.Answer(ensemble.KeyedCoins(key), id, []int{m.Setting().K - q.ones, q.ones})
+		want, err := m.Answer(randsrc.KeyedCoins(key, ""), id, []int{m.Setting().K - q.ones, q.ones})
 		if err != nil {
 			t.Fatal(err)
 		}

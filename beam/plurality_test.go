@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
@@ -157,7 +158,7 @@ func TestPluralityOverThePipeline(t *testing.T) {
 	}
 	names, seen := append([]string{"abstained"}, "cat", "dog", "bird"), map[string]int{}
 	for i, row := range rows[1:] {
-		class, err := plan.Mechanism().Answer(ensemble.KeyedCoins(s.key), row[0], counts[i])
+		class, err := plan.Mechanism().Answer(randsrc.KeyedCoins(s.key, ""), row[0], counts[i])
 		if err != nil || row[1] != names[class+1] {
 			t.Fatalf("row %d: %q, want %d, %v", i, row, class, err)
 		}

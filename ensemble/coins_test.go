@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
 
@@ -26,10 +27,10 @@ func prf(key []byte, message string) []byte {
 
 // chosenKey is a key with a known secret: the bytes as another process of the job
 // would send them, and the fingerprint that the job would have told.
-func chosenKey(t testing.TB, secret []byte) *JobKey {
+func chosenKey(t testing.TB, secret []byte) *randsrc.Key {
 	t.Helper()
 	sent := append([]byte("darrm job key v1\n"), secret...)
-	return must.Get(ReadJobKey(bytes.NewReader(sent),
+	return must.Get(randsrc.ReadKey(bytes.NewReader(sent),
 		[32]byte(prf(secret, "darrm job key v1: fingerprint"))))(t)
 }
 
@@ -45,12 +46,13 @@ func TestKeyedCoinsIsTheMechanismWithTheQuerysCoins(t *testing.T) {
 		id := rapid.String().Draw(t, "id")
 		ones := rapid.IntRange(0, m.setting.K).Draw(t, "ones")
 		sent := append([]byte("darrm job key v1\n"), secret...)
-		key, err := ReadJobKey(bytes.NewReader(sent),
+		key, err := randsrc.ReadKey(bytes.NewReader(sent),
 			[32]byte(prf(secret, "darrm job key v1: fingerprint")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := prf(prf(secret, "darrm job key v1: coins"), "\x00\x00\x00\x00\x00\x00\x00\x00"+id)
+		b := prf(prf(secret, "darrm job key v1: coins"), "\x00\x00\x00\x00\x00\x00\x00\x00"+
+			rowOf("r", id, m.setting.K-ones, ones))
 		word, coin := binary.LittleEndian.Uint64(b)>>11, b[8]&1 == 1
 		want, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{word}, Bits: []bool{coin}}, ones)
 		if err != nil {
@@ -64,8 +66,18 @@ func TestKeyedCoinsIsTheMechanismWithTheQuerysCoins(t *testing.T) {
 	})
 }
 
-func releaseKeyed(m *Mechanism, key *JobKey, query string, ones int) (bool, error) {
-	class, err := m.Answer(KeyedCoins(key), query, []int{m.setting.K - ones, ones})
+// rowOf is the row that two counts of a query have, none missing.
+func rowOf(release, id string, zeros, ones int) string {
+	var b []byte
+	for _, s := range []string{release, id} {
+		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	}
+	return string(append(b, 2)) + string(binary.AppendUvarint(nil, uint64(2*zeros))) +
+		string(binary.AppendUvarint(nil, uint64(2*ones))) + "\x00"
+}
+
+func releaseKeyed(m *Mechanism, key *randsrc.Key, query string, ones int) (bool, error) {
+	class, err := m.Answer(randsrc.KeyedCoins(key, "r"), query, []int{m.setting.K - ones, ones})
 	return class == 1, err
 }
 
@@ -76,7 +88,7 @@ func TestKeyedCoinsHasTheRightProbabilities(t *testing.T) {
 	const n = 1 << 15
 	m := anyGamma(t, 11, 1, 0.9, 0.8, 0.5, 0.2, 0.05)
 	key := chosenKey(t, []byte("0123456789abcdef0123456789abcdef"))
-	type release func(key *JobKey, query string, ones int) (bool, error)
+	type release func(key *randsrc.Key, query string, ones int) (bool, error)
 	check := func(release release) string {
 		for ones := range m.setting.K + 1 {
 			p, err := ofOne(m)(ones)
@@ -112,22 +124,22 @@ func TestKeyedCoinsHasTheRightProbabilities(t *testing.T) {
 		}
 		return ""
 	}
-	if what := check(func(k *JobKey, q string, ones int) (bool, error) {
+	if what := check(func(k *randsrc.Key, q string, ones int) (bool, error) {
 		return releaseKeyed(m, k, q, ones)
 	}); what != "" {
 		t.Error(what)
 	}
 	mutants := map[string]release{
-		"coins of the votes": func(k *JobKey, _ string, ones int) (bool, error) {
+		"coins of the votes": func(k *randsrc.Key, _ string, ones int) (bool, error) {
 			return releaseKeyed(m, k, fmt.Sprint(ones), ones)
 		},
-		"two queries share their coins": func(k *JobKey, q string, ones int) (bool, error) {
+		"two queries share their coins": func(k *randsrc.Key, q string, ones int) (bool, error) {
 			return releaseKeyed(m, k, half(q), ones)
 		},
-		"no noise": func(_ *JobKey, _ string, ones int) (bool, error) {
+		"no noise": func(_ *randsrc.Key, _ string, ones int) (bool, error) {
 			return 2*ones > m.setting.K, nil
 		},
-		"majority of three tries": func(k *JobKey, q string, ones int) (bool, error) {
+		"majority of three tries": func(k *randsrc.Key, q string, ones int) (bool, error) {
 			n := 0
 			for i := range 3 {
 				if one, _ := releaseKeyed(m, k, fmt.Sprint(q, "/", i), ones); one {
@@ -153,7 +165,7 @@ func half(query string) string {
 
 func TestKeyedErrors(t *testing.T) {
 	m := anyGamma(t, 3, 1, 0.5)
-	key, err := NewJobKey()
+	key, err := randsrc.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +175,7 @@ func TestKeyedErrors(t *testing.T) {
 			t.Errorf("ones = %d: %t, %v", ones, one, err)
 		}
 	}
-	for name, k := range map[string]*JobKey{"nil": nil, "zero": new(JobKey)} {
+	for name, k := range map[string]*randsrc.Key{"nil": nil, "zero": new(randsrc.Key)} {
 		if one, err := releaseKeyed(m, k, "q", 3); err == nil || one {
 			t.Errorf("%s key: %t, %v", name, one, err)
 		}
@@ -175,21 +187,21 @@ func TestKeyedErrors(t *testing.T) {
 	if err := key.Send(&sent); err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewJobKey()
+	other, err := randsrc.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadJobKey(bytes.NewReader(sent.Bytes()), other.Fingerprint()); err == nil {
+	if _, err := randsrc.ReadKey(bytes.NewReader(sent.Bytes()), other.Fingerprint()); err == nil {
 		t.Error("a key is accepted for another")
 	}
-	if got, err := ReadJobKey(bytes.NewReader(sent.Bytes()), key.Fingerprint()); err != nil ||
+	if got, err := randsrc.ReadKey(bytes.NewReader(sent.Bytes()), key.Fingerprint()); err != nil ||
 		got.Fingerprint() != key.Fingerprint() {
 		t.Errorf("the key does not arrive: %v", err)
 	}
 	secret := sent.Bytes()[sent.Len()-32:]
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
-		for _, v := range []any{key, *key, KeyedCoins(key), struct{ k *JobKey }{key},
-			struct{ k JobKey }{*key}} {
+		for _, v := range []any{key, *key, randsrc.KeyedCoins(key, "r"), struct{ k *randsrc.Key }{key},
+			struct{ k randsrc.Key }{*key}} {
 			out := fmt.Sprintf(verb, v)
 			if strings.Contains(out, fmt.Sprintf("%x", secret[:3])) ||
 				strings.Contains(out, strings.Trim(fmt.Sprint(secret[:3]), "[]")) {

@@ -21,7 +21,7 @@ func Example() {
 	check(err)
 	mechanism, err := ensemble.DaRRM(optimal.Certified, accountant.ReplaceOne)
 	check(err)
-	label, err := mechanism.Answer(ensemble.SystemCoins(), "query 1", []int{0, 11}) // all vote for 1
+	label, err := mechanism.Simulate(1, "query 1", []int{0, 11}) // all vote for 1; package release draws
 	check(err)
 
 	fmt.Printf("label %d, %v-DP\n", label, mechanism.PerAnswer())

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"math"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
@@ -147,10 +148,14 @@ func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
 
 // Answer answers one query: counts[c] of the teachers voted for class c. It returns a
 // class or Abstained. With SystemCoins every call is a new private answer that costs
-// PerAnswer; KeyedCoins give the query of one name one answer, which costs PerAnswer once.
-// On error there is no answer; counts that break the Setting are refused before anything
-// is drawn.
-func (m *Mechanism) Answer(coins Coins, query string, counts []int) (class int, err error) {
+// PerAnswer; KeyedCoins give one row of votes one answer, which costs PerAnswer once.
+// On error there is no answer, and class is neither; counts that break the Setting are refused
+// before anything is drawn.
+//
+// Coins are made in this module alone: package release draws, and charges what is drawn. For
+// research there is Simulate.
+func (m *Mechanism) Answer(coins randsrc.Coins, query string,
+	counts []int) (class int, err error) {
 	return m.AnswerMissing(coins, query, counts, 0)
 }
 
@@ -158,29 +163,41 @@ func (m *Mechanism) Answer(coins Coins, query string, counts []int) (class int, 
 // becomes a fair coin over the classes first, in counts: then the votes are those of
 // teachers who guess where they are silent, and the mechanism's promise is as it was. That
 // a teacher is silent must itself be part of its privacy, or depend on no data.
-func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int,
+func (m *Mechanism) AnswerMissing(coins randsrc.Coins, query string, counts []int,
 	missing int) (class int, err error) {
-	src, err := coins.sourceOf(query)
+	if err := m.setting.CheckCounts(counts, missing); err != nil {
+		return noAnswer, err
+	}
+	src, err := coins.Of(query, counts, missing)
 	if err != nil {
-		return Abstained, err
+		return noAnswer, err
 	}
 	return m.answer(src, counts, missing)
 }
 
+// Simulate answers as Answer would, with coins that follow from the seed and the query's name. It
+// releases nothing: whoever knows the seed knows the votes. Errors are those of Answer.
+func (m *Mechanism) Simulate(seed uint64, query string, counts []int) (class int, err error) {
+	return m.Answer(randsrc.SeededCoins(seed), query, counts)
+}
+
+// noAnswer is what stands in an answer's place beside an error: no class, and not Abstained.
+const noAnswer = math.MinInt
+
 func (m *Mechanism) answer(src randsrc.Source, counts []int, missing int) (class int, err error) {
 	if err := m.setting.CheckCounts(counts, missing); err != nil {
-		return Abstained, err
+		return noAnswer, err
 	}
 	// One source gives both the guesses and the answer's noise: they share no coin.
 	for range missing {
 		c, err := noise.Uniform(src, uint64(len(counts)))
 		if err != nil {
-			return Abstained, err
+			return noAnswer, err
 		}
 		counts[c]++
 	}
 	if class, err = m.rule.draw(src, counts); err != nil {
-		return Abstained, err
+		return noAnswer, err
 	}
 	return class, nil
 }

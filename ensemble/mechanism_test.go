@@ -209,7 +209,7 @@ func TestFrequenciesKillMutants(t *testing.T) {
 // once in 100,000 runs at most (ten comparisons at 1e-6).
 func TestAnswersByTheSystem(t *testing.T) {
 	release := func(a *Mechanism, _ randsrc.Source, counts []int) (int, error) {
-		return a.Answer(SystemCoins(), "", counts)
+		return a.Answer(randsrc.SystemCoins(), "", counts)
 	}
 	for classes, counts := range map[int][]int{2: {3, 6}, 3: {4, 4, 1}} {
 		for _, a := range everyMechanism(t, classes) {
@@ -229,16 +229,16 @@ func TestAnswerErrors(t *testing.T) {
 			{1 << 40, 9 - 1<<40}} {
 			src := &randsrctest.Sequence{Words: []uint64{0}, Bits: []bool{true}}
 			var parameter *check.Error
-			if class, err := a.answer(src, counts, 0); class != Abstained || !errors.As(err, &parameter) {
+			if class, err := a.answer(src, counts, 0); class != noAnswer || !errors.As(err, &parameter) {
 				t.Errorf("%s, %v: %d, %v", a.Title(), counts, class, err)
 			}
 			if words, bits := src.Used(); words+bits != 0 {
 				t.Errorf("%s, %v: drew before it refused", a.Title(), counts)
 			}
-			if _, err := a.Answer(SystemCoins(), "", counts); err == nil {
+			if _, err := a.Answer(randsrc.SystemCoins(), "", counts); err == nil {
 				t.Errorf("%s, %v: released", a.Title(), counts)
 			}
-			if _, err := a.Answer(SeededCoins(1), "", counts); err == nil {
+			if _, err := a.Answer(randsrc.SeededCoins(1), "", counts); err == nil {
 				t.Errorf("%s, %v: simulated", a.Title(), counts)
 			}
 			if _, err := a.Probabilities(counts); err == nil {
@@ -252,14 +252,14 @@ func TestAnswerErrors(t *testing.T) {
 		for words := range enough {
 			class, err := a.answer(&randsrctest.Sequence{Words: make([]uint64, words), Err: boom},
 				[]int{4, 5}, 0)
-			if !errors.Is(err, boom) || class != Abstained {
+			if !errors.Is(err, boom) || class != noAnswer {
 				t.Errorf("%s, source fails after %d words: %d, %v", a.Title(), words, class, err)
 			}
 		}
 		// Without coins it answers nothing.
-		for what, coins := range map[string]Coins{"no": {}, "nil key's": KeyedCoins(nil),
-			"zero key's": KeyedCoins(new(JobKey))} {
-			if class, err := a.Answer(coins, "q", []int{4, 5}); err == nil || class != Abstained {
+		for what, coins := range map[string]randsrc.Coins{"no": {}, "nil key's": randsrc.KeyedCoins(nil, "r"),
+			"zero key's": randsrc.KeyedCoins(new(randsrc.Key), "r")} {
+			if class, err := a.Answer(coins, "q", []int{4, 5}); err == nil || class != noAnswer {
 				t.Errorf("%s: answered %d with %s coins", a.Title(), class, what)
 			}
 		}
@@ -268,7 +268,7 @@ func TestAnswerErrors(t *testing.T) {
 
 // Safe for concurrent use; the race detector watches. Counts stay as they are.
 func TestAnswerConcurrently(t *testing.T) {
-	coins := SystemCoins()
+	coins := randsrc.SystemCoins()
 	for _, a := range everyMechanism(t, 3) {
 		counts := []int{2, 3, 4}
 		var wg sync.WaitGroup
@@ -333,7 +333,7 @@ func BenchmarkAnswer(b *testing.B) {
 		for _, a := range everyMechanism(b, classes) {
 			b.Run(fmt.Sprintf("%s/classes=%d", a.Name(), classes), func(b *testing.B) {
 				b.ReportAllocs()
-				coins := SystemCoins()
+				coins := randsrc.SystemCoins()
 				for b.Loop() {
 					if _, err := a.Answer(coins, "", counts); err != nil {
 						b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/noise/noisetest"
+	"github.com/darrm/darrm/internal/randsrc"
 )
 
 // binomial is the law of the ones among n coins of probability p.
@@ -35,9 +36,9 @@ func TestMissingVotesAreFairCoins(t *testing.T) {
 	const k, n = 9, 4000
 	for _, classes := range []int{2, 3} {
 		m := everyMechanism(t, classes)[0]
-		for name, coins := range map[string]Coins{
-			"seed 0": SeededCoins(0), "seed 1": SeededCoins(1),
-			"key": KeyedCoins(chosenKey(t, []byte("0123456789abcdef0123456789abcdef"))),
+		for name, coins := range map[string]randsrc.Coins{
+			"seed 0": randsrc.SeededCoins(0), "seed 1": randsrc.SeededCoins(1),
+			"key": randsrc.KeyedCoins(chosenKey(t, []byte("0123456789abcdef0123456789abcdef")), "r"),
 		} {
 			seen := make([][]int, classes) // of each class, the queries by their number of votes
 			for c := range seen {
@@ -68,7 +69,7 @@ func TestMissingVotesAreFairCoins(t *testing.T) {
 // of the first guess, its share of answers would be 1.
 func TestGuessesAreNotTheNoise(t *testing.T) {
 	m := anyGamma(t, 1, 0.5)
-	coins := KeyedCoins(chosenKey(t, []byte("0123456789abcdef0123456789abcdef")))
+	coins := randsrc.KeyedCoins(chosenKey(t, []byte("0123456789abcdef0123456789abcdef")), "r")
 	var seen [2][2]int
 	for i := range 4000 {
 		counts := []int{0, 0}
@@ -90,20 +91,20 @@ func TestGuessesAreNotTheNoise(t *testing.T) {
 func TestOnlyMissingVotesAreDrawn(t *testing.T) {
 	m := everyMechanism(t, 2)[0]
 	row := []int{4, 4}
-	if _, err := m.AnswerMissing(SystemCoins(), "", row, 1); err != nil {
+	if _, err := m.AnswerMissing(randsrc.SystemCoins(), "", row, 1); err != nil {
 		t.Fatal(err)
 	}
 	if row[0]+row[1] != 9 || row[0] < 4 || row[1] < 4 {
 		t.Errorf("four votes each and a coin became %v", row)
 	}
 	row = []int{8, 1}
-	if _, err := m.AnswerMissing(SystemCoins(), "", row, 0); err != nil ||
+	if _, err := m.AnswerMissing(randsrc.SystemCoins(), "", row, 0); err != nil ||
 		!slices.Equal(row, []int{8, 1}) {
 		t.Errorf("8 and 1 votes became %v, %v", row, err)
 	}
 	for _, missing := range []int{-1, 1, 2, 10} {
-		if class, err := m.AnswerMissing(SystemCoins(), "", row, missing); err == nil ||
-			class != Abstained || !slices.Equal(row, []int{8, 1}) {
+		if class, err := m.AnswerMissing(randsrc.SystemCoins(), "", row, missing); err == nil ||
+			class != noAnswer || !slices.Equal(row, []int{8, 1}) {
 			t.Errorf("%d missing of none: %d, %v, %v", missing, class, err, row)
 		}
 	}

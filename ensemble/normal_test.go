@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -80,7 +81,7 @@ func TestNormalLawAgainstSimulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	coins := SeededCoins(7)
+	coins := randsrc.SeededCoins(7)
 	for _, counts := range [][]int{{40, 0, 0, 0}, {20, 18, 1, 1}, {10, 10, 10, 10}} {
 		seen := make([]int, 4)
 		for i := range n {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 )
 
 // Answers with the system's randomness, n = 200,000 draws for each number of votes,
@@ -20,7 +21,7 @@ import (
 // source.
 func TestReleaseFrequencies(t *testing.T) {
 	const n = 200_000
-	coins := SystemCoins()
+	coins := randsrc.SystemCoins()
 	for _, m := range []*Mechanism{anyGamma(t, 3, 1, 0.3), anyGamma(t, 6, 0.9, 0.05, 0.5)} {
 		for l := range m.setting.K + 1 {
 			numerator, err := ofOne(m)(l)
@@ -47,7 +48,7 @@ func TestReleaseFrequencies(t *testing.T) {
 
 // Safe for concurrent use; the race detector watches.
 func TestReleaseConcurrently(t *testing.T) {
-	m, coins := anyGamma(t, 3, 1, 0.5), SystemCoins()
+	m, coins := anyGamma(t, 3, 1, 0.5), randsrc.SystemCoins()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -137,7 +138,7 @@ func TestEvaluateAgainstSimulation(t *testing.T) {
 	m := anyGamma(t, 5, 0.9, 0.5, 0.2)
 	ones, truths := []int{0, 1, 2, 3, 4, 5, 5, 4, 2, 3}, []int{0, 0, 0, 1, 1, 1, 0, 1, 1, 1}
 	score := evaluate(t, m, twoClasses(t, 5, ones, truths))
-	coins := SeededCoins(2024)
+	coins := randsrc.SeededCoins(2024)
 	agree, right := 0, 0
 	for round := range rounds {
 		for i, l := range ones {

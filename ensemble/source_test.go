@@ -40,93 +40,70 @@ func TestDaRRMNeedsACertificate(t *testing.T) {
 	}
 }
 
-// Answers cannot be given another source than those of the three makers. What SystemCoins
-// hold has a type that no other source can be assigned or converted to (so that no such
-// program compiles); the fields of Coins are set by their makers alone; and no exported
-// function or field of the package takes or returns a source.
-func TestCoinsTakeNoSource(t *testing.T) {
-	field, ok := reflect.TypeFor[Coins]().FieldByName("system")
-	if !ok || field.Type != reflect.TypeFor[*randsrc.Secure]() {
-		t.Fatalf("Coins.system is a %v, want *randsrc.Secure", field.Type)
-	}
-	for _, other := range []reflect.Type{
-		reflect.TypeFor[*randsrc.Seeded](), reflect.TypeFor[randsrc.Source](),
-		reflect.TypeFor[*randsrctest.Sequence](), reflect.TypeFor[*randsrctest.Counter](),
-	} {
-		if other.AssignableTo(field.Type) || other.ConvertibleTo(field.Type) {
-			t.Errorf("a %v can become a %v", other, field.Type)
-		}
-	}
-	var _ func(*Mechanism, Coins, string, []int) (int, error) = (*Mechanism).Answer
-
-	makers := map[string]string{"system": "SystemCoins", "key": "KeyedCoins",
-		"seeded": "SeededCoins SeededSequence"}
-	made := map[string]int{}
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+// Nobody outside of this module can have an answer drawn: an exported function or field takes or
+// holds no source, here and in package plurality, and coins are made in an internal package, which
+// no other module can import. The zero Coins, which reflection could make, answer nothing.
+func TestNothingExportedDraws(t *testing.T) {
+	allowed := map[string]bool{"Answer": true, "AnswerMissing": true} // of randsrc.Coins
 	exported := 0
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	for _, folder := range []string{".", "../plurality"} {
+		names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		within := "" // the function that is looked at
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				within = n.Name.Name
-				if n.Name.IsExported() {
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if !n.Name.IsExported() {
+						return true
+					}
 					exported++
-					if mentions(n.Type, "randsrc") {
+					if mentions(n.Type, "randsrc") && !allowed[n.Name.Name] || mentions(n.Type, "Source") {
 						t.Errorf("%s: %s has a random source in its signature", name, n.Name.Name)
 					}
-				}
-			case *ast.StructType:
-				for _, field := range n.Fields.List {
-					for _, id := range field.Names {
-						if id.IsExported() && mentions(field.Type, "randsrc") {
-							t.Errorf("%s: field %s is an exported random source", name, id.Name)
+				case *ast.StructType:
+					for _, field := range n.Fields.List {
+						for _, id := range field.Names {
+							if id.IsExported() && mentions(field.Type, "randsrc") {
+								t.Errorf("%s: field %s is an exported random source", name, id.Name)
+							}
+						}
+						if len(field.Names) == 0 && mentions(field.Type, "randsrc") {
+							t.Errorf("%s: a random source is embedded", name)
 						}
 					}
-					if len(field.Names) == 0 && mentions(field.Type, "randsrc") {
-						t.Errorf("%s: a random source is embedded", name)
-					}
 				}
-			case *ast.CompositeLit:
-				if id, ok := n.Type.(*ast.Ident); !ok || id.Name != "Coins" {
-					return true
-				}
-				for _, e := range n.Elts {
-					field := e.(*ast.KeyValueExpr).Key.(*ast.Ident).Name
-					made[field]++
-					if !strings.Contains(makers[field], within) {
-						t.Errorf("%s: %s makes Coins with the field %s", name, within, field)
-					}
-				}
-			case *ast.AssignStmt:
-				for _, left := range n.Lhs {
-					if s, ok := left.(*ast.SelectorExpr); ok && makers[s.Sel.Name] != "" {
-						t.Errorf("%s: %s assigns a field %s", name, within, s.Sel.Name)
-					}
-				}
-			}
-			return true
-		})
+				return true
+			})
+		}
 	}
-	if exported < 8 || made["system"] != 1 || made["key"] != 1 || made["seeded"] != 2 {
-		t.Errorf("%d exported functions, coins made %v: is this test out of date?", exported, made)
+	if exported < 20 {
+		t.Errorf("%d exported functions: is this test out of date?", exported)
+	}
+	var _ func(*Mechanism, randsrc.Coins, string, []int) (int, error) = (*Mechanism).Answer
+	coins := reflect.TypeFor[randsrc.Coins]()
+	for i := range coins.NumField() {
+		if coins.Field(i).IsExported() {
+			t.Errorf("Coins have a field %s", coins.Field(i).Name)
+		}
+	}
+	if !strings.HasPrefix(coins.PkgPath(), "github.com/darrm/darrm/internal/") {
+		t.Errorf("Coins are of package %s", coins.PkgPath())
 	}
 }
 
-func mentions(n ast.Node, pkg string) bool {
+func mentions(n ast.Node, name string) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && id.Name == pkg {
+		if id, ok := n.(*ast.Ident); ok && id.Name == name {
 			found = true
 		}
 		return true
@@ -137,13 +114,13 @@ func mentions(n ast.Node, pkg string) bool {
 // System coins draw from the secure source and from nothing else: without it there is no
 // answer, also for γ = 1, where none would be needed.
 func TestSystemCoinsDrawFromTheSecureSource(t *testing.T) {
-	src, err := SystemCoins().sourceOf("q")
+	src, err := randsrc.SystemCoins().Of("q", nil, 0)
 	if _, ok := src.(*randsrc.Secure); !ok || err != nil {
 		t.Fatalf("SystemCoins draw from a %T, %v", src, err)
 	}
 	m := anyGamma(t, 3, 1, 1)
 	for l := range 4 {
-		if class, err := m.Answer(Coins{}, "q", []int{3 - l, l}); err == nil || class != Abstained {
+		if class, err := m.Answer(randsrc.Coins{}, "q", []int{3 - l, l}); err == nil || class != noAnswer {
 			t.Errorf("l = %d: answered %d without a source", l, class)
 		}
 	}
@@ -151,17 +128,17 @@ func TestSystemCoinsDrawFromTheSecureSource(t *testing.T) {
 
 // Coins from a seed are marked, so that no release takes them; so are coins nobody made.
 func TestOnlyReleasesArePrivate(t *testing.T) {
-	key, err := NewJobKey()
+	key, err := randsrc.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		coins   Coins
+		coins   randsrc.Coins
 		private bool
 	}{
-		"system": {SystemCoins(), true}, "keyed": {KeyedCoins(key), true},
-		"seeded": {SeededCoins(1), false}, "sequence": {SeededSequence(1), false},
-		"zero": {Coins{}, false}, "no key": {KeyedCoins(nil), false},
+		"system": {randsrc.SystemCoins(), true}, "keyed": {randsrc.KeyedCoins(key, "r"), true},
+		"seeded": {randsrc.SeededCoins(1), false}, "sequence": {randsrc.SeededSequence(1), false},
+		"zero": {randsrc.Coins{}, false}, "no key": {randsrc.KeyedCoins(nil, "r"), false},
 	} {
 		if c.coins.Private() != c.private {
 			t.Errorf("%s coins: Private() = %t", name, !c.private)
@@ -174,7 +151,7 @@ func TestOnlyReleasesArePrivate(t *testing.T) {
 func TestSeededAnswersRepeat(t *testing.T) {
 	for _, m := range everyMechanism(t, 2) {
 		draw := func(seed uint64, step int) string {
-			coins, out := SeededCoins(seed), make([]string, 200)
+			coins, out := randsrc.SeededCoins(seed), make([]string, 200)
 			for i := range out {
 				at := i * step % len(out)
 				class, err := m.Answer(coins, fmt.Sprint(at), []int{at % 10, 9 - at%10})
@@ -196,7 +173,7 @@ func TestSeededAnswersRepeat(t *testing.T) {
 	// Queries do not share their coins: of 1000 with the same even votes, whose answers are fair
 	// coins, between 400 and 600 are 1. The seed is fixed; another would fail with
 	// probability 3e-10.
-	m, coins, ones := anyGamma(t, 2, 1), SeededCoins(3), 0
+	m, coins, ones := anyGamma(t, 2, 1), randsrc.SeededCoins(3), 0
 	for i := range 1000 {
 		class, err := m.Answer(coins, fmt.Sprint(i), []int{1, 1})
 		if err != nil {
@@ -212,7 +189,7 @@ func TestSeededAnswersRepeat(t *testing.T) {
 // The sequence of the published figures: the draws of one generator, in their order.
 func TestSeededSequenceIsOneStream(t *testing.T) {
 	m := anyGamma(t, 5, 0.9, 0.5, 0.1)
-	coins, src := SeededSequence(5), randsrc.NewSeeded(5)
+	coins, src := randsrc.SeededSequence(5), randsrc.NewSeeded(5)
 	for i := range 400 {
 		want, err := answerOnes(m, src, i%6)
 		if err != nil {

@@ -70,7 +70,7 @@ func (l *Law) exact(ctx context.Context, m *ensemble.Mechanism) (a Agreement, er
 
 // simulated draws a query and a label at a time.
 func (l *Law) simulated(ctx context.Context, m *ensemble.Mechanism) (a Agreement, err error) {
-	pick, coins := randsrc.NewSeededStream(simulationSeed, 1), ensemble.SeededCoins(simulationSeed)
+	pick := randsrc.NewSeededStream(simulationSeed, 1)
 	until := make([]float64, len(l.cells)) // weights, added up
 	sum := 0.0
 	for i, c := range l.cells {
@@ -84,7 +84,7 @@ func (l *Law) simulated(ctx context.Context, m *ensemble.Mechanism) (a Agreement
 		u, _ := pick.Uint53() // a seeded source has no error
 		at, _ := slices.BinarySearch(until, float64(u)/(1<<53)*sum)
 		c := l.cells[min(at, len(l.cells)-1)]
-		class, err := m.Answer(coins, strconv.Itoa(i), c.counts)
+		class, err := m.Simulate(simulationSeed, strconv.Itoa(i), c.counts)
 		switch {
 		case err != nil:
 			return a, err

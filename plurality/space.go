@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Abstained is the number of votes of the variable that stands for abstaining, and the
-// class that Draw returns for it.
+// Abstained is the number of votes of the variable that stands for abstaining.
 const Abstained = -1
 
 // Space lists the sorted histograms of K votes for C classes and the variables of a

@@ -16,8 +16,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
 
 func drawProblem(t *rapid.T) Problem {
@@ -296,107 +294,6 @@ func TestWeightsAreTakenOutward(t *testing.T) {
 	}
 	if table.UpperBound < 0.75 || table.UpperBound > 0.75+1e-15 {
 		t.Errorf("bound %v, want 0.75", table.UpperBound)
-	}
-}
-
-// Drawing has exactly the law: every word at the edges of the groups, and each class of a
-// group by the second word.
-func TestDrawIsExact(t *testing.T) {
-	for _, abstain := range []bool{false, true} {
-		s := system(t, Problem{K: 4, Classes: 4, Epsilon: 0.7, Affected: 1, Abstain: abstain})
-		x := s.exponential()
-		if abstain {
-			for h := range s.Histograms() {
-				_, end := s.Range(h)
-				x[end-1] = 0.25
-			}
-		}
-		c, err := Round(context.Background(), s, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, counts := range [][]int{{1, 0, 3, 0}, {0, 0, 0, 4}, {1, 1, 1, 1}, {2, 0, 0, 2},
-			{1, 2, 1, 0}} {
-			h, err := s.Index(counts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			first, end := s.Range(h)
-			from := uint64(0)
-			for i := first; i < end; i++ {
-				to := from + c.Mass(i)
-				for _, u := range []uint64{from, to - 1} {
-					seen := map[int]int{}
-					for nth := range uint64(s.ClassesOf(i)) {
-						class, err := c.Draw(&randsrctest.Sequence{Words: []uint64{u, nth}}, counts)
-						if err != nil {
-							t.Fatal(err)
-						}
-						seen[class]++
-						if class == Abstained != (s.Votes(i) == Abstained) || class != Abstained &&
-							counts[class] != s.Votes(i) {
-							t.Fatalf("%v, u = %d: class %d, want one with %d votes", counts, u, class, s.Votes(i))
-						}
-					}
-					if len(seen) != s.ClassesOf(i) {
-						t.Errorf("%v, %d votes: %d classes were drawn, want %d", counts, s.Votes(i), len(seen),
-							s.ClassesOf(i))
-					}
-				}
-				from = to
-			}
-			if from != One {
-				t.Errorf("%v: masses sum to %d", counts, from)
-			}
-		}
-		for _, bad := range [][]int{{4, 0, 0}, {5, 0, 0, -1}, {1, 1, 1, 0}, {2, 2, 1, 0}, nil} {
-			if class, err := c.Draw(randsrc.NewSeeded(1), bad); err == nil || class != Abstained {
-				t.Errorf("votes %v: class %d", bad, class)
-			}
-		}
-	}
-	if _, err := new(Certified).Draw(randsrc.NewSeeded(1), []int{1, 0}); err == nil {
-		t.Error("the zero Certified answers")
-	}
-}
-
-// 100,000 answers against Law. The limit of 6 standard deviations gives a false alarm once in
-// 10⁷ runs of all five; a law that is off by .01 is seen always.
-func TestDrawFrequencies(t *testing.T) {
-	s := system(t, Problem{K: 5, Classes: 4, Epsilon: 0.5, Affected: 1, Abstain: true})
-	x := s.PermuteAndFlip()
-	for h := range s.Histograms() {
-		_, end := s.Range(h)
-		x[end-1] = 0.2
-	}
-	c, err := Round(context.Background(), s, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := []int{1, 3, 1, 0}
-	want, err := c.Law(counts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n = 100_000
-	seen := make([]int, 5)
-	src := randsrc.NewSeeded(7)
-	for range n {
-		class, err := c.Draw(src, counts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen[(class+5)%5]++ // Abstained is the last
-	}
-	sum := 0.0
-	for i, p := range want {
-		sum += p
-		if d := math.Abs(float64(seen[i]) - n*p); d > 6*math.Sqrt(n*p*(1-p)) {
-			t.Errorf("answer %d: %d of %d, want %g", i, seen[i], n, n*p)
-		}
-	}
-	if math.Abs(sum-1) > 1e-15 || want[0] != want[2] {
-		t.Errorf("law %v", want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -16,7 +17,7 @@ var errSimulated = errors.New("answers drawn from a seed are no release")
 // Missing votes, where the reader's policy lets any be, become fair coins over the classes
 // first. Where the votes were paid for, coins from a seed are an errSimulated. It stops with
 // the context's error. On error there are no answers. Several goroutines may call it at once.
-func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins ensemble.Coins,
+func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins randsrc.Coins,
 	b *votes.Batch) ([]int, error) {
 	if r.paid != nil && !coins.Private() {
 		return nil, errSimulated

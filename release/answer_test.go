@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -35,7 +36,7 @@ func loud(t testing.TB) *ensemble.Mechanism {
 
 // Answers come in the order of the votes, whatever the coins; votes stay as they are.
 func TestAnswersKeepTheOrder(t *testing.T) {
-	key, err := ensemble.NewJobKey()
+	key, err := randsrc.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +45,8 @@ func TestAnswersKeepTheOrder(t *testing.T) {
 		text += fmt.Sprintf("%d,%[1]d,0\n", i*i%7%2)
 		want = append(want, i*i%7%2)
 	}
-	for name, coins := range map[string]ensemble.Coins{"system": ensemble.SystemCoins(),
-		"keyed": ensemble.KeyedCoins(key), "seeded": ensemble.SeededCoins(1)} {
+	for name, coins := range map[string]randsrc.Coins{"system": randsrc.SystemCoins(),
+		"keyed": randsrc.KeyedCoins(key, "r"), "seeded": randsrc.SeededCoins(1)} {
 		b := batch(t, text, votes.Options{})
 		before := slices.Clone(b.Counts)
 		got, err := newReading(nil, nil).answer(t.Context(), loud(t), coins, b)
@@ -61,7 +62,7 @@ func TestAnswersKeepTheOrder(t *testing.T) {
 // Missing votes are guessed in place, once: a batch that was answered has none.
 func TestAnswerGuessesMissingVotes(t *testing.T) {
 	b := batch(t, "t1,t2,t3\n1,1,1\nNA,NA,0\n0,0,NA\n", votes.Options{Missing: votes.MissingCoin})
-	got, err := newReading(nil, nil).answer(t.Context(), loud(t), ensemble.SystemCoins(), b)
+	got, err := newReading(nil, nil).answer(t.Context(), loud(t), randsrc.SystemCoins(), b)
 	if err != nil || got[0] != 1 || got[2] != 0 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -81,18 +82,18 @@ func TestPaidVotesAreNotSimulated(t *testing.T) {
 	const text = "t1,t2,t3\n1,1,1\n"
 	first := newReading(nil, nil)
 	for name, c := range map[string]struct {
-		coins ensemble.Coins
+		coins randsrc.Coins
 		ok    bool
 	}{
-		"system": {ensemble.SystemCoins(), true}, "seeded": {ensemble.SeededCoins(1), false},
-		"sequence": {ensemble.SeededSequence(1), false}, "zero": {ensemble.Coins{}, false},
+		"system": {randsrc.SystemCoins(), true}, "seeded": {randsrc.SeededCoins(1), false},
+		"sequence": {randsrc.SeededSequence(1), false}, "zero": {randsrc.Coins{}, false},
 	} {
 		got, err := first.again().answer(t.Context(), loud(t), c.coins, batch(t, text, votes.Options{}))
 		if c.ok != (err == nil) || !c.ok && (got != nil || !errors.Is(err, errSimulated)) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if got, err := first.answer(t.Context(), loud(t), ensemble.SeededCoins(1),
+	if got, err := first.answer(t.Context(), loud(t), randsrc.SeededCoins(1),
 		batch(t, text, votes.Options{})); err != nil || got[0] != 1 {
 		t.Errorf("a simulation that nobody pays for: %v, %v", got, err)
 	}
@@ -103,18 +104,18 @@ func TestPaidVotesAreNotSimulated(t *testing.T) {
 func TestAnswerErrors(t *testing.T) {
 	long := batch(t, "t1,t2,t3\n"+strings.Repeat("1,1,0\n", 5000), votes.Options{})
 	if got, err := newReading(nil, nil).answer(must.EndAfter(2, context.Canceled), loud(t),
-		ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
+		randsrc.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
 	if got, err := newReading(nil, nil).answer(must.EndAfter(1000, context.Canceled), loud(t),
-		ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
+		randsrc.SystemCoins(), long); err != nil || len(got) != long.Len() {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
 	for text, o := range map[string]votes.Options{
 		"query,t1,t2\nq7,1,0\n":      {},
 		"query,t1,t2,t3\nq7,1,0,2\n": {Classes: votes.IntegerClasses(3)},
 	} {
-		if got, err := newReading(nil, nil).answer(t.Context(), loud(t), ensemble.SystemCoins(),
+		if got, err := newReading(nil, nil).answer(t.Context(), loud(t), randsrc.SystemCoins(),
 			batch(t, text, o)); got != nil || err == nil || !strings.Contains(err.Error(), `"q7"`) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

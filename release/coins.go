@@ -9,24 +9,24 @@ import (
 	"fmt"
 	"hash"
 
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/votes"
 )
 
 // keyedCoins let a release of labels that was paid for, and interrupted, be done again
 // without being a second release: its coins come from a secret key, so each query has the
-// same answer ([ensemble.KeyedCoins]). The key, and a keyed hash of the votes and
+// same answer ([randsrc.KeyedCoins]). The key, and a keyed hash of the votes and
 // the mechanism that answers them, are the release's [secret].
 type keyedCoins struct {
 	*secret
-	key *ensemble.JobKey
+	key *randsrc.Key
 	pin []byte // of what the key answers; nil until it is known
 	now hash.Hash
 	buf []byte
 }
 
 // coinsMagic begins the file: then the key's fingerprint, the pin, the key.
-const coinsMagic = "darrm resume 2\n"
+const coinsMagic = "darrm resume 3\n"
 
 // maxCoinsFile is more than such a file has.
 const maxCoinsFile = 4 << 10
@@ -41,14 +41,14 @@ func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
 	c := &keyedCoins{secret: s}
 	s.state = c.file
 	if !s.resumed {
-		c.key, err = ensemble.NewJobKey()
+		c.key, err = randsrc.NewKey()
 		return c, err
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(coinsMagic))
 	if !ok || len(rest) < 64 {
 		return nil, InputError{fmt.Errorf("%q is not a checkpoint of aggregate", path)}
 	}
-	if c.key, err = ensemble.ReadJobKey(bytes.NewReader(rest[64:]), [32]byte(rest[:32])); err != nil {
+	if c.key, err = randsrc.ReadKey(bytes.NewReader(rest[64:]), [32]byte(rest[:32])); err != nil {
 		return nil, InputError{fmt.Errorf("%q: %w", path, err)}
 	}
 	c.pin = rest[32:64]
@@ -108,10 +108,10 @@ func (c *keyedCoins) end(plan Plan) error {
 	return nil
 }
 
-// coins are the key's; without a key, the operating system's.
-func (c *keyedCoins) coins() ensemble.Coins {
+// coins are the key's for the release of this name; without a key, the operating system's.
+func (c *keyedCoins) coins(release string) randsrc.Coins {
 	if c == nil {
-		return ensemble.SystemCoins()
+		return randsrc.SystemCoins()
 	}
-	return ensemble.KeyedCoins(c.key)
+	return randsrc.KeyedCoins(c.key, release)
 }

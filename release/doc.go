@@ -12,7 +12,7 @@
 //
 // # Notation
 //
-//	Q          Plan.Queries      answers
+//	Q          Plan.Queries()    answers
 //	K          Problem.K         teachers
 //	t          Problem.Affected  the most teachers that one record reaches
 //	(ε, Δ)     Problem           what one teacher promises
@@ -80,7 +80,7 @@
 //
 //	s = F_k("scope", ledger's ID, mechanism, its exact noise or table, setting, (ε, δ))
 //	p = F_k("votes", s, q, r, v)         in the ledger: tells the same query from others
-//	coins = F_k(p), F_k(p, 1), …         [ensemble.KeyedCoins] of the query named p
+//	coins = F_k(0, s, p, v), F_k(1, s, p, v), …
 //	result = SHA-256(F_k("answer", p), class)   in the ledger: tells the same answer from another
 //
 // An id with another replay key or other votes, in another form or of another client is refused by

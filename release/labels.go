@@ -6,7 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
@@ -289,9 +289,9 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 	if r.counted != nil {
 		reading = r.counted.again()
 	}
-	coins := r.coins.coins()
+	coins := r.coins.coins(r.Charge.RequestID)
 	if r.Seed != nil {
-		coins = ensemble.SeededCoins(*r.Seed)
+		coins = randsrc.SeededCoins(*r.Seed)
 	}
 	type drawn struct {
 		digest  *ledger.VoteHash

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
@@ -320,7 +320,7 @@ func (o *Online) transaction(book *ledger.Ledger,
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes
 		// from the same id, its answers share no coins.
 		start := time.Now()
-		class, err := m.AnswerMissing(ensemble.KeyedCoins(o.key.JobKey), string(digest[:]), counts,
+		class, err := m.AnswerMissing(randsrc.KeyedCoins(o.key.Key, string(o.scope[:])), string(digest[:]), counts,
 			missing)
 		if err != nil {
 			return nil, err

@@ -10,14 +10,14 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/readfile"
 )
 
 // serviceKey is the secret from which all coins of an on-line release come, and the keyed
 // digests by which its ledger recognises votes and answers.
-type serviceKey struct{ *ensemble.JobKey }
+type serviceKey struct{ *randsrc.Key }
 
 // serviceKeyMagic begins the file: then the key's fingerprint and the key.
 const serviceKeyMagic = "darrm service key 1\n"
@@ -33,7 +33,7 @@ func openServiceKey(ctx context.Context, path string) (serviceKey, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
-	fresh, err := ensemble.NewJobKey()
+	fresh, err := randsrc.NewKey()
 	if err != nil {
 		return k, err
 	}
@@ -69,7 +69,7 @@ func readServiceKey(ctx context.Context, path string) (k serviceKey, err error) 
 	if !ok || len(rest) < 32 {
 		return k, InputError{fmt.Errorf("%s is not a service key", path)}
 	}
-	if k.JobKey, err = ensemble.ReadJobKey(bytes.NewReader(rest[32:]), [32]byte(rest[:32])); err !=
+	if k.Key, err = randsrc.ReadKey(bytes.NewReader(rest[32:]), [32]byte(rest[:32])); err !=
 		nil {
 		return k, InputError{fmt.Errorf("service key %s: %w", path, err)}
 	}
@@ -85,7 +85,7 @@ func (k serviceKey) name() string {
 // digest is a keyed hash of parts. No two lists of parts have the same bytes.
 func (k serviceKey) digest(use string, parts ...[]byte) (out [32]byte) {
 	h := k.Pin()
-	fmt.Fprintf(h, "darrm online 3: %s\n", use)
+	fmt.Fprintf(h, "darrm online 4: %s\n", use)
 	for _, part := range parts {
 		fmt.Fprintf(h, "%d:", len(part))
 		h.Write(part)

@@ -51,9 +51,9 @@ func ExampleTrain() {
 	check(err)
 	mechanism, err := ensemble.DaRRM(optimal.Certified, accountant.ReplaceOne)
 	check(err)
-	coins, labels := ensemble.SystemCoins(), make([]int, len(votes))
+	labels := make([]int, len(votes))
 	for i, counts := range votes {
-		labels[i], err = mechanism.Answer(coins, fmt.Sprint(i), counts)
+		labels[i], err = mechanism.Simulate(1, fmt.Sprint(i), counts) // package release draws
 		check(err)
 	}
 	total, err := trained.Plan().Answers(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()

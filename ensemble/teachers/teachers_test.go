@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -516,7 +517,7 @@ func TestTrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, counts := range rows {
-		if class, err := m.Answer(ensemble.SystemCoins(), "", counts); err != nil || class != 0 &&
+		if class, err := m.Answer(randsrc.SystemCoins(), "", counts); err != nil || class != 0 &&
 			class != 1 {
 			t.Errorf("query %d: %d, %v", i, class, err)
 		}

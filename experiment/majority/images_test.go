@@ -285,7 +285,7 @@ func TestGNMaxDrawsItsLaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, ones := range []int{0, 4, 6, 11} {
-			coins := ensemble.SeededSequence(uint64(ones))
+			coins := randsrc.SeededSequence(uint64(ones))
 			count := 0
 			for range n {
 				class, err := mechanism.Answer(coins, "", []int{11 - ones, ones})

@@ -177,7 +177,7 @@ func (p *imageParameters) answerQueries(r *experiment.Run, mechanism *ensemble.M
 			one := func(ones int) (bool, error) { return 2*ones > p.Teachers, nil }
 			if mechanism != nil {
 				// The stream of coins that the published figures were drawn with.
-				coins := ensemble.SeededSequence(seed)
+				coins := randsrc.SeededSequence(seed)
 				one = func(ones int) (bool, error) {
 					class, err := mechanism.Answer(coins, "", []int{p.Teachers - ones, ones})
 					return class == 1, err

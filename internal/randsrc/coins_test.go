@@ -1,0 +1,61 @@
+package randsrc
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// Coins of a key are bound to the release, the name and the votes together: rows that differ in any
+// of them have coins of their own, and the same row has the same. Names that run into each other,
+// or into counts, are two rows.
+func TestKeyedCoinsAreOfTheRow(t *testing.T) {
+	key, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type votes struct {
+		release, query string
+		counts         []int
+		missing        int
+	}
+	seen := map[[4]uint64]int{}
+	rows := []votes{
+		{"a", "b", []int{3, 4}, 0}, {"b", "b", []int{3, 4}, 0}, {"a", "a", []int{3, 4}, 0},
+		{"a", "b", []int{4, 3}, 0}, {"a", "b", []int{3, 4}, 1}, {"a", "b", []int{3, 3}, 1},
+		{"ab", "", []int{3, 4}, 0}, {"", "ab", []int{3, 4}, 0}, {"a", "b", []int{3, 4, 0}, 0},
+		{"a", "b\x02\x06\x08", nil, 0}, {"a", "b", nil, 0},
+	}
+	for i, v := range rows {
+		var words [2][4]uint64
+		for try := range words {
+			src, err := KeyedCoins(key, v.release).Of(v.query, slices.Clone(v.counts), v.missing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range words[try] {
+				if words[try][j], err = src.Uint53(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if words[0] != words[1] {
+			t.Errorf("%+v: the same row has other coins", v)
+		}
+		if j, ok := seen[words[0]]; ok {
+			t.Errorf("%+v has the coins of %+v", v, rows[j])
+		}
+		seen[words[0]] = i
+	}
+	for name, c := range map[string]Coins{"zero": {}, "no key": KeyedCoins(nil, "a")} {
+		if src, err := c.Of("q", []int{1}, 0); err == nil || src != nil {
+			t.Errorf("%s: %v", name, src)
+		}
+		if c.Private() {
+			t.Errorf("%s is private", name)
+		}
+	}
+	if text := fmt.Sprintf("%+v", KeyedCoins(key, "a")); len(text) > 200 {
+		t.Errorf("%s", text)
+	}
+}
