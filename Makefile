@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo proofs test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -78,6 +78,12 @@ MUTATED := accountant constraints gamma plurality ensemble release ledger votes 
 test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
+
+PROVER := coq libcoq-mathcomp-fingroup ocaml-findlib libzarith-ocaml-dev
+proofs: ## compiles the machine-checked proofs, compares what they rest on, extracts and tests the checker (docs/proofs.md)
+	@dpkg -s $(PROVER) >/dev/null 2>&1 || { apt-get update -q && apt-get install -q -y --no-install-recommends $(PROVER); }
+	$(MAKE) -C proofs -j1
+	proofs/test
 
 PKG ?= release
 SEED ?= 1

@@ -1,0 +1,30 @@
+(** What every theorem of the claim rests on; make compares it with assumptions.txt. *)
+From Coq Require Import String.
+Open Scope string_scope.
+From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses.
+Check "Missing.coins_private".
+Print Assumptions Missing.coins_private.
+Check "Missing.coined_private".
+Print Assumptions Missing.coined_private.
+Check "Corners.corners_private".
+Print Assumptions Corners.corners_private.
+Check "PostProcessing.post_private".
+Print Assumptions PostProcessing.post_private.
+Check "Plurality.plurality_private".
+Print Assumptions Plurality.plurality_private.
+Check "Plurality.plurality_law".
+Print Assumptions Plurality.plurality_law.
+Check "ManyClasses.vectors_all".
+Print Assumptions ManyClasses.vectors_all.
+Check "ManyClasses.partitions_all".
+Print Assumptions ManyClasses.partitions_all.
+Check "Optimal.lower_bound".
+Print Assumptions Optimal.lower_bound.
+Check "Exp.exp_up_ok".
+Print Assumptions Exp.exp_up_ok.
+Check "Exp.exp_down_ok".
+Print Assumptions Exp.exp_down_ok.
+Check "TwoClasses.private_ok".
+Print Assumptions TwoClasses.private_ok.
+Check "ManyClasses.private_ok".
+Print Assumptions ManyClasses.private_ok.

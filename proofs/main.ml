@@ -1,0 +1,45 @@
+(* The reader of darrm-check, which stands outside the proof. It reads whole numbers, prints back
+   each list of them as it hands it to the checker, and then yes or no.
+     2 K t terms a b c f Dn Dd pn pd one n phi(0) ... phi(n-1)          TwoClasses.table
+     3 K C t terms c f pn pd one abstains n {m votes ... k masses ...}  ManyClasses.table *)
+open Checker
+
+let words = ref []
+let next () = match !words with
+  | w :: rest -> words := rest; print_string (Big_int_Z.string_of_big_int w ^ " "); w
+  | [] -> prerr_endline "darrm-check: too few numbers"; exit 3
+let int () =
+  let w = next () in
+  if Big_int_Z.is_int_big_int w && Big_int_Z.sign_big_int w >= 0 then Big_int_Z.int_of_big_int w
+  else (prerr_endline "darrm-check: a count is below 0 or too large"; exit 3)
+let nat () = let rec go n a = if n = 0 then a else go (n - 1) (S a) in go (int ()) O
+let list read = List.map (fun () -> read ()) (List.init (int ()) (fun _ -> ()))
+
+let say what answer = Printf.printf "\n%s: %s%!" what (if answer then "yes" else "NO"); answer
+
+let () =
+  (try while true do Scanf.scanf " %s" (fun w ->
+     if w = "" then raise End_of_file else words := Big_int_Z.big_int_of_string w :: !words) done
+   with End_of_file -> () | Failure _ -> prerr_endline "darrm-check: no whole number"; exit 3);
+  words := List.rev !words;
+  let kind = int () in
+  let verdicts = match kind with
+    | 2 ->
+      let k = nat () in let t = nat () in let terms = nat () in
+      let a = next () in let b = next () in let c = next () in let f = next () in
+      let dn = next () in let dd = next () in let pn = next () in let pd = next () in
+      let one = next () in let phi = list next in
+      let table = two_table k t terms a b c f dn dd pn pd one phi in
+      [fun () -> say "private" (two_private table)]
+    | 3 ->
+      let k = nat () in let cl = nat () in let t = nat () in let terms = nat () in
+      let c = next () in let f = next () in let pn = next () in let pd = next () in
+      let one = next () in let abstains = int () = 1 in
+      let rows = list (fun () -> let h = list nat in let m = list next in (h, m)) in
+      let table = many_table k cl t terms c f pn pd one abstains rows in
+      [fun () -> say "private" (many_private table)]
+    | _ -> prerr_endline "darrm-check: no table"; exit 3 in
+  if !words <> [] then (prerr_endline "darrm-check: too many numbers"; exit 3);
+  let good = List.for_all (fun v -> v ()) verdicts in
+  print_newline ();
+  exit (if good then 0 else 4)
