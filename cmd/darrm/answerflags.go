@@ -1,17 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/plan/choose"
-	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 )
 
@@ -63,26 +57,6 @@ func (f *answerFlags) prepare(c *cobra.Command, a *app, service bool) error {
 	}
 	f.read.options.K = f.chooser.K()
 	return nil
-}
-
-// solvers returns what finds optima for a library; unsaved gets the error of a cache that could not
-// keep one.
-func (f *problemFlags) solvers(a *app, o *optimalFlags, unsaved *error) (
-	func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error),
-	func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table,
-		error),
-) {
-	return func(ctx context.Context, p constraints.Problem, options solve.Options) (*gamma.Table,
-			error) {
-			s, err := f.solveProblem(ctx, a, p, options)
-			*unsaved = cmp.Or(*unsaved, s.unsaved)
-			return s.Table, err
-		}, func(ctx context.Context, p plurality.Problem, objective plurality.Objective,
-			within time.Duration) (*plurality.Table, error) {
-			t, missed, err := o.solve(ctx, a, f, p, objective, within)
-			*unsaved = cmp.Or(*unsaved, missed)
-			return t, err
-		}
 }
 
 // choose makes the mechanism for k teachers, solving where no table was given.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // Votes that change between the reading that was paid for and the one that is answered: more
@@ -59,7 +61,7 @@ func TestVotesThatChangeAreNotReleased(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = c.Wait() // the exit code says it
-			if code := c.ProcessState.ExitCode(); code != int(exitInput) ||
+			if code := c.ProcessState.ExitCode(); code != int(exitcode.Input) ||
 				!strings.Contains(said.String(), tt.want) {
 				t.Errorf("exit code %d, %s, want %q", code, said.String(), tt.want)
 			}

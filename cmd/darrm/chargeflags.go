@@ -57,19 +57,6 @@ func (f *chargeFlags) registerPayer(c *cobra.Command) {
 	registerSlack(c, &f.slack)
 }
 
-// registerSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
-func registerSlack(c *cobra.Command, slack *float64) {
-	c.Flags().Float64Var(slack, "slack", 0,
-		"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, or 0 "+
-			"where the answers have δ = 0)")
-}
-
-func registerRecords(c *cobra.Command, records *int) {
-	c.Flags().IntVar(records, "records", 0,
-		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+
-			"more is then called worthless")
-}
-
 // prepare checks the flags. promise is true if the teachers are private themselves.
 func (f *chargeFlags) prepare(c *cobra.Command, promise bool) error {
 	f.settle(c)

@@ -143,3 +143,19 @@ func completeArgs(c *cobra.Command) {
 		completeArgs(sub)
 	}
 }
+
+// whenGiven returns the value of a flag that was given, else nil.
+func whenGiven[T any](c *cobra.Command, flag string, v *T) *T {
+	if c.Flags().Changed(flag) {
+		return v
+	}
+	return nil
+}
+
+// value returns *v, or the zero value where v is nil.
+func value[T any](v *T) (none T) {
+	if v == nil {
+		return none
+	}
+	return *v
+}

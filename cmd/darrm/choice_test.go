@@ -19,7 +19,7 @@ import (
 func complete(t *testing.T, args ...string) (values []string, directive string) {
 	t.Helper()
 	var out bytes.Buffer
-	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: io.Discard})
+	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: io.Discard}, commandGroups)
 	root.SetArgs(append([]string{cobra.ShellCompNoDescRequestCmd}, args...))
 	root.SetErr(io.Discard)
 	if err := root.Execute(); err != nil {
@@ -38,7 +38,7 @@ const noFiles, byEnding, foldersOnly = ":4", ":8", ":16"
 func TestCompletionOfEveryFlag(t *testing.T) {
 	quoted := regexp.MustCompile(`"([a-z][a-z-]+)"`)
 	choices := map[string]bool{}
-	walk(newRoot(&app{}), func(c *cobra.Command) {
+	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Value.Type() == "bool" {
 				return
@@ -100,10 +100,14 @@ func TestCompletionOfFiles(t *testing.T) {
 }
 
 func TestCompletionScripts(t *testing.T) {
-	for _, s := range shells {
-		if out, _ := runDarrm(t, "completion", s.name); !strings.Contains(out, "darrm") ||
+	shells, _ := complete(t, "completion", "")
+	if len(shells) < 4 {
+		t.Errorf("shells %q", shells)
+	}
+	for _, shell := range shells {
+		if out, _ := runDarrm(t, "completion", shell); !strings.Contains(out, "darrm") ||
 			!strings.Contains(out, cobra.ShellCompRequestCmd) {
-			t.Errorf("%s: no script", s.name)
+			t.Errorf("%s: no script", shell)
 		}
 	}
 }
@@ -137,12 +141,12 @@ func TestManual(t *testing.T) {
 	first, second := pages(60, home, "1700000000"), pages(200, t.TempDir(), "1700000000")
 	dated, undated := 0, pages(80, home, "")
 	commands := 0
-	walk(newRoot(&app{}), func(c *cobra.Command) {
+	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
 		if c.Hidden {
 			return
 		}
 		commands++
-		name := manName(c) + ".1"
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
 		page := first[name]
 		if page == "" || page != second[name] {
 			t.Errorf("%s is missing, or not the same twice", name)
@@ -154,7 +158,7 @@ func TestManual(t *testing.T) {
 			dated++
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && !strings.Contains(page, troff("--"+f.Name)) {
+			if !f.Hidden && !strings.Contains(page, strings.ReplaceAll("--"+f.Name, "-", `\-`)) {
 				t.Errorf("%s does not name --%s", name, f.Name)
 			}
 		})

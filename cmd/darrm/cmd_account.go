@@ -29,7 +29,8 @@ type accountFlags struct {
 	table     string
 }
 
-func newAccount(a *app) *cobra.Command {
+// newAccount makes the command that prices answers; train prices trainings and comes with them.
+func newAccount(a *app, train *cobra.Command) *cobra.Command {
 	f := accountFlags{queries: newList("1,10,100,1000,10000", intList(func(q int) error {
 		return check.Whole("queries", q, 1, accountant.MaxOptimalCount)
 	}))}
@@ -89,7 +90,7 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+
 		figure.Formats+")")
 	takesFile(c, "plot", pictureFiles...)
-	c.AddCommand(newAccountTrain(a))
+	c.AddCommand(train)
 	return c
 }
 
@@ -195,18 +196,4 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *app, o *ensemble.Statem
 	m := p.Mechanism()
 	o.Problem, o.Answer, o.PerAnswer = m.Problem(), m.Event(), m.PerAnswer()
 	return nil
-}
-
-// teacherNames are the values of --teachers.
-var teacherNames = []string{ensemble.FreshTeachers.String(), ensemble.FrozenTeachers.String()}
-
-// randomnessOf is a value of --teachers, 0 for none.
-func randomnessOf(name string) ensemble.TeacherRandomness {
-	switch name {
-	case ensemble.FreshTeachers.String():
-		return ensemble.FreshTeachers
-	case ensemble.FrozenTeachers.String():
-		return ensemble.FrozenTeachers
-	}
-	return 0
 }

@@ -173,7 +173,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 // labels returns the release that the flags describe, without its mechanism.
 func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) release.Labels {
 	l := release.Labels{
-		Votes: paths, Stdin: &input{ctx: c.Context(), r: a.in}, Read: f.read.options,
+		Votes: paths, Stdin: a.stdin(c.Context()), Read: f.read.options,
 		Charge: f.charge.Charge,
 		Output: release.FileOutput{Path: f.out, Stdout: a.out}, Format: f.format,
 		Compression: f.compression,
@@ -209,10 +209,10 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) error {
 	}
 	var err error
 	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
-		return usageError{Err: err}
+		return release.UsageError{Err: err}
 	}
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
-		return usageError{Err: err}
+		return release.UsageError{Err: err}
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
 )
 
 func newCache(a *app) *cobra.Command {
@@ -42,7 +43,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 			}
 			n, err := store.Clear()
 			if err != nil {
-				return outputError{Err: err}
+				return release.OutputError{Err: err}
 			}
 			if a.json {
 				return a.deliverJSON("", map[string]int{"removed": n})
@@ -81,7 +82,7 @@ func (a *app) cacheList(f *cacheFlags) error {
 	}
 	entries, err := store.List()
 	if err != nil {
-		return inputError{Err: err}
+		return release.InputError{Err: err}
 	}
 	type line struct {
 		Key      string    `json:"key"`

@@ -146,7 +146,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *app,
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return nil, inputError{Err: fmt.Errorf(
+			return nil, release.InputError{Err: fmt.Errorf(
 				"the votes have missing ones, which compare does not take")}
 		}
 		if err := s.add(b, nil); err != nil {

@@ -89,7 +89,7 @@ func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []st
 	shuffled, err := s.Release(book)
 	bar.stop()
 	if errors.Is(err, rounds.ErrPartialRound) {
-		return inputError{Err: err}
+		return release.InputError{Err: err}
 	}
 	if err != nil {
 		return federatedFault("", err)

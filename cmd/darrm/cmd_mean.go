@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sketch"
 	"github.com/darrm/darrm/sketch/wire"
 )
@@ -90,7 +91,7 @@ func (a *app) readVectors(ctx context.Context, path string) (npy.Matrix, error) 
 	defer r.Close() // only read from
 	m, err := npy.ReadMatrix(r)
 	if err != nil {
-		return m, inputError{Err: fmt.Errorf("%s: %w", path, err)}
+		return m, release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	return m, nil
 }
@@ -106,7 +107,7 @@ func rowsOf(m npy.Matrix) [][]float64 {
 // meanFault gives an error of decoding its kind: a message that cannot be used is an input.
 func meanFault(path string, err error) error {
 	if errors.Is(err, wire.ErrMessage) {
-		return inputError{Err: fmt.Errorf("%s: %w", cmp.Or(path, "messages"), err)}
+		return release.InputError{Err: fmt.Errorf("%s: %w", cmp.Or(path, "messages"), err)}
 	}
 	return err
 }

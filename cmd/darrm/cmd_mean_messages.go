@@ -82,7 +82,7 @@ func (f *encodeFlags) run(c *cobra.Command, a *app, path string) error {
 	}
 	message, err := compressor.Encode(f.round, f.client, m.Row(row))
 	if err != nil {
-		return inputError{Err: fmt.Errorf("%s: %w", path, err)}
+		return release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	if err := a.deliver(f.out, func(w io.Writer) error {
 		_, err := w.Write(message)
@@ -183,7 +183,7 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 		// No message is longer than its vector with an index for each number.
 		message, err := readfile.Whole(c.Context(), path, wire.Size+16*int64(f.d)+64)
 		if err != nil {
-			return inputError{Err: err}
+			return release.InputError{Err: err}
 		}
 		client, err := wire.ClaimedClient(message)
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sketch"
 )
 
@@ -67,7 +68,7 @@ func (f *predictFlags) run(c *cobra.Command, a *app) error {
 		}
 		r, q := sketch.Correlation(rowsOf(m))
 		if math.IsNaN(q) || math.IsInf(q, 0) {
-			return inputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but they "+
+			return release.InputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but they "+
 				"must be finite", f.vectors, q)}
 		}
 		f.n, f.d, star = m.Rows, m.Columns, r/float64(max(1, m.Rows-1))

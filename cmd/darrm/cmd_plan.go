@@ -148,7 +148,7 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	var infeasible *plan.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
-		return usageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
+		return release.UsageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
 			"together: %w", err)}
 	case err != nil:
 		return f.problem.late("solve", err)
@@ -234,7 +234,7 @@ func (f *planFlags) votes(c *cobra.Command, a *app, files []string, r *plan.Requ
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return inputError{Err: fmt.Errorf("the votes have missing ones, which plan does not take: " +
+			return release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not take: " +
 				"leave the FILEs out")}
 		}
 		for i := range b.Len() {

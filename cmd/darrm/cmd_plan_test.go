@@ -16,7 +16,7 @@ import (
 func runs(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, talk bytes.Buffer
-	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &talk})
+	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &talk}, commandGroups)
 	root.SetArgs(args)
 	if err := root.ExecuteContext(context.Background()); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, talk.String())
@@ -131,16 +131,5 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 				t.Errorf("choices %v, want %v", names, c.mechanisms)
 			}
 		})
-	}
-}
-
-// A shell splits the printed words into the same arguments again.
-func TestShellWords(t *testing.T) {
-	got := shellWords([]string{"darrm", "my votes.csv", "part-*.parquet", "it's", "--eps", "inf", "",
-		"$HOME", "a,b"})
-	want := []string{"darrm", "'my votes.csv'", "'part-*.parquet'", `'it'\''s'`, "--eps", "inf", "''",
-		"'$HOME'", "a,b"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
 	}
 }

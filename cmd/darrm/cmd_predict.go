@@ -58,7 +58,7 @@ private as the model, and cost nothing more.`,
 			if m.Link == model.LinkMetric {
 				z, err := newCoordinates(m, records)
 				if err != nil {
-					return inputError{Err: fmt.Errorf("%s: %w", args[0], err)}
+					return release.InputError{Err: fmt.Errorf("%s: %w", args[0], err)}
 				}
 				if a.json {
 					return a.deliverJSON(out, z)
@@ -106,7 +106,7 @@ model by figures of private records is not paid for.`,
 				return err
 			}
 			if err != nil {
-				return inputError{Err: fmt.Errorf("%s: %w", args[1], err)}
+				return release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
 			}
 			if a.json {
 				return a.deliverJSON("", struct {
@@ -160,7 +160,7 @@ func (f *appliedModel) load(c *cobra.Command, a *app, modelPath, dataPath string
 		return nil, nil, err
 	}
 	if err := m.Fits(records); err != nil {
-		return nil, nil, inputError{Err: fmt.Errorf("%s, %s: %w", modelPath, dataPath, err)}
+		return nil, nil, release.InputError{Err: fmt.Errorf("%s, %s: %w", modelPath, dataPath, err)}
 	}
 	return m, records, nil
 }

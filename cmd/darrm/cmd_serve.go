@@ -167,7 +167,7 @@ func (f *serveFlags) run(c *cobra.Command, a *app) error {
 			return err
 		}
 		if err := setFlags(c, config.Settings); err != nil {
-			return inputError{Err: fmt.Errorf("%s: %w", f.config, err)}
+			return release.InputError{Err: fmt.Errorf("%s: %w", f.config, err)}
 		}
 	}
 	options, unsaved, err := f.service(c, a)
@@ -180,7 +180,7 @@ func (f *serveFlags) run(c *cobra.Command, a *app) error {
 	options.Clients, options.Log = config.Clients, a.logger()
 	server, err := serve.New(options)
 	if err != nil {
-		return usageError{Err: err}
+		return release.UsageError{Err: err}
 	}
 	l, err := server.Listen(c.Context(), f.Address)
 	if err != nil {
@@ -192,7 +192,7 @@ func (f *serveFlags) run(c *cobra.Command, a *app) error {
 	if err := f.started(a, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	a.grace.Store(int64(serve.Grace + grace))
+	a.allow(serve.Grace)
 	a.finishing("the requests that are being answered")
 	return server.Serve(c.Context(), l)
 }

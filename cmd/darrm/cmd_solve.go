@@ -94,7 +94,7 @@ writes it to a file. --plot draws it.`,
 					if err := renderTable(w, s.Table); err != nil {
 						return err
 					}
-					w.Text("  ", s.origin())
+					w.Text("  ", origin(s))
 					return nil
 				})
 			}
@@ -117,7 +117,7 @@ writes it to a file. --plot draws it.`,
 }
 
 // origin describes in a sentence how the table was obtained and where it is kept.
-func (s solved) origin() string {
+func origin(s solved) string {
 	switch {
 	case s.Table.Certificate().Method == gamma.PostProcessing:
 		return "Nothing had to be solved."

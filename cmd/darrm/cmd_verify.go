@@ -1,17 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
-	"github.com/darrm/darrm/release"
 )
 
 func newVerify(a *app) *cobra.Command {
@@ -44,10 +40,10 @@ check that takes longer fails: nothing is said of the table.`,
 				return a.deliver("", t.encode)
 			}
 			return a.print(func(w *terminal.Page) error {
-				if err := t.render(w); err != nil {
+				if err := render(w, t); err != nil {
 					return err
 				}
-				w.Text("  ", t.verdict())
+				w.Text("  ", verdict(t))
 				if t.Gamma != nil {
 					w.Text("  ", fmt.Sprintf("Expected errors and disagreement, on which no promise rests, are "+
 						"within %g of the file's.", check.ExpectationTolerance))
@@ -60,17 +56,7 @@ check that takes longer fails: nothing is said of the table.`,
 	return c
 }
 
-// checkedTable is a table of two classes or of many that was certified.
-type checkedTable struct{ release.Table }
-
-func (t checkedTable) encode(w io.Writer) error {
-	if t.Plurality != nil {
-		return t.Plurality.Encode(w)
-	}
-	return t.Gamma.Encode(w)
-}
-
-func (t checkedTable) render(w *terminal.Page) error {
+func render(w *terminal.Page, t checkedTable) error {
 	if t.Plurality != nil {
 		return renderPlurality(w, t.Plurality)
 	}
@@ -78,7 +64,7 @@ func (t checkedTable) render(w *terminal.Page) error {
 }
 
 // verdict says in one line what a check found that succeeded.
-func (t checkedTable) verdict() string {
+func verdict(t checkedTable) string {
 	var gap float64
 	if t.Plurality != nil {
 		gap = t.Plurality.Gap
@@ -87,30 +73,4 @@ func (t checkedTable) verdict() string {
 	}
 	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.",
 		num.Outward(gap, 2, true))
-}
-
-// readAnyTable reads and certifies a table file within the time limit.
-func (f *timeoutFlag) readAnyTable(c *cobra.Command, a *app, path string) (checkedTable, error) {
-	ctx, cancel := f.limit(c.Context())
-	defer cancel()
-	bar := newProgress(a)
-	bar.wait("checking the table")
-	t, err := a.checkTable(ctx, path)
-	bar.stop()
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = context.DeadlineExceeded // not an error of reading, which it may be wrapped in
-	}
-	return t, f.late("check "+path, err)
-}
-
-func (a *app) checkTable(ctx context.Context, path string) (t checkedTable, err error) {
-	r, err := a.open(ctx, path, release.MaxTableBytes)
-	if err != nil {
-		return t, err
-	}
-	defer r.Close()
-	if t.Table, err = release.ReadTable(ctx, r); err != nil {
-		return t, fmt.Errorf("%s: %w", path, err)
-	}
-	return t, nil
 }

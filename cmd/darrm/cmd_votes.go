@@ -98,8 +98,6 @@ func describeVotes(ctx context.Context, a *app, f *readFlags,
 	return d, release.Unreadable(ctx, err)
 }
 
-func percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
-
 func percentOrNone(x *float64) string {
 	if x == nil {
 		return "-"

@@ -25,7 +25,7 @@ func walk(c *cobra.Command, visit func(*cobra.Command)) {
 // Every command explains itself: what it does, how it may end, what each flag means.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	var visited []string
-	walk(newRoot(&app{}), func(c *cobra.Command) {
+	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
 		path := c.CommandPath()
 		if c.IsAdditionalHelpTopicCommand() {
 			return
@@ -72,7 +72,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 // --help of every command works, names every flag, and runs nothing.
 func TestHelpOfEveryCommand(t *testing.T) {
 	var paths [][]string
-	walk(newRoot(&app{}), func(c *cobra.Command) {
+	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
 		if c.IsAdditionalHelpTopicCommand() {
 			return
 		}
@@ -81,7 +81,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	for _, args := range paths {
 		var out bytes.Buffer
 		a := &app{in: strings.NewReader(""), out: &out, err: io.Discard}
-		root := newRoot(a)
+		root := newRoot(a, commandGroups)
 		root.SetArgs(append(args, "--help"))
 		if err := root.Execute(); err != nil {
 			t.Errorf("%v --help: %v", args, err)
@@ -120,15 +120,15 @@ func TestExitStatusIsComplete(t *testing.T) {
 		-1) {
 		documented[m[1]] = true
 	}
-	codes := map[string]exit{
-		"0": exitOK, "1": exitFailure, "2": exitUsage, "3": exitInput, "4": exitUncertified,
-		"5": exitSolver, "6": exitOutput, "7": exitBudget, "8": exitLedger, "130": exitInterrupted,
+	codes := map[string]exitcode.Code{
+		"0": exitcode.OK, "1": exitcode.Failure, "2": exitcode.Usage, "3": exitcode.Input, "4": exitcode.Uncertified,
+		"5": exitcode.Solver, "6": exitcode.Output, "7": exitcode.Budget, "8": exitcode.Ledger, "130": exitcode.Interrupted,
 	}
 	for text, code := range codes {
 		if !documented[text] {
 			t.Errorf("exit code %s is not in EXIT STATUS", text)
 		}
-		if _, ok := exitcode.Kinds[code]; !ok && code != exitOK {
+		if _, ok := exitcode.Kinds[code]; !ok && code != exitcode.OK {
 			t.Errorf("exit code %s has no kind", text)
 		}
 	}

@@ -19,46 +19,25 @@ import (
 	"github.com/darrm/darrm/sweep"
 )
 
-// exit is a process exit code, one for each kind of failure.
-type exit = exitcode.Code
-
-const (
-	exitOK          = exitcode.OK
-	exitFailure     = exitcode.Failure
-	exitUsage       = exitcode.Usage
-	exitInput       = exitcode.Input
-	exitUncertified = exitcode.Uncertified
-	exitSolver      = exitcode.Solver
-	exitOutput      = exitcode.Output
-	exitBudget      = exitcode.Budget
-	exitLedger      = exitcode.Ledger
-	exitInterrupted = exitcode.Interrupted
-)
-
-// The kinds of error that do not show in a type of their own are those of package release.
-type (
-	usageError  = release.UsageError
-	inputError  = release.InputError
-	outputError = release.OutputError
-	ledgerError = release.LedgerError
-)
-
+// usagef makes an error of how the command was called.
 func usagef(format string, args ...any) error {
-	return usageError{Err: fmt.Errorf(format, args...)}
+	return release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 // exitRules are of the errors that only this program meets.
 var exitRules = []exitcode.Rule{
-	exitcode.As[*cache.DirError](exitOutput),
-	exitcode.Is(exitUncertified, iteration.ErrNotCertified),
-	exitcode.As[*data.SampleError](exitInput), exitcode.As[*data.SharedError](exitInput),
-	exitcode.As[*solve.TooManyRowsError](exitUsage), exitcode.As[*sweep.SizeError](exitUsage),
-	exitcode.As[*lp.StatusError](exitSolver), exitcode.As[*pluralitysolve.LimitError](exitSolver),
-	exitcode.Is(exitSolver, lp.ErrNoHiGHS), exitcode.Is(exitSolver, lp.ErrTooLarge),
+	exitcode.As[*cache.DirError](exitcode.Output),
+	exitcode.Is(exitcode.Uncertified, iteration.ErrNotCertified),
+	exitcode.As[*data.SampleError](exitcode.Input), exitcode.As[*data.SharedError](exitcode.Input),
+	exitcode.As[*solve.TooManyRowsError](exitcode.Usage), exitcode.As[*sweep.SizeError](exitcode.Usage),
+	exitcode.As[*lp.StatusError](exitcode.Solver), exitcode.As[*pluralitysolve.LimitError](exitcode.Solver),
+	exitcode.Is(exitcode.Solver, lp.ErrNoHiGHS), exitcode.Is(exitcode.Solver, lp.ErrTooLarge),
 }
 
 // exitCode tells the kind of an error.
-func exitCode(ctx context.Context, err error) exit { return exitcode.Of(ctx, err, exitRules...) }
+func exitCode(ctx context.Context, err error) exitcode.Code {
+	return exitcode.Of(ctx, err, exitRules...)
+}
 
 // hint returns advice for an error, "" where there is none.
 func hint(err error) string {
@@ -80,7 +59,7 @@ func hint(err error) string {
 }
 
 // writeJSONError writes the error of a command that was asked for JSON.
-func writeJSONError(w io.Writer, err error, code exit) {
+func writeJSONError(w io.Writer, err error, code exitcode.Code) {
 	e := struct {
 		Error string `json:"error"`
 		Kind  string `json:"kind"`

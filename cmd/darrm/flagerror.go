@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/release"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -21,7 +22,7 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &value):
 		err = valueError(value)
 	}
-	return usageError{Err: err}
+	return release.UsageError{Err: err}
 }
 
 // valueKinds describes in words the values that flags take, by the flag's type.

@@ -94,6 +94,9 @@ func (f *problemFlags) reach(c *cobra.Command, k int) (int, bool, error) {
 
 var errAffectedAndData = usagef("--affected and --data exclude each other")
 
+// agrees names the one metric of solve, plan, compare and a release's scores: ensemble.Agreement.
+const agrees = "any class with the most votes is right"
+
 // budget names the flags of a table's privacy. Every command that solves requires one of them.
 const budget = "m|total-eps"
 
@@ -197,7 +200,7 @@ func (f *problemFlags) solveProblem(ctx context.Context, a *app, p constraints.P
 	err = f.late("solve", err)
 	s := solved{Result: r, took: time.Since(start)}
 	if err != nil && r.Table != nil {
-		s.unsaved = outputError{Err: err}
+		s.unsaved = release.OutputError{Err: err}
 		err = nil
 	}
 	progress.stop()

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/release"
 )
 
 // cacheFlags say where solved tables are kept.
@@ -30,7 +31,7 @@ func (f *cacheFlags) store() (*cache.Store, error) {
 	if dir == "" {
 		var err error
 		if dir, err = cache.DefaultDir(); err != nil {
-			return nil, outputError{Err: err}
+			return nil, release.OutputError{Err: err}
 		}
 	}
 	return cache.Open(dir)

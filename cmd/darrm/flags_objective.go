@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -75,7 +76,7 @@ func (a *app) histogram(ctx context.Context, file string, k int) ([]float64, err
 	defer r.Close()
 	counts, err := votes.ReadHistogram(r, file, k)
 	if err != nil {
-		return nil, inputError{Err: err}
+		return nil, release.InputError{Err: err}
 	}
 	a.sayPriorCounts(file)
 	return counts, nil
@@ -91,7 +92,7 @@ func (a *app) histograms(ctx context.Context, file string, k,
 	defer r.Close()
 	histograms, counts, err := votes.ReadHistograms(r, file, k, classes)
 	if err != nil {
-		return nil, inputError{Err: err}
+		return nil, release.InputError{Err: err}
 	}
 	a.sayPriorCounts(file)
 	return plurality.CountHistograms(histograms, counts), nil
@@ -99,20 +100,4 @@ func (a *app) histograms(ctx context.Context, file string, k,
 
 func (a *app) sayPriorCounts(file string) {
 	a.say("darrm: the prior counts in %s become part of the mechanism: they must come from public data", file)
-}
-
-// whenGiven returns the value of a flag that was given, else nil.
-func whenGiven[T any](c *cobra.Command, flag string, v *T) *T {
-	if c.Flags().Changed(flag) {
-		return v
-	}
-	return nil
-}
-
-// value returns *v, or the zero value where v is nil.
-func value[T any](v *T) (none T) {
-	if v == nil {
-		return none
-	}
-	return *v
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/votes"
-	_ "github.com/darrm/darrm/votes/parquet"
 )
 
 // labelFormats returns the names of the formats in which labels are written.

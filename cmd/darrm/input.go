@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/release"
 )
 
 // open opens an input file that is read whole, or stdin for "-", of at most limit bytes. A
@@ -12,14 +13,17 @@ import (
 // a reader of stdin waiting for ever.
 func (a *app) open(ctx context.Context, path string, limit int64) (io.ReadCloser, error) {
 	if path == "-" {
-		return io.NopCloser(readfile.Limit(ctx, &input{ctx: ctx, r: a.in}, "stdin", limit)), nil
+		return io.NopCloser(readfile.Limit(ctx, a.stdin(ctx), "stdin", limit)), nil
 	}
 	f, err := readfile.Open(ctx, path, limit)
 	if err != nil {
-		return nil, inputError{Err: err}
+		return nil, release.InputError{Err: err}
 	}
 	return f, nil
 }
+
+// stdin returns standard input as a reader that ends with ctx.
+func (a *app) stdin(ctx context.Context) io.Reader { return &input{ctx: ctx, r: a.in} }
 
 // input is a reader that fails when its context is done.
 type input struct {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // Nobody writes to the pipe, and /dev/zero has no end. The test hangs, or takes all memory,
@@ -21,7 +23,7 @@ func TestOpenTakesRegularFilesOnly(t *testing.T) {
 	for path, want := range map[string]string{pipe: pipe + " is a pipe, not a file",
 		"/dev/zero": "/dev/zero is a device, not a file"} {
 		_, err := (&app{}).open(context.Background(), path, 1<<20)
-		if err == nil || err.Error() != want || exitCode(context.Background(), err) != exitInput {
+		if err == nil || err.Error() != want || exitCode(context.Background(), err) != exitcode.Input {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // program is this binary as darrm, with a cache of its own.
@@ -141,7 +142,7 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 				}
 
 				out := filepath.Join(dir, map[bool]string{false: "labels.csv", true: "labels.json"}[asJSON])
-				if code, said := exitOf(t, dir, append(plain, "--out", out)...); code != int(exitBudget) {
+				if code, said := exitOf(t, dir, append(plain, "--out", out)...); code != int(exitcode.Budget) {
 					t.Errorf("again, without the key: exit code %d, %s", code, said)
 				}
 				checkAbsent(t, out)
@@ -212,7 +213,7 @@ func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
 		t.Fatalf("the model was not noted before it was out: %v", before)
 	}
 	if code, said := exitOf(t, dir, append(plain, "--out", "model.json")...); code !=
-		int(exitBudget) || !strings.Contains(said, before[1].Result.String()) {
+		int(exitcode.Budget) || !strings.Contains(said, before[1].Result.String()) {
 		t.Errorf("again, without the checkpoint: exit code %d, %s", code, said)
 	}
 	checkAbsent(t, filepath.Join(dir, "model.json"))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/model"
@@ -31,19 +30,4 @@ type modelReport struct {
 	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
 	Dim         int              `json:"dim"`
 	model.Document
-}
-
-func finiteCost(c accountant.Cost) *accountant.Cost {
-	if finite(c.Epsilon) == nil {
-		return nil
-	}
-	return &c
-}
-
-// finite returns a number for JSON, which has no infinities.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }

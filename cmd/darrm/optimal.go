@@ -1,14 +1,24 @@
 package main
 
 import (
+	"cmp"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	noisesolve "github.com/darrm/darrm/gamma/solve"
+
 	"context"
+	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
 )
 
 // optimalFlags say how the optimal plurality of many classes is found.
@@ -54,7 +64,7 @@ func (f *optimalFlags) solve(ctx context.Context, a *app, flags *problemFlags, p
 		a.say("darrm: not used, and solved again: %v", r.Rejected)
 	}
 	if r.Table != nil && err != nil {
-		return r.Table, outputError{Err: err}, nil
+		return r.Table, release.OutputError{Err: err}, nil
 	}
 	return r.Table, nil, err
 }
@@ -75,4 +85,37 @@ func optimalFieldsOf(t *plurality.Table) *optimalFields {
 	}
 	return &optimalFields{t.Objective.Concentration, t.Objective.Accuracy, t.Objective.AbstainValue,
 		t.Value, t.Gap}
+}
+
+// priorText describes the distribution of votes that an objective presumes.
+func priorText(o plurality.Objective) string {
+	switch {
+	case o.Concentration != 0:
+		return fmt.Sprintf("classes have uneven shares of the votes (concentration %v)", o.Concentration)
+	case o.Counts != nil:
+		return fmt.Sprintf("%s histograms counted in public data",
+			num.Thousands(big.NewInt(int64(len(o.Counts)))))
+	}
+	return fmt.Sprintf("each teacher is right with probability %v, and otherwise votes for any "+
+		"other class", o.Accuracy)
+}
+
+// solvers returns the functions that find optima for a library; unsaved gets the error of a cache that could not
+// keep one.
+func (f *problemFlags) solvers(a *app, o *optimalFlags, unsaved *error) (
+	func(context.Context, constraints.Problem, noisesolve.Options) (*gamma.Table, error),
+	func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table,
+		error),
+) {
+	return func(ctx context.Context, p constraints.Problem, options noisesolve.Options) (*gamma.Table,
+			error) {
+			s, err := f.solveProblem(ctx, a, p, options)
+			*unsaved = cmp.Or(*unsaved, s.unsaved)
+			return s.Table, err
+		}, func(ctx context.Context, p plurality.Problem, objective plurality.Objective,
+			within time.Duration) (*plurality.Table, error) {
+			t, missed, err := o.solve(ctx, a, f, p, objective, within)
+			*unsaved = cmp.Or(*unsaved, missed)
+			return t, err
+		}
 }

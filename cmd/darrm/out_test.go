@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/release/exitcode"
 	"github.com/spf13/cobra"
 )
 
@@ -40,14 +41,14 @@ var outCommands = map[string]string{
 // outRefused is a value of --out, the rule that it breaks and the exit code.
 type outRefused struct {
 	out, rule string
-	code      exit
+	code      exitcode.Code
 }
 
 // neverReplaced are the commands that replace no file without --force.
 var neverReplaced = map[string]outRefused{
-	"darrm aggregate": {rule: "the file exists, and it may be a release that was paid for: give another --out, or --force", code: exitUsage},
+	"darrm aggregate": {rule: "the file exists, and it may be a release that was paid for: give another --out, or --force", code: exitcode.Usage},
 	"darrm federated init": {rule: "the file exists: silos may have been told of it",
-		code: exitOutput},
+		code: exitcode.Output},
 	"darrm train":           newDraw,
 	"darrm train convex":    newDraw,
 	"darrm train federated": newDraw,
@@ -57,13 +58,13 @@ var neverReplaced = map[string]outRefused{
 }
 
 var newDraw = outRefused{rule: "the file exists, and a new draw would be a second release",
-	code: exitUsage}
+	code: exitcode.Usage}
 
 // What cannot be written is found before anything is read or charged: no file that the arguments
 // name is there. The error names the flag, the path and the rule.
 func TestEveryOutIsChecked(t *testing.T) {
 	var found []string
-	walk(newRoot(&app{}), func(c *cobra.Command) {
+	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
 		if c.Flag("out") != nil && c.LocalFlags().Lookup("out") != nil {
 			found = append(found, c.CommandPath())
 		}
@@ -86,14 +87,14 @@ func TestEveryOutIsChecked(t *testing.T) {
 				}
 			}
 			refused := []outRefused{
-				{"nowhere/out.csv", `there is no folder "nowhere"`, exitOutput},
-				{"folder", "it is a directory, not a file", exitOutput},
-				{"file/out.csv", `"file" is a file, not a folder`, exitOutput},
+				{"nowhere/out.csv", `there is no folder "nowhere"`, exitcode.Output},
+				{"folder", "it is a directory, not a file", exitcode.Output},
+				{"file/out.csv", `"file" is a file, not a folder`, exitcode.Output},
 			}
 			if path == "darrm experiment run" { // into a folder, which it makes
 				refused = []outRefused{
-					{"file", `"file" is a file, not a folder`, exitOutput},
-					{"file/below/out", `"file" is a file, not a folder`, exitOutput},
+					{"file", `"file" is a file, not a folder`, exitcode.Output},
+					{"file/below/out", `"file" is a file, not a folder`, exitcode.Output},
 				}
 			}
 			kept := 2

@@ -85,3 +85,29 @@ func (c *chart) histogram(values plotter.Values) error {
 	c.Y.Min, c.Y.Max = 0, 1.04*max(1, slices.Max(values)) // the highest bar ends below the edge
 	return nil
 }
+
+// curveStyles tell curves apart by colour and dashes and by their marks. The optimum has the
+// first, the baselines the others in their order.
+var curveStyles = []struct {
+	line  draw.LineStyle
+	shape draw.GlyphDrawer
+}{
+	{figure.Line(figure.Vermillion), draw.CircleGlyph{}},
+	{figure.Line(figure.Ink, 8, 3, 2, 3), draw.CrossGlyph{}},
+	{figure.Line(figure.Grey, 1, 2), draw.TriangleGlyph{}},
+	{figure.Line(figure.Blue, 5, 3), draw.SquareGlyph{}},
+	{figure.Line(figure.Sky, 2, 2), draw.RingGlyph{}},
+	{figure.Line(figure.Green, 4, 3), draw.PyramidGlyph{}},
+	{figure.Line(figure.Purple, 6, 2), draw.BoxGlyph{}},
+	{figure.Line(figure.Orange), draw.PlusGlyph{}},
+}
+
+// curve draws points in the i-th of curveStyles, with marks where they leave each other room.
+func (c *chart) curve(i int, name string, points plotter.XYs) error {
+	s := curveStyles[i]
+	glyph := draw.GlyphStyle{Color: s.line.Color, Radius: vg.Points(2.6)}
+	if len(points) <= 60 {
+		glyph.Shape = s.shape
+	}
+	return c.add(name, points, s.line, glyph)
+}

@@ -10,39 +10,11 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
 )
-
-// curveStyles tell curves apart by colour and dashes and by their marks. The optimum has the
-// first, the baselines the others in their order.
-var curveStyles = []struct {
-	line  draw.LineStyle
-	shape draw.GlyphDrawer
-}{
-	{figure.Line(figure.Vermillion), draw.CircleGlyph{}},
-	{figure.Line(figure.Ink, 8, 3, 2, 3), draw.CrossGlyph{}},
-	{figure.Line(figure.Grey, 1, 2), draw.TriangleGlyph{}},
-	{figure.Line(figure.Blue, 5, 3), draw.SquareGlyph{}},
-	{figure.Line(figure.Sky, 2, 2), draw.RingGlyph{}},
-	{figure.Line(figure.Green, 4, 3), draw.PyramidGlyph{}},
-	{figure.Line(figure.Purple, 6, 2), draw.BoxGlyph{}},
-	{figure.Line(figure.Orange), draw.PlusGlyph{}},
-}
-
-// curve draws points in the i-th of curveStyles, with marks where they leave each other room.
-func (c *chart) curve(i int, name string, points plotter.XYs) error {
-	s := curveStyles[i]
-	glyph := draw.GlyphStyle{Color: s.line.Color, Radius: vg.Points(2.6)}
-	if len(points) <= 60 {
-		glyph.Shape = s.shape
-	}
-	return c.add(name, points, s.line, glyph)
-}
 
 // gammaPicture draws γ against the votes, the baselines beside it, each with what it costs by
 // the table's metric.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // Every command that takes a ledger takes one in a database, and none shows its password.
@@ -24,7 +25,7 @@ func TestPostgres(t *testing.T) {
 		c := program(t, dir, args...)
 		out, _ := c.CombinedOutput()
 		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(string(out), has) {
-			t.Errorf("%s: exit %d\n%s\nwant exit %d and %q", args, got, out, want, has)
+			t.Errorf("%s: exit %d\n%s\nwant exitcode.Code %d and %q", args, got, out, want, has)
 		}
 		if strings.Contains(string(out), "geheim") {
 			t.Errorf("%s shows the password:\n%s", args, out)
@@ -61,7 +62,7 @@ func TestPostgres(t *testing.T) {
 func TestLedgerLocation(t *testing.T) {
 	for _, book := range []string{"mysql://me:geheim@host/db", "postgres://me:geheim@host/db"} {
 		code, said := exitOf(t, t.TempDir(), "budget", "show", book)
-		if code != int(exitUsage) || strings.Contains(said, "geheim") {
+		if code != int(exitcode.Usage) || strings.Contains(said, "geheim") {
 			t.Errorf("%s: exit %d, %s", book, code, said)
 		}
 	}

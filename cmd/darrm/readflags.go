@@ -79,7 +79,7 @@ func (f *readFlags) prepare(c *cobra.Command) error {
 	o.VoteColumns, errs[4] = votes.ParseColumns(f.voteColumns)
 	for _, err := range errs {
 		if err != nil {
-			return usageError{Err: err}
+			return release.UsageError{Err: err}
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 			return usagef("--num-classes and --classes exclude each other: the names tell their number")
 		}
 		if err := check.Classes(f.numClasses); err != nil {
-			return usageError{Err: fmt.Errorf("--num-classes: %w", err)}
+			return release.UsageError{Err: fmt.Errorf("--num-classes: %w", err)}
 		}
 		f.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
 	}
@@ -102,7 +102,7 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 	o.Classes, errs[1] = votes.ParseClasses(f.classes)
 	for _, err := range errs {
 		if err != nil {
-			return usageError{Err: err}
+			return release.UsageError{Err: err}
 		}
 	}
 	return nil

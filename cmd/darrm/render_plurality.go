@@ -88,16 +88,3 @@ func renderMargins(w *terminal.Page, t *plurality.Table) error {
 	}
 	return w.Table(terminal.Table{Header: header, Rows: rows, Footer: footer})
 }
-
-// priorText describes the distribution of votes that an objective presumes.
-func priorText(o plurality.Objective) string {
-	switch {
-	case o.Concentration != 0:
-		return fmt.Sprintf("classes have uneven shares of the votes (concentration %v)", o.Concentration)
-	case o.Counts != nil:
-		return fmt.Sprintf("%s histograms counted in public data",
-			num.Thousands(big.NewInt(int64(len(o.Counts)))))
-	}
-	return fmt.Sprintf("each teacher is right with probability %v, and otherwise votes for any "+
-		"other class", o.Accuracy)
-}

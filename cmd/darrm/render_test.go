@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/darrm/darrm/cmd/darrm/internal/clitest"
+
 	"bytes"
 	"context"
 	"math"
@@ -46,12 +48,12 @@ func TestTablesFitATerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, width := range widths {
+		for _, width := range clitest.Widths {
 			var b bytes.Buffer
 			if err := renderTable(&terminal.Page{Writer: &b, Width: width}, table); err != nil {
 				t.Fatal(err)
 			}
-			checkWidth(t, name, b.String(), width)
+			clitest.CheckWidth(t, name, b.String(), width)
 		}
 	}
 }

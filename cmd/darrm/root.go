@@ -29,7 +29,8 @@ type app struct {
 	grace    atomic.Int64 // nanoseconds that a command may go on after a signal
 }
 
-func newRoot(a *app) *cobra.Command {
+// newRoot makes the program of the groups' commands.
+func newRoot(a *app, groups []group) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
 		Use:   "darrm",
@@ -61,7 +62,7 @@ prints the "darrm aggregate" command that releases the labels.`,
 		`"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
 	oneOf(root, "progress", progressAuto, progressJSON)
 	cobra.EnableCommandSorting = false // groups list the most used first
-	addGroups(root, a)
+	addGroups(root, a, groups)
 	root.AddCommand(newExitCodes())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
@@ -79,7 +80,7 @@ func wrapArgs(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
 				if !c.HasSubCommands() {
-					return usageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args),
+					return release.UsageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args),
 						c.UseLine(), c.CommandPath())}
 				}
 				meant := ""
@@ -87,7 +88,7 @@ func wrapArgs(c *cobra.Command) {
 					c.SuggestionsMinimumDistance = 2
 					meant = didYouMean("", c.SuggestionsFor(args[0]))
 				}
-				return usageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
+				return release.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
 			}
 			return nil
 		}
@@ -205,7 +206,7 @@ func (a *app) deliverTo(flag, path string, write func(io.Writer) error) error {
 			return err
 		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {
-			return outputError{Err: fmt.Errorf("--%s: %w", flag, err)}
+			return release.OutputError{Err: fmt.Errorf("--%s: %w", flag, err)}
 		}
 		return nil
 	}
@@ -217,10 +218,10 @@ func (a *app) deliverTo(flag, path string, write func(io.Writer) error) error {
 	}
 	w := bufio.NewWriter(a.out)
 	if _, err := w.Write(b.Bytes()); err != nil {
-		return outputError{Err: fmt.Errorf("stdout: %w", err)}
+		return release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
 	}
 	if err := w.Flush(); err != nil {
-		return outputError{Err: fmt.Errorf("stdout: %w", err)}
+		return release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
 	}
 	return nil
 }

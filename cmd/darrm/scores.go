@@ -7,9 +7,6 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// agrees names the one metric of solve, plan, compare and a release's scores: ensemble.Agreement.
-const agrees = "any class with the most votes is right"
-
 // scores counts the votes at hand, to evaluate mechanisms on them. The scores are not private.
 type scores struct {
 	ballots       *ensemble.Ballots

@@ -114,7 +114,7 @@ func checkComplaint(stderr string, args []string) error {
 			return fmt.Errorf("stderr is not the JSON of an error: %w", err)
 		}
 		if len(lines) != 1 || e.Error == "" || strconv.Itoa(e.Code) != args[0] ||
-			exitcode.Kinds[exit(e.Code)] != e.Kind {
+			exitcode.Kinds[exitcode.Code(e.Code)] != e.Kind {
 			return fmt.Errorf("stderr is not one error with code %s: %q", args[0], stderr)
 		}
 		return nil
@@ -252,7 +252,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal
 	if !c.ProcessState.Exited() {
 		return stderr.String(), false
 	}
-	if code := c.ProcessState.ExitCode(); code != int(exitInterrupted) || stdout.Len() > 0 {
+	if code := c.ProcessState.ExitCode(); code != int(exitcode.Interrupted) || stdout.Len() > 0 {
 		ts.Fatalf("exit code %d and %d bytes on stdout after %v; stderr %q", code, stdout.Len(), sig,
 			stderr.String())
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/release/exitcode"
 	"github.com/darrm/darrm/serve"
 )
 
@@ -173,7 +174,7 @@ func TestServeCommand(t *testing.T) {
 	// Another key is refused, and the error names the flag that accepts it.
 	write(nextHash)
 	another := program(t, dir, "serve", "--config", config, "--key", filepath.Join(dir, "other"))
-	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitInput) ||
+	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitcode.Input) ||
 		!strings.Contains(string(said), "--new-key") {
 		t.Errorf("%v: %s", err, said)
 	}

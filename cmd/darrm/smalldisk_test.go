@@ -27,7 +27,7 @@ func smallDisk() {
 		fmt.Fprintln(os.Stderr, "smalldisk:", err)
 		os.Exit(99)
 	}
-	code := run(os.Args[2:])
+	code := run(os.Args[2:], commandGroups)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		fmt.Fprintln(os.Stderr, "smalldisk:", err)
 		os.Exit(99)

@@ -212,7 +212,7 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem,
 	}
 	made.gaps = search.all()
 	if unsaved != nil {
-		made.unsaved = outputError{Err: unsaved}
+		made.unsaved = release.OutputError{Err: unsaved}
 	}
 	return made, nil
 }

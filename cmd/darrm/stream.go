@@ -116,7 +116,7 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags,
 		}
 		return nil
 	}
-	in := &input{ctx: ctx, r: t.app.in}
+	in := t.app.stdin(ctx)
 	if format == formatCSV {
 		read.columns, read.response, err = data.ScanCSV(in,
 			data.CSVOptions{Response: f.response, Header: !f.noHeader}, visit)

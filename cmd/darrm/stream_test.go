@@ -48,7 +48,7 @@ func inUse() uint64 {
 func weights(t *testing.T, in io.Reader, args ...string) []float64 {
 	t.Helper()
 	var out bytes.Buffer
-	root := newRoot(&app{in: in, out: &out, err: io.Discard})
+	root := newRoot(&app{in: in, out: &out, err: io.Discard}, commandGroups)
 	root.SetArgs(append([]string{"train", "pairwise", "--method", "online", "--task", "logistic",
 		"--step-size", "0.1", "--insecure-seed", "1"}, args...))
 	if err := root.ExecuteContext(t.Context()); err != nil {

@@ -172,9 +172,6 @@ func epsilonText(eps float64) string {
 	return shortest(eps)
 }
 
-// shortest is the shortest decimal that stands for x.
-func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 func writeSweepCSV[R any](w io.Writer, rows []R, columns []sweepColumn[R]) error {
 	record := make([]string, len(columns))
 	for i, c := range columns {

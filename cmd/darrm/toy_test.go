@@ -66,7 +66,7 @@ func toyRun(t *testing.T, program string, args ...string) string {
 func TestToyFormat(t *testing.T) {
 	const parquet = "\t_ \"github.com/darrm/darrm/votes/parquet\"\n"
 	program, files := toyProgram(t, map[string]string{"votes/toy/toy.go": "format.go.txt"},
-		"cmd/darrm/formats.go", parquet, strings.Replace(parquet, "parquet", "toy", 1))
+		"cmd/darrm/linked.go", parquet, strings.Replace(parquet, "parquet", "toy", 1))
 	if files != 2 {
 		t.Errorf("a format is %d files", files)
 	}

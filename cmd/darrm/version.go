@@ -1,8 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/darrm/darrm/lp"
 )
 
 // nextVersion is the version that the source will be released as; scripts/version reads it.
@@ -25,3 +30,15 @@ var version = func() string {
 	}
 	return nextVersion + "-dev"
 }()
+
+func (a *app) deliverVersion() error {
+	if a.json {
+		return a.deliverJSON("", map[string]string{"version": version, "solver": lp.Backend(),
+			"go": runtime.Version()})
+	}
+	return a.deliver("", func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "darrm %s\nLP solver: %s\n%s %s/%s\n", version, lp.Backend(),
+			runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	})
+}

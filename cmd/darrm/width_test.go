@@ -1,40 +1,17 @@
 package main
 
 import (
+	"github.com/darrm/darrm/cmd/darrm/internal/clitest"
+
 	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/spf13/cobra"
 )
-
-// widths are a narrow terminal, the usual one and a wide one.
-var widths = []int{60, 80, 120}
-
-// unbreakable matches text that must not be broken between lines, however long: a path, a digest,
-// the head of a ledger.
-var unbreakable = regexp.MustCompile(`\S*[/\\\\]\S+|[0-9a-f]{32,}|\d+:[0-9a-f]{32,}`)
-
-// checkWidth fails for each line that is longer than width, unless what makes it so is all
-// that stands in the line.
-func checkWidth(t *testing.T, name, text string, width int) {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		if twwidth.Width(line) > width && len(unbreakable.ReplaceAllString(strings.TrimSpace(line), "")) >
-			len("3 entries, head ") {
-			t.Errorf("%s: %d columns of %d: %s", name, twwidth.Width(line), width, line)
-		}
-		if strings.HasSuffix(line, " ") {
-			t.Errorf("%s: spaces at the end: %q", name, line)
-		}
-	}
-}
 
 // runDarrm runs the command line in this process.
 func runDarrm(t *testing.T, args ...string) (stdout, stderr string) {
@@ -49,7 +26,7 @@ func runDarrm(t *testing.T, args ...string) (stdout, stderr string) {
 // tryDarrm is runDarrm for what may fail.
 func tryDarrm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	var out, talk bytes.Buffer
-	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &talk})
+	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &talk}, commandGroups)
 	root.SetArgs(args)
 	err = root.ExecuteContext(t.Context())
 	return out.String(), talk.String(), err
@@ -118,15 +95,15 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 		"experiment list",
 		"experiment run figure-3.2 --quick",
 	} {
-		for _, width := range widths {
+		for _, width := range clitest.Widths {
 			t.Setenv("COLUMNS", fmt.Sprint(width))
 			args := strings.Fields(strings.ReplaceAll(command, "VOTES", votes))
 			stdout, stderr := runDarrm(t, args...)
 			if strings.HasPrefix(stdout, "{") {
 				stdout = "" // JSON is for programs
 			}
-			checkWidth(t, command, stdout, width)
-			checkWidth(t, command, stderr, width)
+			clitest.CheckWidth(t, command, stdout, width)
+			clitest.CheckWidth(t, command, stderr, width)
 		}
 	}
 }
@@ -134,14 +111,14 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 // So does the help of every command.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	var commands [][]string
-	walk(newRoot(&app{}), func(c *cobra.Command) {
+	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
 		commands = append(commands, strings.Fields(c.CommandPath())[1:])
 	})
-	for _, width := range widths {
+	for _, width := range clitest.Widths {
 		t.Setenv("COLUMNS", fmt.Sprint(width))
 		for _, args := range commands {
 			stdout, _ := runDarrm(t, append([]string{"help"}, args...)...)
-			checkWidth(t, fmt.Sprint("help ", args), stdout, width)
+			clitest.CheckWidth(t, fmt.Sprint("help ", args), stdout, width)
 		}
 	}
 }
