@@ -50,7 +50,7 @@ beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && go vet ./... && go test -timeout 20m ./...
 
 wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/darrm/darrm/cmd/darrm/internal/cli.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
 	rm -f dist/darrm-*.whl
 	rm -rf bin/licenses && mkdir -p bin/licenses && scripts/licenses bin/plain/darrm "$$PWD/bin/licenses"
 	python3 python/wheel.py bin/plain/darrm bin/licenses dist

@@ -36,7 +36,7 @@ func TestVotesThatChangeAreNotReleased(t *testing.T) {
 			if tt.teachers == "frozen" {
 				args = append(args, "--ensemble", "wards")
 			}
-			c := program(t, dir, args...)
+			c := process(t, dir, args...)
 			var said bytes.Buffer
 			c.Stderr = &said
 			if err := c.Start(); err != nil {

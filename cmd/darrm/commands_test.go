@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/release/exitcode"
 )
 
@@ -25,7 +26,7 @@ func walk(c *cobra.Command, visit func(*cobra.Command)) {
 // Every command explains itself: what it does, how it may end, what each flag means.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	var visited []string
-	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
+	walk(cli.NewRoot(&cli.App{}, commandGroups), func(c *cobra.Command) {
 		path := c.CommandPath()
 		if c.IsAdditionalHelpTopicCommand() {
 			return
@@ -72,7 +73,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 // --help of every command works, names every flag, and runs nothing.
 func TestHelpOfEveryCommand(t *testing.T) {
 	var paths [][]string
-	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
+	walk(cli.NewRoot(&cli.App{}, commandGroups), func(c *cobra.Command) {
 		if c.IsAdditionalHelpTopicCommand() {
 			return
 		}
@@ -80,8 +81,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	})
 	for _, args := range paths {
 		var out bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &out, err: io.Discard}
-		root := newRoot(a, commandGroups)
+		a := &cli.App{In: strings.NewReader(""), Out: &out, Err: io.Discard}
+		root := cli.NewRoot(a, commandGroups)
 		root.SetArgs(append(args, "--help"))
 		if err := root.Execute(); err != nil {
 			t.Errorf("%v --help: %v", args, err)

@@ -92,7 +92,7 @@ func (f *fleet) there(name string) bool {
 }
 
 func (f *fleet) run(args ...string) {
-	if out, err := program(f.t, f.dir, args...).CombinedOutput(); err != nil {
+	if out, err := process(f.t, f.dir, args...).CombinedOutput(); err != nil {
 		f.t.Errorf("%v: %v\n%s", args, err, out)
 	}
 }
@@ -108,7 +108,7 @@ func (f *fleet) refused(code int, out string, args ...string) {
 // killed runs a command and kills it with SIGKILL once what it waits for has come, or after a
 // while.
 func (f *fleet) killed(when func() bool, args ...string) {
-	c := program(f.t, f.dir, args...)
+	c := process(f.t, f.dir, args...)
 	if err := c.Start(); err != nil {
 		f.t.Error(err)
 		return

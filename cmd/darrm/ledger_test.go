@@ -20,8 +20,8 @@ import (
 	"github.com/darrm/darrm/release/exitcode"
 )
 
-// program is this binary as darrm, with a cache of its own.
-func program(t *testing.T, dir string, args ...string) *exec.Cmd {
+// process is this binary as darrm, with a cache of its own.
+func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -37,7 +37,7 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 
 func exitOf(t *testing.T, dir string, args ...string) (code int, stderr string) {
 	t.Helper()
-	c := program(t, dir, args...)
+	c := process(t, dir, args...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	var exited *exec.ExitError
@@ -131,7 +131,7 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 					args = append(args, "--checkpoint", "secret")
 				}
 				t.Setenv("TMPDIR", t.TempDir()) // the kill leaves the draft there
-				c := program(t, dir, args...)
+				c := process(t, dir, args...)
 				if _, err := c.StdoutPipe(); err != nil { // nobody reads it
 					t.Fatal(err)
 				}
@@ -204,7 +204,7 @@ func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
 		"1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger",
 		"ledger", "--request-id", "model", "-q"}
 	args := append(slices.Clone(plain), "--checkpoint", "secret")
-	c := program(t, dir, args...)
+	c := process(t, dir, args...)
 	if _, err := c.StdoutPipe(); err != nil { // nobody reads it
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestTrainKilledBetweenChargeAndNote(t *testing.T) {
 	args := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip",
 		"1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger",
 		"ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
-	before := killAt(t, program(t, dir, args...), book, 1)
+	before := killAt(t, process(t, dir, args...), book, 1)
 	if len(before) != 1 {
 		t.Fatalf("entries %v", before)
 	}

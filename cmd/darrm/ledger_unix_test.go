@@ -49,7 +49,7 @@ func TestKilledBetweenChargeAndNote(t *testing.T) {
 		}
 		fed <- err
 	}()
-	before := killAt(t, program(t, dir, args...), book, 1)
+	before := killAt(t, process(t, dir, args...), book, 1)
 	close(killed)
 	select {
 	case err := <-fed:

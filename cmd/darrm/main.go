@@ -11,23 +11,32 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/label"
+	"github.com/darrm/darrm/cmd/darrm/internal/mechanisms"
+	"github.com/darrm/darrm/cmd/darrm/internal/program"
+	"github.com/darrm/darrm/cmd/darrm/internal/research"
+	"github.com/darrm/darrm/cmd/darrm/internal/training"
 )
 
-func main() { os.Exit(run(os.Args[1:], commandGroups)) }
+func main() { os.Exit(cli.Run(os.Args[1:], commandGroups)) }
 
-// commandGroups holds all commands.
-var commandGroups = []group{
-	{"label", "Label within a privacy budget", []func(*app) *cobra.Command{newPlan, newAggregate,
-		newBudget, newServe, newCompare, newVotes}},
-	{"solve", "Find, price and check mechanisms",
-		[]func(*app) *cobra.Command{newSolve, newVerify, accountCommand, newSweep}},
-	{"train", "Train private models", []func(*app) *cobra.Command{newTrain, newEvaluate, newPredict,
-		newFederated}},
-	{"research", "Research, and repeat its figures",
-		[]func(*app) *cobra.Command{newExperiment, newReport, newMean, newBounds}},
-	{"program", "This program", []func(*app) *cobra.Command{newCache, newCompletion, newMan,
-		newVersion}},
+// commandGroups holds all commands, by what a person does with them.
+var commandGroups = []cli.Group{
+	{ID: "label", Title: "Label within a privacy budget", Commands: []cli.Command{label.NewPlan,
+		label.NewAggregate, label.NewBudget, label.NewServe, label.NewCompare, label.NewVotes}},
+	{ID: "solve", Title: "Find, price and check mechanisms", Commands: []cli.Command{
+		mechanisms.NewSolve, mechanisms.NewVerify, accountCommand, mechanisms.NewSweep}},
+	{ID: "train", Title: "Train private models", Commands: []cli.Command{training.NewTrain,
+		training.NewEvaluate, training.NewPredict, training.NewFederated}},
+	{ID: "research", Title: "Research, and repeat its figures", Commands: []cli.Command{
+		research.NewExperiment, research.NewReport, research.NewMean, research.NewBounds}},
+	{ID: "program", Title: "This program", Commands: []cli.Command{program.NewCache,
+		program.NewCompletion, program.NewMan, program.NewVersion}},
 }
 
 // accountCommand joins the prices of answers and of trainings.
-func accountCommand(a *app) *cobra.Command { return newAccount(a, newAccountTrain(a)) }
+func accountCommand(a *cli.App) *cobra.Command {
+	return mechanisms.NewAccount(a, training.NewAccountTrain(a))
+}

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/release/exitcode"
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // outCommands are the commands with --out, and arguments that are right but for it. None of the
@@ -64,7 +66,7 @@ var newDraw = outRefused{rule: "the file exists, and a new draw would be a secon
 // name is there. The error names the flag, the path and the rule.
 func TestEveryOutIsChecked(t *testing.T) {
 	var found []string
-	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
+	walk(cli.NewRoot(&cli.App{}, commandGroups), func(c *cobra.Command) {
 		if c.Flag("out") != nil && c.LocalFlags().Lookup("out") != nil {
 			found = append(found, c.CommandPath())
 		}

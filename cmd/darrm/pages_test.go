@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
 var (
@@ -79,7 +81,7 @@ func unknown(root *cobra.Command, command string) string {
 // Every command that a page shows exists, with the flags that it shows. Those of the README and
 // the guides that can be run are run as well (docs, TestCommandsOfThePages).
 func TestPagesShowRealCommands(t *testing.T) {
-	root := newRoot(&app{}, commandGroups)
+	root := cli.NewRoot(&cli.App{}, commandGroups)
 	root.InitDefaultHelpCmd()
 	seen := 0
 	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
@@ -116,7 +118,7 @@ func TestPagesShowRealCommands(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	root := newRoot(&app{}, commandGroups)
+	root := cli.NewRoot(&cli.App{}, commandGroups)
 	page := "`darrm train`, `darrm mean predict|simulate`\n```sh\nX=1 darrm solve --K 11 \\\n  " +
 		"--epsilon 1 | darrm verify - && darrm budget shows x  # darrm no\n```\n"
 	var got []string

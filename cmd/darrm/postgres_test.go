@@ -22,7 +22,7 @@ func TestPostgres(t *testing.T) {
 	}
 	run := func(want int, has string, args ...string) string {
 		t.Helper()
-		c := program(t, dir, args...)
+		c := process(t, dir, args...)
 		out, _ := c.CombinedOutput()
 		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(string(out), has) {
 			t.Errorf("%s: exit %d\n%s\nwant exitcode.Code %d and %q", args, got, out, want, has)

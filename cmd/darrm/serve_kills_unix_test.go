@@ -285,7 +285,7 @@ func threeServers(t *testing.T, location string, budget int) {
 		t.Errorf("%d answers were given, the share is for %d of %d", answered, share, budget)
 	}
 	var shown bytes.Buffer
-	c := program(t, t.TempDir(), "budget", "show", "--json", location)
+	c := process(t, t.TempDir(), "budget", "show", "--json", location)
 	c.Stdout, c.Stderr = &shown, os.Stderr
 	if err := c.Run(); err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func TestServeCommand(t *testing.T) {
 		}
 	}
 	write(oldHash)
-	c := program(t, dir, "serve", "--config", config, "--json")
+	c := process(t, dir, "serve", "--config", config, "--json")
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestServeCommand(t *testing.T) {
 	}
 	// Another key is refused, and the error names the flag that accepts it.
 	write(nextHash)
-	another := program(t, dir, "serve", "--config", config, "--key", filepath.Join(dir, "other"))
+	another := process(t, dir, "serve", "--config", config, "--key", filepath.Join(dir, "other"))
 	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitcode.Input) ||
 		!strings.Contains(string(said), "--new-key") {
 		t.Errorf("%v: %s", err, said)

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
 // recordStream makes lines of records as they are read, and notes what the program keeps.
@@ -48,7 +50,7 @@ func inUse() uint64 {
 func weights(t *testing.T, in io.Reader, args ...string) []float64 {
 	t.Helper()
 	var out bytes.Buffer
-	root := newRoot(&app{in: in, out: &out, err: io.Discard}, commandGroups)
+	root := cli.NewRoot(&cli.App{In: in, Out: &out, Err: io.Discard}, commandGroups)
 	root.SetArgs(append([]string{"train", "pairwise", "--method", "online", "--task", "logistic",
 		"--step-size", "0.1", "--insecure-seed", "1"}, args...))
 	if err := root.ExecuteContext(t.Context()); err != nil {

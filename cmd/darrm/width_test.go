@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/darrm/darrm/cmd/darrm/internal/clitest"
-
 	"bytes"
 	"fmt"
 	"os"
@@ -11,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/clitest"
 )
 
 // runDarrm runs the command line in this process.
@@ -26,7 +27,7 @@ func runDarrm(t *testing.T, args ...string) (stdout, stderr string) {
 // tryDarrm is runDarrm for what may fail.
 func tryDarrm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	var out, talk bytes.Buffer
-	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &talk}, commandGroups)
+	root := cli.NewRoot(&cli.App{In: strings.NewReader(""), Out: &out, Err: &talk}, commandGroups)
 	root.SetArgs(args)
 	err = root.ExecuteContext(t.Context())
 	return out.String(), talk.String(), err
@@ -111,7 +112,7 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 // So does the help of every command.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	var commands [][]string
-	walk(newRoot(&app{}, commandGroups), func(c *cobra.Command) {
+	walk(cli.NewRoot(&cli.App{}, commandGroups), func(c *cobra.Command) {
 		commands = append(commands, strings.Fields(c.CommandPath())[1:])
 	})
 	for _, width := range clitest.Widths {

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Choice is a flag that takes one of some values, which the shell completes.
+type Choice struct {
+	pflag.Value
+	values []string
+}
+
+// OneOf makes a flag a choice. The flag's default is allowed too.
+func OneOf[T ~string](c *cobra.Command, flag string, values ...T) {
+	f := c.Flag(flag)
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	v := &Choice{f.Value, names}
+	f.Value = v
+	Offer(c, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return v.values, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// AlsoOneOf adds values to a choice.
+func AlsoOneOf[T ~string](c *cobra.Command, flag string, values ...T) {
+	f := c.Flag(flag).Value.(*Choice)
+	for _, v := range values {
+		f.values = append(f.values, string(v))
+	}
+}
+
+func Offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // no such flag, or twice: a mistake of the program
+	}
+}
+
+func (v *Choice) Set(text string) error {
+	if i := slices.IndexFunc(v.values, func(name string) bool {
+		return strings.EqualFold(name, text)
+	}); i >= 0 {
+		return v.Value.Set(v.values[i])
+	}
+	if text == "" && v.String() == "" {
+		return nil
+	}
+	return fmt.Errorf("%q, but it must be %s%s", text, Alternatives(v.values),
+		DidYouMean("", Similar(text, v.values)))
+}
+
+// Alternatives lists names: "a", "b" or "c".
+func Alternatives(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", name)
+	}
+	return b.String()
+}
+
+// Similar returns the names that may have been meant, by cobra's measure for commands.
+func Similar(text string, names []string) []string {
+	if len(text) < 2 {
+		return nil
+	}
+	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	if len(text) < 4 {
+		c.SuggestionsMinimumDistance = 1 // of two letters everything is two changes away
+	}
+	for _, name := range names {
+		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	found := c.SuggestionsFor(text)
+	for _, name := range names { // the whole word where the name is its beginning, such as epsilon
+		if len(name) >= 3 && strings.HasPrefix(strings.ToLower(text), name) &&
+			!slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// These are the file name endings that completion offers, by the kind of file.
+var (
+	PictureFiles = []string{"svg", "png"}
+	TableFiles   = []string{"json"}
+	RecordFiles  = []string{"csv", "libsvm", "svm", "txt", "idx", "gz", "idx3-ubyte"}
+	IdxFiles     = []string{"idx", "gz", "idx1-ubyte"}
+	LedgerFiles  = []string{"ledger"}
+)
+
+// TakesFile has the shell complete a flag by files with these endings, any file for none.
+func TakesFile(c *cobra.Command, flag string, endings ...string) {
+	Offer(c, flag, CompleteFiles(endings...))
+}
+
+func TakesFolder(c *cobra.Command, flag string) {
+	Offer(c, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
+}
+
+// CompleteFiles completes files with these endings, any file for none.
+func CompleteFiles(endings ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		if len(endings) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// noCompletion is for commands without arguments, and flags whose values nobody can guess.
+func noCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeArgs gives each command without a completion of its arguments its own: none.
+func completeArgs(c *cobra.Command) {
+	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 && !c.HasSubCommands() {
+		c.ValidArgsFunction = noCompletion
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, set := c.GetFlagCompletionFunc(f.Name); !set && f.Value.Type() != "bool" {
+			Offer(c, f.Name, noCompletion)
+		}
+	})
+	for _, sub := range c.Commands() {
+		completeArgs(sub)
+	}
+}
+
+// WhenGiven returns the value of a flag that was given, else nil.
+func WhenGiven[T any](c *cobra.Command, flag string, v *T) *T {
+	if c.Flags().Changed(flag) {
+		return v
+	}
+	return nil
+}
+
+// Value returns *v, or the zero value where v is nil.
+func Value[T any](v *T) (none T) {
+	if v == nil {
+		return none
+	}
+	return *v
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/lp"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/exitcode"
+	"github.com/darrm/darrm/sweep"
+)
+
+// Usagef makes an error of how the command was called.
+func Usagef(format string, args ...any) error {
+	return release.UsageError{Err: fmt.Errorf(format, args...)}
+}
+
+// exitRules are of the errors that only this program meets.
+var exitRules = []exitcode.Rule{
+	exitcode.As[*cache.DirError](exitcode.Output),
+	exitcode.Is(exitcode.Uncertified, iteration.ErrNotCertified),
+	exitcode.As[*data.SampleError](exitcode.Input), exitcode.As[*data.SharedError](exitcode.Input),
+	exitcode.As[*solve.TooManyRowsError](exitcode.Usage), exitcode.As[*sweep.SizeError](exitcode.Usage),
+	exitcode.As[*lp.StatusError](exitcode.Solver), exitcode.As[*pluralitysolve.LimitError](exitcode.Solver),
+	exitcode.Is(exitcode.Solver, lp.ErrNoHiGHS), exitcode.Is(exitcode.Solver, lp.ErrTooLarge),
+}
+
+// exitCode tells the kind of an error.
+func exitCode(ctx context.Context, err error) exitcode.Code {
+	return exitcode.Of(ctx, err, exitRules...)
+}
+
+// hint returns advice for an error, "" where there is none.
+func hint(err error) string {
+	var dir *cache.DirError
+	var few *federated.TooFewError
+	switch known := exitcode.Hint(err); {
+	case known != "":
+		return known
+	case errors.As(err, &few):
+		return "the price does without reports only as far as --missing of darrm federated init says"
+	case errors.As(err, &dir):
+		return "use --cache-dir DIR for another directory, or --no-cache"
+	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):
+		return "use the program with HiGHS: docs/installing.md says how to get it or build it"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "allow more time with --timeout"
+	}
+	return ""
+}
+
+// writeJSONError writes the error of a command that was asked for JSON.
+func writeJSONError(w io.Writer, err error, code exitcode.Code) {
+	e := struct {
+		Error string `json:"error"`
+		Kind  string `json:"kind"`
+		Code  int    `json:"exit_code"`
+		Hint  string `json:"hint,omitempty"`
+	}{errorText(err), exitcode.Kinds[code], int(code), hint(err)}
+	b, _ := json.Marshal(e) // strings and an int always marshal
+	fmt.Fprintf(w, "%s\n", b)
+}

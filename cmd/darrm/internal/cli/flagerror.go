@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/release"
+)
+
+// FlagError says in plain words what is wrong with a flag.
+func FlagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		err = fmt.Errorf("%w%s", err, SuggestFlag(c, unknown.GetSpecifiedName()))
+	case errors.As(err, &value):
+		err = ValueError(value)
+	}
+	return release.UsageError{Err: err}
+}
+
+// valueKinds describes in words the values that flags take, by the flag's type.
+var valueKinds = map[string]string{
+	"int": "a whole number", "intSlice": "whole numbers, separated by commas",
+	"uint64":  "a whole number of at least 0",
+	"float64": "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
+}
+
+func ValueError(e *pflag.InvalidValueError) error {
+	f := e.GetFlag()
+	kind, ok := valueKinds[f.Value.Type()]
+	// A choice is a string that knows better.
+	if !ok {
+		text := errors.Unwrap(e).Error() // its own words
+		if strings.HasPrefix(text, `"`) {
+			return fmt.Errorf("--%s = %s", f.Name, text)
+		}
+		return fmt.Errorf("--%s: %s", f.Name, text)
+	}
+	var number *strconv.NumError
+	if errors.As(e, &number) && errors.Is(number, strconv.ErrRange) {
+		kind += " that is not so large"
+	}
+	return fmt.Errorf("--%s = %q, but it must be %s", f.Name, e.GetValue(), kind)
+}
+
+// SuggestFlag names the flags that may have been meant.
+func SuggestFlag(c *cobra.Command, name string) string {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return DidYouMean("--", Similar(name, names))
+}
+
+func DidYouMean(prefix string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + prefix + strings.Join(names, " or "+prefix) + "?)"
+}
+
+// errorText is an error's text without the names of system calls.
+func errorText(err error) string {
+	text := err.Error()
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		switch path.Op {
+		case "lstat", "stat", "fstat", "open", "read", "readlink", "mkdir":
+			text = strings.Replace(text, path.Op+" "+path.Path+": ", path.Path+": ", 1)
+		}
+	}
+	return strings.Replace(text, "write: ", "", 1)
+}

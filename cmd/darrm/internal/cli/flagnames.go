@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// flagNames are the flags of one parameter.
+type flagNames struct {
+	flags []string // the likelier one first; the command's own is taken
+	place place
+}
+
+// place is the position of a flag's name in the error about its parameter.
+type place int
+
+const (
+	beforeRule place = iota
+	afterRule        // In parentheses
+	inText           // nowhere but in texts that name the parameter themselves (check.Namedf)
+)
+
+func before(flags ...string) flagNames { return flagNames{flags, beforeRule} }
+func after(flags ...string) flagNames  { return flagNames{flags, afterRule} }
+func within(flags ...string) flagNames { return flagNames{flags, inText} }
+
+// flagsOf has the flags of the parameters that libraries name (check.Error, check.SettledBy,
+// check.Namedf). It is the only place where the two meet: a library names no flag.
+var flagsOf = map[string]flagNames{
+	// Votes, plans, means.
+	"number of teachers K": before("K"), "privacy allowance m": before("m"),
+	"epsilon": before("eps"), "delta": before("delta"), "teacher delta": before("teacher-delta"),
+	"total epsilon": before("total-eps"), "prior mean": before("prior-mean"),
+	"number of classes": before("classes"), "affected": before("affected"),
+	"accuracy": before("accuracy"), "concentration": before("concentration"),
+	"value of abstaining": before("abstain"), "gap": before("gap"),
+	"clients n": before("n"), "numbers per client k": before("k"), "dimension d": before("d"),
+	"rho": before("rho"), "bits per number": before("bits"), "trials": before("trials"),
+	"estimator": before("estimator"), "beta": before("beta"), "draws for beta": before("beta"),
+	"budget epsilon": before("budget-eps", "eps"), "budget delta": before("budget-delta", "delta"),
+	"queries": before("queries"), "agreement": before("agreement"),
+
+	// What is stated of a mechanism.
+	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"),
+	"numbered classes": within("num-classes"),
+	"threshold":        within("threshold"), "check ratio": within("check-ratio"),
+	"data":    within("data"),
+	"timeout": within("timeout"), "checkpoint": within("checkpoint"), "objective": within("objective"),
+	"prior": within("prior"), "prior counts": within("prior-counts"), "shape": within("shape"),
+	"method": within("method"), "on interrupt": within("on-interrupt"),
+	"time to solve": within("solve-within"),
+
+	// Training.
+	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
+	"bound": after("ball"), "buffer": after("buffer"), "clip": after("clip"),
+	"decay": after("decay"), "diameter of the set": after("set"),
+	"difference clip": after("difference-clip"), "gradient clip": after("clip"),
+	"header": after("no-header"), "lambda": after("l2"),
+	"law of the number of runs": after("stopping"), "local clip": after("local-clip"),
+	"local noise": after("local-noise"), "local steps": after("local-steps"),
+	"neighbours": after("neighbours"), "noise": after("noise"),
+	"number of candidates": after("grid"), "output": after("average", "output"),
+	"pair loss": after("task"), "passes": after("passes"), "radius": after("radius"),
+	"randomizer": after("randomizer"), "rounds": after("rounds"), "rule": after("rule"),
+	"runs": after("runs"), "sampling rate": after("rate"), "score": after("score"),
+	"score bound": after("score-bound"), "selection": after("selection"), "set": after("set"),
+	"share of the scores": after("score-share"), "silo": after("silo"),
+	"smoothing": after("smoothing"), "step factor": after("step-factor"),
+	"step size": after("step-size"), "steps": after("steps"), "target delta": after("delta"),
+	"target epsilon": after("eps"), "task": after("task"), "weight": after("step-size"),
+}
+
+// FlagOf is the likeliest flag of a parameter.
+func FlagOf(p check.Parameter) string {
+	if names, ok := flagsOf[string(p)]; ok {
+		return "--" + names.flags[0]
+	}
+	return string(p)
+}
+
+// renamed is an error with another text.
+type renamed struct {
+	error
+	text string
+}
+
+func (e renamed) Error() string { return e.text }
+func (e renamed) Unwrap() error { return e.error }
+
+// NameFlag names the flags that settle an error, as far as the command has them and the error
+// does not name them.
+func NameFlag(c *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := check.NamedBy(err, FlagOf); text != err.Error() {
+		var missing *check.MissingError
+		if errors.As(err, &missing) {
+			text += seeHelp(c)
+		}
+		err = renamed{err, text}
+	}
+	var after []string
+	for _, parameter := range check.Settling(err) {
+		name, value, _ := strings.Cut(parameter, "=")
+		names := flagsOf[name]
+		for _, flag := range names.flags {
+			if c.Flags().Lookup(flag) == nil {
+				continue
+			}
+			if names.place == inText {
+				break
+			}
+			if names.place == beforeRule {
+				if strings.Contains(err.Error(), "--") {
+					return err
+				}
+				return fmt.Errorf("--%s: %w", flag, err)
+			}
+			if !strings.Contains(err.Error(), "--"+flag) {
+				after = append(after, strings.TrimSuffix("--"+flag+" "+value, " "))
+			}
+			break
+		}
+	}
+	if len(after) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(after, ", "))
+}

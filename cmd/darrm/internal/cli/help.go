@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release/exitcode"
+)
+
+// writeHelp writes a command's help: how it is called first, then what it does, then its
+// flags.
+func writeHelp(w *terminal.Page, c *cobra.Command) {
+	if !c.Runnable() { // a topic is its text
+		w.Printf("%s\n", reflow(c.Long, w.Prose()))
+		return
+	}
+	w.Printf("Usage:\n")
+	w.Hang("  ", "      ", c.UseLine())
+	if c.HasAvailableSubCommands() {
+		w.Printf("  %s [command]\n", c.CommandPath())
+	}
+	if c.HasExample() {
+		w.Printf("\nExamples:\n%s\n", wrapExamples(c.Example, w.Width))
+	}
+	w.Printf("\n%s\n", reflow(c.Long, w.Prose()))
+	if groups := c.Groups(); len(groups) > 0 {
+		for _, g := range groups {
+			writeCommands(w, c, g.Title, g.ID)
+		}
+	} else if c.HasAvailableSubCommands() {
+		writeCommands(w, c, "Commands", "")
+	}
+	writeFlags(w, "Flags", c.LocalFlags())
+	writeFlags(w, "Global flags", c.InheritedFlags())
+	w.Printf("\nExit codes: darrm help exit-codes\n")
+}
+
+// writeCommands lists the commands of a group under its title.
+func writeCommands(w *terminal.Page, c *cobra.Command, title, group string) {
+	w.Printf("\n%s:\n", title)
+	for _, sub := range c.Commands() {
+		if sub.GroupID == group && sub.IsAvailableCommand() {
+			w.Hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()),
+				strings.Repeat(" ", 3+sub.NamePadding()), sub.Short)
+		}
+	}
+}
+
+// writeFlags writes a group of flags, each beside its explanation or, where there is little
+// room, above it.
+func writeFlags(w *terminal.Page, title string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	w.Printf("\n%s:\n", title)
+	for line := range strings.Lines(flags.FlagUsages()) {
+		m := ListItem.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		rest := strings.Repeat(" ", utf8.RuneCountInString(m[1]))
+		const room, indent = 40, "          "
+		if w.Prose()-len(rest) < room {
+			w.Printf("%s\n", strings.TrimRight(m[1], " "))
+			m[1], rest = indent, indent
+		}
+		w.Hang(m[1], rest, m[2])
+	}
+}
+
+// flagValue is a flag with its value, which stay on one line.
+var flagValue = regexp.MustCompile(`(\s--?[\w-]+) ([^-\s])`)
+
+// wrapExamples breaks commands that are too long, as a shell reads them.
+func wrapExamples(text string, width int) string {
+	var lines []string
+	for command := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+		const space = "␠" // no break
+		command = flagValue.ReplaceAllString(command, "$1"+space+"$2")
+		command = strings.Join(terminal.Fold(command, width-6), " \\\n    ")
+		lines = append(lines, "  "+strings.ReplaceAll(command, space, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ListItem is a line of a list: what is explained, two spaces at least, and its explanation.
+var ListItem = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
+
+// Block is a paragraph (an empty one is a blank line), or an item of a list.
+type Block struct {
+	Indent int
+	Term   string // of an item, "" for none
+	Text   string
+}
+
+// BlocksOf reads a text. An indented line begins an item of a list, which goes on in lines
+// that are indented as far as its explanation.
+func BlocksOf(text string) (blocks []Block) {
+	open, hanging := false, 0 // whether a block is under way, and where an item goes on
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		words := strings.TrimLeft(line, " ")
+		indent := len(line) - len(words)
+		switch {
+		case line == "":
+			blocks = append(blocks, Block{})
+			open = false
+			continue
+		case open && indent == hanging:
+			blocks[len(blocks)-1].Text += " " + words
+			continue
+		}
+		b := Block{Indent: indent, Text: words}
+		open, hanging = true, indent
+		if m := ListItem.FindStringSubmatch(line); m != nil {
+			b.Term, b.Text = strings.TrimLeft(m[1], " "), m[2]
+			hanging = utf8.RuneCountInString(m[1])
+		} else if indent > 0 {
+			open = false // a line of its own
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+// reflow breaks paragraphs and lists anew.
+func reflow(text string, width int) string {
+	var lines []string
+	for _, b := range BlocksOf(text) {
+		first := strings.Repeat(" ", b.Indent) + b.Term
+		lines = append(lines,
+			strings.TrimRight(terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)),
+				b.Text), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// newHelp is the command help, which knows commands and topics.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Show the help of a command, or a topic",
+		Long:  `Show the help of a command, or a topic: "exit-codes".`,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			of, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return Usagef("no help on %q: it is neither a command nor a topic (see darrm --help)",
+					strings.Join(args, " "))
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
+}
+
+// newExitCodes is a topic of help, not a command.
+func newExitCodes() *cobra.Command {
+	return &cobra.Command{Use: "exit-codes", Short: "How commands end", Long: exitcode.Status}
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/darrm/darrm/accountant"
+)
+
+func Percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
+
+// Shortest is the shortest decimal that stands for x.
+func Shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Finite returns a number for JSON, which has no infinities.
+func Finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+func FiniteCost(c accountant.Cost) *accountant.Cost {
+	if Finite(c.Epsilon) == nil {
+		return nil
+	}
+	return &c
+}

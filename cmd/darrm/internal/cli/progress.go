@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/lp"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/votes"
+)
+
+// progressAfter is the time before a command first shows its progress.
+const progressAfter = time.Second
+
+// Progress shows how a solve is doing, on a terminal only and not before
+// progressAfter. It is safe for concurrent use.
+type Progress struct {
+	app   *App
+	width int
+	mu    sync.Mutex
+	start time.Time
+	bar   *progressbar.ProgressBar
+	lines *json.Encoder // where a program reads along; nil for people
+	told  time.Time     // the last line
+	off   bool
+}
+
+// ProgressEvery is the time between two lines of progress for a program that reads them.
+const ProgressEvery = 100 * time.Millisecond
+
+// The values of --progress.
+const (
+	progressAuto = "auto"
+	progressJSON = "json"
+)
+
+// progressLine is a line of --progress json.
+type progressLine struct {
+	Progress progressStep `json:"progress"`
+}
+
+type progressStep struct {
+	Text  string `json:"text"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"` // -1 where it is unknown
+}
+
+func NewProgress(a *App) *Progress {
+	p := &Progress{app: a, width: terminal.Width(a.Err), start: time.Now()}
+	if a.progress == progressJSON {
+		p.lines = json.NewEncoder(a.Err)
+	} else {
+		p.off = a.Quiet || a.JSON || !terminal.Is(a.Err)
+	}
+	return p
+}
+
+// barWidth returns the width of a bar in a terminal of the given width.
+func barWidth(width int) int { return min(max(width-64, 4), 16) }
+
+// aroundBar is the width of the rest of the line but the text: the share, the bar's ends, spaces.
+const aroundBar = 12
+
+// Show displays that done of total pieces of a stage are done; total is -1 where it is unknown.
+// text describes the stage in more detail. Workers may call show out of order: the bar does not
+// go back.
+func (p *Progress) Show(stage string, total, done int64, text string,
+	options ...progressbar.Option) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.app.Doing(stage)
+	if p.lines != nil {
+		if !p.off && time.Since(p.told) >= ProgressEvery {
+			p.told = time.Now()
+			// a reader that went away is no reason to fail
+			_ = p.lines.Encode(progressLine{progressStep{text, done, total}})
+		}
+		return
+	}
+	if p.off || time.Since(p.start) < progressAfter {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetWidth(barWidth(p.width)))...)
+	}
+	if left := timeLeft(time.Since(p.start), done, total); left != "" {
+		text += ", " + left
+	}
+	room := p.width - 4 // beside what turns
+	if total > 0 {
+		room = p.width - barWidth(p.width) - aroundBar
+	}
+	p.bar.Describe(terminal.Cut(text, room))
+	// a terminal that went away is no reason to fail
+	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum))
+}
+
+func (p *Progress) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.off = true
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.bar = nil
+	}
+}
+
+// timeLeft estimates how long the rest takes, "" where too little is done to tell.
+func timeLeft(since time.Duration, done, total int64) string {
+	if since < 2*time.Second || 20*done < total || done >= total {
+		return ""
+	}
+	left := time.Duration(float64(since) / float64(done) * float64(total-done))
+	switch {
+	case left < time.Minute:
+		return fmt.Sprintf("about %d s left", int(math.Ceil(left.Seconds())))
+	case left < time.Hour:
+		return fmt.Sprintf("about %d min left", int(math.Ceil(left.Minutes())))
+	}
+	return fmt.Sprintf("about %d h left", int(math.Ceil(left.Hours())))
+}
+
+// Round is solve.Options.Progress. How many rounds there will be, nobody knows.
+func (p *Progress) Round(r solve.Progress) {
+	p.Show("solving", -1, int64(r.Round),
+		fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows,
+			r.Violation, r.Error),
+		progressbar.OptionSpinnerType(14))
+}
+
+// Gap returns plurality/solve.Options.Progress. The bar's length is that of the gap's logarithm,
+// from 1 to the goal. Since much of a solve tells nothing, what was told last is shown again.
+func (p *Progress) Gap(goal float64) func(pluralitysolve.Progress) {
+	const whole = 1000
+	var mu sync.Mutex
+	text, done := "solving", int64(0)
+	p.app.Doing("solving")
+	again := func() {
+		mu.Lock()
+		text, done := text, done
+		mu.Unlock()
+		p.Show("solving", whole, done, text)
+	}
+	if !p.off && p.lines == nil {
+		go func() {
+			for tick := time.Tick(ProgressEvery); !p.stopped(); <-tick {
+				again()
+			}
+		}()
+	}
+	return func(at pluralitysolve.Progress) {
+		mu.Lock()
+		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
+		text, done = fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value),
+			max(done, int64(whole*share))
+		mu.Unlock()
+		again()
+	}
+}
+
+func (p *Progress) stopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.off
+}
+
+// Count returns a function that shows how many of a known number of pieces are done.
+func (p *Progress) Count(stage, pieces string) func(done, total int) {
+	return func(done, total int) {
+		p.Show(stage, int64(total), int64(done), fmt.Sprintf("%s: %d of %d %s", stage, done, total,
+			pieces))
+	}
+}
+
+// Rows returns a function that shows how much of the input was read, with the rate and
+// the time left where the input's length is known.
+func (p *Progress) Rows(stage string) func(votes.Progress) {
+	return func(at votes.Progress) {
+		total := at.TotalBytes
+		if total <= 0 {
+			total = -1
+		}
+		p.Show(stage, total, at.Bytes, fmt.Sprintf("%s: %d queries", stage, at.Rows),
+			progressbar.OptionThrottle(100*time.Millisecond))
+	}
+}
+
+// Wait shows until stop that a stage is under way which tells nothing of itself.
+func (p *Progress) Wait(stage string) {
+	p.app.Doing(stage)
+	if p.lines != nil {
+		return
+	}
+	go func() {
+		for tick := int64(1); ; tick++ {
+			time.Sleep(ProgressEvery)
+			if p.stopped() {
+				return
+			}
+			p.Show(stage, -1, tick, stage, progressbar.OptionSpinnerType(14))
+		}
+	}()
+}
+
+// Steps returns a function that shows which step of which experiment is being done.
+func (p *Progress) Steps(experimentsDone, experiments int) func(experiment.Progress) {
+	return func(at experiment.Progress) {
+		p.Show("running "+at.Experiment, int64(at.Of), int64(at.Done),
+			fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step))
+	}
+}
+
+// stage is a task under way, by its name: "answering".
+type stage struct {
+	name   string
+	finish bool // it is short, and goes on to its end after an interruption
+}
+
+// Doing notes what is being done, which an interruption tells.
+func (a *App) Doing(name string) { a.stage.Store(&stage{name: name}) }
+
+// Finishing notes what is not left half done.
+func (a *App) Finishing(name string) { a.stage.Store(&stage{name, true}) }
+
+// interrupted says on a terminal, at once, that a signal was heard and what is finished.
+func (a *App) interrupted() {
+	s := a.stage.Load()
+	if s == nil || a.Quiet || a.JSON || !terminal.Is(a.Err) {
+		return
+	}
+	how := "stopping"
+	if s.finish {
+		how = "finishing"
+	}
+	fmt.Fprintf(a.Err, "\ninterrupted: %s %s\n", how, s.name)
+}
+
+// interruption returns the error of an interrupted command, which names the interrupted task.
+func (a *App) interruption(ctx context.Context, err error) error {
+	text := err.Error()
+	// which says no more than "interrupted"
+	for _, told := range []error{context.Canceled, context.Cause(ctx)} {
+		if told != nil {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, told.Error()), ": ")
+		}
+	}
+	if text == (&lp.StatusError{Status: lp.Interrupted}).Error() { // nor does this
+		text = ""
+	}
+	if s := a.stage.Load(); text == "" && s != nil {
+		text = "stopped " + s.name
+	} else if text == "" {
+		text = "stopped before anything was done"
+	}
+	return fmt.Errorf("interrupted: %s", text)
+}

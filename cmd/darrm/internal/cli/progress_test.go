@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/lp"
+)
+
+// An estimate is given when enough is done to tell, and never of what is over.
+func TestTimeLeft(t *testing.T) {
+	for _, tt := range []struct {
+		since       time.Duration
+		done, total int64
+		want        string
+	}{
+		{time.Second, 50, 100, ""},
+		{10 * time.Second, 1, 100, ""},
+		{10 * time.Second, 100, 100, ""},
+		{10 * time.Second, 7, -1, ""},
+		{10 * time.Second, 50, 100, "about 10 s left"},
+		{2 * time.Second, 5, 100, "about 38 s left"},
+		{10 * time.Minute, 3, 9, "about 20 min left"},
+		{10 * time.Hour, 9, 10, "about 2 h left"},
+	} {
+		if got := timeLeft(tt.since, tt.done, tt.total); got != tt.want {
+			t.Errorf("%v for %d of %d: %q, want %q", tt.since, tt.done, tt.total, got, tt.want)
+		}
+	}
+}
+
+// The error of an interrupted command names the interrupted task.
+func TestInterruption(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	a := &App{Err: &bytes.Buffer{}}
+	if got := a.interruption(ctx, fmt.Errorf("votes.csv: %w", context.Cause(ctx))).Error(); got !=
+		"interrupted: votes.csv" {
+		t.Error(got)
+	}
+	if got := a.interruption(ctx, context.Canceled).Error(); got !=
+		"interrupted: stopped before anything was done" {
+		t.Error(got)
+	}
+	a.Doing("planning")
+	if got := a.interruption(ctx, context.Canceled).Error(); got != "interrupted: stopped planning" {
+		t.Error(got)
+	}
+	if got := a.interruption(ctx, &lp.StatusError{Status: lp.Interrupted,
+		Err: context.Canceled}).Error(); got != "interrupted: stopped planning" {
+		t.Error(got)
+	}
+	a.Finishing("writing the entry in the ledger")
+	if got := a.interruption(ctx, fmt.Errorf("3 of 4 are kept: %w", context.Canceled)).Error(); got !=
+		"interrupted: 3 of 4 are kept" {
+		t.Error(got)
+	}
+	if got := a.interruption(ctx, errors.New("the disk is full")).Error(); got !=
+		"interrupted: the disk is full" {
+		t.Error(got)
+	}
+}

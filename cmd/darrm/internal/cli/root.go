@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
+)
+
+// App holds the state that all commands share.
+type App struct {
+	In       io.Reader
+	Out, Err io.Writer
+	JSON     bool
+	Quiet    bool
+	progress string // --progress
+	stage    atomic.Pointer[stage]
+	grace    atomic.Int64 // nanoseconds that a command may go on after a signal
+}
+
+// NewRoot makes the program of the groups' commands.
+func NewRoot(a *App, groups []Group) *cobra.Command {
+	var showVersion bool
+	root := &cobra.Command{
+		Use:   "darrm",
+		Short: "Optimal private majority votes, certified",
+		Long: `darrm turns the votes of several models into labels that may be published. The
+models, called teachers, were trained on private records. darrm adds the least noise
+that still hides every record, proves that it does, and keeps the bill.
+
+Start with "darrm plan": it says which mechanism to use for a privacy budget, and
+prints the "darrm aggregate" command that releases the labels.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if showVersion {
+				return a.DeliverVersion()
+			}
+			return c.Help()
+		},
+	}
+	root.Flags().BoolVar(&showVersion, "version", false,
+		"print the program's version and its LP solver's")
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON, and errors too")
+	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto,
+		`"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
+	OneOf(root, "progress", progressAuto, progressJSON)
+	cobra.EnableCommandSorting = false // groups list the most used first
+	addGroups(root, a, groups)
+	root.AddCommand(newExitCodes())
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelp())
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.Page(a.Out), c) })
+	root.SetFlagErrorFunc(FlagError)
+	wrapArgs(root)
+	completeArgs(root)
+	return root
+}
+
+// wrapArgs makes every complaint about arguments a usage error; cobra's own are
+// plain errors.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				if !c.HasSubCommands() {
+					return release.UsageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args),
+						c.UseLine(), c.CommandPath())}
+				}
+				meant := ""
+				if len(args) > 0 {
+					c.SuggestionsMinimumDistance = 2
+					meant = DidYouMean("", c.SuggestionsFor(args[0]))
+				}
+				return release.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+// Given names arguments, the first of many.
+func given(args []string) string {
+	const most = 3
+	var names []string
+	for i, arg := range args {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, strconv.Quote(arg))
+	}
+	switch len(names) {
+	case 0:
+		return "no argument is given"
+	case 1:
+		return names[0] + " is given"
+	}
+	return strings.Join(names, ", ") + " are given"
+}
+
+// Require returns a usage error naming the flags that were not given. "a|b" stands
+// for exactly one of two flags.
+func Require(c *cobra.Command, flags ...string) error {
+	var missing []string
+	for _, f := range flags {
+		given := 0
+		alternatives := strings.Split(f, "|")
+		for _, name := range alternatives {
+			if c.Flags().Changed(name) {
+				given++
+			}
+		}
+		switch {
+		case given == 0:
+			name := "--" + alternatives[0]
+			if len(alternatives) > 1 {
+				name += " (or --" + strings.Join(alternatives[1:], ", --") + ")"
+			}
+			missing = append(missing, name)
+		case given > 1:
+			return Usagef("--%s exclude each other", strings.Join(alternatives, " and --"))
+		}
+	}
+	if len(missing) > 0 {
+		nothing := ""
+		if slices.Contains(missing, "--eps") && slices.Contains(missing, "--teacher-delta") {
+			nothing = "; teachers that promise nothing have --eps inf, and no --teacher-delta"
+		}
+		return Usagef("%s must be given%s%s", strings.Join(missing, " and "), nothing, seeHelp(c))
+	}
+	return nil
+}
+
+func seeHelp(c *cobra.Command) string { return fmt.Sprintf(" (see %s --help)", c.CommandPath()) }
+
+// Page is w for people, as wide as stdout.
+func (a *App) Page(w io.Writer) *terminal.Page {
+	return &terminal.Page{Writer: w, Width: terminal.Width(a.Out)}
+}
+
+// Print delivers the whole result on stdout, for people.
+func (a *App) Print(write func(*terminal.Page) error) error {
+	return a.Deliver("", func(w io.Writer) error { return write(a.Page(w)) })
+}
+
+// Talk is stderr for people.
+func (a *App) Talk() *terminal.Page {
+	w := a.Err
+	if a.Quiet {
+		w = io.Discard
+	}
+	return &terminal.Page{Writer: w, Width: terminal.Width(a.Err)}
+}
+
+// Fact writes a title and its text to stderr.
+func (a *App) Fact(title, text string) { a.Talk().Fact(title, printable(text)) }
+
+// Say writes talk to stderr. Texts and errors among args can hold names: they are printable.
+func (a *App) Say(format string, args ...any) {
+	for i, arg := range args {
+		switch x := arg.(type) {
+		case string:
+			args[i] = printable(x)
+		case error:
+			args[i] = printable(x.Error())
+		}
+	}
+	w := a.Talk()
+	if text, apart := strings.CutPrefix(format, "\n"); apart {
+		format = text
+		w.Printf("\n")
+	}
+	w.Text("  ", fmt.Sprintf(format, args...))
+}
+
+// Deliver writes the whole result: to the file of --out, atomically, or to stdout where the
+// path is "" or "-".
+func (a *App) Deliver(path string, write func(io.Writer) error) error {
+	return a.DeliverTo("out", path, write)
+}
+
+// DeliverTo is deliver for another flag.
+func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
+	if path != "" && path != "-" {
+		if err := (release.FileOutput{Path: path, Flag: flag}).CheckPlace(); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(path, 0o644, write); err != nil {
+			return release.OutputError{Err: fmt.Errorf("--%s: %w", flag, err)}
+		}
+		return nil
+	}
+	// Everything is rendered before the first byte goes out: an error while
+	// rendering leaves stdout empty.
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	w := bufio.NewWriter(a.Out)
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
+	}
+	if err := w.Flush(); err != nil {
+		return release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
+	}
+	return nil
+}
+
+// DeliverJSON is deliver for a value, indented.
+func (a *App) DeliverJSON(path string, v any) error {
+	return a.Deliver(path, func(w io.Writer) error { return EncodeJSON(w, v) })
+}
+
+func EncodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/darrm/darrm/lp"
+)
+
+// nextVersion is the version that the source will be released as; scripts/version reads it.
+const nextVersion = "0.1.0"
+
+// released is set by builds of releases: -ldflags "-X github.com/darrm/darrm/cmd/darrm/internal/cli.released=…".
+var released string
+
+// Version of the program: that of the build, or of the module where "go install …@v1.2.3" built
+// it, or the next one's, marked -dev.
+var Version = func() string {
+	if released != "" {
+		return released
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		// A checkout without tags is v0.0.0-…, which is no version of ours.
+		if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok && !strings.HasPrefix(v, "0.0.0-") {
+			return v
+		}
+	}
+	return nextVersion + "-dev"
+}()
+
+func (a *App) DeliverVersion() error {
+	if a.JSON {
+		return a.DeliverJSON("", map[string]string{"version": Version, "solver": lp.Backend(),
+			"go": runtime.Version()})
+	}
+	return a.Deliver("", func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "darrm %s\nLP solver: %s\n%s %s/%s\n", Version, lp.Backend(),
+			runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	})
+}

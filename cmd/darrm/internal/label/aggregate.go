@@ -1,0 +1,225 @@
+package label
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
+)
+
+// aggregateFlags are the flags of aggregate beyond the problem's.
+type aggregateFlags struct {
+	answerFlags
+	out, outFormat string
+	outCompression string
+	format         votes.Format // of the labels
+	compression    votes.Compression
+	scores         bool
+	insecureSeed   uint64
+}
+
+func NewAggregate(a *cli.App) *cobra.Command {
+	var f aggregateFlags
+	c := &cobra.Command{
+		Use:   "aggregate FILE...",
+		Short: "Release private labels for files of votes",
+		Long: `Release one private label for every query in files of votes, with the optimal
+noise function for your teachers, or with --mechanism another. "Optimal" is for the
+source's objective; if you use the labels, ask for --objective agreement.
+
+More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
+It presumes nothing of the teachers; say --affected or --data, and the promise of one
+label by --total-eps. For the votes that are expected no mechanism agrees with them
+more often: those of which classes have uneven shares (--concentration), of teachers
+that are right with probability --accuracy, one by one, or the histograms in
+--prior-counts, which must be public. For other votes
+permute-and-flip may do better: see darrm compare, on public votes. What is not solved
+within --solve-within is answered by permute-and-flip, and the report says so. For many
+labels within one budget see darrm plan: other noise may add up better.
+
+CSV and TSV have one row per query and one column of votes per teacher; a header, a
+column "query" or "id" and a column "label" or "truth" are optional.
+` + formatsSentence() + `
+Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
+the files.
+
+Say what your teachers promise with --eps and --teacher-delta, and what one label
+may cost with --m; or give a table made by solve with --table. There are no
+defaults here: a wrong ε would make a wrong promise. A table's promise is about the
+teachers that it names; with --table, state yours too (--eps, --teacher-delta, and
+--affected or --data, which mean all teachers if left out): a table for others is
+refused. If you state nothing, the report says that the teachers are the table's.
+
+The labels go to stdout or --out, with the queries' ids, in the order of the votes;
+the form goes by the name, such as labels.parquet or labels.csv.gz (--json holds
+them all in memory). They are drawn with the operating system's randomness. Nothing
+appears before all are there, and on any error nothing is written.
+
+Without a ledger an existing --out is not replaced, unless --force says so: a second
+draw is a second release. --scores shows on stderr how each mechanism does on these
+votes. Those figures are computed from the raw votes: they are not private.
+
+With --ledger the release is paid for before a label is drawn, and what the budget
+does not allow is refused. Fresh teachers pay for every answer; frozen ones pay for
+their training, once, whatever they answer. --dry-run tells the price beforehand.
+
+Fresh teachers cast one row of votes for each query: a draw. The first answer to a draw
+pays as above. All further answers to it are covered by one charge, of what the votes
+themselves tell. --draw names the draw. The ledger keeps a keyed digest of the votes and
+refuses the same votes under another name, unless --votes-cast-anew states that the
+teachers cast them for this draw. Whether votes are equal stands nowhere in the ledger.
+It does not notice rows that files share which differ elsewhere, the same votes with the
+teachers in another order, as counts, or with other names of the classes, other ledgers,
+or releases without one.
+
+With a ledger, and for --dry-run, the votes are read to know how many queries there are,
+and then once more to answer them. With --checkpoint a release that was interrupted
+after it was paid for is finished by the same command.`,
+		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
+  darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
+  darrm aggregate pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint --out labels.csv
+  darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
+  darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+	}
+	f.register(c)
+	f.optimal.RegisterWithin(c)
+	f.read.register(c)
+	f.charge.register(c)
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
+	cli.TakesFile(c, "out", votes.FileEndings()...)
+	fl.StringVar(&f.outFormat, "out-format", "auto",
+		anyOf(labelFormats()...)+"; auto goes by the name")
+	cli.OneOf(c, "out-format", append([]string{"auto"}, labelFormats()...)...)
+	fl.StringVar(&f.outCompression, "out-compression", "auto",
+		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
+	cli.OneOf(c, "out-compression", votes.CompressionNames()...)
+	fl.BoolVar(&f.scores, "scores", false,
+		"show on stderr how each mechanism does on these votes, and on true labels where the files "+
+			"have them: computed from the raw votes, NOT PRIVATE")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
+		"simulate with this seed, for experiments; the output is marked, it is not private")
+	return c
+}
+
+func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
+	if err := f.prepare(c, a); err != nil {
+		return err
+	}
+	var (
+		g       choose.Choice
+		scores  *scores
+		answers []jsonAnswer
+	)
+	l := f.labels(c, a, paths)
+	l.Plan = func(_ context.Context, k, classes int) (_ release.Plan, err error) {
+		if f.scores {
+			if scores, err = newScores(k, classes); err != nil {
+				return release.Plan{}, err
+			}
+		}
+		g, err = f.choose(c, k, classes)
+		return g.Plan, err
+	}
+	l.Each = func(b *votes.Batch, classes []int) error {
+		if a.JSON {
+			for i, class := range classes {
+				answers = append(answers, jsonAnswer{b.ID(i), class})
+			}
+		}
+		if scores == nil {
+			return nil
+		}
+		return scores.add(b, classes)
+	}
+	simulated := l.Seed != nil
+	// a dry run writes its own document, whatever form the labels will have
+	if a.JSON && !f.charge.dryRun {
+		l.Encode = func(w io.Writer, s *release.Summary) error {
+			return encodeAnswers(w, s, g, answers, simulated)
+		}
+	}
+	if f.charge.dryRun {
+		q, err := l.Quote(c.Context())
+		if err != nil {
+			return err
+		}
+		return quote(a, q, g)
+	}
+	s, err := l.Run(c.Context())
+	switch {
+	case s == nil:
+		return err
+	case s.Before:
+		a.Say("request %q was released before: its labels are in %s, unchanged", f.charge.RequestID,
+			f.out)
+		return err
+	}
+	report(a, s, g, simulated)
+	if scores != nil {
+		err = errors.Join(err, scores.report(a, g))
+	}
+	return errors.Join(err, f.unsaved)
+}
+
+// labels returns the release that the flags describe, without its mechanism.
+func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) release.Labels {
+	l := release.Labels{
+		Votes: paths, Stdin: a.Stdin(c.Context()), Read: f.read.options,
+		Charge: f.charge.Charge,
+		Output: release.FileOutput{Path: f.out, Stdout: a.Out}, Format: f.format,
+		Compression: f.compression,
+		Checkpoint:  f.charge.checkpoint, Force: f.charge.force, Table: f.table,
+		Source: release.SourceFlags, Records: f.charge.records,
+		Progress: func(passage string) (func(votes.Progress), func()) {
+			bar := cli.NewProgress(a)
+			return bar.Rows(passage), func() {
+				bar.Stop()
+				switch { // what comes next is short, and must not be left half done
+				case c.Context().Err() != nil: // this passage itself was interrupted
+				case passage == release.Answering:
+					a.Finishing("writing the labels")
+				case f.charge.Ledger != "":
+					a.Finishing("writing the entry in the ledger")
+				}
+			}
+		},
+	}
+	if c.Flags().Changed("insecure-seed") {
+		l.Seed = &f.insecureSeed
+	}
+	if f.chooser.TeachersOfTable() {
+		l.Source = release.SourceTable
+	}
+	return l
+}
+
+// prepare checks the flags.
+func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App) error {
+	if err := f.read.prepare(c); err != nil {
+		return err
+	}
+	var err error
+	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
+		return release.UsageError{Err: err}
+	}
+	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
+		return release.UsageError{Err: err}
+	}
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
+		return err
+	}
+	if err := f.answerFlags.prepare(c, a, false); err != nil {
+		return err
+	}
+	return f.charge.prepare(c, f.chooser.Promise())
+}

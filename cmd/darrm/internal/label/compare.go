@@ -1,0 +1,161 @@
+package label
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
+)
+
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	problem.Flags
+	optimal   problem.OptimalFlags
+	mechanism problem.MechanismFlags // its relation, threshold and ratio
+	read      readFlags
+}
+
+func NewCompare(a *cli.App) *cobra.Command {
+	var f compareFlags
+	c := &cobra.Command{
+		Use:   "compare FILE...",
+		Short: "Put every mechanism side by side on your votes (not private)",
+		Long: `Put every mechanism that applies side by side on files of votes, all with the same
+promise for one answer: how often each agrees with the plain majority and how often
+it is right, in expectation over its noise, and what it assumes. Nothing is drawn.
+The 95 % intervals (Wilson's) say how far both may be for other queries of the same
+kind; the noise is not in them, since it is averaged out exactly.
+
+  optimal γ                for your teachers (--eps, --teacher-delta)
+  best of the vote counts  the same linear program for teachers that promise nothing
+                           (--eps inf): the best that any mechanism can do that sees
+                           two counts only, to compare GNMax and LNMax with
+  optimal plurality        the same for more than two classes, best for uneven shares,
+                           --accuracy or --prior-counts, if --solve-within suffices
+  ` + strings.Join(problem.MechanismNames(problem.IsBaseline), ", ") + `
+  ` + strings.Join(problem.MechanismNames(ensemble.Description.Calibrated), ", ") + `,
+  as aggregate --mechanism makes them
+
+What one record can change decides how much noise each needs: say --affected, or
+--data. Equal (ε,δ) are equal promises only about the same neighbouring datasets.
+
+All figures are computed from the raw votes: NOT PRIVATE, do not release them.
+
+For GNMax it also shows what answers to all queries would cost together at these very
+votes: PATE's data-dependent bound (Papernot et al., 2018, Theorem 6), beside the cost
+at any votes. It is small where most teachers agree. It is a statement about these
+votes and not a promise: the figure itself tells of them, and darrm has no sanitised
+form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
+figures hold for any votes, do not use it.`,
+		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
+  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint
+  darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+	}
+	f.Flags.Register(c, 0, 0)
+	f.optimal.Register(c)
+	f.read.register(c)
+	f.mechanism.RegisterRelation(c)
+	fl := c.Flags()
+	fl.IntVar(&f.mechanism.Threshold, "threshold", 0,
+		choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
+	fl.Float64Var(&f.mechanism.CheckRatio, "check-ratio", ensemble.CheckRatio,
+		"noise of that check, in units of the noise of the counts")
+	return c
+}
+
+func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
+	var unsaved error // a cache's, told at the end
+	prepared, err := f.prepare(c, a, &unsaved)
+	if err != nil {
+		return err
+	}
+	ballots, err := f.ballots(c.Context(), a, paths)
+	if err != nil {
+		return err
+	}
+	o, err := prepared.Options(c.Context(), ballots.K())
+	if err != nil {
+		return err
+	}
+	for i := range o.Pluralities {
+		o.Pluralities[i].Refused = cli.NameFlag(c, o.Pluralities[i].Refused)
+	}
+	bar := cli.NewProgress(a)
+	bar.Wait("comparing")
+	result, err := ensemble.Compare(c.Context(), ballots, o)
+	bar.Stop()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.DeliverJSON("", comparisonJSON(result))
+	} else {
+		err = a.Print(func(w *terminal.Page) error { return renderComparison(w, result) })
+	}
+	if err != nil {
+		return err
+	}
+	return unsaved
+}
+
+// prepare checks the flags.
+func (f *compareFlags) prepare(c *cobra.Command, a *cli.App,
+	unsaved *error) (*choose.Comparison, error) {
+	if err := f.read.prepare(c); err != nil {
+		return nil, err
+	}
+	if err := f.mechanism.PrepareRelation(); err != nil {
+		return nil, err
+	}
+	r, err := f.Request(c, a, &f.optimal, &f.mechanism, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	r.Solve.Noise, r.Solve.Plurality = f.Solvers(a, &f.optimal, unsaved)
+	return choose.PrepareComparison(r)
+}
+
+func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
+	paths []string) (*ensemble.Ballots, error) {
+	r, err := f.read.open(ctx, a.In, paths)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s, err := newScores(r.K(), len(r.Classes()))
+	if err != nil {
+		return nil, err
+	}
+	bar := cli.NewProgress(a)
+	defer bar.Stop()
+	show := bar.Rows("reading")
+	for b, err := range r.Batches() {
+		if err != nil {
+			return nil, release.Unreadable(ctx, err)
+		}
+		if b.Missing != nil {
+			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
+			return nil, release.InputError{Err: fmt.Errorf(
+				"the votes have missing ones, which compare does not take")}
+		}
+		if err := s.add(b, nil); err != nil {
+			return nil, err
+		}
+		b.Release()
+		show(r.Progress())
+	}
+	return s.ballots, nil
+}

@@ -1,0 +1,455 @@
+package label
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	problem   problem.Flags // what is said of the teachers, and of the prior
+	mechanism problem.MechanismFlags
+	optimal   problem.OptimalFlags // how long it may take
+	read      readFlags
+	teachers  string
+	budget    accountant.Cost
+	queries   int
+	agreement float64
+	abstain   bool
+	sampled   int // queries in the files
+	records   int
+}
+
+func NewPlan(a *cli.App) *cobra.Command {
+	var f planFlags
+	c := &cobra.Command{
+		Use:   "plan [FILE...]",
+		Short: "Tell which mechanism to use for a budget, and the command to run",
+		Long: `Budget in, plan out. Say what all labels together may cost (--budget-eps,
+--budget-delta) and how many there will be (--queries), what your teachers promise
+(--eps, --teacher-delta, --teachers; of more than two classes nothing unless it is
+said) and how many of them one record reaches (--affected or --data). plan tells the mechanism whose labels are expected to agree
+with the majority most often, what one label and all labels cost by every bound, and
+the aggregate command to run. Nothing is released and nothing is charged.
+
+  private teachers, frozen   no noise is needed if their training fits the budget
+  private teachers, fresh    the largest m that fits, or noise on the counts
+  teachers without privacy   --eps inf: noise, with labels as dear as the budget allows
+
+Without a FILE expected agreement is over a prior: each teacher votes for the likelier
+class with probability --prior-mean, or, of more than two classes and without that flag,
+the classes have uneven shares of a query's votes; say --K, and --num-classes or their
+names (--classes). With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
+mechanism by private votes is not covered by the budget: use public votes. The default
+of --queries is then their number.
+
+docs/plan.md describes the output and --json.`,
+		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
+  darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
+  darrm plan --K 50 --num-classes 4 --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
+  darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+	}
+	fl := c.Flags()
+	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
+	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
+	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
+	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
+		"ε of each teacher; inf for teachers that promise nothing")
+	fl.Float64Var(&f.problem.TeacherDelta, "teacher-delta", 0, problem.UsageTeacherDelta)
+	fl.StringVar(&f.teachers, "teachers", "",
+		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's "+
+			"training was private, and it votes ever after")
+	cli.OneOf(c, "teachers", problem.TeacherNames...)
+	fl.IntVar(&f.problem.Affected, "affected", 0, problem.UsageAffected)
+	fl.StringVar(&f.problem.Data, "data", "", problem.UsageData)
+	cli.OneOf(c, "data", release.DataNames()...)
+	f.mechanism.RegisterRelation(c)
+	fl.Float64Var(&f.problem.PriorMean, "prior-mean", solve.DefaultPriorMean,
+		"mean probability that a teacher votes for the likelier class (more than two classes: uneven "+
+			"shares unless it is given)")
+	fl.Float64Var(&f.agreement, "agreement", 0.9,
+		"expected agreement that labels are wanted for: where it is missed, plan says which budget, or "+
+			"how many labels, would reach it; 0 for none")
+	fl.BoolVar(&f.abstain, "abstain", false, "consider "+choose.CheckNames()+
+		" too, whose labels may be abstentions")
+	problem.RegisterRecords(c, &f.records)
+	f.optimal.Gap = choose.DefaultGap
+	f.optimal.RegisterWithin(c)
+	f.read.register(c)
+	f.problem.RegisterCache(c)
+	f.problem.RegisterTimeout(c, "give up solving after this time, such as 90s (default none)")
+	return c
+}
+
+func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
+	if err := f.prepare(c, files); err != nil {
+		return err
+	}
+	r := plan.Request{
+		Teachers:   accountant.Cost{Epsilon: f.problem.Epsilon, Delta: f.problem.TeacherDelta},
+		Neighbours: f.mechanism.Relation,
+		Budget:     f.budget, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain,
+	}
+	r.Randomness = problem.RandomnessOf(f.teachers)
+	if err := f.votes(c, a, files, &r); err != nil {
+		return err
+	}
+	var err error
+	if r.Affected, _, err = f.problem.Reach(c, r.K); err != nil {
+		return err
+	}
+	var unsaved error
+	solveNoise, solvePlurality := f.problem.Solvers(a, &f.optimal, &unsaved)
+	// Labels are for use, so γ is optimal for agreement.
+	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
+		o, err := choose.Noise{Objective: choose.Agreement,
+			PriorMean: cli.WhenGiven(c, "prior-mean", &f.problem.PriorMean)}.Complete(ctx, p.K, nil)
+		if err != nil {
+			return nil, err
+		}
+		return solveNoise(ctx, p, o)
+	}
+	r.SolveWithin, r.SolvePlurality = f.optimal.Within, solvePlurality
+	// The time is for all that is solved, and so for the plan.
+	ctx, cancel := f.problem.Limit(c.Context())
+	defer cancel()
+	c.SetContext(ctx)
+	bar := cli.NewProgress(a)
+	r.Progress = bar.Count("planning", "mechanisms")
+	p, err := plan.New(ctx, r)
+	bar.Stop()
+	var infeasible *plan.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return release.UsageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
+			"together: %w", err)}
+	case err != nil:
+		return f.problem.Late("solve", err)
+	}
+	o, err := f.outcome(c, r, p, files)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.DeliverJSON("", o.report)
+	} else {
+		err = a.Print(o.render)
+	}
+	if err != nil {
+		return err
+	}
+	return unsaved
+}
+
+// prepare checks the flags.
+func (f *planFlags) prepare(c *cobra.Command, files []string) error {
+	if err := f.read.prepare(c); err != nil {
+		return err
+	}
+	// What serves more than two classes presumes nothing of the teachers, unless something is said of
+	// them.
+	if len(f.read.options.Classes) > 2 && !slices.ContainsFunc([]string{"eps", "teacher-delta",
+		"teachers"}, c.Flags().Changed) {
+		if err := c.Flags().Set("eps", "inf"); err != nil {
+			return err
+		}
+	}
+	needed := []string{"budget-eps", "budget-delta", "eps"}
+	if !math.IsInf(f.problem.Epsilon, 1) {
+		needed = append(needed, "teacher-delta", "teachers")
+	} else if f.teachers != "" {
+		return cli.Usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: "+
+			"leave it out", f.teachers)
+	}
+	if len(files) == 0 {
+		needed = append(needed, "K", "queries")
+	}
+	if err := cli.Require(c, needed...); err != nil {
+		return err
+	}
+	if err := f.mechanism.PrepareRelation(); err != nil {
+		return err
+	}
+	if err := release.CheckRecords(f.records); err != nil {
+		return err
+	}
+	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(f.optimal.Within))
+}
+
+// votes says over which votes agreement is expected.
+func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string, r *plan.Request) (err error) {
+	if len(files) == 0 {
+		r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+		if r.Classes > 2 && !c.Flags().Changed("prior-mean") {
+			r.Votes, err = plan.Uneven(r.K, r.Classes, plurality.DefaultConcentration)
+		} else {
+			r.Votes, err = plan.Prior(r.K, r.Classes, f.problem.PriorMean)
+		}
+		return err
+	}
+	ctx := c.Context()
+	v, err := f.read.open(ctx, a.In, files)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	r.K, r.Classes = v.K(), len(v.Classes())
+	if r.Votes, err = plan.NewSample(r.K, r.Classes); err != nil {
+		return err
+	}
+	bar := cli.NewProgress(a)
+	defer bar.Stop()
+	show := bar.Rows("reading")
+	queries := 0
+	for b, err := range v.Batches() {
+		if err != nil {
+			return release.Unreadable(ctx, err)
+		}
+		if b.Missing != nil {
+			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
+			return release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not take: " +
+				"leave the FILEs out")}
+		}
+		for i := range b.Len() {
+			if err := r.Votes.Add(b.Row(i)); err != nil {
+				return err
+			}
+		}
+		queries += b.Len()
+		b.Release()
+		show(v.Progress())
+	}
+	f.sampled = queries
+	if r.Queries == 0 {
+		r.Queries = queries
+	}
+	return nil
+}
+
+// command is the aggregate command of a choice, as arguments.
+func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
+	files []string) []string {
+	if len(files) == 0 || f.sampled != r.Queries {
+		files = []string{placeholder}
+	}
+	args := append([]string{"darrm", "aggregate"}, files...)
+	add := func(name, value string) { args = append(args, "--"+name, value) }
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	// What was said of the files holds for aggregate too.
+	reading := &cobra.Command{}
+	new(readFlags).register(reading)
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if reading.Flags().Lookup(flag.Name) != nil {
+			add(flag.Name, flag.Value.String())
+		}
+	})
+	p := choice.Mechanism.Problem()
+	private := !math.IsInf(p.Epsilon, 1)
+	if choice.Name == ensemble.OptimalNoise {
+		add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
+		if private {
+			add("teacher-delta", number(p.TeacherDelta))
+			add("teachers", f.teachers)
+			add("m", number(p.M))
+		}
+		add("objective", choose.Agreement)
+		if c.Flags().Changed("prior-mean") {
+			add("prior-mean", number(f.problem.PriorMean))
+		}
+	} else {
+		add("mechanism", choice.Name)
+	}
+	switch o := choice.Objective; {
+	case choice.Mechanism.Table() == nil:
+	case o.Concentration != 0:
+		add("concentration", number(o.Concentration))
+	default:
+		add("accuracy", number(o.Accuracy))
+	}
+	if p.TotalEpsilon != 0 {
+		add("total-eps", number(p.TotalEpsilon))
+	}
+	if p.Delta != 0 || private {
+		add("delta", number(p.Delta))
+	}
+	add("affected", strconv.Itoa(p.Affected))
+	if c.Flags().Changed("neighbours") {
+		add("neighbours", f.mechanism.Neighbours)
+	}
+	if !choice.Frozen {
+		add("slack", number(choice.Slack))
+	}
+	if c.Flags().Changed("records") {
+		add("records", strconv.Itoa(f.records))
+	}
+	add("out", "labels.csv")
+	return args
+}
+
+// placeholder stands for votes that are not there yet.
+const placeholder = "votes.csv"
+
+// shellWords are arguments as a shell reads them.
+func shellWords(args []string) []string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = arg
+		if arg == "" || strings.ContainsFunc(arg, func(c rune) bool {
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+				strings.ContainsRune("-_./,+=:%@", c))
+		}) {
+			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return words
+}
+
+// outcome is a plan as it is shown.
+type outcome struct {
+	r        plan.Request
+	p        *plan.Plan
+	report   *plan.Report
+	commands [][]string // of the choices
+}
+
+func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
+	files []string) (*outcome, error) {
+	for i, x := range p.Refused {
+		p.Refused[i].Err = cli.NameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
+	}
+	o := &outcome{r: r, p: p, report: plan.NewReport(r, p, plan.ReportOptions{
+		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.records,
+		Name: func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
+	})}
+	if len(files) == 0 || f.sampled != r.Queries { // the files are not what is to be answered
+		o.report.Notes = append(o.report.Notes, placeholder+" stands for the votes to answer.")
+	}
+	for i, choice := range p.Choices {
+		// What aggregate charges is worked out by the release itself, and must be the same.
+		if err := choose.CheckPlanned(choice, r.Queries); err != nil {
+			return nil, err
+		}
+		args := f.command(c, r, choice, files)
+		o.commands = append(o.commands, args)
+		o.report.Choices[i].Command, o.report.Choices[i].Args = strings.Join(shellWords(args), " "), args
+	}
+	return o, nil
+}
+
+func agreement(a plan.Agreement) string {
+	if a.StandardError > 0 {
+		return fmt.Sprintf("%.1f ± %.1f %%", 100*a.Expected, 100*a.StandardError)
+	}
+	return cli.Percent(a.Expected)
+}
+
+func (o *outcome) render(w *terminal.Page) error {
+	r, best := o.r, o.p.Choices[0]
+	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
+	promise := "promise nothing themselves"
+	if o.report.PerTeacher != nil {
+		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers,
+			r.Teachers.Epsilon, r.Teachers.Delta)
+	}
+	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K,
+		promise, r.Affected, r.Neighbours))
+	w.Fact("use:", best.Title())
+	w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
+	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
+	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v",
+		r.Votes.Mean())
+	switch {
+	case r.Votes.FromVotes():
+		from = "on these votes (NOT PRIVATE)"
+	case r.Votes.Concentration() != 0:
+		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
+			r.Votes.Concentration())
+	}
+	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
+		agreement(best.Agreement), from, cli.Percent(r.Votes.Guess()), problem.AgreementRule))
+	for _, n := range o.report.Notes {
+		w.Fact("note:", n)
+	}
+	for _, n := range o.report.Warnings {
+		w.Fact("WARNING:", n)
+	}
+	w.Printf("\nWhat fits the budget, the best first:\n\n")
+	var rows [][]string
+	for _, c := range o.p.Choices {
+		per := c.Mechanism.PerAnswer()
+		rows = append(rows, []string{c.Title(), num.Outward(per.Epsilon, 4, true),
+			num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true),
+			num.Outward(c.Total.Delta, 3, true)})
+	}
+	if err := w.Table(terminal.Table{Header: []string{"mechanism", "ε of one label", "δ of one label",
+		"agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
+		return err
+	}
+	for _, x := range o.p.Refused {
+		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, x.Err))
+	}
+	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Queries)
+	rows = nil
+	for _, b := range best.Bounds.Bounds {
+		holds := "holds"
+		if !b.Holds {
+			holds = "does not hold"
+		}
+		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of),
+			num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
+	}
+	if err := w.Table(terminal.Table{Header: []string{"bound", "composed", "ε", "δ", ""},
+		Rows: rows}); err != nil {
+		return err
+	}
+	w.Printf("\nRun:\n\n%s\n", strings.Join(shellLines(o.commands[0], w.Width), " \\\n"))
+	return nil
+}
+
+// shellLines breaks a command into lines of at most width columns, where its words allow it. A
+// flag stays beside its value.
+func shellLines(args []string, width int) (lines []string) {
+	line := "  darrm"
+	words := shellWords(args[1:])
+	for i := 0; i < len(words); i++ {
+		unit := words[i]
+		if strings.HasPrefix(unit, "--") {
+			i++
+			unit += " " + words[i]
+		}
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(unit)+len(` \`) > width {
+			lines, line = append(lines, line), "   "
+		}
+		line += " " + unit
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,119 @@
+package label
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
+)
+
+// readFlags say how votes stand in files.
+type readFlags struct {
+	format, compression, layout, header, missing string
+	classes, voteColumns                         string
+	numClasses                                   int // instead of names
+	options                                      votes.Options
+}
+
+func (f *readFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.format, "format", "auto", anyOf(votes.FormatNames()[1:]...)+
+		"; auto goes by the name")
+	cli.OneOf(c, "format", votes.FormatNames()...)
+	fl.StringVar(&f.compression, "compression", "auto",
+		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)")
+	cli.OneOf(c, "compression", votes.CompressionNames()...)
+	fl.StringVar(&f.layout, "layout", "default",
+		"\"wide\": a column of votes per teacher; \"counts\": a column of counts per class; "+
+			"\"teachers\": a row of votes per teacher. Arrays (.npy, .npz) have no default, the "+
+			"rest is wide")
+	cli.OneOf(c, "layout", votes.LayoutNames()...)
+	fl.StringVar(&f.header, "header", "auto",
+		"whether the first row names the columns: \"auto\", \"yes\" or \"no\"")
+	cli.OneOf(c, "header", votes.HeaderModeNames()...)
+	fl.StringVar(&f.options.IDColumn, "id-column", "",
+		"name or position of the column of query ids, \"-\" for none")
+	fl.StringVar(&f.options.LabelColumn, "label-column", "",
+		"name or position of the column of true labels, \"-\" for none")
+	fl.StringVar(&f.voteColumns, "vote-columns", "",
+		"names or positions of the columns of votes in the teachers' order (counts: in the classes' "+
+			"order), separated by commas; others are not read. Needed where neither their names (t1,t2,…) "+
+			"nor --K say which they are")
+	fl.StringVar(&f.options.VotesColumn, "votes-column", "",
+		"in JSON Lines the key of a list of all votes; in .npz the array of votes")
+	f.registerVotes(c, "number of teachers: as many columns, besides id and label, are votes "+
+		"(default: what the table or the file says)")
+}
+
+// registerVotes registers what votes are, wherever they stand.
+func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
+	fl := c.Flags()
+	fl.StringVar(&f.classes, "classes", "0,1",
+		"what a vote can be, in order, separated by commas; from the task, never from the votes")
+	fl.IntVar(&f.numClasses, "num-classes", 2,
+		"number of classes, instead of --classes, where their names are the numbers from 0")
+	fl.StringVar(&f.missing, "missing", "error",
+		"a missing vote is an \"error\", or becomes a fair \"coin\" over the classes: private if "+
+			"silence is part of the teacher's (ε,Δ) or depends on no data")
+	cli.OneOf(c, "missing", votes.MissingPolicyNames()...)
+	fl.IntVar(&f.options.K, "K", 0, usageK)
+}
+
+// prepare checks the flags.
+func (f *readFlags) prepare(c *cobra.Command) error {
+	if err := f.prepareVotes(c); err != nil {
+		return err
+	}
+	o := &f.options
+	var errs [5]error
+	o.Format, errs[0] = votes.ParseFormat(f.format)
+	o.Compression, errs[1] = votes.ParseCompression(f.compression)
+	o.Layout, errs[2] = votes.ParseLayout(f.layout)
+	o.Header, errs[3] = votes.ParseHeaderMode(f.header)
+	o.VoteColumns, errs[4] = votes.ParseColumns(f.voteColumns)
+	for _, err := range errs {
+		if err != nil {
+			return release.UsageError{Err: err}
+		}
+	}
+	return nil
+}
+
+// prepareVotes checks what is said of votes, wherever they stand.
+func (f *readFlags) prepareVotes(c *cobra.Command) error {
+	o := &f.options
+	if c.Flags().Changed("num-classes") {
+		if c.Flags().Changed("classes") {
+			return cli.Usagef("--num-classes and --classes exclude each other: the names tell their number")
+		}
+		if err := check.Classes(f.numClasses); err != nil {
+			return release.UsageError{Err: fmt.Errorf("--num-classes: %w", err)}
+		}
+		f.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
+	}
+	var errs [2]error
+	o.Missing, errs[0] = votes.ParseMissingPolicy(f.missing)
+	o.Classes, errs[1] = votes.ParseClasses(f.classes)
+	for _, err := range errs {
+		if err != nil {
+			return release.UsageError{Err: err}
+		}
+	}
+	return nil
+}
+
+// open opens the files as one stream.
+func (f *readFlags) open(ctx context.Context, stdin io.Reader,
+	paths []string) (*votes.Reader, error) {
+	o := f.options
+	o.Stdin = stdin
+	r, err := votes.Open(ctx, o, paths...)
+	return r, release.Unreadable(ctx, err)
+}

@@ -1,0 +1,153 @@
+package label
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/release"
+)
+
+// report prints a description of the release and its cost on stderr.
+func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
+	if simulated {
+		a.Say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
+	}
+	by := ""
+	if g.Noise == nil {
+		by = " by " + g.Mechanism().Title()
+	}
+	a.Say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
+	reportOptimum(a, g)
+	reportPromise(a, s)
+}
+
+// reportOptimum prints the objective of the optimal plurality, or why another mechanism was used.
+func reportOptimum(a *cli.App, g choose.Choice) {
+	if g.Instead != nil {
+		a.Fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback,
+			g.Instead))
+	}
+	if t := g.Optimum; t != nil {
+		worth := "agreement"
+		if t.Problem().Abstain {
+			worth = fmt.Sprintf("agreement, with %v for each abstention,", t.Objective.AbstainValue)
+		}
+		a.Fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible",
+			problem.PriorText(t.Objective), worth, cli.Percent(t.Value), num.Outward(t.Gap, 2, true)))
+	}
+}
+
+// reportPromise prints the release's input, assumptions and guarantees.
+func reportPromise(a *cli.App, s *release.Summary) {
+	for _, fact := range s.Facts() {
+		a.Fact(fact.Title, fact.Text)
+	}
+}
+
+// releaseFields are the JSON fields that a dry run and a release share.
+type releaseFields struct {
+	Mechanism    string                 `json:"mechanism"`
+	K            int                    `json:"k"`
+	Affected     int                    `json:"affected"`
+	TeachersFrom release.Source         `json:"teachers_from"`
+	Columns      string                 `json:"columns"`
+	Queries      int                    `json:"queries"`
+	Slack        float64                `json:"slack"`
+	PerLabel     accountant.Cost        `json:"per_label"`
+	AllFrozen    *accountant.Cost       `json:"all_labels_frozen_teachers"`
+	AllFresh     accountant.Cost        `json:"all_labels_fresh_teachers"`
+	Again        *accountant.Cost       `json:"same_votes_again"`
+	PaidBy       string                 `json:"paid_by,omitempty"`
+	Warnings     []string               `json:"warnings,omitempty"`
+	Optimal      *problem.OptimalFields `json:"optimal,omitempty"` // of the optimal plurality
+	Instead      string                 `json:"instead_of_optimal,omitempty"`
+}
+
+func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
+	f := releaseFields{
+		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
+		Columns: s.Columns.String(),
+		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
+		PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: problem.OptimalFieldsOf(g.Optimum),
+	}
+	if g.Instead != nil {
+		f.Instead = g.Instead.Error()
+	}
+	if s.Totals.Frozen != nil {
+		f.AllFrozen, f.Again = &s.Totals.Frozen.Cost, &s.Totals.Again.Cost
+	}
+	return f
+}
+
+// quote prints the cost of the release, and the charge to the ledger.
+func quote(a *cli.App, q *release.Quote, g choose.Choice) error {
+	out := struct {
+		DryRun bool `json:"dry_run"`
+		releaseFields
+		Charge    *release.Amount `json:"charge,omitempty"`
+		Remaining *release.Amount `json:"remaining,omitempty"`
+	}{DryRun: true, releaseFields: fieldsOf(&q.Summary, g)}
+	if q.Charge != nil {
+		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
+		out.Charge, out.Remaining = &paid, &left
+	}
+	if a.JSON {
+		return a.DeliverJSON("", out)
+	}
+	reportOptimum(a, g)
+	reportPromise(a, &q.Summary)
+	return a.Print(func(w *terminal.Page) error {
+		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"},
+			Rows: q.Rows()})
+	})
+}
+
+// jsonAnswer is the answer to a query: the number of a class.
+type jsonAnswer struct {
+	query string
+	class int
+}
+
+// encodeAnswers writes the answers as one JSON document with their price.
+func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []jsonAnswer,
+	simulated bool) error {
+	type label struct {
+		Query string          `json:"query"`
+		Label json.RawMessage `json:"label"`
+	}
+	out := struct {
+		Private bool `json:"private"`
+		releaseFields
+		Labels    []label `json:"labels,omitempty"`
+		Simulated []label `json:"simulated_labels,omitempty"`
+	}{Private: !simulated, releaseFields: fieldsOf(s, g)}
+	labels := make([]label, len(answers))
+	for i, a := range answers {
+		if a.class == ensemble.Abstained {
+			a.class = len(s.Classes) - 1
+		}
+		labels[i] = label{a.query, jsonClass(s.Classes[a.class])}
+	}
+	if out.Labels = labels; simulated {
+		out.Labels, out.Simulated = nil, labels
+	}
+	return cli.EncodeJSON(w, out)
+}
+
+// jsonClass is a class as a JSON value: an integer where its name is one.
+func jsonClass(name string) json.RawMessage {
+	if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
+		return json.RawMessage(name)
+	}
+	b, _ := json.Marshal(name) // a string always marshals
+	return b
+}

@@ -1,0 +1,102 @@
+package label
+
+import (
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/votes"
+)
+
+// scores counts the votes at hand, to evaluate mechanisms on them. The scores are not private.
+type scores struct {
+	ballots       *ensemble.Ballots
+	truths, right int // queries with a true label, and those whose drawn label is it
+}
+
+func newScores(k, classes int) (*scores, error) {
+	b, err := ensemble.NewBallots(k, classes)
+	return &scores{ballots: b}, err
+}
+
+func (s *scores) add(b *votes.Batch, answers []int) error {
+	for i := range b.Len() {
+		truth := ensemble.NoTruth
+		if b.Labels != nil && b.Labels[i] >= 0 {
+			truth = b.Labels[i]
+			s.truths++
+			if answers != nil && answers[i] == truth {
+				s.right++
+			}
+		}
+		if err := s.ballots.Add(b.Row(i), truth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scoreRow(title string, s ensemble.Score) []string {
+	right := "-"
+	if s.Labels > 0 {
+		right = cli.Percent(s.Accuracy)
+	}
+	return []string{title, cli.Percent(s.Agreement), right}
+}
+
+// report shows on stderr how the mechanism of a release does, beside the baselines.
+func (s *scores) report(a *cli.App, g choose.Choice) error {
+	if a.Quiet {
+		return nil
+	}
+	rows := [][]string{scoreRow("plain majority (not private)", s.ballots.Plain())}
+	own, err := g.Mechanism().Evaluate(s.ballots)
+	if err != nil {
+		return err
+	}
+	title := g.Mechanism().Title()
+	if g.Noise != nil {
+		title = "optimal γ"
+	}
+	rows = append(rows, scoreRow(title, own))
+	if g.Noise != nil {
+		for _, b := range g.Noise.Baselines {
+			baseline, err := ensemble.Baseline(b, g.Mechanism().Setting().Neighbours)
+			if err != nil {
+				return err
+			}
+			score, err := baseline.Evaluate(s.ballots)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, scoreRow(b.Title, score))
+		}
+	}
+	if g.Optimum != nil {
+		p := g.Optimum.Problem()
+		flip, err := ensemble.PermuteAndFlip(g.Mechanism().Setting(), p.Epsilon)
+		if err != nil {
+			return err
+		}
+		score, err := flip.Evaluate(s.ballots)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, scoreRow(flip.Title(), score))
+	}
+	a.Say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels; to be " +
+		"like the majority, " + problem.AgreementRule)
+	if err := a.Talk().Table(terminal.Table{Header: []string{"mechanism, over its noise",
+		"like the majority", "right"}, Rows: rows}); err != nil {
+		return err
+	}
+	if s.truths > 0 {
+		a.Say("the labels just drawn: %s right (%d of %d)", cli.Percent(float64(s.right)/float64(s.truths)),
+			s.right, s.truths)
+	}
+	return nil
+}
+
+// notPrivate warns that what follows was computed from raw votes.
+const notPrivate = "NOT PRIVATE, for your eyes only: computed from the raw votes"

@@ -1,0 +1,333 @@
+package label
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/serve"
+	"github.com/darrm/darrm/serve/openapi"
+	"github.com/darrm/darrm/serve/page"
+)
+
+// serveFlags are the flags of serve beyond the mechanism's. Each is a key of --config too.
+type serveFlags struct {
+	answerFlags
+	serve.Address
+	serve.Limits
+	config, key string
+	newKey      bool
+	headFile    string
+}
+
+// newKeyFlag states what is meant once: in a file it would be stated for ever.
+const newKeyFlag = "new-key"
+
+func NewServe(a *cli.App) *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer queries over HTTP, each paid for before it is answered",
+		Long: `Answer queries one at a time over HTTP. POST /v1/answers takes the votes of the teachers
+on one query and gives one private label. The ledger is charged before the label is drawn, and
+what the budget does not allow is refused. The same request id with the same votes and replay_key,
+at least 128 random bits that the asker makes and keeps, has the same answer for ever, free of
+charge, from every server of the ledger; all else under the id is refused. Without a replay_key a
+request is answered once.
+
+The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table, which is
+best: a server that solves may come to another optimum after an upgrade, and then repeats no
+answer of before. A table for private teachers is not taken at its word: --eps, --teacher-delta and
+--affected (or --data) state them too. The log, the page and /v1/mechanism repeat what was stated.
+Fresh teachers pay for every answer, frozen ones once for their training.
+
+The server listens on a Unix socket of mode 0660: whoever may open it may ask. Over TCP
+(--listen tcp:HOST:PORT) it needs --tls-cert and --tls-key, and clients with tokens or
+certificates, which stand in --config:
+
+  ledger = "patients.ledger"
+  key = "service.key"
+  table = "table.json"
+  eps = 0.1                 # the teachers' promise, as in the table
+  teacher-delta = 1e-5
+  affected = 1
+  teachers = "fresh"
+
+  [[client]]
+  name = "ward-3"
+  token_sha256 = ["…"]      # darrm serve token; several to rotate
+  epsilon = 2.0             # its share of the budget; left out: all of it
+  delta = 1e-6
+  rate = 5                  # answers a second; left out: no limit
+  may = ["answer", "look"]
+
+--head-file keeps the ledger's newest head, once a second and at the end. A server that starts on a
+ledger without it refuses: an older copy was put back, and what was spent since would be spent
+again. It cannot see what was charged within a second before a kill, and nothing at all where ledger
+and file are put back together.
+
+Every flag is a key of the file by its own name; a flag on the command line comes first. SIGHUP
+reads the clients and the certificates anew. SIGTERM and Ctrl-C finish what is being answered and stop.
+
+--key is the secret file from which all noise comes. It is made where there is none; keep it as
+long as the ledger, and give it to all servers of the ledger and to nobody else. Beside a ledger
+with answers of the same mechanism no other key is taken, and none is made. --new-key states that
+another one is meant, where the key is lost or somebody has seen it. Then no earlier answer can be
+given again, its request id is refused for ever, and what was charged and not seen is lost. Stop
+all servers first; each start needs --new-key until the first answer.
+
+Logs go to stderr and have no votes and no labels.`,
+		Example: `  darrm serve --ledger patients.ledger --key service.key --table table.json --listen unix:serve.sock \
+    --eps 0.1 --teacher-delta 1e-5 --affected 1 --teachers fresh
+  darrm serve --config serve.toml
+  openssl rand -hex 16 > r1.key
+  curl --unix-socket serve.sock http://darrm/v1/answers --json '{"request_id": "r1", "replay_key": "'$(cat r1.key)'", "votes": [0, 1, 1]}'`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
+	}
+	f.register(c)
+	f.read.registerVotes(c, "number of teachers (default: what the table says)")
+	f.charge.registerPayer(c)
+	fl := c.Flags()
+	fl.StringVar(&f.config, "config", "", "read flags, and the clients, from this TOML file")
+	cli.TakesFile(c, "config", "toml")
+	fl.StringVar(&f.key, "key", "", "file of the SECRET service key, made where there is none")
+	cli.TakesFile(c, "key")
+	fl.BoolVar(&f.newKey, newKeyFlag, false,
+		"take another key than the one that the ledger's answers came from, which can then not be "+
+			"given again; not a key of --config")
+	fl.StringVar(&f.headFile, "head-file", "",
+		"keep the ledger's newest head in this file, best on another disk; a ledger that does not "+
+			"contain it is an older copy, and is refused")
+	cli.TakesFile(c, "head-file")
+	fl.StringVar(&f.Listen, "listen", serve.DefaultListen,
+		"where to listen: unix:PATH, or tcp:HOST:PORT")
+	fl.StringVar(&f.Cert, "tls-cert", "", "tcp: file of the server's certificate, as PEM")
+	cli.TakesFile(c, "tls-cert")
+	fl.StringVar(&f.Key, "tls-key", "", "tcp: file of the certificate's key, as PEM")
+	cli.TakesFile(c, "tls-key")
+	fl.StringVar(&f.ClientCA, "client-ca", "",
+		"tcp: file of the certificates, as PEM, that sign those of clients")
+	cli.TakesFile(c, "client-ca")
+	fl.Int64Var(&f.Body, "max-body", serve.DefaultBody, "most bytes of one request")
+	fl.IntVar(&f.Batch, "max-batch", serve.DefaultBatch, "most queries of one request")
+	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce,
+		"most requests that are worked on at once, half of them of one client; others wait")
+	fl.IntVar(&f.Connections, "max-connections", serve.DefaultConnections,
+		"most connections that are open at once; others wait")
+	fl.IntVar(&f.PerAddress, "max-per-address", serve.DefaultPerAddress,
+		"tcp: most connections from one IPv4 address or IPv6 /64; others are closed")
+	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout,
+		"longest that a request may wait and take")
+	c.AddCommand(newServeToken(a))
+	return c
+}
+
+func newServeToken(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "token",
+		Short: "Make a token for a client, and its hash for the configuration",
+		Long: `Make a token of 256 random bits. The client sends it as "Authorization: Bearer TOKEN". The
+server's configuration gets token_sha256 only, of which nobody finds the token. Neither is kept.
+To change a token, put the hash of the new one beside the old one, send SIGHUP, give the client
+the new token, and then take the old hash out.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			token, hash := serve.NewToken()
+			if a.JSON {
+				return a.DeliverJSON("", map[string]string{"token": token, "token_sha256": hash})
+			}
+			return a.Print(func(w *terminal.Page) error {
+				w.Printf("token           %s\ntoken_sha256 = [%q]\n", token, hash)
+				return nil
+			})
+		},
+	}
+}
+
+func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
+	config := &serve.Config{}
+	if f.config != "" {
+		var err error
+		if config, err = serve.ReadConfig(c.Context(), f.config); err != nil {
+			return err
+		}
+		if err := setFlags(c, config.Settings); err != nil {
+			return release.InputError{Err: fmt.Errorf("%s: %w", f.config, err)}
+		}
+	}
+	options, unsaved, err := f.service(c, a)
+	if err != nil {
+		return err
+	}
+	if unsaved != nil {
+		a.Say("darrm: %v", unsaved)
+	}
+	options.Clients, options.Log = config.Clients, logger(a)
+	server, err := serve.New(options)
+	if err != nil {
+		return release.UsageError{Err: err}
+	}
+	l, err := server.Listen(c.Context(), f.Address)
+	if err != nil {
+		return err
+	}
+	if f.config != "" {
+		defer reload(c.Context(), options.Log, f.config, server)()
+	}
+	if err := f.started(a, l); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	a.Allow(serve.Grace)
+	a.Finishing("the requests that are being answered")
+	return server.Serve(c.Context(), l)
+}
+
+// started tells programs where the server listens.
+func (f *serveFlags) started(a *cli.App, l net.Listener) error {
+	if !a.JSON {
+		return nil
+	}
+	listen := f.Listen
+	if strings.HasPrefix(listen, "tcp:") {
+		listen = "tcp:" + l.Addr().String() // with the port that the system chose
+	}
+	return a.DeliverJSON("", map[string]string{"listen": listen})
+}
+
+// service returns the options of the service that the flags describe.
+func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, unsaved, err error) {
+	if err := f.read.prepareVotes(c); err != nil {
+		return o, nil, err
+	}
+	if err := f.prepare(c, a, true); err != nil {
+		return o, nil, err
+	}
+	f.charge.settle(c)
+	g, err := f.choose(c, f.read.options.K, len(f.read.options.Classes))
+	if err != nil {
+		return o, nil, err
+	}
+	if table := (problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum}}); g.Noise != nil ||
+		g.Optimum != nil {
+		var b bytes.Buffer
+		if err := table.Encode(&b); err != nil {
+			return o, nil, err
+		}
+		o.Table = json.RawMessage(b.Bytes())
+	}
+	o.Classes, o.Limits = f.read.options.Classes, f.Limits
+	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{
+		Plan: g.Plan, Stated: f.chooser.Stated(), Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey,
+		HeadFile: f.headFile, Missing: f.read.options.Missing,
+	}); err != nil {
+		return o, f.unsaved, err
+	}
+	_, said, _ := o.Online.Stated()
+	p, err := page.New(page.Service{
+		Plan: g.Plan, Teachers: o.Online.Teachers(), Stated: said, Classes: o.Classes,
+	})
+	if err != nil {
+		return o, f.unsaved, err
+	}
+	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
+	return o, f.unsaved, nil
+}
+
+// setFlags gives flags the values of a configuration, unless the command line has them.
+func setFlags(c *cobra.Command, settings map[string]any) error {
+	for name, value := range settings {
+		flag := c.Flags().Lookup(name)
+		if name == newKeyFlag {
+			return fmt.Errorf("%s must be given on the command line, as --%s: a file would state it at "+
+				"every start", name, name)
+		}
+		if flag == nil || name == "config" || name == "help" {
+			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name,
+				c.CommandPath(), cli.SuggestFlag(c, name))
+		}
+		if flag.Changed {
+			continue
+		}
+		var invalid *pflag.InvalidValueError
+		switch err := c.Flags().Set(name, settingText(value)); {
+		case errors.As(err, &invalid):
+			return cli.ValueError(invalid)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// settingText is a value of a configuration as it would stand on the command line.
+func settingText(value any) string {
+	switch v := value.(type) {
+	case float64:
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "+")
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, settingText(item))
+		}
+		return strings.Join(items, ",")
+	}
+	return fmt.Sprint(value)
+}
+
+// reload reads the clients and the certificates anew at every SIGHUP, until it is ended.
+func reload(ctx context.Context, log *slog.Logger, path string, server *serve.Server) (end func()) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-hup:
+			}
+			config, err := serve.ReadConfig(ctx, path)
+			if err == nil {
+				err = server.Reload(ctx, config.Clients)
+			}
+			if err != nil {
+				log.Error("clients and certificates stay as they were", "cause", err.Error())
+				continue
+			}
+			log.Info("clients and certificates read anew", "clients", len(config.Clients))
+		}
+	}()
+	return func() {
+		signal.Stop(hup)
+		close(done)
+	}
+}
+
+// logger writes to stderr: lines of JSON where JSON is asked for, only errors where quiet is.
+func logger(a *cli.App) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.Quiet {
+		o.Level = slog.LevelError
+	}
+	if a.JSON {
+		return slog.New(slog.NewJSONHandler(a.Err, o))
+	}
+	return slog.New(slog.NewTextHandler(a.Err, o))
+}

@@ -1,0 +1,202 @@
+package mechanisms
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/picture"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/release"
+)
+
+// accountFlags are the flags of account.
+type accountFlags struct {
+	problem.Flags
+	mechanism problem.MechanismFlags
+	classes   int
+	k         int
+	queries   *cli.List[int]
+	teachers  string
+	slack     float64
+	records   int
+	plot      string
+	table     string
+}
+
+// NewAccount makes the command that prices answers; train prices trainings and comes with them.
+func NewAccount(a *cli.App, train *cobra.Command) *cobra.Command {
+	f := accountFlags{queries: cli.NewList("1,10,100,1000,10000", cli.IntList(func(q int) error {
+		return check.Whole("queries", q, 1, accountant.MaxOptimalCount)
+	}))}
+	c := &cobra.Command{
+		Use:   "account --K teachers --m allowance --eps ε --teacher-delta Δ | --table FILE",
+		Short: "Tell what a plan costs before it is run",
+		Long: `Tell what Q answers cost together, before any is released: every bound that applies,
+side by side, for each number of queries in --queries.
+
+Two things decide what the total is, and both must be right for it to hold:
+
+  --teachers  "fresh": every vote is a new run of a private mechanism. The answers
+              compose, and the total grows with Q. "frozen": the teachers were trained
+              once and vote ever after. Their answers share the randomness of the
+              training and do not compose; all of them are post-processing of the
+              training, whose cost is the total for any Q.
+  --affected  how many teachers one person's record reaches (or --data).
+
+Without --teachers both totals are shown. For teachers that promise nothing (--eps
+inf) the noise is the mechanism's own, fresh in every answer.
+
+The columns are bounds of the smallest ε at the same δ: "basic" adds ε up, "general"
+is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
+"optimal" their exact Theorem 3.3, "pld" a privacy loss distribution; noisy counts
+(--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
+the answers are functions. All hold at once; every figure is rounded up.
+
+With --table the answers are those of a solved table, which says all else, and cost what
+aggregate charges for them: many answers of the optimal plurality may cost less than its
+ε alone lets be known, which is what --mechanism optimal tells without solving.
+
+No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
+data-dependent bound) is computed from private votes: darrm compare shows it.
+
+--plot draws ε against Q, as SVG or PNG by the name of the file.`,
+		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
+  darrm account --K 11 --m 1 --eps 0.1 --teacher-delta 0 --teachers frozen --data disjoint
+  darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg
+  darrm account --table table.json --queries 100,1000 --slack 1e-6
+  darrm account --K 50 --num-classes 4 --total-eps 0.1 --data disjoint --queries 2000 --slack 1e-6`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
+	}
+	fl := c.Flags()
+	fl.IntVar(&f.k, "K", 0, "number of teachers")
+	f.RegisterPromise(c, 0, 0)
+	f.mechanism.Register(c)
+	fl.IntVar(&f.classes, "num-classes", 2, "number of classes")
+	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated by commas")
+	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
+	cli.OneOf(c, "teachers", problem.TeacherNames...)
+	problem.RegisterSlack(c, &f.slack)
+	problem.RegisterRecords(c, &f.records)
+	fl.StringVar(&f.table, "table", "",
+		"a table made by solve (\"-\" is stdin): what its answers cost")
+	cli.TakesFile(c, "table", "json")
+	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+
+		figure.Formats+")")
+	cli.TakesFile(c, "plot", cli.PictureFiles...)
+	c.AddCommand(train)
+	return c
+}
+
+func (f *accountFlags) run(c *cobra.Command, a *cli.App) error {
+	o, err := f.options(c, a)
+	if err != nil {
+		return err
+	}
+	bar := cli.NewProgress(a)
+	defer bar.Stop()
+	o.Progress = bar.Count("composing", "numbers of answers")
+	queries := slices.Compact(slices.Sorted(slices.Values(f.queries.Values)))
+	if o.Queries = queries; f.plot != "" {
+		o.Queries = ensemble.QueriesBetween(queries, plotPoints)
+	}
+	s, err := ensemble.NewStatement(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	bar.Stop()
+	if f.plot != "" {
+		sheet, err := statementPicture(s, o)
+		if err != nil {
+			return err
+		}
+		if err := picture.DeliverPlot(a, f.plot, sheet); err != nil {
+			return err
+		}
+	}
+	s = s.Only(queries)
+	if a.JSON {
+		return a.DeliverJSON("", s)
+	}
+	if err := a.Print(func(w *terminal.Page) error { return renderStatement(w, s, o) }); err != nil {
+		return err
+	}
+	for _, warning := range s.Warnings {
+		a.Fact("WARNING:", warning)
+	}
+	return nil
+}
+
+// options checks the flags and returns what one answer is, and what it costs.
+func (f *accountFlags) options(c *cobra.Command, a *cli.App) (o ensemble.StatementOptions, err error) {
+	o.Randomness = problem.RandomnessOf(f.teachers)
+	if err := release.CheckRecords(f.records); err != nil {
+		return o, err
+	}
+	if err := picture.CheckPlot(f.plot); err != nil {
+		return o, err
+	}
+	o.Records = f.records
+	if c.Flags().Changed("slack") {
+		o.Slack = &f.slack
+	}
+	if err := f.mechanism.PrepareRelation(); err != nil {
+		return o, err
+	}
+	r, err := f.Request(c, a, &problem.OptimalFlags{}, &f.mechanism, f.k)
+	if err := cmp.Or(err, r.CheckThreshold()); err != nil {
+		return o, err
+	}
+	if f.table != "" {
+		err := f.tableOptions(c, a, &o)
+		return o, err
+	}
+	r.K, r.Classes = f.k, f.classes
+	x, err := choose.Priced(c.Context(), r)
+	if err != nil {
+		return o, err
+	}
+	if o.Randomness != 0 && !x.Teachers {
+		return o, cli.Usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s "+
+			"is new in every answer", ensemble.OptimalNoise, x.Mechanism)
+	}
+	o.Problem, o.Answer, o.PerAnswer = x.Problem, x.Answer, x.PerAnswer
+	return o, nil
+}
+
+// toldByTable are the flags of what a table says.
+var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta", "affected",
+	"data", "num-classes", "mechanism"}
+
+// tableOptions are those of a table, whose answers may add up by more than their (ε, δ).
+func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App, o *ensemble.StatementOptions) error {
+	for _, name := range toldByTable {
+		if c.Flags().Changed(name) {
+			return cli.Usagef("--%s and --table exclude each other: the table says it", name)
+		}
+	}
+	table, err := f.ReadAnyTable(c, a, f.table)
+	if err != nil {
+		return err
+	}
+	p, err := table.Plan(f.mechanism.Relation)
+	if err != nil {
+		return err
+	}
+	if o.Randomness != 0 && promiseNothing(p.Mechanism().Problem()) {
+		return cli.Usagef("--teachers goes with tables of teachers that promise something: the noise of %s "+
+			"is new in every answer", f.table)
+	}
+	m := p.Mechanism()
+	o.Problem, o.Answer, o.PerAnswer = m.Problem(), m.Event(), m.PerAnswer()
+	return nil
+}

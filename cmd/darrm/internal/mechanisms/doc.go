@@ -1,0 +1,3 @@
+// Package mechanisms has the commands that find, price and check mechanisms: solve, verify, account
+// and sweep.
+package mechanisms

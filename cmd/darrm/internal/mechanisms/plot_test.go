@@ -1,0 +1,101 @@
+package mechanisms
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/sweep"
+)
+
+// The axis is the parameter with the most values, every other one that varies by itself tells
+// curves apart, and what follows from the others does not.
+func TestPlanSweepPicture(t *testing.T) {
+	for _, c := range []struct {
+		k        []int
+		m, eps   []float64
+		affected []int
+		x        string
+		curves   []string
+	}{
+		{[]int{11}, []float64{1, 2, 3}, []float64{0.1}, []int{sweep.All}, "m", []string{""}},
+		// t = K follows from K
+		{[]int{5, 7, 9}, []float64{1, 2}, []float64{0.1}, []int{sweep.All}, "K",
+			[]string{"m = 1", "m = 2"}},
+		{[]int{5, 11}, []float64{1, 2, 3}, []float64{0.1}, []int{1, sweep.All}, "m",
+			[]string{"K = 5, affected = 1", "K = 5, affected = 5", "K = 11, affected = 1",
+				"K = 11, affected = 11"}},
+		{[]int{11}, []float64{1, 2}, []float64{0.1, 0.2, 0.3}, []int{sweep.All}, "eps",
+			[]string{"m = 1", "m = 2"}},
+		{[]int{11}, []float64{1}, []float64{0.1}, []int{sweep.All}, "", nil},
+		// nine curves
+		{[]int{5, 6, 7, 8, 9, 10, 11, 12, 13}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []float64{0.1},
+			[]int{sweep.All}, "", nil},
+	} {
+		points, invalid, err := sweep.Grid{K: c.k, M: c.m, Epsilon: c.eps, TeacherDelta: []float64{1e-5},
+			Affected: c.affected}.Points(context.Background())
+		if err != nil || len(invalid) > 0 {
+			t.Fatal(err, invalid)
+		}
+		plan, err := planMajority(points)
+		if (err != nil) != (c.x == "") {
+			t.Errorf("K %v, m %v, affected %v: %v", c.k, c.m, c.affected, err)
+		}
+		if err == nil && (plan.x.name != c.x || !slices.Equal(plan.curves, c.curves)) {
+			t.Errorf("K %v, m %v, affected %v: %s against %q, want %s against %q", c.k, c.m, c.affected,
+				plan.x.name, plan.curves, c.x, c.curves)
+		}
+		if err != nil {
+			continue
+		}
+		// No curve has two errors at one place.
+		type place struct {
+			curve int
+			x     float64
+		}
+		seen := map[place]bool{}
+		for row, p := range points {
+			at := place{plan.rows[row], plan.x.of(p.Problem)}
+			if seen[at] {
+				t.Errorf("curve %q has two points at %g", plan.curves[at.curve], at.x)
+			}
+			seen[at] = true
+		}
+	}
+}
+
+// The picture of a sweep has a curve for the optimum and one for each baseline, or one for each
+// combination.
+func TestSweepPicture(t *testing.T) {
+	for _, c := range []struct {
+		k    []int
+		want []string
+	}{
+		{[]int{5}, []string{"optimal", "randomised response", "subsampling", "m, allowance"}},
+		{[]int{5, 7}, []string{"K = 5", "K = 7", "m, allowance"}},
+	} {
+		points, s, _ := testSweep(t, c.k, []float64{1, 2, 3}, []int{sweep.All}, 1, nil)
+		plan, err := planMajority(points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheet, err := s.picture(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := sheet.Encode(&b, "svg"); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range c.want {
+			if !strings.Contains(b.String(), ">"+text+"</text>") {
+				t.Errorf("K %v: the picture has no %q", c.k, text)
+			}
+		}
+		if strings.Contains(b.String(), "NaN") {
+			t.Errorf("K %v: NaN in the picture", c.k)
+		}
+	}
+}

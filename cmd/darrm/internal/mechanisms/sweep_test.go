@@ -1,0 +1,195 @@
+package mechanisms
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/sweep"
+)
+
+// testSweep solves a grid and returns its points and rows.
+func testSweep(t testing.TB, k []int, m []float64, affected []int, jobs int,
+	store *cache.Store) ([]sweep.Point, *sweepRows, sweep.Result) {
+	t.Helper()
+	points, invalid, err := sweep.Grid{K: k, M: m, Epsilon: []float64{0.1},
+		TeacherDelta: []float64{1e-5}, Affected: affected}.Points(context.Background())
+	if err != nil || len(invalid) > 0 {
+		t.Fatal(err, invalid)
+	}
+	rows := newSweepRows(len(points), true)
+	result, err := sweep.Run(context.Background(), points,
+		sweep.Options{Store: store, Jobs: jobs, Each: rows.set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return points, rows, result
+}
+
+func openStore(t testing.TB) *cache.Store {
+	t.Helper()
+	return must.Get(cache.Open(t.TempDir()))(t)
+}
+
+func (s *sweepRows) mustWrite(t testing.TB, format string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.write(&terminal.Page{Writer: &b, Width: terminal.Standard}, format); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The output is the same however many jobs there are, and whether the tables were
+// solved or read from the cache; and its figures are those of one solve each.
+func TestSweepOutputIsTheSame(t *testing.T) {
+	store := openStore(t)
+	teachers := []int{1, 2, 3, 4, 5, 6, 7}
+	var want map[string]string
+	var points []sweep.Point
+	for _, tt := range []struct {
+		jobs   int
+		store  *cache.Store
+		cached bool
+	}{{1, nil, false}, {4, nil, false}, {3, store, false}, {1, store, true}, {4, store, true},
+		{100, nil, false}} {
+		var rows *sweepRows
+		var r sweep.Result
+		points, rows, r = testSweep(t, teachers, []float64{0.5, 1, 2.5}, []int{1, sweep.All}, tt.jobs,
+			tt.store)
+		if n := len(points); (r.Cached == n) != tt.cached || r.Solved+r.Cached != n {
+			t.Errorf("%+v: %d solved, %d from the cache of %d", tt, r.Solved, r.Cached, n)
+		}
+		got := map[string]string{}
+		for _, format := range []string{"table", "csv", "json"} {
+			got[format] = rows.mustWrite(t, format)
+			if want != nil && got[format] != want[format] {
+				t.Errorf("%+v: another %s:\n%s\nwant\n%s", tt, format, got[format], want[format])
+			}
+		}
+		want = got
+	}
+	records, err := csv.NewReader(strings.NewReader(want["csv"])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records) != 1+len(points) {
+		t.Fatalf("%d records of %d points", len(records), len(points))
+	}
+	for i, p := range points {
+		table, err := solve.Optimal(context.Background(), p.Problem, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := map[string]string{}
+		for j, name := range records[0] {
+			row[name] = records[1+i][j]
+		}
+		for name, want := range map[string]string{
+			"expected_error": cli.Shortest(table.ExpectedError), "lower_bound": cli.Shortest(table.LowerBound),
+			"gap":                          cli.Shortest(table.Gap),
+			"baseline_randomized_response": cli.Shortest(table.BaselineError(table.Baselines[0])),
+			"delta":                        cli.Shortest(p.Problem.Delta),
+			"constraints":                  table.Certificate().Constraints.String(),
+		} {
+			if row[name] != want {
+				t.Errorf("%v: %s = %s, want %s", p, name, row[name], want)
+			}
+		}
+		if (row["baseline_subsampling"] == "") != (p.Problem.M < 1) {
+			t.Errorf("%v: subsampling %q", p, row["baseline_subsampling"])
+		}
+	}
+}
+
+// Every baseline of a table has its column, and no column is without one.
+func TestSweepBaselineNames(t *testing.T) {
+	p, err := constraints.NewProblem(3, 1, 0.1, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	baselines, err := gamma.Baselines(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, b := range baselines {
+		names = append(names, b.Name)
+	}
+	var columns []string
+	for _, c := range (&sweepRows{}).columns() {
+		if name, ok := strings.CutPrefix(c.name, "baseline_"); ok {
+			columns = append(columns, name)
+		}
+	}
+	if !slices.Equal(names, columns) {
+		t.Errorf("columns %q, baselines %q", columns, names)
+	}
+}
+
+// The name of a prior is the value of --prior that asks for it.
+func TestPriorNames(t *testing.T) {
+	for _, name := range []string{choose.Uniform, choose.Clear, choose.Custom, choose.Counts,
+		choose.WorstCase} {
+		var f problem.ObjectiveFlags
+		c := &cobra.Command{}
+		f.RegisterObjective(c)
+		args := []string{"--prior", name}
+		switch name {
+		case choose.Custom:
+			args = append(args, "--prior-mean", "0.6")
+		case choose.Counts:
+			args = append(args, "--prior-counts", "file")
+		}
+		if err := c.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		o, err := f.Noise(c).Options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == choose.Counts {
+			o.Counts = []float64{1, 2}
+		}
+		if got := choose.PriorName(gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts,
+			WorstCase: o.WorstCase, Shape: o.Shape}); got != name {
+			t.Errorf("%s is called %s", name, got)
+		}
+	}
+}
+
+// Parameters that vary are columns of the table, the others stand above it.
+func TestSweepTableColumns(t *testing.T) {
+	_, rows, _ := testSweep(t, []int{3, 5}, []float64{1}, []int{sweep.All}, 1, nil)
+	var b bytes.Buffer
+	if err := rows.write(&terminal.Page{Writer: &b, Width: 200}, "table"); err != nil {
+		t.Fatal(err)
+	}
+	above, below, ok := strings.Cut(b.String(), "\n\n")
+	above = strings.Join(strings.Fields(above), " ") // it is broken
+	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, "+
+		"prior = uniform, prior_mean = 0.75, total_eps = 0.1" {
+		t.Errorf("above the table: %s", above)
+	}
+	// Headers are wrapped: line by line, the words of the columns that have so many.
+	header := strings.Fields(below[:strings.Index(below, "─")])
+	if want := strings.Fields(
+		"K m affected constraints expected lower bound gap randomized randomized subsampling double " +
+			"error response response subsampling " + "tight"); !slices.Equal(header, want) {
+		t.Errorf("columns %q, want %q", header, want)
+	}
+}

@@ -1,0 +1,15 @@
+package problem
+
+import (
+	"testing"
+
+	"github.com/darrm/darrm/internal/mutant"
+)
+
+func TestMutantsDie(t *testing.T) {
+	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "an interrupt does not stop the check of a table", File: "table.go",
+			Old: "release.ReadTable(ctx, r)", New: "release.ReadTable(context.Background(), r)",
+			Killer: "TestCheckEndsWithItsContext"},
+	})
+}

@@ -1,0 +1,34 @@
+package problem
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/ensemble"
+)
+
+// TeacherNames are the values of --teachers.
+var TeacherNames = []string{ensemble.FreshTeachers.String(), ensemble.FrozenTeachers.String()}
+
+// RandomnessOf is a value of --teachers, 0 for none.
+func RandomnessOf(name string) ensemble.TeacherRandomness {
+	switch name {
+	case ensemble.FreshTeachers.String():
+		return ensemble.FreshTeachers
+	case ensemble.FrozenTeachers.String():
+		return ensemble.FrozenTeachers
+	}
+	return 0
+}
+
+// RegisterSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
+func RegisterSlack(c *cobra.Command, slack *float64) {
+	c.Flags().Float64Var(slack, "slack", 0,
+		"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, or 0 "+
+			"where the answers have δ = 0)")
+}
+
+func RegisterRecords(c *cobra.Command, records *int) {
+	c.Flags().IntVar(records, "records", 0,
+		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+
+			"more is then called worthless")
+}

@@ -1,0 +1,3 @@
+// Package research has the commands that repeat the literature's figures and compare methods:
+// experiment, report, mean and bounds.
+package research

@@ -1,0 +1,110 @@
+package training
+
+import (
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/learn/train"
+)
+
+func newAccountFamily(a *cli.App, k family) *cobra.Command {
+	if k.account != nil {
+		return k.account(a, k)
+	}
+	f := k.flags()
+	var choose selectFlags
+	var n, d int
+	c := k.accounts.command(k.name)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := choose.prepare(c, registerGrid(k.flags())); err != nil {
+			return err
+		}
+		if err := cli.Require(c, "n", "dim", "task"); err != nil {
+			return err
+		}
+		if err := f.Check(c); err != nil {
+			return err
+		}
+		if f.common().intercept {
+			d++
+		}
+		return deliverPlan(c, a, func() (train.Plan, error) {
+			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
+				func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
+		})
+	}
+	c.Flags().IntVar(&n, "n", 0, "number of private records")
+	c.Flags().IntVar(&d, "dim", 0, "number of features")
+	f.register(c)
+	choose.register(c)
+	return c
+}
+
+// deliverPlan prices a plan, beside what else its method says, and prints it.
+func deliverPlan(c *cobra.Command, a *cli.App, make func() (train.Plan, error)) error {
+	plan, err := pricing(c, a, make)
+	if err != nil {
+		return err
+	}
+	rows, err := pricing(c, a, plan.Compare)
+	if err != nil {
+		return err
+	}
+	return deliverPrice(a, plan.Price(), rows)
+}
+
+// comparedPrice is one account of one amount of noise in JSON.
+type comparedPrice struct {
+	Noise       train.Noise `json:"noise"`
+	Reading     string      `json:"account"`
+	Sensitivity float64     `json:"sensitivity"`
+	Deviation   float64     `json:"deviation"`
+	Epsilon     *float64    `json:"epsilon"`
+	InUse       bool        `json:"in_use"`
+	Proved      bool        `json:"proved"`
+}
+
+func deliverPrice(a *cli.App, p train.Price, rows []train.PriceRow) error {
+	if a.JSON {
+		out := struct {
+			Method string          `json:"method"`
+			Cost   accountant.Cost `json:"cost"`
+			*priceReport
+			Rows []comparedPrice `json:"accounts"`
+		}{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p)}
+		for _, r := range rows {
+			out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
+				cli.Finite(r.Epsilon), r.InUse, r.Holds})
+		}
+		return a.DeliverJSON("", out)
+	}
+	return a.Print(func(w *terminal.Page) error {
+		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+
+			p.Relation.String()+", by "+string(p.Bound))
+		for _, note := range p.Notes {
+			w.Text("  ", note)
+		}
+		w.Text("  ", p.Tuning())
+		w.Printf("\n")
+		t := terminal.Table{Header: []string{"noise", "account", "ε", "Δ", "σ", ""}}
+		for _, r := range rows {
+			status := "proved"
+			switch {
+			case !r.Holds:
+				status = "not proved"
+			case math.IsInf(r.Epsilon, 1):
+				status = "none"
+			case r.InUse:
+				status = "in use"
+			}
+			t.Rows = append(t.Rows, []string{string(r.Noise), r.Reading, num.Outward(r.Epsilon, 5, true),
+				num.Outward(r.Sensitivity, 5, true), num.Outward(r.Deviation, 5, true), status})
+		}
+		return w.Table(t)
+	})
+}

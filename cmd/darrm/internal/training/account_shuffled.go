@@ -1,0 +1,254 @@
+package training
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// accountShuffled has the flags of account train shuffled: what a forecast knows is stated, for
+// want of records.
+type accountShuffled struct {
+	ShuffledFlags
+	selectFlags
+	forecast shuffled.Forecast
+	released string
+}
+
+func newAccountShuffled(a *cli.App, k family) *cobra.Command {
+	var f accountShuffled
+	c := k.accounts.command(k.name)
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c, a) }
+	f.registerGrid(c)
+	f.registerMode(c, iteration.Best)
+	f.selectFlags.register(c)
+	fl, o := c.Flags(), &f.forecast
+	fl.StringVar(&f.Task, "task", "",
+		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default")
+	cli.OneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
+	fl.IntVar(&o.Records, "n", 0, "private records, which is also the number of steps in an epoch")
+	fl.Float64Var(&o.Smoothness, "smoothness", 0,
+		"L, the largest smoothness of any sample's loss, private or public (default unknown)")
+	fl.BoolVar(&o.NonConvex, "non-convex", false,
+		"the losses are not convex, or clipping may break contraction")
+	fl.StringVar(&f.released, "released", "last",
+		"what others may see: the \"last\" model, the model after each of the \"epochs\", or after "+
+			"\"every\" step")
+	cli.OneOf(c, "released", slices.Sorted(maps.Keys(releasedNames))...)
+	fl.BoolVar(&o.OrderVisible, "order-visible", false,
+		"others may learn in which order records were visited")
+	return c
+}
+
+func (f *accountShuffled) registerGrid(c *cobra.Command) {
+	f.registerSteps(c, ": changes no price, and is here for --grid")
+}
+
+// releasedNames are the values of --released.
+var releasedNames = map[string]iteration.Released{"last": iteration.LastIterate,
+	"epochs": iteration.EpochEnds, "every": iteration.EveryIterate}
+
+// modeRow is the result of one mode of accounting, in JSON.
+type modeRow struct {
+	Mode       string     `json:"mode"`
+	Conversion string     `json:"conversion"`
+	Epsilon    *float64   `json:"epsilon,omitempty"`
+	Delta      float64    `json:"delta"`
+	Basis      *costBasis `json:"account,omitempty"`
+	Refused    string     `json:"refused,omitempty"`
+
+	report iteration.Report
+}
+
+func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
+	if err := f.prepare(c, new(accountShuffled).registerGrid); err != nil {
+		return err
+	}
+	if err := cli.Require(c, "n", "clip", "step-size", "delta", "eps|noise"); err != nil {
+		return err
+	}
+	if c.Flags().Changed("noise") && !(f.Options.Noise >= 0) {
+		return cli.Usagef("noise = %v, but it must be ≥ 0", f.Options.Noise)
+	}
+	if len(f.points) > 0 {
+		return f.choose(c, a)
+	}
+	forecast, err := f.stated(c)
+	if err != nil {
+		return err
+	}
+	steps, err := forecast.Steps()
+	if err != nil {
+		return err
+	}
+	var rows []modeRow
+	var first error
+	for _, way := range iteration.Ways(steps.Mode, steps.Conversion) {
+		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.delta}
+		e := steps
+		e.Mode, e.Conversion = way.Mode, way.Conversion
+		r, err := pricing(c, a, func() (iteration.Report, error) { return f.report(c, e) })
+		if interrupted := c.Context().Err(); interrupted != nil {
+			return interrupted // no mode was refused
+		}
+		if err == nil {
+			basis := newCostBasis(r)
+			row.Epsilon, row.Basis, row.report = cli.Finite(r.Cost.Epsilon), &basis, r
+			row.Conversion = string(r.Conversion)
+		} else {
+			row.Refused = err.Error()
+			first = cmp.Or(first, err)
+		}
+		rows = append(rows, row)
+	}
+	// Parameters that are out of range are refused by every way.
+	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
+		return first
+	}
+	if a.JSON {
+		return a.DeliverJSON("", rows)
+	}
+	return a.Print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
+}
+
+// stated returns the forecast of the flags as they are, which a candidate of --grid may have
+// changed.
+func (f *accountShuffled) stated(c *cobra.Command) (o shuffled.Forecast, err error) {
+	switch method := shuffled.Method(f.Method); method {
+	case shuffled.DPSGD:
+		return o, cli.Usagef("method = %q is no shuffled method: darrm train --dry-run has its figure",
+			method)
+	case shuffled.ShuffleG:
+		return o, cli.Usagef("method = %q has no noise: no ε holds", method)
+	case shuffled.PublicOnly:
+		return o, cli.Usagef("method = %q uses no private data: it costs nothing", method)
+	}
+	o = f.forecast
+	o.Released = releasedNames[f.released]
+	o.Config, err = f.settings(c)
+	return o, err
+}
+
+// choose prices a choice among the candidates of --grid.
+func (f *accountShuffled) choose(c *cobra.Command, a *cli.App) error {
+	if err := cli.Require(c, "eps", "task"); err != nil {
+		return err
+	}
+	task := lossNames[f.Task]
+	return deliverPlan(c, a, func() (train.Plan, error) {
+		return f.selectFlags.plan(f.forecast.Records, 0, &f.privacyFlags, task.Name(), model.LinkOf(task),
+			func() (train.Plan, error) {
+				o, err := f.stated(c)
+				if err != nil {
+					return nil, err
+				}
+				return o.Quote(c.Context())
+			})
+	})
+}
+
+// report accounts for the noise that is given, or for what --eps needs.
+func (f *accountShuffled) report(c *cobra.Command,
+	e iteration.Steps) (r iteration.Report, err error) {
+	if c.Flags().Changed("eps") {
+		_, r, err = e.Calibrate(c.Context(), f.target())
+		return r, err
+	}
+	e.Noise, e.PublicNoise = e.Noise*f.Options.Noise, e.PublicNoise*f.Options.Noise
+	return e.Report(f.delta)
+}
+
+func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []modeRow) error {
+	w.Text("  ", fmt.Sprintf("%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η "+
+		"= %g; δ = %g", f.Method, f.Options.Epochs, f.forecast.Records, strings.ToUpper(f.order), f.clip,
+		f.Options.StepSize, f.delta))
+	w.Text("  ", fmt.Sprintf("K_p = %d epochs with n_d = %d private steps; neighbours %s", e.Epochs,
+		e.Private, e.Neighbours))
+	l := "smoothness unknown"
+	if f.forecast.Smoothness > 0 {
+		l = fmt.Sprintf("smoothness L = %g", f.forecast.Smoothness)
+	}
+	if fails := e.Contraction(); len(fails) > 0 {
+		w.Text("  ", fmt.Sprintf("%s: steps are not known to be non-expansive: %s", l,
+			strings.Join(fails, "; ")))
+	} else {
+		w.Text("  ", l+": steps are non-expansive")
+	}
+	w.Printf("\n")
+	var table [][]string
+	var notes []string
+	note := func(s string) {
+		if !slices.Contains(notes, s) {
+			notes = append(notes, s)
+		}
+	}
+	for _, r := range rows {
+		name := r.Mode
+		if r.Mode == string(iteration.Best) && r.Refused == "" {
+			name = fmt.Sprintf("best: %s", r.report.Mode)
+		}
+		if r.Refused != "" {
+			table = append(table, []string{name, orDash(r.Conversion), "refused", "-", "-", "-", "-", "-",
+				"-"})
+			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
+			continue
+		}
+		epsilon := "inf"
+		if r.Epsilon != nil {
+			epsilon = num.Outward(*r.Epsilon, 6, true)
+		}
+		released := r.report.Released.String()
+		if r.Epsilon == nil {
+			released = "nothing"
+		}
+		rho, alpha := "inf", "-"
+		if byLosses(r.report) {
+			rho = "-"
+		} else if !math.IsInf(r.report.Rho, 1) {
+			rho = num.Outward(r.report.Rho, 6, true)
+		}
+		if r.report.Alpha > 0 {
+			alpha = fmt.Sprintf("%.5g", r.report.Alpha)
+		}
+		table = append(table, []string{
+			name, orDash(r.Conversion), epsilon, fmt.Sprintf("%.6g", r.report.Noise),
+			fmt.Sprintf("%.6g", r.report.PublicNoise),
+			fmt.Sprintf("%.4g", r.report.Amplification), rho, alpha, released,
+		})
+		for _, s := range r.report.Fallback {
+			note(fmt.Sprintf("%s: noise on public steps does not count: %s", name, s))
+		}
+		for _, s := range r.report.Warnings {
+			note(fmt.Sprintf("%s: %s", name, s))
+		}
+	}
+	if err := w.Table(terminal.Table{Header: []string{"accounting", "conversion", "ε", "σ, private",
+		"σ, public", "m", "ρ", "α", "may be released"}, Rows: table}); err != nil {
+		return err
+	}
+	for _, n := range notes {
+		w.Text("  ", n)
+	}
+	return nil
+}
+
+// orDash shows that there is nothing to show.
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,211 @@
+package training
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/convex"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+)
+
+var convexFamily = family{
+	name: "convex", mechanism: convex.Mechanism, flags: func() familyFlags { return new(convexFlags) },
+	count: "number of records that the price is for; dp-sgd, whose promise covers their number too, " +
+		"must be told one that is public and near it (default: their number)",
+	trains: commandText{
+		use:   "--private FILE --task LOSS --radius R --eps ε --delta δ",
+		short: "Train a linear model privately, with losses that need not be smooth",
+		long: `Train one linear model privately, by one of these methods:
+
+  phased-sgd              one pass over the data in l2; losses with kinks
+  frank-wolfe             sparse models in the l1 ball or simplex, many features;
+                          LIBSVM files are not made dense
+  poly-sfw, nsfw          losses that need not be convex, in a polytope or lp ball
+  proximally-guided       weakly convex losses with kinks, in l2
+  dp-sgd, output-perturbation, objective-perturbation
+                          what is commonly used, to compare with
+
+All noise follows from --eps and --delta, which are met for any records: --radius is a
+public bound, to which longer records are shortened, and nothing else is taken from the
+data: LIBSVM files need --dim, and dp-sgd --n. The names of columns are public. "darrm account train convex" has the price before there are data.
+
+The model goes to stdout or --out as JSON. Checkpoint, ledger and what may be published
+are as in darrm train shuffled. Tuning on the private data is not covered.`,
+		example: `  darrm train convex --private a.csv --response y --task hinge --set l2:1 --radius 1 \
+    --eps 1 --delta 1e-6 -o model.json
+  darrm train convex --method frank-wolfe --private words.svm --dim 47236 --task logistic \
+    --set l1:10 --radius 1 --eps 1 --delta 1e-6 -o model.json`,
+	},
+	accounts: commandText{
+		use:   "--method NAME --n records --dim features --task LOSS --radius R --eps ε --delta δ",
+		short: "Price a training by the methods of train convex, before there are data",
+		long: `Price a training by one of the methods of darrm train convex, before there are data: what
+the source's printed noise costs, as its text accounts for it and by the corrected
+account, beside the noise that is calibrated to --eps. Δ is the sensitivity and σ the
+noise per coordinate, where the run costs most. "In use" is the row that train takes with
+the same flags. The ε of a row that is not proved is no promise.`,
+		example: `  darrm account train convex --n 4096 --dim 20 --task absolute --set l2:1 --radius 1 --eps 0.5 --delta 1e-5
+  darrm account train convex --method poly-sfw --n 1000000 --dim 50 --task logistic --set l1:1 --radius 1 \
+    --eps 1 --delta 1e-6`,
+	},
+}
+
+// convexFlags are a method of learn/convex and its parameters.
+type convexFlags struct {
+	methodFlags
+	loss                     loss.Loss // of --task
+	set                      string
+	selection, oracle, noise string
+	changes, neighbours      string
+	options                  convex.Options // of the flags whose name is an option's
+}
+
+// convexOptions are the flags of the options.
+var convexOptions = map[string]string{
+	"Noise": "noise", "Selection": "selection", "Rule": "score-changes", "Oracle": "oracle",
+	"Batches": "batch, --full-budget, --in-order or --rounds", "Rank": "rank",
+	"Steps": "steps", "Rounds": "rounds", "Rate": "rate", "StepSize": "step-size", "Lambda": "l2",
+	"Smoothing": "smoothing", "WeakConvexity": "weak-convexity", "Average": "average",
+	"StepFactor": "step-factor",
+}
+
+func (f *convexFlags) register(c *cobra.Command) {
+	fl, o := c.Flags(), &f.options
+	f.methodFlags.register(c, convex.Methods(), strings.Join(linearTasks(), ", "),
+		"; the norm is dual to the set's (largest feature for l1 and simplex)")
+	fl.StringVar(&f.set, "set", "", "what the model is kept in: "+
+		strings.Join(geometry.SetNames(), ", ")+" (default: nothing, for methods in l2)")
+	fl.BoolVar(&f.intercept, "intercept", false,
+		"add a feature 1 to each record, which --radius does not count; its weight is the model's "+
+			"intercept")
+	fl.StringVar(&f.noise, "noise", "",
+		"\"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its "+
+			"promise, or for nsfw \"corrected\" (default calibrated)")
+	fl.StringVar(&f.selection, "selection", "",
+		"frank-wolfe, poly-sfw: private choice of a vertex, \"exponential\", \"permute-and-flip\" or "+
+			"\"laplace\" (default exponential)")
+	fl.StringVar(&f.changes, "score-changes", "",
+		"frank-wolfe, poly-sfw: \"range\" if what counts is how much scores move apart, \"sup\" for "+
+			"the more cautious proof (default range)")
+	fl.StringVar(&f.oracle, "oracle", "",
+		"slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" or the source's "+
+			"longer \"paper-bisections\" (default fast)")
+	fl.StringVar(&f.neighbours, "neighbours", "",
+		"\"replace\" or \"add-remove\" one record (default: the method's, which dp-sgd has as "+
+			"add-remove)")
+	cli.OneOf(c, "noise", convex.Calibrated, convex.Corrected, convex.Printed)
+	cli.OneOf(c, "selection", convex.Exponential, convex.PermuteAndFlip, convex.LaplaceNoise)
+	cli.OneOf(c, "score-changes", convex.Range, convex.Sup)
+	cli.OneOf(c, "oracle", convex.Fast, convex.Bisection, convex.PaperBisections)
+	cli.OneOf(c, "neighbours", slices.Sorted(maps.Keys(neighbourNames))...)
+	fl.IntVar(&o.Rank, "rank", 0,
+		"phased-sgd without a set: bound on the rank of the features (default: min(n, d))")
+	fl.IntVar(&o.Steps, "steps", 0,
+		"frank-wolfe, dp-sgd: steps; proximally-guided: steps of a round (default: the theory's)")
+	fl.IntVar(&o.Rounds, "rounds", 0,
+		"poly-sfw, nsfw, proximally-guided: rounds (default: the theory's)")
+	fl.IntVar(&o.Batches.Size, "batch", 0,
+		"poly-sfw, nsfw: records in a round's first batch (default: n/ln²n)")
+	fl.BoolVar(&o.Batches.FullBudget, "full-budget", false,
+		"poly-sfw, nsfw: the largest batches that the records allow")
+	fl.BoolVar(&o.Batches.InOrder, "in-order", false,
+		"poly-sfw, nsfw: take the records as they stand, not in a random order")
+	fl.Float64Var(&o.Rate, "rate", 0,
+		"dp-sgd: probability that a step takes a record (default: 256/n)")
+	fl.Float64Var(&o.StepSize, "step-size", 0, "dp-sgd: η (default: the theory's for the set)")
+	fl.Float64Var(&o.StepFactor, "step-factor", 0,
+		"phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data "+
+			"(default 1)")
+	fl.BoolVar(&o.Average, "average", false,
+		"dp-sgd: the model is an average of the iterates, not the last")
+	fl.Float64Var(&o.Lambda, "l2", 0,
+		"dp-sgd and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise "+
+			"and bias in the set)")
+	fl.Float64Var(&o.Smoothing, "smoothing", 0,
+		"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the "+
+			"theory's)")
+	fl.Float64Var(&o.WeakConvexity, "weak-convexity", 0,
+		"proximally-guided: ρ (default: the loss's own within --radius)")
+}
+
+// neighbourNames are the values of --neighbours.
+var neighbourNames = map[string]accountant.Relation{"replace": accountant.ReplaceOne,
+	"add-remove": accountant.AddOrRemoveOne}
+
+// linearTasks are the losses of a prediction and a response.
+func linearTasks() []string {
+	return slices.DeleteFunc(loss.Names(), func(name string) bool { return name == "mean" })
+}
+
+// geometry returns the set for models of dimension d, nil for none.
+func (f *convexFlags) geometry(d int) (geometry.Set, error) {
+	if f.set == "" {
+		return nil, nil
+	}
+	return geometry.ParseSet(f.set, d)
+}
+
+func (f *convexFlags) Check(c *cobra.Command) (err error) {
+	if err = cli.Require(c, "radius", "eps", "delta"); err == nil {
+		f.loss, err = loss.Parse(f.Task)
+	}
+	return err
+}
+
+func (f *convexFlags) about() modelKind {
+	return modelKind{task: f.loss.Name(), set: f.set, link: model.LinkOf(f.loss)}
+}
+
+// plan prices the method for n records of dimension d, with --intercept in it.
+func (f *convexFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
+	set, err := f.geometry(d)
+	if err != nil {
+		return nil, err
+	}
+	o := f.options
+	o.Set, o.Clip, o.Target = set, f.clip, f.target()
+	o.Noise, o.Selection, o.Rule, o.Oracle = convex.Noise(f.noise), convex.Selection(f.selection),
+		convex.Rule(f.changes), convex.OracleKind(f.oracle)
+	if o.Radius = f.radius; f.intercept && f.radius > 0 {
+		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
+	}
+	o.Neighbours, o.Loss = neighbourNames[f.neighbours], f.loss
+	method, err := convex.New(f.Method, o)
+	if err != nil {
+		return nil, f.unused(err, convexOptions)
+	}
+	return f.named(method.Plan(n, d))
+}
+
+func (f *convexFlags) measure(r *data.Records) func(w []float64) string {
+	return objective(train.Problem{Loss: f.loss, Regularizer: geometry.NoRegularizer{},
+		Records: r}.Objective)
+}
+
+func (f *convexFlags) sparse() bool { return f.Method == "frank-wolfe" }
+
+func (f *convexFlags) trainSparse(plan train.Plan, r *data.Sparse) (train.Algorithm, error) {
+	return plan.(convex.SparsePlan).TrainSparse(r)
+}
+
+// measureSparse has the mean loss.
+func (f *convexFlags) measureSparse(r *data.Sparse) func(w []float64) string {
+	return objective(func(w []float64) float64 {
+		link, sum := f.loss.(loss.Linear).Scalar(), 0.0
+		for i := range r.Len() {
+			columns, values := r.Row(i)
+			sum += link.Value(geometry.SparseDot(columns, values, w), r.Response(i))
+		}
+		return sum / float64(r.Len())
+	})
+}

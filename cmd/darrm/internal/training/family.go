@@ -1,0 +1,191 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// family is a kind of methods that are priced before any record is read. train and account train
+// have a command of its name each; a new family is a line of families.
+type family struct {
+	name, mechanism  string // mechanism is the ledger's name of it
+	trains, accounts commandText
+	count            string // what --n of train is for; "" for none
+	unit             string // of a run's rounds; "" is round
+	flags            func() familyFlags
+	account          func(a *cli.App, k family) *cobra.Command // nil for the account that families share
+}
+
+// families are the commands of train and account train.
+var families = []family{shuffledFamily, convexFamily, pairwiseFamily, metricFamily, federatedFamily}
+
+// commandText holds the help texts of a command.
+type commandText struct{ use, short, long, example string }
+
+func (t commandText) command(name string) *cobra.Command {
+	return &cobra.Command{Use: strings.TrimSpace(name + " " + t.use), Short: t.short, Long: t.long,
+		Example: t.example, Args: cobra.NoArgs}
+}
+
+// familyFlags are the flags of a method and its parameters.
+type familyFlags interface {
+	register(c *cobra.Command)
+	common() *methodFlags
+	// Check parses the flags, and refuses what can be refused before a file is read. It comes
+	// before the others.
+	Check(c *cobra.Command) error
+	// plan prices the method for n records of dimension d, with --intercept in it.
+	plan(ctx context.Context, n, d int) (train.Plan, error)
+	// about describes the method for the model's file and for the ledger.
+	about() modelKind
+	// measure returns what a simulation says of its model.
+	measure(r *data.Records) func(w []float64) string
+}
+
+// onSets are families that train on known data sets and on public records too. They take the
+// records before they plan.
+type onSets interface {
+	// Take takes the records; shared states that public ones which equal private ones do so by chance.
+	Take(set datasets.Set, shared bool) (*data.Records, error)
+}
+
+// grounded are families whose plans have more than a price. Neither method does anything for a
+// choice among candidates.
+type grounded interface {
+	// explain says on what grounds a plan costs what it does, and whether it did.
+	explain(a *cli.App, plan train.Plan) bool
+	describe(r *modelReport, plan train.Plan)
+}
+
+// registerGrid adds the flags that a candidate of --grid may have of its own.
+func registerGrid(f familyFlags) func(c *cobra.Command) {
+	if own, ok := f.(interface{ registerGrid(c *cobra.Command) }); ok {
+		return own.registerGrid
+	}
+	return f.register
+}
+
+// modelKind describes a model's task, for the model's file and for the ledger.
+type modelKind struct {
+	task, set string
+	paidFor   string // Task in the ledger; "" is task
+	link      model.Link
+}
+
+// methodFlags holds the flags that the methods of all families share.
+type methodFlags struct {
+	privacyFlags
+	Method, Task string
+	radius, clip float64
+	intercept    bool
+}
+
+func (f *methodFlags) common() *methodFlags { return f }
+
+// Register adds the flags; norm is which norm --radius bounds.
+func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm string) {
+	fl := c.Flags()
+	fl.StringVar(&f.Method, "method", methods[0], strings.Join(methods, ", "))
+	cli.OneOf(c, "method", methods...)
+	fl.StringVar(&f.Task, "task", "", "loss to be minimised: "+tasks)
+	fl.Float64Var(&f.radius, "radius", 0,
+		"public bound on the norm of a record's features, to which longer ones are shortened, each "+
+			"by itself"+norm)
+	fl.Float64Var(&f.clip, "clip", 0,
+		"bound on the loss's slope, to which larger ones are cut (default: the loss's own)")
+	f.privacyFlags.register(c)
+}
+
+// checkedPlan prices the method of the flags as they are, which a candidate of --grid may have
+// changed since they were checked.
+func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.Plan, error) {
+	if err := f.Check(c); err != nil {
+		return nil, err
+	}
+	return f.plan(c.Context(), n, d)
+}
+
+// unused names the flag of an option that a method does not have.
+func (f *methodFlags) unused(err error, flags map[string]string) error {
+	var option *train.OptionError
+	if errors.As(err, &option) {
+		return cli.Usagef("--%s is not for --method %s", flags[option.Option], f.Method)
+	}
+	return err
+}
+
+// named is the error of a plan with its method.
+func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Method, err)
+	}
+	return plan, nil
+}
+
+// pricing works out a price, which takes up to seconds and leaves nothing behind when it is
+// interrupted.
+func pricing[T any](c *cobra.Command, a *cli.App, price func() (T, error)) (T, error) {
+	bar := cli.NewProgress(a)
+	defer bar.Stop()
+	bar.Wait("pricing")
+	return cli.Interruptibly(c.Context(), price)
+}
+
+// sayPrice says on what grounds a training costs what.
+func sayPrice(a *cli.App, p train.Price) {
+	if math.IsInf(p.Cost.Epsilon, 1) {
+		a.Say("NOT PRIVATE: %s promises nothing, whatever its model is used for", p.Method)
+		return
+	}
+	a.Say("cost: %s-DP where neighbours %s", p.Cost.Short(), p.Relation)
+	a.Say("by:   %s, %s", p.Method, p.Bound)
+	if b, ok := worst(p.Blocks); ok {
+		a.Say("      noise %s on a vector of sensitivity %s, in %s", num.Outward(b.Deviation, 6, true),
+			num.Outward(b.Sensitivity, 6, true), b.Name)
+	}
+	for _, note := range p.Notes {
+		a.Say("      %s", note)
+	}
+	a.Say("      %s", p.Tuning())
+}
+
+// worst returns the block with the least noise for its sensitivity, of those that are equal but
+// for rounding the first.
+func worst(blocks []train.Block) (worst train.Block, ok bool) {
+	for i, b := range blocks {
+		if i == 0 || b.Deviation*worst.Sensitivity < worst.Deviation*b.Sensitivity*(1-64*train.Slack) {
+			worst = b
+		}
+	}
+	return worst, len(blocks) > 0
+}
+
+// priceReport is on what grounds a training costs what.
+type priceReport struct {
+	Relation string   `json:"neighbours"`
+	Bound    string   `json:"bound"`
+	Records  int      `json:"records"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// newPriceReport returns nil where nothing is promised.
+func newPriceReport(p train.Price) *priceReport {
+	if math.IsInf(p.Cost.Epsilon, 1) {
+		return nil
+	}
+	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records,
+		Notes: append(slices.Clone(p.Notes), p.Tuning())}
+}

@@ -1,0 +1,127 @@
+package training
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/federated/rounds"
+	"github.com/darrm/darrm/release"
+)
+
+// federatedInitFlags are the flags of federated init.
+type federatedInitFlags struct {
+	federatedFlags
+	features   int
+	columns    []string
+	response   string
+	out, round string
+}
+
+func newFederatedInit(a *cli.App) *cobra.Command {
+	var f federatedInitFlags
+	c := &cobra.Command{
+		Use:   "init --silos n,n,… --columns NAME,… --task LOSS --clip C --step-size η --eps ε --delta δ",
+		Short: "Plan and price a run, and write its first round",
+		Long: `Write the plan of a run, which says all that silos, shuffler and server must agree on,
+and the round that it begins with. Everybody may see both. Nothing in them may be taken
+from private records: the numbers of records, the names of columns, the clips and the step
+size are public.
+
+The price is for all rounds together, for every record of every silo: what --eps and
+--delta say. A silo pays it with its first answer. It holds if the shuffler is honest,
+if no round is released with fewer reports than all but --missing, of silos that may drop
+out, and if no more than --colluding are of silos that work together with the server.
+
+Each plan has a name of its own: a second init with the same flags is another run.`,
+		Example: `  darrm federated init --silos 40,30,30 --columns a,b --response y --task logistic --intercept \
+    --clip 1 --difference-clip 1 --step-size 0.5 --rounds 10 --missing 30 \
+    --eps 2 --delta 1e-5 -o plan.json --round round0.json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, a) },
+	}
+	f.Method = methodPSGM
+	f.registerRun(c)
+	fl := c.Flags()
+	fl.IntSliceVar(&f.psgm.Silos, "silos", nil,
+		"how many records each silo has; silos are numbered from 1 in this order")
+	fl.StringSliceVar(&f.columns, "columns", nil,
+		"names of the features in the silos' CSV files, in the model's order")
+	fl.IntVar(&f.features, "features", 0,
+		"number of features, instead of --columns, where they have no names")
+	fl.StringVar(&f.response, "response", "",
+		"name of the column of responses in the silos' CSV files")
+	registerOut(c, &f.out, "write the plan to this file")
+	fl.StringVar(&f.round, "round", "", "write the first round to this file")
+	cli.TakesFile(c, "round", cli.TableFiles...)
+	return c
+}
+
+func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
+	if err := cli.Require(c, "silos", "columns|features", "task", "out", "round"); err != nil {
+		return err
+	}
+	if err := f.Check(c); err != nil {
+		return err
+	}
+	if err := release.CheckPaths(f.out, "", "", release.File{Flag: "round", Path: f.round,
+		Written: true}); err != nil {
+		return err
+	}
+	for _, file := range []release.File{{Flag: "out", Path: f.out}, {Flag: "round", Path: f.round}} {
+		if err := (release.FileOutput{Path: file.Path, Flag: file.Flag}).CheckPlace(); err != nil {
+			return err
+		}
+		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
+			return release.OutputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have been told "+
+				"of it, and no run can go on without its plan", file.Flag, file.Path)}
+		}
+	}
+	if len(f.columns) > 0 {
+		f.features = len(f.columns)
+	}
+	p, err := pricing(c, a, func() (*rounds.Plan, error) {
+		return rounds.New(f.run(f.psgm.Silos), f.features,
+			rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
+	})
+	if err != nil {
+		return err
+	}
+	first, err := p.First().Encode()
+	if err != nil {
+		return err
+	}
+	plan, err := p.Encode()
+	if err != nil {
+		return err
+	}
+	if err := a.DeliverTo("round", f.round, func(w io.Writer) error {
+		_, err := w.Write(first)
+		return err
+	}); err != nil {
+		return err
+	}
+	if !a.JSON {
+		sayRun(a, p)
+		a.Say("plan %s", p.Digest())
+	}
+	reports, least := p.Federated().Expected(p.Rounds() - 1)
+	return deliverFile(a, f.out, plan, struct {
+		Plan         string          `json:"plan"`
+		Method       string          `json:"method"`
+		Cost         accountant.Cost `json:"cost"`
+		LocalEpsilon float64         `json:"local_epsilon"`
+		LocalNoise   float64         `json:"local_noise"`
+		Dim          int             `json:"dim"`
+		Rounds       int             `json:"rounds"`
+		Silos        int             `json:"silos"`
+		Reports      int             `json:"reports"` // of a stream of the last round
+		Least        int             `json:"least"`
+		*priceReport
+	}{p.Digest(), p.Price().Method, p.Cost(), p.Federated().LocalEpsilon(), p.Federated().LocalNoise(),
+		p.Federated().Dim(), p.Rounds(), len(p.Silos()), reports, least, newPriceReport(p.Price())})
+}

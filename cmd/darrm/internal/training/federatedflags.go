@@ -1,0 +1,215 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/federated/amplification"
+	"github.com/darrm/darrm/learn/federated/rounds"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// The values of --method.
+const (
+	methodPSGM    = "psgm"
+	methodCentral = "central"
+)
+
+var federatedFamily = family{
+	name: "federated", mechanism: federated.Mechanism,
+	flags: func() familyFlags { return new(federatedFlags) },
+	trains: commandText{
+		use:   "--private FILE --silos n,n,… --task LOSS --clip C --step-size η --eps ε --delta δ",
+		short: "Train on the records of many silos as one machine would, to rehearse rounds",
+		long: `Train one model by the rounds of darrm federated, in one process: for the holder of all
+records, or, with --insecure-seed, to see on stand-in data what a run across machines
+would give. The records are in the order of the silos, --silos says how many each has.
+
+  psgm      each record's clipped gradient becomes one short private report, reports are
+            shuffled, and the server averages them (MB-PSGM; with --local-steps CE-PSGM)
+  central   a server that sees all records adds the noise (DP-GD; with --period DIFF2-GD),
+            to compare with
+
+All noise follows from --eps and --delta. Where the records of the silos really lie on
+machines of their own, use darrm federated. "darrm account train federated" has the price
+before there are data, by every way to account for it.
+
+The model goes to stdout or --out as JSON. Checkpoint, ledger and what may be published
+are as in darrm train shuffled. Tuning on the private data is not covered.`,
+		example: `  darrm train federated --private a.csv --response y --silos 400,300,300 --task logistic \
+    --clip 1 --difference-clip 1 --step-size 0.5 --eps 1 --delta 1e-6 -o model.json`,
+	},
+	accounts: commandText{
+		use: "--n records --dim features --silos n,n,… --task LOSS --clip C --step-size η --eps ε " +
+			"--delta δ",
+		short: "Price a run of darrm federated, by every way to account for it",
+		long: `Price a run of darrm federated, before there are data: the proof in use, the published
+constants, and what the reports would cost without a shuffler. A row that cannot price
+the run says why. σ is the noise on the mean of a round's gradients, Δ what one record
+changes of it.
+
+With --local-eps the reports are given, and the price is what comes of them.`,
+		example: `  darrm account train federated --n 16512 --dim 8 --task ridge --clip 1 --difference-clip 1 \
+    --step-size 0.1 --rounds 500 --eps 0.8 --delta 1e-5
+  darrm account train federated --n 16512 --dim 8 --task ridge --clip 1 --difference-clip 1 \
+    --step-size 0.1 --rounds 500 --local-eps 0.58 --delta 1e-5`,
+	},
+}
+
+// federatedFlags are a run of learn/federated.
+type federatedFlags struct {
+	methodFlags
+	loss                        loss.Loss // of --task
+	psgm                        federated.PSGM
+	account, randomizer, output string
+	period                      int
+}
+
+func (f *federatedFlags) register(c *cobra.Command) {
+	fl, o := c.Flags(), &f.psgm
+	fl.StringVar(&f.Method, "method", methodPSGM,
+		`"psgm", without a trusted server, or "central", with one, to compare`)
+	cli.OneOf(c, "method", methodPSGM, methodCentral)
+	fl.IntVar(&f.period, "period", 1, "central: rounds from one full gradient to the next")
+	f.registerRun(c)
+	fl.IntSliceVar(&o.Silos, "silos", nil,
+		"how many records each silo has, in their order (default: one silo with all)")
+}
+
+// registerRun adds the flags of a run across machines.
+func (f *federatedFlags) registerRun(c *cobra.Command) {
+	fl, o := c.Flags(), &f.psgm
+	fl.StringVar(&f.Task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+
+		" or network:h, of h softplus units")
+	fl.BoolVar(&f.intercept, "intercept", false,
+		"add a feature 1 to each record; its weight is the model's intercept")
+	fl.Float64Var(&o.GradientClip, "clip", 0,
+		"C_2, bound on the norm of a record's gradient, to which larger ones are cut")
+	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0,
+		"C_1: a record's change of gradient between two models is cut to C_1 times their distance; "+
+			"with --momentum below 1")
+	fl.Float64Var(&o.StepSize, "step-size", 0, "η of each step")
+	fl.IntVar(&o.Rounds, "rounds", 50, "R")
+	fl.Float64Var(&o.Momentum, "momentum", 0.1,
+		"β, the weight of fresh gradients; at 1 no changes of gradients are sent")
+	fl.IntVar(&o.FirstBatch, "first-batch", 0,
+		"B_0, records of each silo in the first round (default: all)")
+	fl.IntVar(&o.Batch, "batch", 0, "B_1, records of each silo in later rounds (default: all)")
+	fl.IntVar(&o.Local.Steps, "local-steps", 1,
+		"H, steps that one silo makes on its own records after each round")
+	fl.IntVar(&o.Local.Batch, "local-batch", 0, "B_2, records of a local step")
+	fl.Float64Var(&o.Local.Clip, "local-clip", 0, "C_3, as C_1, of local steps")
+	fl.Float64Var(&o.Local.Noise, "local-noise", 0,
+		"σ of local steps, over C_3 times the distance of the models (default: what --eps needs)")
+	fl.IntVar(&o.Missing, "missing", 0,
+		"how many reports of a round may fail to come, of silos that drop out; the price does without "+
+			"them, and a round with fewer than the rest is refused")
+	fl.IntVar(&o.Colluding, "colluding", 0,
+		"how many reports of a round may be of silos that work with the server; the price does "+
+			"without them too")
+	fl.StringVar(&f.account, "account", "",
+		"how shuffled reports are priced (default: the best way that is proved)")
+	cli.OneOf(c, "account", append(amplificationModes(), string(federated.Unshuffled))...)
+	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit),
+		`a report is a seed and a bit, "one-bit"; an index into directions of the seed, "privunit" (of b bits: "privunit:b", projected to k numbers: "privunit:b:k"), with less noise at large --local-eps; a bit of k coordinates, "rand-k:k", with less work and more noise; or one bit as d numbers, "floats", to compare sizes`)
+	cli.Offer(c, "randomizer", cobra.FixedCompletions([]string{string(federated.OneBit),
+		string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)},
+		cobra.ShellCompDirectiveNoFileComp))
+	fl.StringVar(&f.output, "output", string(federated.Last),
+		`the model is the "last" iterate, or one of all, each as likely, "uniform"`)
+	cli.OneOf(c, "output", federated.Last, federated.Uniform)
+	fl.Uint64Var(&o.StartSeed, "start-seed", 0,
+		"seed of the model that a network starts from; others start from 0")
+	f.privacyFlags.register(c)
+	fl.Float64Var(&o.Epsilon, "local-eps", 0,
+		"ε₀ of one report, in place of --eps: ε is what comes of it")
+}
+
+func amplificationModes() (names []string) {
+	for _, m := range amplification.Modes() {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+func (f *federatedFlags) Check(c *cobra.Command) (err error) {
+	if err = cli.Require(c, "clip", "step-size", "delta", "eps|local-eps"); err != nil {
+		return err
+	}
+	if f.Method == methodCentral {
+		for _, name := range []string{"momentum", "first-batch", "batch", "missing", "colluding",
+			"account", "randomizer", "local-eps"} {
+			if c.Flags().Changed(name) {
+				return cli.Usagef("--%s is not for --method %s", name, f.Method)
+			}
+		}
+	} else if c.Flags().Changed("period") {
+		return cli.Usagef("--period is not for --method %s", f.Method)
+	}
+	if c.Flags().Changed("local-eps") && !(f.psgm.Epsilon > 0) {
+		return cli.Usagef("--local-eps = %v, but it must be above 0", f.psgm.Epsilon)
+	}
+	if c.Flags().Changed("local-noise") && !(f.psgm.Local.Noise > 0) {
+		return cli.Usagef("--local-noise = %v, but it must be above 0", f.psgm.Local.Noise)
+	}
+	f.loss, err = loss.ParseSized(f.Task)
+	return err
+}
+
+func (f *federatedFlags) about() modelKind {
+	return modelKind{task: f.loss.Name(), link: model.LinkOf(f.loss)}
+}
+
+// run returns the run that the flags describe, for silos of these sizes.
+func (f *federatedFlags) run(silos []int) federated.PSGM {
+	o := f.psgm
+	o.Loss, o.Silos, o.Target = f.loss, silos, f.target()
+	o.Account, o.Randomizer, o.Output = federated.Account(f.account),
+		federated.Randomizer(f.randomizer), federated.Output(f.output)
+	if o.Local.Steps == 1 {
+		o.Local.Steps = 0 // none, which has no other parameters
+	}
+	return o
+}
+
+// plan prices the method for n records of dimension d, with --intercept in it.
+func (f *federatedFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
+	silos := f.psgm.Silos
+	if len(silos) == 0 {
+		silos = []int{n}
+	}
+	run := f.run(silos)
+	if f.Method == methodCentral {
+		return f.named(federated.Central{Setting: run.Setting, Period: f.period}.Plan(n, d))
+	}
+	return f.named(run.Plan(n, d))
+}
+
+func (f *federatedFlags) measure(r *data.Records) func(w []float64) string {
+	return objective(train.Problem{Loss: f.loss, Regularizer: geometry.NoRegularizer{},
+		Records: r}.Objective)
+}
+
+// sayRun prints the cost of a run and the amount of data that its silos send.
+func sayRun(a *cli.App, p *rounds.Plan) {
+	sayPrice(a, p.Price())
+	a.Say("      %d silos send %s in all", len(p.Silos()),
+		megabytes(p.Federated().Reports()*p.Federated().Randomizer().Size()))
+}
+
+func megabytes(n int) string {
+	if n < 1e6 {
+		return fmt.Sprintf("%.3g kB", math.Ceil(float64(n)/10)/100)
+	}
+	return fmt.Sprintf("%.4g MB", float64(n)/1e6)
+}

@@ -1,0 +1,197 @@
+package training
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/release"
+)
+
+// The groups of flags that the methods of train share: data, loss, privacy and what becomes
+// of the model.
+
+// DataFlags say which records are trained on.
+type DataFlags struct {
+	dataSet, dataDir     string
+	dataSeed             uint64
+	private, public      string
+	labels, publicLabels string
+	SharedRecords        bool
+	recordFlags
+}
+
+const sharedFlag = "allow-shared-records"
+
+func (f *DataFlags) Register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+
+		strings.Join(datasets.Names(), ", "))
+	cli.OneOf(c, "data-set", datasets.Names()...)
+	fl.StringVar(&f.dataDir, "data-dir", "",
+		"folder with the real files of --data-set (default: generated stand-ins)")
+	cli.TakesFolder(c, "data-dir")
+	fl.Uint64Var(&f.dataSeed, "data-seed", 0,
+		"seed of the stand-ins, and of what is drawn from real files")
+	fl.StringVar(&f.public, "public", "",
+		"file of public records of the same columns; a record that equals a private one, with columns "+
+			"in order or permuted, is refused")
+	cli.TakesFile(c, "public", cli.RecordFiles...)
+	fl.BoolVar(&f.SharedRecords, sharedFlag, false,
+		"states that public records which equal private ones do so by chance; stderr says how many do. "+
+			"It is for your eyes only")
+	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
+	cli.TakesFile(c, "public-labels", cli.IdxFiles...)
+	f.registerPrivate(c, ", instead of --data-set")
+}
+
+// SayShared prints the number of shared records that --allow-shared-records accepted.
+func (f *DataFlags) SayShared(a *cli.App, set datasets.Set) {
+	if !f.SharedRecords || set.Public == nil {
+		return
+	}
+	err := data.CheckShared(set.Private, set.Public)
+	if e := (*data.SharedError)(nil); errors.As(err, &e) {
+		a.Say("darrm: %v: %s, by chance as --%s states; for your eyes only", e, e.Count(), sharedFlag)
+	}
+}
+
+// registerPrivate adds the flags of private records only; more is what else the usage of their file
+// says.
+func (f *DataFlags) registerPrivate(c *cobra.Command, more string) {
+	fl := c.Flags()
+	fl.StringVar(&f.private, "private", "", "file of private records"+more)
+	cli.TakesFile(c, "private", cli.RecordFiles...)
+	fl.StringVar(&f.labels, "labels", "",
+		"IDX file of the labels of --private, which are its responses")
+	cli.TakesFile(c, "labels", cli.IdxFiles...)
+	f.recordFlags.register(c)
+}
+
+// files are the files of records.
+func (f *DataFlags) files() []release.File {
+	return []release.File{
+		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
+		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
+	}
+}
+
+// lossNames are the values of --task.
+var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{},
+	"logistic": loss.Logistic{}}
+
+// privacyFlags say what the model may cost.
+type privacyFlags struct {
+	epsilon, delta float64
+}
+
+func (f *privacyFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Float64Var(&f.epsilon, "eps", 0, "ε that the model may cost")
+	fl.Float64Var(&f.delta, "delta", 0, "δ that the model may cost")
+}
+
+func (f *privacyFlags) target() accountant.Cost {
+	return accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}
+}
+
+// modelFlags say where a model goes, who pays for it, and where its secret state is kept.
+type modelFlags struct {
+	out, checkpoint   string
+	ledger, requestID string
+	dryRun            bool
+	insecureSeed      uint64
+	force             bool
+}
+
+func (f *modelFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
+	cli.TakesFile(c, "out", cli.TableFiles...)
+	fl.StringVar(&f.checkpoint, "checkpoint", "",
+		"keep the secret state here after each epoch, and go on from it if it is there")
+	cli.TakesFile(c, "checkpoint")
+	fl.StringVar(&f.ledger, "ledger", "",
+		"charge this ledger (darrm budget init) before the first step")
+	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
+	fl.StringVar(&f.requestID, "request-id", "",
+		"name of this training in the ledger (default: a name of its own)")
+	fl.BoolVar(&f.force, "force", false,
+		"without --ledger: replace --out by a new model. Nobody accounts for the two")
+	fl.BoolVar(&f.dryRun, "dry-run", false,
+		"say what the model would cost, and train and charge nothing")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
+		"simulate with this seed, for experiments; the model is marked, it is not private")
+}
+
+// Open reads the records, and sets the loss that is named or the data set's own.
+func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Set, error) {
+	if err := cli.Require(c, "data-set|private"); err != nil {
+		return datasets.Set{}, err
+	}
+	if f.dataSet != "" {
+		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels",
+			"public-labels", "positive", "intercept"} {
+			if c.Flags().Changed(name) {
+				return datasets.Set{}, cli.Usagef("--%s goes with --private: a known data set has its own", name)
+			}
+		}
+		if !slices.Contains(datasets.Names(), f.dataSet) {
+			return datasets.Set{}, cli.Usagef("data-set = %q, but it must be one of %s", f.dataSet,
+				strings.Join(datasets.Names(), ", "))
+		}
+		if f.dataDir != "" {
+			set, err := datasets.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
+			return set, release.Unreadable(c.Context(), err)
+		}
+		set, err := datasets.Standin(f.dataSet, f.dataSeed)
+		if err == nil {
+			a.Say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)",
+				f.dataSet, f.dataSeed)
+		}
+		return set, err
+	}
+	for _, name := range []string{"data-dir", "data-seed"} {
+		if c.Flags().Changed(name) {
+			return datasets.Set{}, cli.Usagef("--%s goes with --data-set", name)
+		}
+	}
+	if err := cli.Require(c, "task"); err != nil {
+		return datasets.Set{}, err
+	}
+	if f.publicLabels != "" && f.public == "" {
+		return datasets.Set{}, cli.Usagef("--public-labels goes with --public")
+	}
+	set := datasets.Set{Name: filepath.Base(f.private)}
+	if set.Task = lossNames[task]; set.Task == nil {
+		return set, cli.Usagef("--task must be given (see %s --help)", c.CommandPath())
+	}
+	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public,
+		PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	if errors.Is(err, data.ErrSameFile) {
+		return set, cli.Usagef("--public, --public-labels: %w", err)
+	}
+	if err != nil {
+		return set, release.Unreadable(c.Context(), err)
+	}
+	_, mean := set.Task.(loss.MeanEstimation)
+	o := reading{responses: !mean}
+	if set.Private, err = f.read(c, a, f.private, f.labels, o); err != nil {
+		return set, err
+	}
+	if f.public != "" {
+		o.dim = set.Private.Dim()
+		if set.Public, err = f.read(c, a, f.public, f.publicLabels, o); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}

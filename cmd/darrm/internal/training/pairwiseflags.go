@@ -1,0 +1,192 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/pairwise"
+	"github.com/darrm/darrm/learn/train"
+)
+
+var pairwiseFamily = family{
+	name: "pairwise", mechanism: pairwise.Mechanism,
+	flags: func() familyFlags { return new(pairwiseFlags) },
+	trains: commandText{
+		use:   "--private FILE --task LOSS --radius R --ball D --eps ε --delta δ",
+		short: "Train a linear score privately that puts records of two classes in order (AUC)",
+		long: `Train one linear score whose order counts: of a record of class 1 and one of class 0 the
+first should have the higher score, and the share of pairs where it has is the AUC. The
+loss is of pairs of records. Private methods:
+
+  cyclic      several passes over the records, always in one order and each with
+              other partners: the default
+  one-pass    each record once
+  minimised   the minimiser over all pairs, for losses with kinks (hinge)
+  localized   Algorithm 3 of the literature, to compare with
+  full-batch  descent over all pairs (DPEGD), to compare with
+
+All noise follows from --eps and --delta, which are met for any records: --radius is a
+public bound, to which longer records are shortened, and nothing else is taken from the
+data. The number of records and the names of columns are public, and LIBSVM files need
+--dim. "darrm account train pairwise" has the price before there are data.
+
+The others promise nothing, and need --insecure-seed: sgd (Algorithm 1), online (Algorithm 2),
+localized-sgd (Algorithm 4), random-pairs, olp, oam and spauc. online learns from stdin, with
+"--private -", as the records come, and keeps one of them.
+
+The model goes to stdout or --out as JSON. Checkpoint, ledger and what may be published
+are as in darrm train shuffled. Tuning on the private data is not covered.`,
+		example: `  darrm train pairwise --private a.csv --response y --task logistic --radius 1 --ball 5 \
+    --eps 1 --delta 1e-6 -o model.json
+  darrm train pairwise --method online --private - --data-format csv --response y --task hinge \
+    --step-size 0.1 --insecure-seed 1 -o model.json < stream.csv`,
+	},
+	accounts: commandText{
+		use:   "--method NAME --n records --dim features --task LOSS --radius R --eps ε --delta δ",
+		short: "Price a training by the methods of train pairwise, before there are data",
+		long: `Price a training by one of the private methods of darrm train pairwise, before there are
+data: the ways to the sensitivity side by side, each with the noise that it needs in the
+first phase, where most is spent. Δ is the sensitivity and σ the noise per coordinate.
+"In use" is the row that train takes with the same flags. --method localized has the most
+rows: the source's bound on how often a record is drawn, Chernoff's, the exact quantile,
+and what one or several passes in order cost.`,
+		example: `  darrm account train pairwise --n 20000 --dim 20 --task logistic --radius 1 --ball 5 --eps 1 --delta 1e-6
+  darrm account train pairwise --method localized --n 20000 --dim 20 --task logistic --radius 1 --ball 5 \
+    --eps 1 --delta 1e-6`,
+	},
+}
+
+// pairwiseFlags are a method of learn/pairwise and its parameters.
+type pairwiseFlags struct {
+	methodFlags
+	loss                        loss.Pair // of --task
+	noise, rule, decay, average string
+	l2                          float64
+	options                     pairwise.Options // of the flags whose name is an option's
+}
+
+// pairwiseOptions are the flags of the options.
+var pairwiseOptions = map[string]string{
+	"StepSize": "step-size", "Decay": "decay", "Passes": "passes", "Rule": "rule", "Noise": "noise",
+	"Output": "average", "Lambda": "l2", "Buffer": "buffer",
+}
+
+func (f *pairwiseFlags) register(c *cobra.Command) {
+	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+
+		", each also with :ordered, by which half of the pairs count", "")
+	fl, o := c.Flags(), &f.options
+	fl.Float64Var(&o.Ball, "ball", 0,
+		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+
+			"be given)")
+	fl.Float64Var(&o.StepSize, "step-size", 0,
+		"η, a quarter of which the first phase takes; ζ of minimised and localized-sgd, C of oam "+
+			"(default: the theory's for --ball)")
+	fl.Float64Var(&o.Passes, "passes", 0,
+		"passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), "+
+			"full-batch and online 1, others 10)")
+	fl.StringVar(&f.rule, "rule", "",
+		"localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", "+
+			"\"chernoff\" or \"paper\" (default averaged)")
+	fl.StringVar(&f.noise, "noise", "",
+		"localized, minimised, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", "+
+			"the source's, where that keeps its promise, or for minimised \"corrected\" (default "+
+			"calibrated)")
+	fl.StringVar(&f.decay, "decay", "",
+		"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of "+
+			"η/(t+1), \"inverse\" (default constant)")
+	fl.StringVar(&f.average, "average", "",
+		"sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" "+
+			"or \"lagged-strong\", or the \"last\" iterate (default uniform)")
+	fl.Float64Var(&f.l2, "l2", 0, "sgd, online, random-pairs: λ of the regulariser (λ/2)‖w‖²")
+	fl.IntVar(&o.Buffer, "buffer", 0,
+		"olp, oam: records that are kept (default: 200, 100 of each class)")
+	cli.OneOf(c, "rule", pairwise.Averaged, pairwise.Mixture, pairwise.Exact, pairwise.Chernoff,
+		pairwise.Paper)
+	cli.OneOf(c, "noise", train.Calibrated, pairwise.Corrected, train.Printed)
+	cli.OneOf(c, "decay", pairwise.Constant, pairwise.Root, pairwise.Inverse)
+	cli.OneOf(c, "average", pairwise.Uniform, pairwise.Lagged, pairwise.LaggedStrong, pairwise.Last)
+}
+
+func (f *pairwiseFlags) Check(c *cobra.Command) (err error) {
+	if pairwise.Private(f.Method) {
+		err = cli.Require(c, "radius", "eps", "delta")
+	} else {
+		err = f.promiseless(c)
+	}
+	if err == nil {
+		f.loss, err = loss.ParsePair(f.Task)
+	}
+	return err
+}
+
+// promiseless refuses what a method that promises nothing cannot keep.
+func (f *pairwiseFlags) promiseless(c *cobra.Command) error {
+	seed := c.Flags().Lookup("insecure-seed")
+	if seed == nil {
+		return cli.Usagef("method = %q promises no privacy, so there is no price", f.Method)
+	}
+	for _, name := range []string{"eps", "delta", "grid"} {
+		if c.Flags().Changed(name) {
+			return cli.Usagef("--%s is not for --method %s, which promises no privacy (private: %s)", name,
+				f.Method, strings.Join(f.private(), ", "))
+		}
+	}
+	if !seed.Changed {
+		return cli.Usagef("method = %q promises no privacy: it is for --insecure-seed only (private: %s)",
+			f.Method, strings.Join(f.private(), ", "))
+	}
+	return nil
+}
+
+// private are the methods that promise something.
+func (f *pairwiseFlags) private() []string {
+	return slices.DeleteFunc(pairwise.Methods(), func(name string) bool {
+		return !pairwise.Private(name)
+	})
+}
+
+func (f *pairwiseFlags) about() modelKind {
+	k := modelKind{task: f.loss.Name(), paidFor: f.loss.Name() + " pairs", link: model.LinkRank}
+	if f.options.Ball > 0 {
+		k.set = fmt.Sprintf("l2:%g", f.options.Ball)
+	}
+	return k
+}
+
+// all returns the options, of all flags.
+func (f *pairwiseFlags) all() pairwise.Options {
+	o := f.options
+	o.Loss, o.Radius, o.Clip, o.Target = f.loss, f.radius, f.clip, f.target()
+	o.Rule, o.Noise, o.Decay, o.Output = pairwise.Rule(f.rule), train.Noise(f.noise),
+		pairwise.Decay(f.decay), pairwise.Output(f.average)
+	o.Lambda = f.l2 / 2 // the library's regulariser is λ‖w‖²
+	return o
+}
+
+func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
+	method, err := pairwise.New(f.Method, f.all())
+	if err != nil {
+		return nil, f.unused(err, pairwiseOptions)
+	}
+	return f.named(method.Plan(n, d))
+}
+
+// measure has the AUC.
+func (f *pairwiseFlags) measure(r *data.Records) func(w []float64) string {
+	return func(w []float64) string {
+		m := model.Model{Pair: f.loss, Link: model.LinkRank, Weights: w}
+		e, err := m.Evaluate(r)
+		if err != nil {
+			return "no AUC: " + err.Error()
+		}
+		return "AUC " + showAUC(e.AUC, e.AUCInterval)
+	}
+}

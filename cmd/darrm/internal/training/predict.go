@@ -1,0 +1,288 @@
+package training
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/release"
+)
+
+// appliedModel are the flags and files of predict and evaluate.
+type appliedModel struct {
+	recordFlags
+	labels string
+}
+
+func NewPredict(a *cli.App) *cobra.Command {
+	var f appliedModel
+	var out string
+	c := &cobra.Command{
+		Use:   "predict MODEL DATA",
+		Short: "Predict by a trained model",
+		Long: `Predict the response of each record of DATA by a model that darrm train wrote.
+
+The features are the model's columns, wherever they stand in DATA; other columns are not
+read. Where the model has no names, they are all columns of DATA but --response.
+
+The result is CSV, one line for a record in the order of DATA: the prediction, and for
+classes the score (the prediction is 1 where it is above 0) and, for logistic models, the
+probability of class 1. The prediction of a ranking (train pairwise) is its score, of which
+only the order counts. A distance (train metric) has coordinates instead, in which Euclid's
+distance is the learned one, the axis that counts most first. Predictions for records that the model was not trained on are as
+private as the model, and cost nothing more.`,
+		Example: `  darrm predict model.json new.csv -o predictions.csv
+  darrm predict model.json t10k-images-idx3-ubyte`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := release.CheckPaths(out, "", "", release.File{Flag: "MODEL", Path: args[0]},
+				release.File{Flag: "DATA", Path: args[1]}); err != nil {
+				return err
+			}
+			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
+				return err
+			}
+			m, records, err := f.load(c, a, args[0], args[1], false)
+			if err != nil {
+				return err
+			}
+			if m.Link == model.LinkMetric {
+				z, err := newCoordinates(m, records)
+				if err != nil {
+					return release.InputError{Err: fmt.Errorf("%s: %w", args[0], err)}
+				}
+				if a.JSON {
+					return a.DeliverJSON(out, z)
+				}
+				return a.Deliver(out, z.writeCSV)
+			}
+			p := predict(m, records)
+			if a.JSON {
+				return a.DeliverJSON(out, p)
+			}
+			return a.Deliver(out, p.writeCSV)
+		},
+	}
+	f.register(c)
+	c.Flags().StringVarP(&out, "out", "o", "", "write the predictions to this file instead of stdout")
+	cli.TakesFile(c, "out")
+	return c
+}
+
+func NewEvaluate(a *cli.App) *cobra.Command {
+	var f appliedModel
+	c := &cobra.Command{
+		Use:   "evaluate MODEL DATA",
+		Short: "Say how well a trained model predicts (not private)",
+		Long: `Compare the predictions of a model that darrm train wrote with the responses of DATA:
+the mean loss; for classes accuracy; for classes and rankings the area under the ROC curve
+(AUC), with its 95 % interval for other records of the same kind; for distances how often a
+record's nearest neighbour has its class, which takes n² distances; else the root mean
+squared error and R².
+
+The figures are exact and computed from the records of DATA: NOT PRIVATE. They may be
+published where DATA is public. Tuning on the private data is not covered: choosing a
+model by figures of private records is not paid for.`,
+		Example: `  darrm evaluate model.json test.csv
+  darrm evaluate model.json t10k-images-idx3-ubyte --labels t10k-labels-idx1-ubyte --positive 6,9`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			m, records, err := f.load(c, a, args[0], args[1], true)
+			if err != nil {
+				return err
+			}
+			e, err := m.Evaluate(records)
+			var sample *data.SampleError
+			if errors.As(err, &sample) { // names the file
+				return err
+			}
+			if err != nil {
+				return release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
+			}
+			if a.JSON {
+				return a.DeliverJSON("", struct {
+					Private bool `json:"private"` // never
+					model.Evaluation
+				}{Evaluation: e})
+			}
+			return a.Print(func(w *terminal.Page) error { return renderEvaluation(w, m.Link, e) })
+		},
+	}
+	f.register(c)
+	return c
+}
+
+func (f *appliedModel) register(c *cobra.Command) {
+	f.recordFlags.register(c)
+	c.Flags().Lookup("response").Usage += " (default: the model's)"
+	c.Flags().StringVar(&f.labels, "labels", "",
+		"IDX file of the labels of DATA, which are its responses")
+	cli.TakesFile(c, "labels", cli.IdxFiles...)
+	c.ValidArgsFunction = cli.CompleteFiles(append(slices.Clone(cli.TableFiles), cli.RecordFiles...)...)
+}
+
+// load reads the model and the records that fit it.
+func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath string,
+	responses bool) (*model.Model, *data.Records, error) {
+	if modelPath == "-" && dataPath == "-" {
+		return nil, nil, cli.Usagef("MODEL and DATA cannot both be stdin")
+	}
+	in, err := a.Open(c.Context(), modelPath, model.MaxBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	m, err := model.Read(in)
+	if err != nil {
+		return nil, nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", modelPath, err))
+	}
+	if m.Simulated {
+		a.Say("%s is a SIMULATION, not private", modelPath)
+	}
+	o := reading{responses: responses, dim: m.Dim()}
+	if f.formatOf(dataPath) == "csv" && !f.noHeader {
+		o.columns = m.Columns
+		if responses && f.response == "" {
+			f.response = m.Response
+		}
+	}
+	records, err := f.read(c, a, dataPath, f.labels, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := m.Fits(records); err != nil {
+		return nil, nil, release.InputError{Err: fmt.Errorf("%s, %s: %w", modelPath, dataPath, err)}
+	}
+	return m, records, nil
+}
+
+// predictions are a model's, of each record. Scores are of classes, and probabilities too.
+type predictions struct {
+	Predictions   []float64 `json:"predictions"`
+	Scores        []float64 `json:"scores,omitempty"`
+	Probabilities []float64 `json:"probabilities,omitempty"`
+}
+
+func predict(m *model.Model, r *data.Records) predictions {
+	var p predictions
+	for i := range r.Len() {
+		z := m.Score(r.Row(i))
+		p.Predictions = append(p.Predictions, m.Link.Predict(z))
+		if m.Link.Classes() {
+			p.Scores = append(p.Scores, z)
+		}
+		if m.Link == model.LinkLogit {
+			p.Probabilities = append(p.Probabilities, model.Probability(z))
+		}
+	}
+	return p
+}
+
+func (p predictions) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	columns := [][]float64{p.Predictions}
+	header := []string{"prediction"}
+	if p.Scores != nil {
+		columns, header = append(columns, p.Scores), append(header, "score")
+	}
+	if p.Probabilities != nil {
+		columns, header = append(columns, p.Probabilities), append(header, "probability")
+	}
+	row := header
+	for i := -1; i < len(p.Predictions); i++ {
+		for j, column := range columns {
+			if i >= 0 {
+				row[j] = strconv.FormatFloat(column[i], 'g', -1, 64)
+			}
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// coordinates holds the records' coordinates under a learned distance, one row for each record.
+type coordinates struct {
+	Coordinates [][]float64 `json:"coordinates"`
+}
+
+func newCoordinates(m *model.Model, r *data.Records) (coordinates, error) {
+	z, err := m.Coordinates(r)
+	if err != nil {
+		return coordinates{}, err
+	}
+	return coordinates{slices.Collect(slices.Chunk(z, m.Dim()))}, nil
+}
+
+func (p coordinates) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	for i, z := range p.Coordinates {
+		row := make([]string, len(z))
+		if i == 0 {
+			for j := range z {
+				row[j] = "z" + strconv.Itoa(j+1)
+			}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+		for j, v := range z {
+			row[j] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) error {
+	w.Text("  ", "NOT PRIVATE, unless these records are public: computed from them without noise")
+	w.Text("  ", train.Tuning)
+	rows := [][]string{{"records", strconv.Itoa(e.Records)}}
+	if e.Loss != nil {
+		rows = append(rows, []string{"mean loss", figureOrNone(e.Loss)})
+	}
+	switch {
+	case e.Nearest != nil:
+		rows = append(rows, []string{"nearest neighbour of the same class", cli.Percent(*e.Nearest)},
+			[]string{"the same by Euclid's distance", cli.Percent(*e.NearestEuclid)})
+	case e.Accuracy != nil:
+		rows = append(rows, []string{"accuracy", cli.Percent(*e.Accuracy)},
+			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+	case link.Ranks():
+		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+	default:
+		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)},
+			[]string{"R²", figureOrNone(e.R2)})
+	}
+	return w.Table(terminal.Table{Header: []string{"figure", "value"}, Rows: rows})
+}
+
+// showAUC writes an AUC with its interval.
+func showAUC(auc *float64, interval *model.Interval) string {
+	if auc == nil {
+		return "- (one class is missing)"
+	}
+	return fmt.Sprintf("%.4f (95 %%: %.4f–%.4f)", *auc, interval[0], interval[1])
+}
+
+func figureOrNone(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.6g", *x)
+}

@@ -1,0 +1,158 @@
+package training
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/release"
+)
+
+// recordFlags say how files of records are read.
+type recordFlags struct {
+	dataFormat, response string
+	positive             []int
+	noHeader             bool
+	dim                  int
+}
+
+func (f *recordFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.dataFormat, "data-format", "auto",
+		"\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx "+
+			"or -ubyte, with .gz too; else libsvm)")
+	cli.OneOf(c, "data-format", "auto", formatCSV, formatLIBSVM, formatIDX)
+	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
+	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	fl.IntVar(&f.dim, "dim", 0,
+		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
+	fl.IntSliceVar(&f.positive, "positive", nil,
+		"labels whose response is 1; all other images are kept and have 0 (default: the label is the "+
+			"response)")
+}
+
+// The values of --data-format, besides "auto".
+const (
+	formatCSV    = "csv"
+	formatLIBSVM = "libsvm"
+	formatIDX    = "idx"
+)
+
+// formatOf returns the format of a file of records.
+func (f *recordFlags) formatOf(path string) string {
+	if f.dataFormat != "auto" {
+		return f.dataFormat
+	}
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch {
+	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
+		return formatIDX
+	case filepath.Ext(strings.ToLower(path)) == ".csv":
+		return formatCSV
+	}
+	return formatLIBSVM
+}
+
+// stated refuses to take from private records what a released model would show of them.
+func (f *recordFlags) stated(path string) error {
+	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
+		return cli.Usagef("--dim must be given: the largest index in %s tells of its records, and the "+
+			"model would show it", path)
+	}
+	return nil
+}
+
+// reading holds the requirements on a file of records.
+type reading struct {
+	responses bool     // it must have responses
+	dim       int      // its dimension, 0 for the file's own
+	columns   []string // its features, by a CSV file's header; nil for all
+}
+
+// read reads a file of records, labels the file of their labels or "".
+func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
+	o reading) (*data.Records, error) {
+	format := f.formatOf(path)
+	if format != formatCSV && f.response != "" {
+		return nil, cli.Usagef("--response goes with CSV: %s is read as %s", path, format)
+	}
+	if format != formatIDX && (labels != "" || f.positive != nil) {
+		return nil, cli.Usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path,
+			format)
+	}
+	if format != formatLIBSVM && f.dim != 0 {
+		return nil, cli.Usagef("--dim goes with LIBSVM: %s is read as %s", path, format)
+	}
+	var read func(io.Reader) (*data.Records, error)
+	switch format {
+	case formatCSV:
+		if f.response == "" && o.responses {
+			return nil, cli.Usagef("--response must be given: %s needs a column of responses", path)
+		}
+		read = func(r io.Reader) (*data.Records, error) {
+			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader,
+				Columns: o.columns})
+		}
+	case formatLIBSVM:
+		read = func(r io.Reader) (*data.Records, error) {
+			return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim))
+		}
+	case formatIDX:
+		if labels == "" && o.responses {
+			return nil, cli.Usagef("%s needs a file of labels (--labels, --public-labels), which are its "+
+				"responses", path)
+		}
+		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
+	}
+	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	records, err := read(in)
+	var flag *check.Error
+	if format == formatIDX && errors.As(err, &flag) {
+		return nil, release.UsageError{Err: err} // of --positive; files have errors of their own
+	}
+	if err != nil {
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	// a file of labels has what a task may not be able to use
+	return records.From(cmp.Or(labels, path)), nil
+}
+
+// readSparse reads LIBSVM records without making them dense.
+func (f *recordFlags) readSparse(c *cobra.Command, a *cli.App, path string) (*data.Sparse, error) {
+	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	records, err := data.ReadSparseLIBSVM(in, f.dim)
+	if err != nil {
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	return records.From(path), nil
+}
+
+// images reads IDX images with the file of their labels, "" for none.
+func (f *recordFlags) images(c *cobra.Command, a *cli.App, r io.Reader,
+	labels string) (*data.Records, error) {
+	if labels == "" {
+		return data.ReadIDX(r, nil, f.positive)
+	}
+	l, err := a.Open(c.Context(), labels, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return data.ReadIDX(r, l, f.positive)
+}

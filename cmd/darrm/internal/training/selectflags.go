@@ -1,0 +1,193 @@
+package training
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/selection"
+)
+
+// selectFlags choose among candidates, privately: every train command has them.
+type selectFlags struct {
+	grid               []string
+	stopping, score    string
+	runs, share, bound float64
+	points             []gridPoint // of --grid
+	command            *cobra.Command
+}
+
+// gridPoint is one candidate: the values of the flags of --grid.
+type gridPoint struct{ names, values []string }
+
+func (p gridPoint) String() string {
+	parts := make([]string, len(p.names))
+	for i, name := range p.names {
+		parts[i] = name + "=" + p.values[i]
+	}
+	return strings.Join(parts, " ")
+}
+
+func (f *selectFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.grid, "grid", nil,
+		"FLAG=VALUE,VALUE…: train a candidate for each value of a flag of the method, for each "+
+			"combination if given for several flags, and release the best; --eps and --delta pay for all "+
+			"of it. The values must be public, not chosen by the private data")
+	fl.StringVar(&f.stopping, "stopping", "", "train a random number of candidates, by the law "+
+		strings.Join(accountant.StoppingNames(), ", ")+" (default: train each candidate of --grid once)")
+	fl.Float64Var(&f.runs, "runs", 0,
+		"expected number of candidates trained with --stopping (default: as many as --grid has)")
+	fl.StringVar(&f.score, "score", "",
+		"what candidates are compared by on the private records: right classes, \"accuracy\", "+
+			"\"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy "+
+			"for classes, pairs where the order counts)")
+	cli.OneOf(c, "score", selection.Kinds()...)
+	fl.Float64Var(&f.bound, "score-bound", 0,
+		"public bound that the losses of --score loss are cut to")
+	fl.Float64Var(&f.share, "score-share", 0,
+		fmt.Sprintf("share of the privacy that goes into the comparison (default %g)",
+			selection.DefaultShare))
+}
+
+// notInGrid are flags of a method that a candidate may not have of its own: what all of them are
+// for or are priced by.
+var notInGrid = []string{"task", "intercept", "eps", "delta", "neighbours", "noise", "grid",
+	"stopping", "runs", "score", "score-bound", "score-share"}
+
+// prepare reads --grid, whose flags must be among those of the method, and sets the flags to its
+// first point.
+func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) error {
+	if len(f.grid) == 0 {
+		for _, name := range []string{"stopping", "runs", "score", "score-bound", "score-share"} {
+			if c.Flags().Changed(name) {
+				return cli.Usagef("--%s goes with --grid", name)
+			}
+		}
+		return nil
+	}
+	own := &cobra.Command{}
+	method(own)
+	var allowed []string
+	own.Flags().VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(notInGrid, flag.Name) {
+			allowed = append(allowed, flag.Name)
+		}
+	})
+	f.command, f.points = c, []gridPoint{{}}
+	for _, g := range f.grid {
+		name, list, ok := strings.Cut(g, "=")
+		if name = strings.TrimPrefix(name, "--"); !ok || !slices.Contains(allowed, name) {
+			return cli.Usagef("grid = %q, but it must be FLAG=VALUE,VALUE… with one of the method's flags: "+
+				"%s (--grid)", g, strings.Join(allowed, ", "))
+		}
+		if slices.Contains(f.points[0].names, name) {
+			return cli.Usagef("--grid: %s is given twice", name)
+		}
+		if c.Flags().Changed(name) {
+			return cli.Usagef("--%s and --grid %s= exclude each other", name, name)
+		}
+		values := strings.Split(list, ",")
+		var next []gridPoint
+		for _, p := range f.points {
+			for i, v := range values {
+				if slices.Contains(values[:i], v) {
+					return cli.Usagef("--grid: %s has %s twice", name, v)
+				}
+				next = append(next, gridPoint{append(slices.Clone(p.names), name),
+					append(slices.Clone(p.values), v)})
+			}
+		}
+		f.points = next
+	}
+	for _, p := range f.points[1:] {
+		if err := f.set(p); err != nil {
+			return err
+		}
+	}
+	return f.set(f.points[0])
+}
+
+// varies reports whether the points of --grid set the flag.
+func (f *selectFlags) varies(name string) bool {
+	return len(f.points) > 0 && slices.Contains(f.points[0].names, name)
+}
+
+// Set sets the flags to a point.
+func (f *selectFlags) set(p gridPoint) error {
+	for i, name := range p.names {
+		if err := f.command.Flags().Set(name, p.values[i]); err != nil {
+			return cli.Usagef("--grid: %w", cli.FlagError(f.command, err))
+		}
+	}
+	return nil
+}
+
+// plan prices what the flags say: one method, or a choice among candidates. one prices the method
+// of the flags as they are, for the target that privacy holds.
+func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link model.Link,
+	one func() (train.Plan, error)) (train.Plan, error) {
+	if len(f.points) == 0 {
+		return one()
+	}
+	target := privacy.target()
+	defer func() { privacy.epsilon, privacy.delta = target.Epsilon, target.Delta }()
+	s := selection.Selection{Target: target, Stopping: f.stopping, Runs: f.runs, Share: f.share}
+	s.Score = selection.Score{Kind: selection.Kind(f.score), Bound: f.bound}
+	if link != model.LinkRank {
+		var err error
+		if s.Score.Loss, err = loss.Parse(task); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case f.score != "":
+	case link.Classes():
+		s.Score.Kind = selection.Accuracy
+	case link == model.LinkRank:
+		s.Score.Kind = selection.Pairs
+	default:
+		s.Score.Kind = selection.MeanLoss
+	}
+	for _, p := range f.points {
+		s.Candidates = append(s.Candidates, selection.Candidate{Name: p.String(),
+			Plan: func(t accountant.Cost) (train.Plan, error) {
+				if err := f.set(p); err != nil {
+					return nil, err
+				}
+				privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
+				plan, err := one()
+				if p, ok := plan.(interface{ Priced() (train.Plan, error) }); ok && err == nil {
+					return p.Priced() // a plan whose price has no event by itself
+				}
+				return plan, err
+			}})
+	}
+	plan, err := s.Plan(f.command.Context(), n, d)
+	if err != nil {
+		return nil, fmt.Errorf("--grid: %w", err)
+	}
+	return plan, f.set(f.points[0])
+}
+
+// chosenCandidate describes the chosen candidate in a model's file.
+type chosenCandidate struct {
+	Candidate string   `json:"candidate"` // "" where there was no run, and the model is 0
+	Score     *float64 `json:"score,omitempty"`
+	Deviation float64  `json:"score_deviation,omitempty"` // of the score's noise
+}
+
+func newChosen(c *train.Choice) *chosenCandidate {
+	if c == nil {
+		return nil
+	}
+	return &chosenCandidate{c.Name, c.Score, c.Deviation}
+}

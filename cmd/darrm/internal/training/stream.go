@@ -1,0 +1,137 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/pairwise"
+	"github.com/darrm/darrm/release"
+)
+
+// streamed are families with a method that learns from records as they come.
+type streamed interface {
+	streams() bool // with the flags as they are
+	online(d int) (*pairwise.Online, error)
+}
+
+func (f *pairwiseFlags) streams() bool { return f.Method == "online" }
+
+// online returns Algorithm 2 for records of dimension d.
+func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
+	o := f.all()
+	return pairwise.NewOnline(o.Setting, d, pairwise.Schedule{StepSize: o.StepSize, Decay: o.Decay},
+		o.Output)
+}
+
+// notOfStreams are the flags that need the records more than once, or all of them.
+var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive",
+	"checkpoint", "dry-run"}
+
+// stream trains on stdin, of which it keeps one record. The model promises nothing.
+func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release.Model) error {
+	for _, name := range notOfStreams {
+		if c.Flags().Changed(name) {
+			return cli.Usagef("--%s is not for --private -: a stream is seen once", name)
+		}
+	}
+	format := f.formatOf(f.private)
+	switch {
+	case format == formatIDX:
+		return cli.Usagef("--data-format idx is not for --private -: a stream is CSV or LIBSVM")
+	case format == formatCSV && f.response == "":
+		return cli.Usagef("--response must be given: stdin needs a column of responses")
+	case format == formatLIBSVM && f.response != "":
+		return cli.Usagef("--response goes with CSV: stdin is read as libsvm (--data-format csv)")
+	case format == formatLIBSVM && f.dim == 0:
+		return cli.Usagef("--dim must be given: a LIBSVM stream does not tell how many features there are")
+	case format == formatCSV && f.dim != 0:
+		return cli.Usagef("--dim goes with LIBSVM: stdin is read as csv")
+	}
+	if _, err := s.online(max(1, f.dim)); err != nil {
+		return fmt.Errorf("online: %w", err)
+	}
+	t := &trainedStream{app: a, streamed: s}
+	m.Begin = func([]byte) (release.Training, error) {
+		return release.Training{State: func() []byte { return nil },
+			Run: func(ctx context.Context, _ func() error) (func(io.Writer) error, error) {
+				read, err := t.learn(ctx, &f.recordFlags, format)
+				if err != nil {
+					return nil, err
+				}
+				r := f.report(read)
+				r.Method, r.Rounds, r.Dim = "online", 1, t.dim
+				if r.Simulated, err = t.o.Model(); err != nil {
+					return nil, err
+				}
+				a.Say("NOT PRIVATE: online promises nothing; it learned from %d records, %d of class 1",
+					t.o.Seen(), t.positive)
+				return r.encode, nil
+			}}, nil
+	}
+	_, err := m.Run(c.Context())
+	return err
+}
+
+// trainedStream is a method while it learns from stdin.
+type trainedStream struct {
+	app      *cli.App
+	streamed streamed
+	o        *pairwise.Online // nil before the first record
+	dim      int
+	positive int
+}
+
+// learn learns from the records of stdin to its end.
+func (t *trainedStream) learn(ctx context.Context, f *recordFlags,
+	format string) (read recordsRead, err error) {
+	read.name = "stdin"
+	bar := cli.NewProgress(t.app)
+	defer bar.Stop()
+	t.app.Doing("training")
+	shown := time.Now()
+	visit := func(x []float64, y float64) error {
+		if t.o == nil {
+			if t.o, err = t.streamed.online(len(x)); err != nil {
+				return err
+			}
+			t.dim = len(x)
+		}
+		if err := t.o.Learn(x, y); err != nil {
+			return err
+		}
+		if y > 0 {
+			t.positive++
+		}
+		if time.Since(shown) >= cli.ProgressEvery {
+			shown = time.Now()
+			bar.Show("training", -1, int64(t.o.Seen()), fmt.Sprintf("training: %d records", t.o.Seen()),
+				progressbar.OptionSpinnerType(14))
+		}
+		return nil
+	}
+	in := t.app.Stdin(ctx)
+	if format == formatCSV {
+		read.columns, read.response, err = data.ScanCSV(in,
+			data.CSVOptions{Response: f.response, Header: !f.noHeader}, visit)
+	} else {
+		err = data.ScanLIBSVM(in, f.dim, visit)
+	}
+	if err == nil && (t.o == nil || t.positive == 0 || t.positive == t.o.Seen()) {
+		err = errors.New("no pair of two classes: the model would be 0")
+	}
+	if ctx.Err() != nil {
+		return read, ctx.Err()
+	}
+	if err != nil {
+		err = release.InputError{Err: fmt.Errorf("stdin: %w", err)}
+	}
+	return read, err
+}

@@ -1,0 +1,131 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/release"
+)
+
+// model returns the release of a model that the flags describe, without its training.
+func (f *modelFlags) model(c *cobra.Command, a *cli.App) release.Model {
+	return release.Model{
+		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.Out},
+		Checkpoint: f.checkpoint,
+		Force:      f.force, Simulated: c.Flags().Changed("insecure-seed"),
+	}
+}
+
+// training makes the trainings of an algorithm, of whatever method.
+type training struct {
+	app       *cli.App
+	flags     *modelFlags
+	unit      string // of the algorithm's rounds
+	algorithm train.Algorithm
+	document  func() *modelReport      // without the model
+	measure   func(x []float64) string // on the private records
+}
+
+// run releases the model, simulates it, or prints the cost of its release.
+func (t *training) run(ctx context.Context, m release.Model) error {
+	m.StateSize, m.Begin = int64(train.CheckpointSize(t.algorithm)), t.release
+	if m.Simulated {
+		m.Begin = t.simulate
+	}
+	if t.flags.dryRun {
+		if !m.Simulated {
+			if err := m.Quote(ctx); err != nil {
+				return err
+			}
+		}
+		quote := t.document()
+		quote.DryRun, quote.Private = true, !m.Simulated
+		return t.app.DeliverJSON("", quote)
+	}
+	out, err := m.Run(ctx)
+	if out.Before {
+		t.app.Say("request %q was released before: its model is in %s, unchanged", t.flags.requestID,
+			t.flags.out)
+	}
+	return err
+}
+
+// release begins the private training, or goes on with that of a state.
+func (t *training) release(state []byte) (out release.Training, err error) {
+	var model *train.Release
+	if state == nil {
+		model, err = train.NewRelease(t.algorithm)
+	} else {
+		model, err = train.ResumeRelease(t.algorithm, state)
+	}
+	if err != nil {
+		return out, t.failure(err)
+	}
+	if state != nil && !t.flags.dryRun {
+		t.app.Say("going on after %s %d of %d", t.unit, model.Round(), t.algorithm.Rounds())
+	}
+	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
+		show, stop := t.progress()
+		defer stop()
+		x, err := model.Run(ctx, func(epoch int) error { show(epoch); return save() })
+		stop()
+		if err != nil && ctx.Err() != nil && t.flags.checkpoint != "" {
+			t.app.Say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(),
+				t.algorithm.Rounds(), t.flags.checkpoint)
+		}
+		r := t.document()
+		r.Private, r.Model, r.Chosen = true, x, newChosen(model.Choice())
+		return r.encode, err
+	}
+	return release.Training{ID: model.ID(), Cost: model.Cost(), State: model.Checkpoint, Run: run}, nil
+}
+
+// simulate begins a training from a seed, or goes on with that of a state. The model is not
+// private.
+func (t *training) simulate(state []byte) (out release.Training, err error) {
+	s := train.Simulate(t.algorithm, t.flags.insecureSeed)
+	if state != nil {
+		if s, err = train.ResumeSimulation(t.algorithm, state); err != nil {
+			return out, t.failure(err)
+		}
+	}
+	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
+		show, stop := t.progress()
+		defer stop()
+		x, err := s.Run(ctx, func(epoch int, _ []float64) error { show(epoch); return save() })
+		if err != nil {
+			return nil, err
+		}
+		stop()
+		t.app.Say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
+		t.app.Say("NOT PRIVATE: %s on the private records", t.measure(x))
+		t.app.Say("%s", train.Tuning)
+		r := t.document()
+		r.Simulated, r.Chosen = x, newChosen(s.Choice())
+		return r.encode, nil
+	}
+	return release.Training{State: s.Checkpoint, Run: run}, nil
+}
+
+// progress shows how many epochs are done, until stop.
+func (t *training) progress() (show func(done int), stop func()) {
+	bar := cli.NewProgress(t.app)
+	count := bar.Count("training", t.unit+"s")
+	return func(done int) { count(done, t.algorithm.Rounds()) }, bar.Stop
+}
+
+// failure names the checkpoint that does not fit.
+func (t *training) failure(err error) error {
+	if errors.Is(err, train.ErrCheckpoint) {
+		return release.InputError{Err: fmt.Errorf("%s: %w", t.flags.checkpoint, err)}
+	}
+	return err
+}
+
+func (r *modelReport) encode(w io.Writer) error { return cli.EncodeJSON(w, r) }
