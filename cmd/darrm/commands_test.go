@@ -122,8 +122,9 @@ func TestExitStatusIsComplete(t *testing.T) {
 		documented[m[1]] = true
 	}
 	codes := map[string]exitcode.Code{
-		"0": exitcode.OK, "1": exitcode.Failure, "2": exitcode.Usage, "3": exitcode.Input, "4": exitcode.Uncertified,
-		"5": exitcode.Solver, "6": exitcode.Output, "7": exitcode.Budget, "8": exitcode.Ledger, "130": exitcode.Interrupted,
+		"0": exitcode.OK, "1": exitcode.Failure, "2": exitcode.Usage, "3": exitcode.Input,
+		"4": exitcode.Uncertified, "5": exitcode.Solver, "6": exitcode.Output, "7": exitcode.Budget,
+		"8": exitcode.Ledger, "130": exitcode.Interrupted,
 	}
 	for text, code := range codes {
 		if !documented[text] {

@@ -48,7 +48,8 @@ type outRefused struct {
 
 // neverReplaced are the commands that replace no file without --force.
 var neverReplaced = map[string]outRefused{
-	"darrm aggregate": {rule: "the file exists, and it may be a release that was paid for: give another --out, or --force", code: exitcode.Usage},
+	"darrm aggregate": {code: exitcode.Usage, rule: "the file exists, and it may be a release that " +
+		"was paid for: give another --out, or --force"},
 	"darrm federated init": {rule: "the file exists: silos may have been told of it",
 		code: exitcode.Output},
 	"darrm train":           newDraw,

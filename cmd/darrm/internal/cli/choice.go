@@ -37,12 +37,14 @@ func AlsoOneOf[T ~string](c *cobra.Command, flag string, values ...T) {
 	}
 }
 
+// Offer completes a flag by a function.
 func Offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // no such flag, or twice: a mistake of the program
 	}
 }
 
+// Set takes one of the values, in upper or lower case.
 func (v *Choice) Set(text string) error {
 	if i := slices.IndexFunc(v.values, func(name string) bool {
 		return strings.EqualFold(name, text)
@@ -108,6 +110,7 @@ func TakesFile(c *cobra.Command, flag string, endings ...string) {
 	Offer(c, flag, CompleteFiles(endings...))
 }
 
+// TakesFolder has the shell complete a flag by folders.
 func TakesFolder(c *cobra.Command, flag string) {
 	Offer(c, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs

@@ -29,8 +29,10 @@ var exitRules = []exitcode.Rule{
 	exitcode.As[*cache.DirError](exitcode.Output),
 	exitcode.Is(exitcode.Uncertified, iteration.ErrNotCertified),
 	exitcode.As[*data.SampleError](exitcode.Input), exitcode.As[*data.SharedError](exitcode.Input),
-	exitcode.As[*solve.TooManyRowsError](exitcode.Usage), exitcode.As[*sweep.SizeError](exitcode.Usage),
-	exitcode.As[*lp.StatusError](exitcode.Solver), exitcode.As[*pluralitysolve.LimitError](exitcode.Solver),
+	exitcode.As[*solve.TooManyRowsError](exitcode.Usage),
+	exitcode.As[*sweep.SizeError](exitcode.Usage),
+	exitcode.As[*lp.StatusError](exitcode.Solver),
+	exitcode.As[*pluralitysolve.LimitError](exitcode.Solver),
 	exitcode.Is(exitcode.Solver, lp.ErrNoHiGHS), exitcode.Is(exitcode.Solver, lp.ErrTooLarge),
 }
 

@@ -21,7 +21,7 @@ func FlagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		err = fmt.Errorf("%w%s", err, SuggestFlag(c, unknown.GetSpecifiedName()))
 	case errors.As(err, &value):
-		err = ValueError(value)
+		err = InvalidValue(value)
 	}
 	return release.UsageError{Err: err}
 }
@@ -33,7 +33,8 @@ var valueKinds = map[string]string{
 	"float64": "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
 }
 
-func ValueError(e *pflag.InvalidValueError) error {
+// InvalidValue tells in plain words what a flag takes.
+func InvalidValue(e *pflag.InvalidValueError) error {
 	f := e.GetFlag()
 	kind, ok := valueKinds[f.Value.Type()]
 	// A choice is a string that knows better.
@@ -58,6 +59,7 @@ func SuggestFlag(c *cobra.Command, name string) string {
 	return DidYouMean("--", Similar(name, names))
 }
 
+// DidYouMean returns a question with names that may have been meant, "" for none.
 func DidYouMean(prefix string, names []string) string {
 	if len(names) == 0 {
 		return ""

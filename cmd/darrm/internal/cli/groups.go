@@ -2,8 +2,8 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// Group is a part of the program, by what a person does with it. Groups and their commands are listed
-// with the most used first.
+// Group is a part of the program, by what a person does with it. Groups and their commands are
+// listed with the most used first.
 type Group struct {
 	ID, Title string
 	Commands  []Command

@@ -76,12 +76,14 @@ func AffectedList(rule func(int) error) func(string) ([]int, error) {
 	}
 }
 
+// IntList parses whole numbers, and ranges of them, by a rule for each.
 func IntList(rule func(int) error) func(string) ([]int, error) {
 	return func(text string) ([]int, error) {
 		return parseList(text, func(item string) ([]int, error) { return expand(item, whole(rule)) })
 	}
 }
 
+// FloatList parses numbers, and ranges of them, by a rule for each.
 func FloatList(rule func(float64) error) func(string) ([]float64, error) {
 	return func(text string) ([]float64, error) {
 		return parseList(text, func(item string) ([]float64, error) { return expand(item, float(rule)) })

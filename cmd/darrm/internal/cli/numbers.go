@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
+// Percent writes a share as a percentage.
 func Percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 
 // Shortest is the shortest decimal that stands for x.
@@ -21,6 +22,7 @@ func Finite(x float64) *float64 {
 	return &x
 }
 
+// FiniteCost returns a cost for JSON, nil where ε is infinite.
 func FiniteCost(c accountant.Cost) *accountant.Cost {
 	if Finite(c.Epsilon) == nil {
 		return nil

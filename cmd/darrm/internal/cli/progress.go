@@ -56,6 +56,7 @@ type progressStep struct {
 	Total int64  `json:"total"` // -1 where it is unknown
 }
 
+// NewProgress starts the clock of a progress display; Stop ends it.
 func NewProgress(a *App) *Progress {
 	p := &Progress{app: a, width: terminal.Width(a.Err), start: time.Now()}
 	if a.progress == progressJSON {
@@ -109,6 +110,7 @@ func (p *Progress) Show(stage string, total, done int64, text string,
 	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum))
 }
 
+// Stop removes the display.
 func (p *Progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

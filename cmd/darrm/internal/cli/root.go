@@ -80,7 +80,8 @@ func wrapArgs(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
 				if !c.HasSubCommands() {
-					return release.UsageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args),
+					return release.UsageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)",
+						given(args),
 						c.UseLine(), c.CommandPath())}
 				}
 				meant := ""
@@ -231,6 +232,7 @@ func (a *App) DeliverJSON(path string, v any) error {
 	return a.Deliver(path, func(w io.Writer) error { return EncodeJSON(w, v) })
 }
 
+// EncodeJSON writes a value, indented.
 func EncodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -13,7 +13,7 @@ import (
 // nextVersion is the version that the source will be released as; scripts/version reads it.
 const nextVersion = "0.1.0"
 
-// released is set by builds of releases: -ldflags "-X github.com/darrm/darrm/cmd/darrm/internal/cli.released=…".
+// released is set by the linker in builds of releases (flag -X of scripts/dist).
 var released string
 
 // Version of the program: that of the build, or of the module where "go install …@v1.2.3" built
@@ -31,6 +31,7 @@ var Version = func() string {
 	return nextVersion + "-dev"
 }()
 
+// DeliverVersion prints the program's version, its LP solver's and Go's.
 func (a *App) DeliverVersion() error {
 	if a.JSON {
 		return a.DeliverJSON("", map[string]string{"version": Version, "solver": lp.Backend(),

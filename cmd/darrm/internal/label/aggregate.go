@@ -24,6 +24,7 @@ type aggregateFlags struct {
 	insecureSeed   uint64
 }
 
+// NewAggregate makes the command that releases labels.
 func NewAggregate(a *cli.App) *cobra.Command {
 	var f aggregateFlags
 	c := &cobra.Command{

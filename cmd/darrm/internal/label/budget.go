@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
+// NewBudget makes the commands about ledgers.
 func NewBudget(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "budget",

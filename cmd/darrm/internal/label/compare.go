@@ -24,6 +24,7 @@ type compareFlags struct {
 	read      readFlags
 }
 
+// NewCompare makes the command that compares mechanisms on given votes.
 func NewCompare(a *cli.App) *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{

@@ -1,3 +1,3 @@
-// Package label has the commands that label within a privacy budget: plan, aggregate, budget, serve,
-// compare and votes.
+// Package label has the commands that label within a privacy budget: plan, aggregate, budget,
+// serve, compare and votes.
 package label

@@ -46,6 +46,7 @@ type planFlags struct {
 	records   int
 }
 
+// NewPlan makes the command that finds the mechanism for a budget.
 func NewPlan(a *cli.App) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
@@ -206,7 +207,8 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 }
 
 // votes says over which votes agreement is expected.
-func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string, r *plan.Request) (err error) {
+func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
+	r *plan.Request) (err error) {
 	if len(files) == 0 {
 		r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
 		if r.Classes > 2 && !c.Flags().Changed("prior-mean") {
@@ -236,7 +238,8 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string, r *plan.
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not take: " +
+			return release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not " +
+				"take: " +
 				"leave the FILEs out")}
 		}
 		for i := range b.Len() {

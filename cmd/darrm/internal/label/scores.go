@@ -92,7 +92,8 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 		return err
 	}
 	if s.truths > 0 {
-		a.Say("the labels just drawn: %s right (%d of %d)", cli.Percent(float64(s.right)/float64(s.truths)),
+		a.Say("the labels just drawn: %s right (%d of %d)",
+			cli.Percent(float64(s.right)/float64(s.truths)),
 			s.right, s.truths)
 	}
 	return nil

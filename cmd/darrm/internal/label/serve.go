@@ -39,6 +39,7 @@ type serveFlags struct {
 // newKeyFlag states what is meant once: in a file it would be stated for ever.
 const newKeyFlag = "new-key"
 
+// NewServe makes the command that answers queries over HTTP.
 func NewServe(a *cli.App) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
@@ -224,8 +225,8 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	if err != nil {
 		return o, nil, err
 	}
-	if table := (problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum}}); g.Noise != nil ||
-		g.Optimum != nil {
+	if g.Noise != nil || g.Optimum != nil {
+		table := problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum}}
 		var b bytes.Buffer
 		if err := table.Encode(&b); err != nil {
 			return o, nil, err
@@ -268,7 +269,7 @@ func setFlags(c *cobra.Command, settings map[string]any) error {
 		var invalid *pflag.InvalidValueError
 		switch err := c.Flags().Set(name, settingText(value)); {
 		case errors.As(err, &invalid):
-			return cli.ValueError(invalid)
+			return cli.InvalidValue(invalid)
 		case err != nil:
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
+// NewVotes makes the commands about files of votes.
 func NewVotes(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "votes",

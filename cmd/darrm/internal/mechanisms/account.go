@@ -137,7 +137,8 @@ func (f *accountFlags) run(c *cobra.Command, a *cli.App) error {
 }
 
 // options checks the flags and returns what one answer is, and what it costs.
-func (f *accountFlags) options(c *cobra.Command, a *cli.App) (o ensemble.StatementOptions, err error) {
+func (f *accountFlags) options(c *cobra.Command,
+	a *cli.App) (o ensemble.StatementOptions, err error) {
 	o.Randomness = problem.RandomnessOf(f.teachers)
 	if err := release.CheckRecords(f.records); err != nil {
 		return o, err
@@ -166,8 +167,8 @@ func (f *accountFlags) options(c *cobra.Command, a *cli.App) (o ensemble.Stateme
 		return o, err
 	}
 	if o.Randomness != 0 && !x.Teachers {
-		return o, cli.Usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s "+
-			"is new in every answer", ensemble.OptimalNoise, x.Mechanism)
+		return o, cli.Usagef("--teachers goes with --mechanism %s or one of its baselines: the noise "+
+			"of %s is new in every answer", ensemble.OptimalNoise, x.Mechanism)
 	}
 	o.Problem, o.Answer, o.PerAnswer = x.Problem, x.Answer, x.PerAnswer
 	return o, nil
@@ -178,7 +179,8 @@ var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta
 	"data", "num-classes", "mechanism"}
 
 // tableOptions are those of a table, whose answers may add up by more than their (ε, δ).
-func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App, o *ensemble.StatementOptions) error {
+func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
+	o *ensemble.StatementOptions) error {
 	for _, name := range toldByTable {
 		if c.Flags().Changed(name) {
 			return cli.Usagef("--%s and --table exclude each other: the table says it", name)
@@ -193,8 +195,8 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App, o *ensemble.St
 		return err
 	}
 	if o.Randomness != 0 && promiseNothing(p.Mechanism().Problem()) {
-		return cli.Usagef("--teachers goes with tables of teachers that promise something: the noise of %s "+
-			"is new in every answer", f.table)
+		return cli.Usagef("--teachers goes with tables of teachers that promise something: the noise of "+
+			"%s is new in every answer", f.table)
 	}
 	m := p.Mechanism()
 	o.Problem, o.Answer, o.PerAnswer = m.Problem(), m.Event(), m.PerAnswer()

@@ -19,7 +19,8 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 	p := t.Problem()
 	margins := t.Margins(0)
 	baselines := t.Baselines()
-	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K, p.Classes,
+	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K,
+		p.Classes,
 		p.Epsilon, p.Delta),
 		"lead of the first class, in votes", "Pr[a plurality class]")
 	add := func(i int, name string, of func(plurality.Margin) float64) error {
@@ -54,7 +55,8 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 // gapPicture draws the gap against the time that it took to prove it.
 func gapPicture(t *plurality.Table, gaps []solve.Progress) (figure.Sheet, error) {
 	p := t.Problem()
-	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K, p.Classes),
+	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K,
+		p.Classes),
 		"seconds", "gap between value and bound")
 	var points plotter.XYs
 	low, high := math.Inf(1), 0.0

@@ -104,8 +104,8 @@ func planSweepPicture[P any](points []P, axes []sweepAxis[P]) (sweepPlan[P], err
 		for _, a := range axes {
 			names = append(names, "--"+a.name)
 		}
-		return sweepPlan[P]{}, cli.Usagef("--plot needs a list with two finite values or more, of %s or %s",
-			strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+		return sweepPlan[P]{}, cli.Usagef("--plot needs a list with two finite values or more, of %s "+
+			"or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
 	plan := sweepPlan[P]{x: varying[i], rows: map[int]int{}}
 	varying = splitting(points, slices.Insert(slices.Delete(varying, i, i+1), 0, plan.x))[1:]

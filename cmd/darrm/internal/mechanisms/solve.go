@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
+// NewSolve makes the command that finds an optimal table.
 func NewSolve(a *cli.App) *cobra.Command {
 	var f problem.Flags
 	var k int

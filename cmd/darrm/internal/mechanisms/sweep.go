@@ -43,6 +43,7 @@ type sweepFlags struct {
 	plot        string
 }
 
+// NewSweep makes the command that solves grids of problems.
 func NewSweep(a *cli.App) *cobra.Command {
 	f := sweepFlags{
 		k:        cli.NewList("", cli.IntList(check.Teachers)),
@@ -300,7 +301,8 @@ func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 	switch {
 	case len(invalid) > 0 && !f.skipInvalid:
-		return release.UsageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)",
+		return release.UsageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves "+
+			"them out)",
 			invalid[0], len(invalid))}
 	case valid == 0:
 		return release.UsageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}

@@ -77,8 +77,9 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 	first := problems[0]
 	for _, p := range problems {
 		if f.PriorCounts != "" && (p.K != first.K || p.Classes != first.Classes) {
-			return nil, cli.Usagef("a file of --prior-counts goes with one K and one number of classes, but "+
-				"there are K = %d with %d classes and K = %d with %d", first.K, first.Classes, p.K, p.Classes)
+			return nil, cli.Usagef("a file of --prior-counts goes with one K and one number of classes, "+
+				"but there are K = %d with %d classes and K = %d with %d", first.K, first.Classes, p.K,
+				p.Classes)
 		}
 	}
 	out := map[int]plurality.Objective{}

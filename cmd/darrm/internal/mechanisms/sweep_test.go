@@ -100,7 +100,8 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 			row[name] = records[1+i][j]
 		}
 		for name, want := range map[string]string{
-			"expected_error": cli.Shortest(table.ExpectedError), "lower_bound": cli.Shortest(table.LowerBound),
+			"expected_error":               cli.Shortest(table.ExpectedError),
+			"lower_bound":                  cli.Shortest(table.LowerBound),
 			"gap":                          cli.Shortest(table.Gap),
 			"baseline_randomized_response": cli.Shortest(table.BaselineError(table.Baselines[0])),
 			"delta":                        cli.Shortest(p.Problem.Delta),

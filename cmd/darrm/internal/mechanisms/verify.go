@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 )
 
+// NewVerify makes the command that checks a table.
 func NewVerify(a *cli.App) *cobra.Command {
 	var f problem.TimeoutFlag
 	c := &cobra.Command{

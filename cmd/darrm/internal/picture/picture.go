@@ -42,8 +42,10 @@ type Chart struct {
 	legend []figure.Entry
 }
 
+// NewChart makes an empty chart with titles of its axes.
 func NewChart(title, x, y string) *Chart { return &Chart{Plot: figure.New(title, x, y)} }
 
+// Sheet returns the chart as a page to be drawn.
 func (c *Chart) Sheet() figure.Sheet {
 	return figure.Sheet{Charts: [][]*plot.Plot{{c.Plot}}, Legend: c.legend}
 }

@@ -14,6 +14,7 @@ type CacheFlags struct {
 	CacheDir string
 }
 
+// RegisterCache adds the flags to a command.
 func (f *CacheFlags) RegisterCache(c *cobra.Command) {
 	c.Flags().BoolVar(&f.noCache, "no-cache", false,
 		"neither read nor write the cache of solved tables")

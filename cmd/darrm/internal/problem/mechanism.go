@@ -32,8 +32,11 @@ func MechanismNames(of func(ensemble.Description) bool) (names []string) {
 }
 
 func anyMechanism(ensemble.Description) bool { return true }
+
+// IsBaseline selects the mechanisms that a noise function is compared with.
 func IsBaseline(d ensemble.Description) bool { _, ok := d.Baseline(); return ok }
 
+// Register adds the flags to a command.
 func (f *MechanismFlags) Register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.name, "mechanism", "",
@@ -52,6 +55,7 @@ func (f *MechanismFlags) Register(c *cobra.Command) {
 	f.RegisterRelation(c)
 }
 
+// RegisterRelation adds --neighbours alone.
 func (f *MechanismFlags) RegisterRelation(c *cobra.Command) {
 	c.Flags().StringVar(&f.Neighbours, "neighbours", "replace",
 		"which datasets differ by one person in the teachers' promise and in --affected: \"replace\" a "+
@@ -59,6 +63,7 @@ func (f *MechanismFlags) RegisterRelation(c *cobra.Command) {
 	cli.OneOf(c, "neighbours", release.RelationNames()...)
 }
 
+// PrepareRelation parses --neighbours.
 func (f *MechanismFlags) PrepareRelation() (err error) {
 	f.Relation, err = release.ParseRelation(f.Neighbours)
 	return err

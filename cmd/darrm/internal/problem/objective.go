@@ -33,6 +33,7 @@ const UsageObjective = `--objective says what γ is optimal for. It never decide
              "binomial" (the default), or "uniform" if only agreement counts.
 `
 
+// RegisterObjective adds the flags to a command.
 func (f *ObjectiveFlags) RegisterObjective(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.Name, "objective", "",
@@ -104,7 +105,8 @@ func readCounts[T any](ctx context.Context, a *cli.App, file string, limit int64
 	if err != nil {
 		return nil, release.InputError{Err: err}
 	}
-	a.Say("darrm: the prior counts in %s become part of the mechanism: they must come from public data",
+	a.Say("darrm: the prior counts in %s become part of the mechanism: they must come from public "+
+		"data",
 		file)
 	return counts, nil
 }

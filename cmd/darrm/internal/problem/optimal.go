@@ -26,12 +26,14 @@ type OptimalFlags struct {
 	Within time.Duration
 }
 
+// Register adds the flags to a command.
 func (f *OptimalFlags) Register(c *cobra.Command) {
 	f.RegisterPlurality(c)
 	f.RegisterGap(c, choose.DefaultGap)
 	f.RegisterWithin(c)
 }
 
+// RegisterWithin adds --solve-within alone.
 func (f *OptimalFlags) RegisterWithin(c *cobra.Command) {
 	c.Flags().DurationVar(&f.Within, "solve-within", choose.DefaultWithin,
 		"many classes: how long to look for the optimal table where another mechanism can take its place")
@@ -78,6 +80,7 @@ type OptimalFields struct {
 	Gap   float64 `json:"gap"`
 }
 
+// OptimalFieldsOf returns the fields of a table, nil for none.
 func OptimalFieldsOf(t *plurality.Table) *OptimalFields {
 	if t == nil {
 		return nil
@@ -99,8 +102,8 @@ func PriorText(o plurality.Objective) string {
 		"other class", o.Accuracy)
 }
 
-// Solvers returns the functions that find optima for a library; unsaved gets the error of a cache that could not
-// keep one.
+// Solvers returns the functions that find optima for a library; unsaved gets the error of a cache
+// that could not keep one.
 func (f *Flags) Solvers(a *cli.App, o *OptimalFlags, unsaved *error) (
 	func(context.Context, constraints.Problem, noisesolve.Options) (*gamma.Table, error),
 	func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table,

@@ -16,6 +16,7 @@ type PluralityFlags struct {
 	accuracy, concentration, abstain, Gap float64
 }
 
+// RegisterPlurality adds the flags to a command, but --gap.
 func (f *PluralityFlags) RegisterPlurality(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Float64Var(&f.concentration, "concentration", plurality.DefaultConcentration,
@@ -30,6 +31,7 @@ func (f *PluralityFlags) RegisterPlurality(c *cobra.Command) {
 			"plurality class is worth 1")
 }
 
+// RegisterGap adds --gap with its default.
 func (f *PluralityFlags) RegisterGap(c *cobra.Command, otherwise float64) {
 	c.Flags().Float64Var(&f.Gap, "gap", otherwise,
 		"many classes: stop once the value is proved to be within this of the optimum's")
@@ -58,7 +60,8 @@ func (f *PluralityFlags) Check(c *cobra.Command, objective string, infinite, noD
 	}
 	switch {
 	case objective == choose.Source:
-		return cli.Usagef("objective = %q, but with --classes it is always %q", objective, choose.Agreement)
+		return cli.Usagef("objective = %q, but with --classes it is always %q", objective,
+			choose.Agreement)
 	case c.Flags().Changed("eps") && !infinite, c.Flags().Changed("teacher-delta") && !noDelta:
 		return cli.Usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of " +
 			"the teachers")

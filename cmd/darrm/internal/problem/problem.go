@@ -28,6 +28,7 @@ type Flags struct {
 	TimeoutFlag
 }
 
+// Register adds the flags to a command, with the defaults of --eps and --teacher-delta.
 func (f *Flags) Register(c *cobra.Command, epsilon, teacherDelta float64) {
 	f.RegisterPromise(c, epsilon, teacherDelta)
 	f.registerSolve(c)
@@ -93,12 +94,15 @@ func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	return affected, err == nil, err
 }
 
+// ErrAffectedAndData refuses two statements of the same.
 var ErrAffectedAndData = cli.Usagef("--affected and --data exclude each other")
 
-// AgreementRule names the one metric of solve, plan, compare and a release's scores: ensemble.Agreement.
+// AgreementRule names the one metric of solve, plan, compare and a release's scores:
+// ensemble.Agreement.
 const AgreementRule = "any class with the most votes is right"
 
-// RequiredBudget names the flags of a table's privacy. Every command that solves requires one of them.
+// RequiredBudget names the flags of a table's privacy. Every command that solves requires one of
+// them.
 const RequiredBudget = "m|total-eps"
 
 // stated returns what the flags state about the teachers and the privacy of one answer.
@@ -109,8 +113,8 @@ func (f *Flags) stated(c *cobra.Command) (s release.Stated, err error) {
 	}
 	s.Epsilon, s.TeacherDelta = cli.WhenGiven(c, "eps", &f.Epsilon),
 		cli.WhenGiven(c, "teacher-delta", &f.TeacherDelta)
-	s.M, s.TotalEpsilon, s.Delta = cli.WhenGiven(c, "m", &f.m), cli.WhenGiven(c, "total-eps", &f.TotalEpsilon),
-		cli.WhenGiven(c, "delta", &f.Delta)
+	s.M, s.TotalEpsilon, s.Delta = cli.WhenGiven(c, "m", &f.m),
+		cli.WhenGiven(c, "total-eps", &f.TotalEpsilon), cli.WhenGiven(c, "delta", &f.Delta)
 	return s, err
 }
 

@@ -15,6 +15,7 @@ import (
 // CheckedTable is a table of two classes or of many that was certified.
 type CheckedTable struct{ release.Table }
 
+// Encode writes the table as its file.
 func (t CheckedTable) Encode(w io.Writer) error {
 	if t.Plurality != nil {
 		return t.Plurality.Encode(w)
@@ -23,7 +24,8 @@ func (t CheckedTable) Encode(w io.Writer) error {
 }
 
 // ReadAnyTable reads and certifies a table file within the time limit.
-func (f *TimeoutFlag) ReadAnyTable(c *cobra.Command, a *cli.App, path string) (CheckedTable, error) {
+func (f *TimeoutFlag) ReadAnyTable(c *cobra.Command, a *cli.App,
+	path string) (CheckedTable, error) {
 	ctx, cancel := f.Limit(c.Context())
 	defer cancel()
 	bar := cli.NewProgress(a)

@@ -27,6 +27,7 @@ func RegisterSlack(c *cobra.Command, slack *float64) {
 			"where the answers have δ = 0)")
 }
 
+// RegisterRecords registers --records.
 func RegisterRecords(c *cobra.Command, records *int) {
 	c.Flags().IntVar(records, "records", 0,
 		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+

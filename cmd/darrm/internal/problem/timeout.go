@@ -16,10 +16,12 @@ import (
 // nothing comes of the work.
 type TimeoutFlag struct{ timeout time.Duration }
 
+// RegisterTimeout adds --timeout with its help.
 func (f *TimeoutFlag) RegisterTimeout(c *cobra.Command, usage string) {
 	c.Flags().DurationVar(&f.timeout, "timeout", 0, usage)
 }
 
+// CheckTimeout refuses a limit that is not positive.
 func (f *TimeoutFlag) CheckTimeout(c *cobra.Command) error {
 	return choose.CheckTimeout(cli.WhenGiven(c, "timeout", &f.timeout))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
+// NewCache makes the commands about the cache of solved tables.
 func NewCache(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cache",

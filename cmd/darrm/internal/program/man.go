@@ -37,7 +37,8 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 			if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" {
 				seconds, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
-					return cli.Usagef("SOURCE_DATE_EPOCH = %q, but it must be a whole number of seconds since 1970",
+					return cli.Usagef("SOURCE_DATE_EPOCH = %q, but it must be a whole number of seconds since "+
+						"1970",
 						text)
 				}
 				date = time.Unix(seconds, 0).UTC().Format(time.DateOnly)

@@ -6,6 +6,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
+// NewVersion makes the command that prints the version.
 func NewVersion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",

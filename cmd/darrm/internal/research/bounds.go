@@ -25,6 +25,7 @@ type boundsCommand struct {
 	seed           uint64
 }
 
+// NewBounds makes the command that compares excess-risk bounds of shuffled methods.
 func NewBounds(a *cli.App) *cobra.Command {
 	var f boundsCommand
 	c := &cobra.Command{
@@ -96,7 +97,8 @@ type termsJSON struct {
 
 func newTerms(t shuffled.Terms) termsJSON {
 	return termsJSON{
-		cli.Finite(t.Initial), cli.Finite(t.Optimisation), cli.Finite(t.NonVanishing), cli.Finite(t.Vanishing),
+		cli.Finite(t.Initial), cli.Finite(t.Optimisation), cli.Finite(t.NonVanishing),
+		cli.Finite(t.Vanishing),
 		cli.Finite(t.Noise), cli.Finite(t.Other), cli.Finite(t.Total()),
 	}
 }

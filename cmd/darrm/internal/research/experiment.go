@@ -35,6 +35,7 @@ func experiments(s majority.Solver) *experiment.Catalog {
 		convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
 }
 
+// NewExperiment makes the commands that repeat the literature's figures.
 func NewExperiment(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
@@ -251,6 +252,7 @@ func cachedSolver(store *cache.Store) majority.Solver {
 	}
 }
 
+// NewReport makes the command that writes one page of experiments that were run.
 func NewReport(a *cli.App) *cobra.Command {
 	var out string
 	c := &cobra.Command{

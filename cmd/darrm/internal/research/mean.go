@@ -19,6 +19,7 @@ import (
 const meanNotPrivate = `This promises no privacy: messages are images of the clients' vectors, and no noise is
 added.`
 
+// NewMean makes the commands that send vectors' means in few numbers.
 func NewMean(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mean",

@@ -69,7 +69,8 @@ func (f *predictFlags) run(c *cobra.Command, a *cli.App) error {
 		}
 		r, q := sketch.Correlation(rowsOf(m))
 		if math.IsNaN(q) || math.IsInf(q, 0) {
-			return release.InputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but they "+
+			return release.InputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but "+
+				"they "+
 				"must be finite", f.vectors, q)}
 		}
 		f.n, f.d, star = m.Rows, m.Columns, r/float64(max(1, m.Rows-1))
@@ -106,7 +107,8 @@ type adviceRow struct {
 func jsonAdvice(a sketch.Advice) any {
 	rows := func(list []sketch.AdviceRow) (out []adviceRow) {
 		for _, r := range list {
-			out = append(out, adviceRow{string(r.Estimator), r.Sent, r.Bits, cli.Finite(r.None), cli.Finite(r.Half),
+			out = append(out, adviceRow{string(r.Estimator), r.Sent, r.Bits, cli.Finite(r.None),
+				cli.Finite(r.Half),
 				cli.Finite(r.Full), cli.Finite(r.Here)})
 		}
 		return out
@@ -121,7 +123,8 @@ func jsonAdvice(a sketch.Advice) any {
 		OverSpatial *float64    `json:"better_than_rand_k_spatial_from_rho"`
 		Rows        []adviceRow `json:"errors"`
 		SameBits    []adviceRow `json:"same_bits"`
-	}{a.N, a.K, a.D, cli.Finite(a.Star), string(a.Best), cli.Finite(a.Threshold), cli.Finite(a.OverSpatial),
+	}{a.N, a.K, a.D, cli.Finite(a.Star), string(a.Best), cli.Finite(a.Threshold),
+		cli.Finite(a.OverSpatial),
 		rows(a.Rows), rows(a.SameBits)}
 }
 

@@ -45,7 +45,9 @@ func newMeanSimulate(a *cli.App) *cobra.Command {
 		}))
 	}
 	f := simulateFlags{n: whole("n"), k: whole("k"), d: whole("d"),
-		rho: cli.NewList("0,0.5,1", cli.FloatList(func(v float64) error { return check.Probability("rho", v) }))}
+		rho: cli.NewList("0,0.5,1", cli.FloatList(func(v float64) error {
+			return check.Probability("rho", v)
+		}))}
 	c := &cobra.Command{
 		Use:   "simulate --n list --k list --d list",
 		Short: "Measure errors beside what is predicted for them",

@@ -26,7 +26,8 @@ type family struct {
 	count            string // what --n of train is for; "" for none
 	unit             string // of a run's rounds; "" is round
 	flags            func() familyFlags
-	account          func(a *cli.App, k family) *cobra.Command // nil for the account that families share
+	// account is nil for the account that families share
+	account func(a *cli.App, k family) *cobra.Command
 }
 
 // families are the commands of train and account train.

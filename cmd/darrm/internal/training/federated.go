@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
+// NewFederated makes the commands of training in rounds of silos.
 func NewFederated(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "federated",
@@ -68,7 +69,8 @@ func readAll(ctx context.Context, a *cli.App, path string, limit int64) ([]byte,
 }
 
 // readRun reads the files of a plan and of a round.
-func readRun(a *cli.App, c *cobra.Command, plan, round string) (*rounds.Plan, *rounds.Round, error) {
+func readRun(a *cli.App, c *cobra.Command,
+	plan, round string) (*rounds.Plan, *rounds.Round, error) {
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	bar.Wait("pricing the plan")

@@ -31,6 +31,7 @@ type DataFlags struct {
 
 const sharedFlag = "allow-shared-records"
 
+// Register adds the flags to a command.
 func (f *DataFlags) Register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+
@@ -141,7 +142,8 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels",
 			"public-labels", "positive", "intercept"} {
 			if c.Flags().Changed(name) {
-				return datasets.Set{}, cli.Usagef("--%s goes with --private: a known data set has its own", name)
+				return datasets.Set{}, cli.Usagef("--%s goes with --private: a known data set has its own",
+					name)
 			}
 		}
 		if !slices.Contains(datasets.Names(), f.dataSet) {

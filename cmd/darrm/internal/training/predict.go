@@ -24,6 +24,7 @@ type appliedModel struct {
 	labels string
 }
 
+// NewPredict makes the command that applies a model.
 func NewPredict(a *cli.App) *cobra.Command {
 	var f appliedModel
 	var out string
@@ -79,6 +80,7 @@ private as the model, and cost nothing more.`,
 	return c
 }
 
+// NewEvaluate makes the command that measures a model.
 func NewEvaluate(a *cli.App) *cobra.Command {
 	var f appliedModel
 	c := &cobra.Command{
@@ -128,7 +130,8 @@ func (f *appliedModel) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.labels, "labels", "",
 		"IDX file of the labels of DATA, which are its responses")
 	cli.TakesFile(c, "labels", cli.IdxFiles...)
-	c.ValidArgsFunction = cli.CompleteFiles(append(slices.Clone(cli.TableFiles), cli.RecordFiles...)...)
+	c.ValidArgsFunction = cli.CompleteFiles(append(slices.Clone(cli.TableFiles),
+		cli.RecordFiles...)...)
 }
 
 // load reads the model and the records that fit it.

@@ -85,7 +85,8 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 		return nil, cli.Usagef("--response goes with CSV: %s is read as %s", path, format)
 	}
 	if format != formatIDX && (labels != "" || f.positive != nil) {
-		return nil, cli.Usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path,
+		return nil, cli.Usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s",
+			path,
 			format)
 	}
 	if format != formatLIBSVM && f.dim != 0 {

@@ -140,8 +140,9 @@ func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
 		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(),
 		Order: orderName(r), Released: r.Released.String(),
-		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: cli.Finite(r.Clip), Amplification: r.Amplification,
-		Rho: cli.Finite(r.Rho), Alpha: r.Alpha, StepSize: r.StepSize,
+		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: cli.Finite(r.Clip),
+		Amplification: r.Amplification,
+		Rho:           cli.Finite(r.Rho), Alpha: r.Alpha, StepSize: r.StepSize,
 		Contractive: r.Contractive, Fallback: append([]string{}, r.Fallback...),
 		Warnings: append([]string{}, r.Warnings...),
 	}

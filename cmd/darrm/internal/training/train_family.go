@@ -77,7 +77,8 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	}
 	price := plan.Price()
 	if price.Relation == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
-		return cli.Usagef("--n must be given: where a record may be added or removed, how many there are " +
+		return cli.Usagef("--n must be given: where a record may be added or removed, how many there " +
+			"are " +
 			"is private, and the price rests on a public number near it")
 	}
 	g, ok := f.familyFlags.(grounded)
@@ -174,7 +175,8 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 }
 
 // records reads the records, with --intercept, and what a model's file says of them.
-func (f *trainFamily) records(c *cobra.Command, a *cli.App, read *recordsRead) (*data.Records, error) {
+func (f *trainFamily) records(c *cobra.Command, a *cli.App,
+	read *recordsRead) (*data.Records, error) {
 	describe := func(r *data.Records) { read.columns, read.response = r.Columns(), r.ResponseName() }
 	if s, ok := f.familyFlags.(onSets); ok {
 		set, err := f.Open(c, a, f.common().Task)
