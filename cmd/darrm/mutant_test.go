@@ -18,7 +18,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "l.Verify(c.Context(), heads...)", New: "l.Verify(c.Context())",
 			Killer: "TestScripts)/(budget"},
 		{Name: "records that are shared are trained on", File: "internal/training/shuffledflags.go",
-			Old: "o.SharedRecords = f.set.Task, f.set.Start, f.bound, f.shared",
-			New: "o.SharedRecords = f.set.Task, f.set.Start, f.bound, true", Killer: "TestScripts)/(train"},
+			Old: "o.SharedRecords = f.Set.Task, f.Set.Start, f.bound, f.shared",
+			New: "o.SharedRecords = f.Set.Task, f.Set.Start, f.bound, true", Killer: "TestScripts)/(train"},
 	})
 }
