@@ -12,7 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/release"
 )
@@ -146,7 +146,7 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 func (p *roundPlan) publish(ctx context.Context, r *RoundReport) (err error) {
 	digest := sha256.New() // of the shuffled reports
 	digest.Write(p.mix.Head())
-	if r.Next, err = p.mix.Aggregate(ctx, func(of report.Stream, block int) ([]float64, error) {
+	if r.Next, err = p.mix.Aggregate(ctx, func(of randomiser.Stream, block int) ([]float64, error) {
 		messages, sum, err := p.block(ctx, of, block)
 		digest.Write(messages)
 		return sum, err
@@ -173,7 +173,7 @@ func (p *roundPlan) publish(ctx context.Context, r *RoundReport) (err error) {
 }
 
 // block returns a block's reports and their sum.
-func (p *roundPlan) block(ctx context.Context, of report.Stream,
+func (p *roundPlan) block(ctx context.Context, of randomiser.Stream,
 	block int) (messages []byte, sum []float64, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -197,8 +197,8 @@ func (p *roundPlan) writeShuffled(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	for k := range p.mix.Counts() {
-		for i := range p.mix.Blocks(report.Stream(k)) {
-			messages, _, err := p.block(ctx, report.Stream(k), i)
+		for i := range p.mix.Blocks(randomiser.Stream(k)) {
+			messages, _, err := p.block(ctx, randomiser.Stream(k), i)
 			if err == nil {
 				_, err = w.Write(messages)
 			}

@@ -25,7 +25,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/release"
@@ -259,9 +259,9 @@ func TestRoundWithFailingBundles(t *testing.T) {
 		}
 		tries[key]++
 		switch {
-		case key == partKey(report.Differences, 1) && tries[key] <= 2:
+		case key == partKey(randomiser.Differences, 1) && tries[key] <= 2:
 			return errors.New("a bundle fails behind its output")
-		case key == partKey(report.Gradients, 0) && tries[key] == 1:
+		case key == partKey(randomiser.Gradients, 0) && tries[key] == 1:
 			panic("a bundle panics behind its output")
 		}
 		return nil
@@ -284,15 +284,15 @@ func TestRoundWithFailingBundles(t *testing.T) {
 	r := must.Get(RunRound(t.Context(), x.job))(t)
 	mu.Lock() // an attempt that failed may not be over
 	defer mu.Unlock()
-	if r.Attempts < 3 || tries[partKey(report.Differences, 1)] < 3 ||
-		tries[partKey(report.Gradients, 0)] < 2 {
+	if r.Attempts < 3 || tries[partKey(randomiser.Differences, 1)] < 3 ||
+		tries[partKey(randomiser.Gradients, 0)] < 2 {
 		t.Errorf("%d attempts, tries %v: the faults did not happen", r.Attempts, tries)
 	}
 	out := x.check(t, r, x.files...)
 	n := r.Reports[0]
 	for k := range 2 {
 		for i := range (n + rounds.BlockSize - 1) / rounds.BlockSize {
-			b := written[blockName(report.Stream(k), i)]
+			b := written[blockName(randomiser.Stream(k), i)]
 			from, to := i*rounds.BlockSize, min(n, (i+1)*rounds.BlockSize)
 			if want := out[len(out)-9*n*(2-k):][9*from : 9*to]; !bytes.HasPrefix(b, want) {
 				t.Errorf("block %d of stream %d of a failed attempt is not what was released", i, k)
@@ -389,7 +389,7 @@ func TestReportThatCameTwice(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(once, twice) {
 			t.Fatalf("cell %d: %v, %v, of reports that came twice %v", cell, err, once, twice)
 		}
-		if of, _ := partOf(cell); of == report.Gradients {
+		if of, _ := partOf(cell); of == randomiser.Gradients {
 			some = cell
 		}
 	}
@@ -413,14 +413,14 @@ func TestReportThatCameTwice(t *testing.T) {
 			Key: at}
 		err := f.Setup(t.Context())
 		if err == nil {
-			err = f.ProcessElement(t.Context(), partKey(report.Gradients, 0), parts(p))
+			err = f.ProcessElement(t.Context(), partKey(randomiser.Gradients, 0), parts(p))
 		}
 		if err != nil {
 			return nil, err
 		}
-		return box{f.Temp, key}.get(t.Context(), blockName(report.Gradients, 0))
+		return box{f.Temp, key}.get(t.Context(), blockName(randomiser.Gradients, 0))
 	}
-	all := blocks[partKey(report.Gradients, 0)]
+	all := blocks[partKey(randomiser.Gradients, 0)]
 	once := must.Get(sum(all...))(t)
 	if got := must.Get(sum(slices.Concat(all[2:3], all, all[:2])...))(t); !bytes.Equal(got, once) {
 		t.Error("parts that came twice count twice, or lie elsewhere")

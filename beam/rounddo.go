@@ -21,7 +21,7 @@ import (
 
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/federated/rounds"
 )
 
@@ -75,13 +75,13 @@ type siloReport struct {
 type cellStarts [2][]int64
 
 func siloName(file int64) string { return fmt.Sprintf("silo-%06d.json", file) }
-func blockName(of report.Stream, block int) string {
+func blockName(of randomiser.Stream, block int) string {
 	return fmt.Sprintf("block-%d-%08d", of, block)
 }
 
 // A block or cell of a stream is one number in the pipeline.
-func partKey(of report.Stream, part int) int64 { return 2*int64(part) + int64(of) }
-func partOf(key int64) (report.Stream, int)    { return report.Stream(key % 2), int(key / 2) }
+func partKey(of randomiser.Stream, part int) int64 { return 2*int64(part) + int64(of) }
+func partOf(key int64) (randomiser.Stream, int)    { return randomiser.Stream(key % 2), int(key / 2) }
 
 // asked is a plan and its round.
 type asked struct {
@@ -262,7 +262,7 @@ func (f *readReports) ProcessElement(ctx context.Context, file reportFile,
 			number++
 		}
 		for cell, part := range parts {
-			emit(partKey(report.Stream(k), cell), *part)
+			emit(partKey(randomiser.Stream(k), cell), *part)
 		}
 	}
 	return nil
@@ -396,7 +396,7 @@ func (f *sumBlock) ProcessElement(ctx context.Context, key int64,
 
 // whole returns the messages of a block. A part that came twice is there once; parts that overlap
 // otherwise, and a gap, are an error.
-func (f *sumBlock) whole(of report.Stream, block int,
+func (f *sumBlock) whole(of randomiser.Stream, block int,
 	parts func(*sortedPart) bool) (out []byte, err error) {
 	var all []sortedPart
 	var p sortedPart

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // stopAt cancels a context where a worker has answered a shard of this number, and lets the worker
@@ -47,7 +47,7 @@ func TestStoppedJobEndsWithItsWorkers(t *testing.T) {
 	})
 	t.Run("round", func(t *testing.T) {
 		x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
-		ctx, stopped := stopAt(t, partKey(report.Gradients, 0))
+		ctx, stopped := stopAt(t, partKey(randomiser.Gradients, 0))
 		_, err := RunRound(ctx, x.job)
 		if !errors.Is(err, context.Canceled) || !stopped.Load() {
 			t.Errorf("%v, worker ended: %t", err, stopped.Load())

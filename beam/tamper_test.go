@@ -14,7 +14,7 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/release"
 )
 
@@ -114,7 +114,7 @@ func TestForgedShardIsNotTriedAgain(t *testing.T) {
 // The same of a round: nothing is released, and the book does not know it.
 func TestTamperedFilesOfARound(t *testing.T) {
 	at := func(dir, name string) string { return filepath.Join(dir, name) }
-	block := blockName(report.Gradients, 0)
+	block := blockName(randomiser.Gradients, 0)
 	for name, tt := range map[string]struct {
 		pipeline int
 		do       func(dir string)
@@ -122,7 +122,7 @@ func TestTamperedFilesOfARound(t *testing.T) {
 		"a report": {2, func(dir string) { flip(t, at(dir, block), 1000) }},
 		"a sum":    {2, func(dir string) { flip(t, at(dir, block), 33) }},
 		"another stream": {2, func(dir string) {
-			swap(t, at(dir, blockName(report.Differences, 0)), at(dir, block))
+			swap(t, at(dir, blockName(randomiser.Differences, 0)), at(dir, block))
 		}},
 		"another silo":   {1, func(dir string) { swap(t, at(dir, siloName(0)), at(dir, siloName(1))) }},
 		"a silo's count": {1, func(dir string) { flip(t, at(dir, siloName(0)), 60) }},

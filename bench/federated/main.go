@@ -1,4 +1,4 @@
-// The program federated times local reports of learn/federated/report, from a vector to the
+// The program federated times local reports of learn/federated/randomiser, from a vector to the
 // server's sum, beside numpy's of the same mechanism and pfl-research's local Gaussian mechanism.
 // It also prints the size of a report on the wire.
 //
@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/bench/peers"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 func main() {
@@ -42,7 +42,7 @@ func run(pfl string) error {
 		return err
 	}
 	for _, d := range dims {
-		one, err := report.NewOneBit(d, 0.58)
+		one, err := randomiser.NewOneBit(d, 0.58)
 		if err != nil {
 			return err
 		}
@@ -92,15 +92,15 @@ func measured(peer, ours float64) string {
 }
 
 func sizes(d int, epsilon float64) error {
-	one, err := report.NewOneBit(d, epsilon)
+	one, err := randomiser.NewOneBit(d, epsilon)
 	if err != nil {
 		return err
 	}
-	numbers := report.Floats{OneBit: one}
+	numbers := randomiser.Floats{OneBit: one}
 	fmt.Printf("| %d | %g | %d | %d | %.1f |", d, epsilon, one.Size(), numbers.Size(),
 		float64(numbers.Size())/float64(one.Size()))
 	for _, k := range []int{0, 16} {
-		unit, err := report.NewPrivUnit(d, epsilon, 8, k)
+		unit, err := randomiser.NewPrivUnit(d, epsilon, 8, k)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func sizes(d int, epsilon float64) error {
 }
 
 // microseconds returns the least time of five runs of n reports, to write one and to add it.
-func microseconds(r report.Randomizer, n int) (write, add float64, err error) {
+func microseconds(r randomiser.Randomizer, n int) (write, add float64, err error) {
 	coins := rand.NewChaCha8([32]byte{1})
 	x, sum := make([]float64, r.Dim()), make([]float64, r.Dim())
 	x[0] = 1

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/federated/amplification"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/federated/rates"
-	"github.com/darrm/darrm/learn/federated/report"
 )
 
 // price measures the cost of a server that need not be trusted: in noise, against normal noise at
@@ -35,10 +35,10 @@ func (p *price) Validate() error {
 		check.Whole("repeats", p.Repeats, 2, 10_000),
 		check.Some("local_eps and dims", len(p.LocalEpsilons), len(p.Dims)),
 		check.Each("local_eps", p.LocalEpsilons, func(name string, v float64) error {
-			return check.UpTo(name, v, report.MaxEpsilon)
+			return check.UpTo(name, v, randomiser.MaxEpsilon)
 		}),
 		check.Each("dims", p.Dims, func(name string, v int) error {
-			return check.Whole(name, v, 1, report.MaxDim)
+			return check.Whole(name, v, 1, randomiser.MaxDim)
 		}),
 		check.Positive("within", p.Within), p.Rates.check(),
 	)
@@ -55,15 +55,15 @@ func (p *price) sizes(r *experiment.Run) ([]size, error) {
 	out := make([]size, len(p.Dims))
 	coins := stream.Seeded(r.Seed).Stream("sizes", 0)
 	for i, d := range p.Dims {
-		one, err := report.NewOneBit(d, 1)
+		one, err := randomiser.NewOneBit(d, 1)
 		if err != nil {
 			return nil, err
 		}
 		zero := make([]float64, d)
 		for _, k := range []struct {
-			report.Randomizer
+			randomiser.Randomizer
 			bits *float64
-		}{{one, &out[i].Sent}, {report.Floats{OneBit: one}, &out[i].Floats}} {
+		}{{one, &out[i].Sent}, {randomiser.Floats{OneBit: one}, &out[i].Floats}} {
 			message, err := k.Append(nil, zero, 1, coins)
 			if err != nil {
 				return nil, err
@@ -82,7 +82,7 @@ type noise struct {
 }
 
 func (p *price) measure(r *experiment.Run, epsilon float64) (noise, error) {
-	randomizer, err := report.NewOneBit(p.Dim, epsilon)
+	randomizer, err := randomiser.NewOneBit(p.Dim, epsilon)
 	if err != nil {
 		return noise{}, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -104,7 +104,7 @@ func (t *task) checkDifferences(has bool) error {
 // multiplier total does: normal noise composes by Σ 1/z².
 func (p *plan) setMeans(total float64) {
 	count := p.streams()
-	of := func(k report.Stream, part float64) float64 {
+	of := func(k randomiser.Stream, part float64) float64 {
 		return total * math.Sqrt(float64(count[k])/part) * (1 + train.Slack)
 	}
 	if count[differences] == 0 {
@@ -207,7 +207,7 @@ func (p *Plan) blocks() {
 		p.price.Blocks = append(p.price.Blocks, train.Block{
 			Name: name, To: p.n, Releases: count[k], StepSize: p.StepSize,
 			Sensitivity: sensitivity(norm, p.least(p.Rounds-1)),
-			Deviation:   p.deviation(report.Stream(k), norm, p.least(p.Rounds-1)),
+			Deviation:   p.deviation(randomiser.Stream(k), norm, p.least(p.Rounds-1)),
 		})
 	}
 	if p.Local.Steps > 1 {

@@ -3,14 +3,14 @@ package federated
 import (
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // The streams of a round, which share nothing: clipped gradients at x_r, and clipped differences of
 // the gradients at x_r and x_{r-1}.
 const (
-	gradients   = report.Gradients
-	differences = report.Differences
+	gradients   = randomiser.Gradients
+	differences = randomiser.Differences
 )
 
 // contribution has what one record gives to each stream, in memory of its own.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -34,7 +34,7 @@ type plan struct {
 	missing                int // reports that need not come
 	colluding              int // of those that come, how many need not be honest
 	reportKind             Randomizer
-	randomizer             report.Randomizer
+	randomizer             randomiser.Randomizer
 	lagged                 bool // what the source prints: gradients at x_{r-1}. For a test
 	// Noise.
 	multipliers [2]float64 // of Central, over the sensitivity of a mean
@@ -126,7 +126,7 @@ func (p *Plan) LocalEpsilon() float64 {
 }
 
 // Randomizer returns the randomiser of the reports, nil for a method without them.
-func (p *Plan) Randomizer() report.Randomizer { return p.randomizer }
+func (p *Plan) Randomizer() randomiser.Randomizer { return p.randomizer }
 
 // Expected returns the number of reports of a stream in a round, and the least that it must have.
 func (p *Plan) Expected(round int) (reports, least int) { return p.expected(round), p.least(round) }
@@ -265,7 +265,7 @@ func (a *algorithm) NoiseScale() float64 {
 
 // deviation returns the deviation per coordinate of the noise in the mean of a stream of so many
 // vectors of norm at most that.
-func (p *plan) deviation(stream report.Stream, norm float64, count int) float64 {
+func (p *plan) deviation(stream randomiser.Stream, norm float64, count int) float64 {
 	switch p.kind {
 	case trusted:
 		return p.multipliers[stream] * sensitivity(norm, count)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -52,11 +52,11 @@ type Randomizer string
 const (
 	OneBit Randomizer = "one-bit" // a seed and a bit. The default
 	Floats Randomizer = "floats"  // the same report as d numbers, for comparisons of size
-	// PrivUnit is report.PrivUnit: "privunit" has an index of 8 bits, "privunit:b" one of b bits, and
+	// PrivUnit is randomiser.PrivUnit: "privunit" has an index of 8 bits, "privunit:b" one of b bits, and
 	// "privunit:b:k" a projection to k numbers. It has less noise than OneBit at the same ε₀; the
 	// shuffler hides it less, so that at equal cost it pays above ε₀ = 1.6 or so.
 	PrivUnit Randomizer = "privunit"
-	// RandK is report.RandK: "rand-k:k" has k coordinates of each vector, for long models.
+	// RandK is randomiser.RandK: "rand-k:k" has k coordinates of each vector, for long models.
 	RandK Randomizer = "rand-k"
 )
 
@@ -72,7 +72,7 @@ func (r Randomizer) oneBit() bool {
 }
 
 // of returns the randomiser of d dimensions and ε₀ at most epsilon.
-func (r Randomizer) of(d int, epsilon float64) (report.Randomizer, error) {
+func (r Randomizer) of(d int, epsilon float64) (randomiser.Randomizer, error) {
 	kind, rest, stated := strings.Cut(string(r), ":")
 	var numbers []int
 	for _, word := range strings.Split(rest, ":") {
@@ -84,19 +84,19 @@ func (r Randomizer) of(d int, epsilon float64) (report.Randomizer, error) {
 	}
 	switch {
 	case !stated && (r == "" || r == OneBit || r == Floats):
-		one, err := report.NewOneBit(d, epsilon)
+		one, err := randomiser.NewOneBit(d, epsilon)
 		if r == Floats && err == nil {
-			return report.Floats{OneBit: one}, nil
+			return randomiser.Floats{OneBit: one}, nil
 		}
 		return one, err
 	case r == PrivUnit:
-		return report.NewPrivUnit(d, epsilon, report.MaxBits, 0)
+		return randomiser.NewPrivUnit(d, epsilon, randomiser.MaxBits, 0)
 	case Randomizer(kind) == PrivUnit && stated && len(numbers) == 1:
-		return report.NewPrivUnit(d, epsilon, numbers[0], 0)
+		return randomiser.NewPrivUnit(d, epsilon, numbers[0], 0)
 	case Randomizer(kind) == PrivUnit && stated && len(numbers) == 2 && numbers[1] > 0:
-		return report.NewPrivUnit(d, epsilon, numbers[0], numbers[1])
+		return randomiser.NewPrivUnit(d, epsilon, numbers[0], numbers[1])
 	case Randomizer(kind) == RandK && stated && len(numbers) == 1:
-		return report.NewRandK(d, numbers[0], epsilon)
+		return randomiser.NewRandK(d, numbers[0], epsilon)
 	}
 	return nil, r.fault()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/traintest"
@@ -668,7 +668,7 @@ func TestShufflerWaitsForThePrice(t *testing.T) {
 	all := gather(t, silos, b)[gradients]
 	s := must.Get(p.NewShuffler(b))(t)
 	for i := range 48 {
-		if _, _, err := s.Release(); !errors.Is(err, report.ErrPartialRound) {
+		if _, _, err := s.Release(); !errors.Is(err, randomiser.ErrPartialRound) {
 			t.Fatalf("%d reports: %v", i, err)
 		}
 		if err := s.Accept(gradients, all[9*i:9*i+9]); err != nil {

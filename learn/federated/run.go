@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -85,7 +85,7 @@ func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
 	size := e.p.randomizer.Size()
 	for k, messages := range all {
 		for i := 0; i < len(messages); i += size {
-			if err := s.Accept(report.Stream(k), messages[i:i+size]); err != nil {
+			if err := s.Accept(randomiser.Stream(k), messages[i:i+size]); err != nil {
 				return Reports{}, err
 			}
 		}
@@ -99,24 +99,24 @@ func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
 // releases nothing below the number that the price is for. A round is released once: two releases
 // that differ by a late silo's reports would single them out, and its price is for being among all
 // (package rounds keeps a book).
-func (p *Plan) NewShuffler(b Broadcast) (*report.Shuffler, error) {
+func (p *Plan) NewShuffler(b Broadcast) (*randomiser.Shuffler, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err
 	}
 	return p.newShuffler(b)
 }
 
-func (p *plan) newShuffler(b Broadcast) (*report.Shuffler, error) {
+func (p *plan) newShuffler(b Broadcast) (*randomiser.Shuffler, error) {
 	expected := p.expectedReports(b)
-	return report.NewShuffler(expected[gradients], expected[differences])
+	return randomiser.NewShuffler(expected[gradients], expected[differences])
 }
 
 // expectedReports returns the number and the size of the reports that a shuffler of a broadcast
 // expects, by stream.
-func (p *plan) expectedReports(b Broadcast) (expected [2]report.Expected) {
+func (p *plan) expectedReports(b Broadcast) (expected [2]randomiser.Expected) {
 	for k, norm := range p.sent(b) {
 		if norm > 0 {
-			expected[k] = report.Expected{Reports: p.expected(b.Round), Minimum: p.least(b.Round),
+			expected[k] = randomiser.Expected{Reports: p.expected(b.Round), Minimum: p.least(b.Round),
 				Size: p.randomizer.Size()}
 		}
 	}
@@ -125,10 +125,10 @@ func (p *plan) expectedReports(b Broadcast) (expected [2]report.Expected) {
 
 // ExpectedReports returns the number and the size of the reports that NewShuffler's shuffler
 // expects, by stream. It is for a shuffle whose reports are never in one place:
-// report.Expected.Enough decides when it may release.
-func (p *Plan) ExpectedReports(b Broadcast) ([2]report.Expected, error) {
+// randomiser.Expected.Enough decides when it may release.
+func (p *Plan) ExpectedReports(b Broadcast) ([2]randomiser.Expected, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
-		return [2]report.Expected{}, err
+		return [2]randomiser.Expected{}, err
 	}
 	return p.expectedReports(b), nil
 }
@@ -167,7 +167,7 @@ func (e *run) means(ctx context.Context, b Broadcast) error {
 	}
 	e.noise.Restart("federated mean", b.Round)
 	for k, norm := range norms {
-		sd := p.deviation(report.Stream(k), norm, len(taken))
+		sd := p.deviation(randomiser.Stream(k), norm, len(taken))
 		clear(e.z)
 		if norm > 0 && sd > 0 {
 			e.noise.Fill(e.z)

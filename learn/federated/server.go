@@ -8,7 +8,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc/stream"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -86,12 +86,12 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	var count [2]int
 	for k := range r {
 		if len(r[k])%size != 0 {
-			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", report.Stream(k)),
+			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", randomiser.Stream(k)),
 				Value: len(r[k]), Rule: fmt.Sprintf("a multiple of %d, the length of a message", size)}
 		}
 		count[k] = len(r[k]) / size
 	}
-	return s.ReceiveBlocks(count, func(of report.Stream, block int) ([]float64, error) {
+	return s.ReceiveBlocks(count, func(of randomiser.Stream, block int) ([]float64, error) {
 		from := block * BlockSize
 		sum, err := p.blockSum(ctx, norms[of], r[of][from*size:min(from+BlockSize, count[of])*size])
 		if err != nil {
@@ -105,7 +105,7 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 // (Plan.BlockSum): count gives the number of reports of each stream, and sum returns the sum of a
 // block, numbered from 0. sum is called once for each block, in order. The result is Receive's, bit
 // for bit.
-func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block int) ([]float64,
+func (s *Server) ReceiveBlocks(count [2]int, sum func(of randomiser.Stream, block int) ([]float64,
 	error)) (Request, error) {
 	p := s.plan
 	if err := p.hasReports(); err != nil {
@@ -121,15 +121,15 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block in
 		n := count[k]
 		switch {
 		case norm == 0 && n != 0:
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n,
+			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)), Value: n,
 				Rule: fmt.Sprintf("none in round %d", b.Round)}
 		case norm == 0:
 			continue
 		case n < p.least(b.Round):
-			return Request{}, &TooFewError{Round: b.Round, Stream: report.Stream(k), Reports: n,
+			return Request{}, &TooFewError{Round: b.Round, Stream: randomiser.Stream(k), Reports: n,
 				Least: p.least(b.Round)}
 		case n > p.expected(b.Round):
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n,
+			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)), Value: n,
 				Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
 		case same != 0 && n != same:
 			return Request{}, &check.Error{Name: "reports of differences", Value: n,
@@ -140,7 +140,7 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block in
 	for k := range norms {
 		clear(s.sums[k])
 		for block := range blocks(count[k]) {
-			v, err := sum(report.Stream(k), block)
+			v, err := sum(randomiser.Stream(k), block)
 			if err == nil && len(v) != p.d {
 				err = &check.Error{Name: "length of a block's sum", Value: len(v), Rule: fmt.Sprint(p.d)}
 			}
@@ -158,7 +158,7 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block in
 
 // BlockSum adds up one block of a stream's shuffled reports to a broadcast, the messages one after
 // the other. Cost: d normal numbers for each.
-func (p *Plan) BlockSum(ctx context.Context, b Broadcast, of report.Stream,
+func (p *Plan) BlockSum(ctx context.Context, b Broadcast, of randomiser.Stream,
 	messages []byte) ([]float64, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (p *plan) blockSum(ctx context.Context, norm float64, messages []byte) ([]f
 // TooFewError is a round with fewer reports than the price of the run was worked out for.
 type TooFewError struct {
 	Round          int
-	Stream         report.Stream
+	Stream         randomiser.Stream
 	Reports, Least int
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // Silo is one holder of records. Its answer depends only on the plan, the records, the question and
@@ -23,7 +23,7 @@ type Silo struct {
 	coins   stream.Coins
 }
 
-// Reports are the messages of one round, one after the other, by report.Stream.
+// Reports are the messages of one round, one after the other, by randomiser.Stream.
 type Reports [2][]byte
 
 // NewSilo returns the silo of that number, from 0, with its records. The coins must be its own and
@@ -125,4 +125,4 @@ func (s *Silo) Report(ctx context.Context, b Broadcast) (Reports, error) {
 	return out, err
 }
 
-var _ report.Coins = (*rand.ChaCha8)(nil)
+var _ randomiser.Coins = (*rand.ChaCha8)(nil)

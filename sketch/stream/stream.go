@@ -34,7 +34,7 @@ const (
 	Synthetic     uint64 = 9  // synthetic data and starts of tasks
 	MessageTag    uint64 = 10 // the tag of a message
 	Rounding      uint64 = 11 // stochastic rounding and rotation of quantised payloads
-	Direction     uint64 = 12 // the directions of a local report (learn/federated/report)
+	Direction     uint64 = 12 // the directions of a local report (learn/federated/randomiser)
 	Projection    uint64 = 13 // the rows of its projection
 )
 

@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // script gives chosen words first, and then those of other coins.
 type script struct {
 	words []uint64
-	then  report.Coins
+	then  randomiser.Coins
 }
 
 func (s *script) Uint64() uint64 {
@@ -55,7 +55,7 @@ func TestAuditOneBit(t *testing.T) {
 }
 
 // threshold finds by bisection the smallest word that flips the bit of x.
-func threshold(t *testing.T, r report.Randomizer, x []float64) uint64 {
+func threshold(t *testing.T, r randomiser.Randomizer, x []float64) uint64 {
 	bit := func(u uint64) byte {
 		m, err := r.Append(nil, x, 1, &script{[]uint64{5, 0, u}, coins(0)})
 		if err != nil {
@@ -115,7 +115,7 @@ func TestLocalPrivacyExact(t *testing.T) {
 		bits, projection int
 		epsilon          float64
 	}{{1, 0, 1}, {2, 0, 0.5}, {4, 0, 2}, {4, 2, 2}, {5, 3, 4}} {
-		r, err := report.NewPrivUnit(5, v.epsilon, v.bits, v.projection)
+		r, err := randomiser.NewPrivUnit(5, v.epsilon, v.bits, v.projection)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestLocalPrivacyExact(t *testing.T) {
 
 // thresholdOf finds the smallest word that leaves the favoured values: they are the first of the
 // order.
-func thresholdOf(t *testing.T, r *report.PrivUnit) uint64 {
+func thresholdOf(t *testing.T, r *randomiser.PrivUnit) uint64 {
 	x := make([]float64, r.Dim())
 	x[0] = 1
 	value := func(u uint64) byte {

@@ -1,20 +1,20 @@
-package report_test
+package randomiser_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 func BenchmarkReport(b *testing.B) {
 	for _, d := range []int{101, 1000, 10_000} {
 		one := oneBit(b, d, 0.58)
-		unit, err := report.NewPrivUnit(d, 4, 8, 16)
+		unit, err := randomiser.NewPrivUnit(d, 4, 8, 16)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, r := range []report.Randomizer{one, unit, randK(b, d, 100, 0.58)} {
+		for _, r := range []randomiser.Randomizer{one, unit, randK(b, d, 100, 0.58)} {
 			x, sum, c := make([]float64, d), make([]float64, d), coins(1)
 			x[0] = 1
 			m, err := r.Append(nil, x, 1, c)

@@ -1,23 +1,23 @@
-package report_test
+package randomiser_test
 
 import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // One stream of a round: silos write a message for each record, the shuffler forgets whose is
 // whose, and the server adds up.
 func Example() {
 	const d, records, bound = 101, 2000, 1.0
-	r, err := report.NewOneBit(d, 2)
+	r, err := randomiser.NewOneBit(d, 2)
 	if err != nil {
 		panic(err)
 	}
 	secret := stream.Seeded(1) // of a private round: stream.Secret()
-	shuffler, err := report.NewShuffler(report.Expected{Reports: records, Size: r.Size()},
-		report.Expected{})
+	shuffler, err := randomiser.NewShuffler(randomiser.Expected{Reports: records, Size: r.Size()},
+		randomiser.Expected{})
 	if err != nil {
 		panic(err)
 	}
@@ -29,7 +29,7 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		if err := shuffler.Accept(report.Gradients, message); err != nil {
+		if err := shuffler.Accept(randomiser.Gradients, message); err != nil {
 			panic(err)
 		}
 	}

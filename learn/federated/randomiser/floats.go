@@ -1,4 +1,4 @@
-package report
+package randomiser
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // With one bit and no projection the codebook is OneBit: the same messages and the same Scale.
 func TestOnePairIsOneBit(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 10, 101, 5000} {
-		r, err := report.NewPrivUnit(d, 0.8, 1, 0)
+		r, err := randomiser.NewPrivUnit(d, 0.8, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestCodebooksAreUnbiased(t *testing.T) {
 		epsilon, length     float64
 	}{{6, 3, 0, 4, 1}, {6, 5, 0, 6, 0.4}, {6, 4, 2, 5, 1}, {6, 1, 1, 4, 1}, {6, 6, 6, 5, 0.7},
 		{1, 4, 1, 3, 0.5}} {
-		r, err := report.NewPrivUnit(v.d, v.epsilon, v.bits, v.projection)
+		r, err := randomiser.NewPrivUnit(v.d, v.epsilon, v.bits, v.projection)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,11 +77,11 @@ func TestCodebooksAreUnbiased(t *testing.T) {
 func TestPrivUnitGains(t *testing.T) {
 	for _, v := range []struct{ epsilon, atLeast, atMost float64 }{{0.1, 1, 1.01}, {1, 1.1, 1.2},
 		{4, 3.5, 4}, {8, 9.5, 11}} {
-		p, err := report.NewPrivUnit(101, v.epsilon, 8, 0)
+		p, err := randomiser.NewPrivUnit(101, v.epsilon, 8, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := report.NewPrivUnit(101, v.epsilon, 8, 50)
+		q, err := randomiser.NewPrivUnit(101, v.epsilon, 8, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +99,11 @@ func TestPrivUnitGains(t *testing.T) {
 
 func TestPrivUnitRefusals(t *testing.T) {
 	for _, v := range [][2]int{{0, 0}, {9, 0}, {4, -1}, {4, 6}} {
-		if _, err := report.NewPrivUnit(5, 1, v[0], v[1]); err == nil {
+		if _, err := randomiser.NewPrivUnit(5, 1, v[0], v[1]); err == nil {
 			t.Errorf("%v accepted", v)
 		}
 	}
-	r, err := report.NewPrivUnit(5, 1, 4, 0)
+	r, err := randomiser.NewPrivUnit(5, 1, 4, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,21 +120,21 @@ func FuzzAdd(f *testing.F) {
 	f.Add([]byte("12345678\x01"), uint8(3))
 	f.Add(make([]byte, 12), uint8(3))
 	f.Add([]byte{0, 0, 0x80, 0x7f, 0, 0, 0xc0, 0x7f, 1, 2, 3, 4}, uint8(3))
-	var all [41][]report.Randomizer // by dimension
+	var all [41][]randomiser.Randomizer // by dimension
 	for d := 1; d < len(all); d++ {
-		one, err := report.NewOneBit(d, 1)
+		one, err := randomiser.NewOneBit(d, 1)
 		if err != nil {
 			f.Fatal(err)
 		}
-		cap4, err := report.NewPrivUnit(d, 3, 2, 0)
+		cap4, err := randomiser.NewPrivUnit(d, 3, 2, 0)
 		if err != nil {
 			f.Fatal(err)
 		}
-		projected, err := report.NewPrivUnit(d, 3, 2, 1)
+		projected, err := randomiser.NewPrivUnit(d, 3, 2, 1)
 		if err != nil {
 			f.Fatal(err)
 		}
-		all[d] = []report.Randomizer{one, cap4, report.Floats{OneBit: one}, randK(f, d, (d+1)/2, 1),
+		all[d] = []randomiser.Randomizer{one, cap4, randomiser.Floats{OneBit: one}, randK(f, d, (d+1)/2, 1),
 			projected}
 	}
 	f.Fuzz(func(t *testing.T, message []byte, size uint8) {

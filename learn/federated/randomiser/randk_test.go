@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
-func randK(t testing.TB, d, k int, epsilon float64) *report.RandK {
+func randK(t testing.TB, d, k int, epsilon float64) *randomiser.RandK {
 	t.Helper()
-	return must.Get(report.NewRandK(d, k, epsilon))(t)
+	return must.Get(randomiser.NewRandK(d, k, epsilon))(t)
 }
 
 // Of all coordinates it is OneBit: the same messages, and the same reports bit for bit.
@@ -101,7 +101,7 @@ func TestRandKHasTheCoinOfOneBit(t *testing.T) {
 
 func TestRandKRefusals(t *testing.T) {
 	for _, k := range []int{0, -1, 6} {
-		if _, err := report.NewRandK(5, k, 1); err == nil {
+		if _, err := randomiser.NewRandK(5, k, 1); err == nil {
 			t.Errorf("k = %d accepted", k)
 		}
 	}

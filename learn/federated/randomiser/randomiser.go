@@ -1,4 +1,4 @@
-// Package report turns the clipped gradient of one record into one short message that is
+// Package randomiser turns the clipped gradient of one record into one short message that is
 // locally differentially private, and a shuffler's messages into an unbiased sum.
 //
 // A [Randomizer] writes a message of fixed length from a vector of norm at most a public bound, and
@@ -23,7 +23,7 @@
 //
 // Source: Duchi, Jordan and Wainwright, Minimax Optimal Procedures for Locally Private
 // Estimation (2018), Section 4.2.3.
-package report
+package randomiser
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 func coins(seed uint64) *rand.ChaCha8 {
@@ -20,9 +20,9 @@ func coins(seed uint64) *rand.ChaCha8 {
 	return rand.NewChaCha8(key)
 }
 
-func oneBit(t testing.TB, d int, epsilon float64) *report.OneBit {
+func oneBit(t testing.TB, d int, epsilon float64) *randomiser.OneBit {
 	t.Helper()
-	return must.Get(report.NewOneBit(d, epsilon))(t)
+	return must.Get(randomiser.NewOneBit(d, epsilon))(t)
 }
 
 // Acceptance 1: the constants of the specification's table, and both formulas for Scale.
@@ -93,7 +93,7 @@ func TestUnbiased(t *testing.T) {
 func TestFloatsAreTheSame(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 101, 1000} {
 		r := oneBit(t, d, 0.58)
-		f := report.Floats{OneBit: r}
+		f := randomiser.Floats{OneBit: r}
 		if r.Size() != 9 || f.Size() != 4*d {
 			t.Errorf("sizes %d, %d", r.Size(), f.Size())
 		}
@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, eps := range []float64{0, -1, 1e-7, 33, inf, nan} {
-		if _, err := report.NewOneBit(3, eps); err == nil {
+		if _, err := randomiser.NewOneBit(3, eps); err == nil {
 			t.Errorf("epsilon %g", eps)
 		}
 	}

@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"errors"
@@ -9,15 +9,15 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated/amplification"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
 // released runs a round of n one-dimensional reports, of which the first is of x and the others of
 // -1, through the shuffler, and counts how many leave it as +1.
-func released(t *testing.T, r *report.OneBit, c report.Coins, round, n int, x float64) int {
+func released(t *testing.T, r *randomiser.OneBit, c randomiser.Coins, round, n int, x float64) int {
 	t.Helper()
-	s, err := report.NewShuffler(report.Expected{Reports: n, Size: r.Size()}, report.Expected{})
+	s, err := randomiser.NewShuffler(randomiser.Expected{Reports: n, Size: r.Size()}, randomiser.Expected{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func released(t *testing.T, r *report.OneBit, c report.Coins, round, n int, x fl
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Accept(report.Gradients, m); err != nil {
+		if err := s.Accept(randomiser.Gradients, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestAuditOfARound(t *testing.T) {
 // round is not complete, so it is neither released nor charged as if all reports were in it.
 func TestPreSummedReportsAreNoRound(t *testing.T) {
 	r := oneBit(t, 3, 1)
-	s, err := report.NewShuffler(report.Expected{Reports: 20, Size: r.Size()}, report.Expected{})
+	s, err := randomiser.NewShuffler(randomiser.Expected{Reports: 20, Size: r.Size()}, randomiser.Expected{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestPreSummedReportsAreNoRound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.Accept(report.Gradients, make([]byte, 8*len(sum))) == nil {
+	if s.Accept(randomiser.Gradients, make([]byte, 8*len(sum))) == nil {
 		t.Error("a sum was taken for a report")
 	}
 	for range 10 { // another silo, as it should
@@ -140,11 +140,11 @@ func TestPreSummedReportsAreNoRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Accept(report.Gradients, m); err != nil {
+		if err := s.Accept(randomiser.Gradients, m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.Release(); !errors.Is(err, report.ErrPartialRound) {
+	if _, _, err := s.Release(); !errors.Is(err, randomiser.ErrPartialRound) {
 		t.Errorf("released with half of the reports: %v", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestNoiseAtEqualCentralCost(t *testing.T) {
 				low = mid
 			}
 		}
-		unit, err := report.NewPrivUnit(101, low, 8, 0)
+		unit, err := randomiser.NewPrivUnit(101, low, 8, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

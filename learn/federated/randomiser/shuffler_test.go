@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // What leaves is the messages in the order of their bytes, each as often as it came: a function of
@@ -25,14 +25,14 @@ func TestShufflerReleasesASet(t *testing.T) {
 			again[k] = rapid.Permutation(sent[k]).Draw(t, "arrival")
 		}
 		release := func(sent [2][]string) (out [2]string) {
-			s, err := report.NewShuffler(report.Expected{Reports: len(sent[0]), Size: sizes[0]},
-				report.Expected{Reports: len(sent[1]), Size: sizes[1]})
+			s, err := randomiser.NewShuffler(randomiser.Expected{Reports: len(sent[0]), Size: sizes[0]},
+				randomiser.Expected{Reports: len(sent[1]), Size: sizes[1]})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for k := range sent {
 				for _, m := range sent[k] {
-					if err := s.Accept(report.Stream(k), []byte(m)); err != nil {
+					if err := s.Accept(randomiser.Stream(k), []byte(m)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -58,37 +58,37 @@ func TestShufflerReleasesASet(t *testing.T) {
 
 // Acceptance 5: nothing is released from a partial round, nor twice, nor after an abort.
 func TestShufflerReleasesWholeRounds(t *testing.T) {
-	full := report.Expected{Reports: 3, Size: 2}
-	s, err := report.NewShuffler(full, report.Expected{Reports: 4, Minimum: 2, Size: 1})
+	full := randomiser.Expected{Reports: 3, Size: 2}
+	s, err := randomiser.NewShuffler(full, randomiser.Expected{Reports: 4, Minimum: 2, Size: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	partial := func() {
 		t.Helper()
-		if a, b, err := s.Release(); a != nil || b != nil || !errors.Is(err, report.ErrPartialRound) {
+		if a, b, err := s.Release(); a != nil || b != nil || !errors.Is(err, randomiser.ErrPartialRound) {
 			t.Errorf("%x, %x, %v", a, b, err)
 		}
 	}
-	accept := func(to report.Stream, m ...byte) {
+	accept := func(to randomiser.Stream, m ...byte) {
 		t.Helper()
 		if err := s.Accept(to, m); err != nil {
 			t.Error(err)
 		}
 	}
 	partial()
-	accept(report.Gradients, 1, 2)
-	accept(report.Gradients, 3, 4)
-	accept(report.Differences, 1)
+	accept(randomiser.Gradients, 1, 2)
+	accept(randomiser.Gradients, 3, 4)
+	accept(randomiser.Differences, 1)
 	partial()
-	accept(report.Differences, 2)
+	accept(randomiser.Differences, 2)
 	partial()
-	accept(report.Gradients, 5, 6)
+	accept(randomiser.Gradients, 5, 6)
 	for _, m := range [][]byte{{7, 8}, {7}, {7, 8, 9}, nil} {
-		if s.Accept(report.Gradients, m) == nil {
+		if s.Accept(randomiser.Gradients, m) == nil {
 			t.Errorf("%x accepted", m)
 		}
 	}
-	if s.Accept(report.Stream(2), []byte{1}) == nil || s.Accept(report.Stream(-1), []byte{1}) == nil {
+	if s.Accept(randomiser.Stream(2), []byte{1}) == nil || s.Accept(randomiser.Stream(-1), []byte{1}) == nil {
 		t.Error("a third stream")
 	}
 	a, b, err := s.Release()
@@ -103,25 +103,25 @@ func TestShufflerReleasesWholeRounds(t *testing.T) {
 	if a, b, err := s.Release(); err == nil || a != nil || b != nil {
 		t.Error("released twice")
 	}
-	if s.Accept(report.Differences, []byte{1}) == nil {
+	if s.Accept(randomiser.Differences, []byte{1}) == nil {
 		t.Error("accepted after the release")
 	}
-	if s, err = report.NewShuffler(full, report.Expected{}); err != nil {
+	if s, err = randomiser.NewShuffler(full, randomiser.Expected{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		accept(report.Gradients, 1, 2)
+		accept(randomiser.Gradients, 1, 2)
 	}
-	if s.Accept(report.Differences, nil) == nil {
+	if s.Accept(randomiser.Differences, nil) == nil {
 		t.Error("a silent stream takes messages")
 	}
 	s.Abort()
 	if a, _, err := s.Release(); err == nil || a != nil {
 		t.Error("released after the abort")
 	}
-	for _, e := range []report.Expected{{}, {Reports: -1, Size: 1}, {Reports: 1},
+	for _, e := range []randomiser.Expected{{}, {Reports: -1, Size: 1}, {Reports: 1},
 		{Reports: 2, Size: 1, Minimum: 3}, {Reports: 2, Size: 1, Minimum: -1}} {
-		if _, err := report.NewShuffler(e, report.Expected{}); err == nil {
+		if _, err := randomiser.NewShuffler(e, randomiser.Expected{}); err == nil {
 			t.Errorf("%+v", e)
 		}
 	}

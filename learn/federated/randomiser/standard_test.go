@@ -1,4 +1,4 @@
-package report_test
+package randomiser_test
 
 import (
 	"encoding/hex"
@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // A decoder in another language, written from docs/federated-messages.md, gets the same vectors. Of
@@ -22,8 +22,8 @@ func TestAnotherDecoder(t *testing.T) {
 	if err != nil {
 		t.Skip("no python3")
 	}
-	unit := func(d, bits, projection int) report.Randomizer {
-		r, err := report.NewPrivUnit(d, 3, bits, projection)
+	unit := func(d, bits, projection int) randomiser.Randomizer {
+		r, err := randomiser.NewPrivUnit(d, 3, bits, projection)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestAnotherDecoder(t *testing.T) {
 	for _, v := range []struct {
 		mode string
 		d, k int
-		r    report.Randomizer
+		r    randomiser.Randomizer
 	}{
 		{"one-bit", 33, 0, oneBit(t, 33, 1)},
 		// up to d/64 coordinates are chosen without a list of all d

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/darrm/darrm/internal/atomicfile"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // Book is a folder where a shuffler remembers which rounds it released, each in a file of its own
@@ -25,7 +25,7 @@ type Book struct {
 }
 
 // ErrPartialRound is the error for fewer reports than the price requires.
-var ErrPartialRound = report.ErrPartialRound
+var ErrPartialRound = randomiser.ErrPartialRound
 
 // ErrReleased is the error for a round that was released before, with other reports.
 var ErrReleased = errors.New("the round was released before with other reports")

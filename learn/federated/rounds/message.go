@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // The magics have one length.
@@ -148,7 +148,7 @@ func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 		for m := range slices.Chunk(messages, p.size()) {
 			if bytes.Compare(before, m) > 0 {
 				return federated.Reports{}, formatf("its reports of %v are not in the order of their bytes",
-					report.Stream(k))
+					randomiser.Stream(k))
 			}
 			before = m
 		}

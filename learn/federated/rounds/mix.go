@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // BlockSize is the number of reports that a Mix places and adds up together.
@@ -55,7 +55,7 @@ func (p *Plan) NewMix(r *Round, silos []int) (*Mix, error) {
 		return nil, err
 	}
 	for k, e := range expected {
-		if err := e.Enough(report.Stream(k), m.count[k]); err != nil {
+		if err := e.Enough(randomiser.Stream(k), m.count[k]); err != nil {
 			return nil, err
 		}
 	}
@@ -69,15 +69,15 @@ func (m *Mix) Missing() []int { return m.plan.missing(m.in) }
 func (m *Mix) Counts() [2]int { return m.count }
 
 // Blocks returns the number of blocks of a stream.
-func (m *Mix) Blocks(of report.Stream) int { return (m.count[of] + BlockSize - 1) / BlockSize }
+func (m *Mix) Blocks(of randomiser.Stream) int { return (m.count[of] + BlockSize - 1) / BlockSize }
 
 // BlockReports returns the number of reports in a block; blocks are numbered from 0.
-func (m *Mix) BlockReports(of report.Stream, block int) int {
+func (m *Mix) BlockReports(of randomiser.Stream, block int) int {
 	return min(BlockSize, m.count[of]-block*BlockSize)
 }
 
 // BlockSum adds up the reports of a block, in order of their places.
-func (m *Mix) BlockSum(ctx context.Context, of report.Stream, messages []byte) ([]float64, error) {
+func (m *Mix) BlockSum(ctx context.Context, of randomiser.Stream, messages []byte) ([]float64, error) {
 	sum, err := m.plan.priced.BlockSum(ctx, m.round.broadcast(), of, messages)
 	if err != nil {
 		return nil, fmt.Errorf("reports of %v: %w", of, err)
@@ -87,7 +87,7 @@ func (m *Mix) BlockSum(ctx context.Context, of report.Stream, messages []byte) (
 
 // Aggregate is Plan.Aggregate by the sums of the blocks, which it asks for in order. The result is
 // the same, bit for bit.
-func (m *Mix) Aggregate(ctx context.Context, sum func(of report.Stream, block int) ([]float64,
+func (m *Mix) Aggregate(ctx context.Context, sum func(of randomiser.Stream, block int) ([]float64,
 	error)) (*Round, error) {
 	return m.plan.next(ctx, m.round, func(s *federated.Server) (federated.Request, error) {
 		return s.ReceiveBlocks(m.count, sum)

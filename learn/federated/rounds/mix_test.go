@@ -10,7 +10,7 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // mixed is a shuffle as many machines do it: each cell of a stream is put in order by itself.
@@ -38,7 +38,7 @@ func mix(t testing.TB, p *Plan, r *Round, files [][]byte) mixed {
 	m := mixed{Mix: must.Get(p.NewMix(r, silos))(t)}
 	for k := range cells {
 		for _, cell := range cells[k] {
-			report.Sort(cell, p.size())
+			randomiser.Sort(cell, p.size())
 			m.messages[k] = append(m.messages[k], cell...)
 		}
 	}
@@ -51,8 +51,8 @@ func (m mixed) release(book Book) ([]byte, error) {
 	return file, m.Release(book, sha256.Sum256(file))
 }
 
-func (m mixed) sum(t testing.TB) func(of report.Stream, block int) ([]float64, error) {
-	return func(of report.Stream, block int) ([]float64, error) {
+func (m mixed) sum(t testing.TB) func(of randomiser.Stream, block int) ([]float64, error) {
+	return func(of randomiser.Stream, block int) ([]float64, error) {
 		size := m.plan.size()
 		return m.BlockSum(t.Context(), of, m.messages[of][block*BlockSize*size:][:m.BlockReports(of,
 			block)*size])
@@ -118,14 +118,14 @@ func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 	if _, err := late.release(book); !errors.Is(err, ErrReleased) {
 		t.Errorf("with a late silo: %v", err)
 	}
-	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) {
+	if _, err := late.Aggregate(t.Context(), func(randomiser.Stream, int) ([]float64, error) {
 		return make([]float64, 2), nil
 	}); err == nil {
 		t.Error("a sum of another length")
 	}
 	// A mix has the plan and the round, and not what a broken sum says.
 	broken := errors.New("broken")
-	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) {
+	if _, err := late.Aggregate(t.Context(), func(randomiser.Stream, int) ([]float64, error) {
 		return nil,
 			broken
 	}); !errors.Is(err, broken) {

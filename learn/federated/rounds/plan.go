@@ -15,7 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -152,7 +152,7 @@ func (d document) plan() (*Plan, error) {
 	}
 	// Before memory is taken for a model: the file may be a stranger's.
 	if err := check.Whole("length of the model",
-		loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, report.MaxDim); err != nil {
+		loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, randomiser.MaxDim); err != nil {
 		return nil, err
 	}
 	if n := len(d.Features); n != 0 && n != d.FeatureCount {

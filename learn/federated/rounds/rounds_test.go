@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // readBack returns the plan and the round as another machine reads them from their files.
@@ -124,7 +124,7 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 // A partial round releases nothing and leaves the book as it was; with the silos that the price
 // does without it may be partial.
 func TestPartialRound(t *testing.T) {
-	for missing, want := range map[int]error{0: report.ErrPartialRound, 24: report.ErrPartialRound,
+	for missing, want := range map[int]error{0: randomiser.ErrPartialRound, 24: randomiser.ErrPartialRound,
 		25: nil} {
 		p := newPlan(t, func(c *federated.PSGM) { c.Missing = missing })
 		silos, _ := newRecords(t, p)
@@ -284,7 +284,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	if _, err := s.Add(t.Context(), claimed); !errors.Is(err, ErrFormat) {
 		t.Errorf("another's number: %v", err)
 	}
-	if got := s.shuffler.Count(report.Gradients); got != 20 {
+	if got := s.shuffler.Count(randomiser.Gradients); got != 20 {
 		t.Errorf("%d reports after files that were refused, want those of silo 2", got)
 	}
 	must.Get(s.Add(t.Context(), files[0]))(t)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
 // Shuffle takes the silos' reports of one round. It is not safe for concurrent use.
@@ -14,7 +14,7 @@ type Shuffle struct {
 	plan     *Plan
 	round    *Round
 	in       map[int]bool
-	shuffler *report.Shuffler
+	shuffler *randomiser.Shuffler
 }
 
 // NewShuffle begins to take reports of a round.
@@ -42,7 +42,7 @@ func (s *Shuffle) Add(ctx context.Context, file []byte) (silo int, err error) {
 	s.in[silo] = true
 	for k, messages := range reports {
 		for m := range slices.Chunk(messages, s.plan.size()) {
-			if err := s.shuffler.Accept(report.Stream(k), m); err != nil {
+			if err := s.shuffler.Accept(randomiser.Stream(k), m); err != nil {
 				return silo, err
 			}
 		}
@@ -67,14 +67,14 @@ func (p *Plan) missing(in map[int]bool) (out []int) {
 // Release returns the file of the shuffled reports. Each stream is in the order of its reports'
 // bytes, so the file is a function of the set of reports: nothing in it depends on which silo sent
 // what, on the order of the files or on when they came, and the same reports again are the same
-// file. Fewer reports than the price is for are report.ErrPartialRound, a round that the book knows
+// file. Fewer reports than the price is for are randomiser.ErrPartialRound, a round that the book knows
 // with other reports is ErrReleased, and one whose predecessor it does not know ErrOtherBook; then
 // nothing is released. The book is written first: a shuffler that dies in between is asked again
 // with the same reports.
 func (s *Shuffle) Release(book Book) ([]byte, error) {
 	var out federated.Reports
 	var err error
-	if out[report.Gradients], out[report.Differences], err = s.shuffler.Release(); err != nil {
+	if out[randomiser.Gradients], out[randomiser.Differences], err = s.shuffler.Release(); err != nil {
 		return nil, err
 	}
 	file := s.plan.body(s.plan.head(shuffledMagic, s.round), out)
