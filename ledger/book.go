@@ -15,10 +15,11 @@ type book struct {
 	table  []place // open addressing, a power of two
 	keys   int     // places that are taken
 	blocks []*block
-	names  []string            // of ensembles, and their digests: few
+	names  []string            // of ensembles, their digests, tables, quotas' clients: few
 	number map[string]uint64   // the place in names
 	stated map[string]*charged // by ensemble, the first charge that states its digest
 	drawn  []uint32            // numbers of the listed charges
+	takes  takings             // few: by quota and client
 
 	charges uint64 // how many of the entries are charges
 }
@@ -38,6 +39,7 @@ func newBook() *book {
 	return &book{
 		seed: maphash.MakeSeed(), table: make([]place, 8), names: []string{""},
 		number: map[string]uint64{"": 0}, stated: map[string]*charged{},
+		takes: takings{},
 	}
 }
 
@@ -65,6 +67,8 @@ func (b *book) first(k key) *charged {
 	}
 	return b.at(uint64(number))
 }
+
+func (b *book) taken(t taker) uint64 { return b.takes[t] }
 
 func (b *book) draws(yield func(string, []byte, Digest) bool) bool {
 	for _, number := range b.drawn {
@@ -96,6 +100,7 @@ func (b *book) add(c charged) {
 	if !c.result {
 		b.charges++
 	}
+	b.takes.add(&c)
 	var keys [4]key
 	for _, k := range c.keys(keys[:0]) {
 		if k.index == byEnsemble {
@@ -143,6 +148,10 @@ type packed struct {
 	paidBy   []byte
 	draw     []byte // its name, which is often the id
 	votes    []byte
+	table    uint64 // of the quota, in names
+	answers  uint64
+	count    uint64
+	client   uint64 // in names
 }
 
 const (
@@ -151,6 +160,7 @@ const (
 	drawIsID
 	isQuery
 	isCover
+	hasQuota
 )
 
 func (b *book) pack(to []byte, c *charged) []byte {
@@ -164,6 +174,7 @@ func (b *book) pack(to []byte, c *charged) []byte {
 		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Query, isQuery) | flag(d.Covers,
 			isCover)
 	}
+	flags |= flag(c.quota != nil, hasQuota)
 	to = binary.AppendUvarint(append(to, flags), uint64(c.at))
 	to = appendText(to, c.id)
 	to = binary.AppendUvarint(to, b.name(c.ensemble))
@@ -174,6 +185,12 @@ func (b *book) pack(to []byte, c *charged) []byte {
 			to = appendText(to, c.draw.Name)
 		}
 		to = append(to, c.draw.Votes[:]...)
+	}
+	if q := c.quota; q != nil {
+		to = binary.AppendUvarint(to, b.name(string(q.Table[:])))
+		to = binary.AppendUvarint(to, q.Answers)
+		to = binary.AppendUvarint(to, c.count)
+		to = binary.AppendUvarint(to, b.name(c.client))
 	}
 	return to
 }
@@ -219,7 +236,13 @@ func (b *book) unpack(number uint32) (p packed) {
 		if p.flags&drawIsID == 0 {
 			p.draw, from = takeText(from)
 		}
-		p.votes = from[:len(Digest{})]
+		p.votes, from = from[:len(Digest{})], from[len(Digest{}):]
+	}
+	if p.flags&hasQuota != 0 {
+		p.table, from = takeNumber(from)
+		p.answers, from = takeNumber(from)
+		p.count, from = takeNumber(from)
+		p.client, _ = takeNumber(from)
 	}
 	return p
 }
@@ -265,6 +288,10 @@ func (b *book) at(seq uint64) *charged {
 		}
 		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Query: p.flags&isQuery != 0,
 			Covers: p.flags&isCover != 0}
+	}
+	if p.flags&hasQuota != 0 {
+		c.quota = &Quota{Table: Digest([]byte(b.names[p.table])), Answers: p.answers}
+		c.count, c.client = p.count, b.names[p.client]
 	}
 	return c
 }

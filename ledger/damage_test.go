@@ -310,7 +310,7 @@ func TestForgedRecords(t *testing.T) {
 		"larger budget":          rewrite(0, `"epsilon":"1`, `"epsilon":"9`),
 		"other relation":         rewrite(0, `"replace"`, `"add-remove"`),
 		"other secret":           rewrite(0, `"secret_sha256":"`, `"secret_sha256":"0`),
-		"older format":           rewrite(0, `"format":3`, `"format":1`),
+		"older format":           rewrite(0, `"format":4`, `"format":1`),
 		"smaller charge":         rewrite(entry, `"epsilon":"1000000000000"`, `"epsilon":"1"`),
 		"other event":            rewrite(entry, "darrm", "other"),
 		"other time":             rewrite(entry, `"time":"2`, `"time":"1`),

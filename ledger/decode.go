@@ -64,7 +64,7 @@ func decode(line []byte, all bool) (e Entry, err error) {
 	if isCharge {
 		r := Request{
 			ID: e.ID, Count: e.Count, Unit: e.Unit, PaidBy: e.PaidBy, Client: e.Client, Relation: e.Relation,
-			Ensemble: e.Ensemble, EnsembleDigest: e.EnsembleDigest, Draw: e.Draw,
+			Ensemble: e.Ensemble, EnsembleDigest: e.EnsembleDigest, Draw: e.Draw, Quota: e.Quota,
 		}
 		if err := r.checkFields(); err != nil {
 			return e, err
@@ -138,6 +138,9 @@ func (p *parser) charge(e *Entry) {
 	if p.skip(`,"draw":`) {
 		e.Draw = p.draw()
 	}
+	if p.skip(`,"quota":`) {
+		e.Quota = p.quota()
+	}
 	p.expect(`,"event":`)
 	event := p.b
 	p.b = nil
@@ -162,6 +165,19 @@ func (p *parser) draw() *Draw {
 	d.Covers = p.skip(`,"covers":true`)
 	p.expect("}")
 	return d
+}
+
+func (p *parser) quota() *Quota {
+	q := &Quota{}
+	p.expect(`{"table":`)
+	q.Table = p.digest()
+	if p.skip(`,"answers":`) {
+		if q.Answers = p.number(); q.Answers == 0 {
+			p.fail("a quota of 0 answers")
+		}
+	}
+	p.expect("}")
+	return q
 }
 
 // number takes a decimal integer without leading zeros.

@@ -168,7 +168,7 @@
 // other form of the same content is damage. Amounts are decimal integers of units. Times
 // are RFC 3339 in UTC, with as many digits of the second as are not zero.
 //
-//	genesis   {"format":3,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
+//	genesis   {"format":4,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
 //	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","client":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"event":…,"previous":"h_{i-1}"}
 //	draw      {"name":"…","votes":"…","query":true,"covers":true}
 //	result    {"seq":i,"commit":c,"kind":"result","id":"…","time":"…","sha256":"…","previous":"h_{i-1}"}

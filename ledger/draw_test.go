@@ -128,6 +128,26 @@ func TestRules(t *testing.T) {
 		{"frozen, paid by another training", []Request{of("f", undrawn(first))},
 			paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
 
+		// Who pays for an answer of a table.
+		{"taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 2), nil},
+		{"too many taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 3), ErrExceeded},
+		{"nothing left", []Request{opening("q", 1, 2), taking("q", "a", 1, 2)}, taking("q", "b", 1, 1),
+			ErrExceeded},
+		{"one left of another quota", []Request{opening("q", 1, 2), opening("p", 1, 3),
+			taking("q", "a", 1, 2)}, taking("p", "b", 1, 3), nil},
+		{"another table", []Request{opening("q", 1, 2)}, taking("q", "b", 2, 1), ErrUnpaid},
+		{"no table", []Request{opening("q", 1, 2)}, paidBy("q", undrawn(of("", drawn("b", "", 0)))),
+			ErrUnpaid},
+		{"taken of nobody", nil, taking("q", "b", 1, 1), ErrUnpaid},
+		{"taken of a training", []Request{undrawn(of("", first))}, taking("a", "b", 1, 1), ErrUnpaid},
+		{"taken of an answer", []Request{opening("q", 1, 2), taking("q", "a", 1, 1)},
+			taking("a", "b", 1, 1), ErrUnpaid},
+		{"taken of a cover", []Request{of("", cover)}, taking("c", "b", 1, 1), ErrUnpaid},
+		{"taken of another ensemble", []Request{of("f", opening("q", 1, 2))}, taking("q", "b", 1, 1),
+			ErrUnpaid},
+		{"a quota pays for a draw", []Request{opening("q", 1, 2)},
+			paidBy("q", of("", drawn("b", "march", 1))), ErrUnpaid},
+
 		// Equal votes under two names.
 		{"equal votes", []Request{first}, drawn("b", "april", 1), ErrSameVotes},
 		{"equal votes of a covered draw", []Request{cover}, drawn("b", "april", 1), ErrSameVotes},

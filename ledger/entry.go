@@ -41,6 +41,7 @@ type Entry struct {
 	Ensemble       string // charge: who answers, "" for none
 	EnsembleDigest string // charge: what the user stated of them, "" for nothing
 	Draw           *Draw  // charge: the votes that are answered; nil for others
+	Quota          *Quota // charge: the answers that it pays for or takes; nil for others
 
 	Result Digest // result: SHA-256 of what is released, seen or about to be
 
@@ -54,6 +55,15 @@ func (e *Entry) Total() Cost {
 		return Cost{}
 	}
 	return e.Unit.Times(e.Count)
+}
+
+// Takes returns the number of answers that the entry takes of the quota of its PaidBy, 0 for an
+// entry that takes none.
+func (e *Entry) Takes() uint64 {
+	if e.Quota == nil || e.PaidBy == "" {
+		return 0
+	}
+	return e.Count
 }
 
 // The tags keep hashes of different kinds of record apart.
@@ -106,6 +116,7 @@ type entryJSON struct {
 	Ensemble string          `json:"ensemble,omitempty"`
 	Teachers string          `json:"ensemble_digest,omitempty"`
 	Draw     *drawJSON       `json:"draw,omitempty"`
+	Quota    *quotaJSON      `json:"quota,omitempty"`
 	Event    json.RawMessage `json:"event,omitempty"`
 	SHA256   string          `json:"sha256,omitempty"`
 	Previous string          `json:"previous"`
@@ -125,6 +136,18 @@ func newDrawJSON(d *Draw) *drawJSON {
 	return &drawJSON{d.Name, d.Votes.String(), d.Query, d.Covers}
 }
 
+type quotaJSON struct {
+	Table   string `json:"table"`
+	Answers uint64 `json:"answers,omitempty"`
+}
+
+func newQuotaJSON(q *Quota) *quotaJSON {
+	if q == nil {
+		return nil
+	}
+	return &quotaJSON{q.Table.String(), q.Answers}
+}
+
 // encode returns the canonical encoding of e, which holds everything but Hash.
 func (e *Entry) encode() ([]byte, error) {
 	j := entryJSON{Seq: e.Seq, Commit: e.Commit, Kind: e.Kind, ID: e.ID,
@@ -135,6 +158,7 @@ func (e *Entry) encode() ([]byte, error) {
 		j.Relation, j.Count, j.Unit, j.PaidBy, j.Event = e.Relation, e.Count, &unit, e.PaidBy, e.Event
 		j.Client = e.Client
 		j.Ensemble, j.Teachers, j.Draw = e.Ensemble, e.EnsembleDigest, newDrawJSON(e.Draw)
+		j.Quota = newQuotaJSON(e.Quota)
 	case KindResult:
 		j.SHA256 = e.Result.String()
 	default:

@@ -42,6 +42,15 @@ func drawEntry(t *rapid.T) Entry {
 			Query: rapid.Bool().Draw(t, "query"), Covers: rapid.Bool().Draw(t, "covers")}
 		copy(e.Draw.Votes[:], rapid.SliceOfN(rapid.ByteMin(1), 32, 32).Draw(t, "votes"))
 	}
+	if e.Draw == nil && rapid.Bool().Draw(t, "quota") {
+		e.Quota = &Quota{}
+		copy(e.Quota.Table[:], rapid.SliceOfN(rapid.ByteMin(1), 32, 32).Draw(t, "table"))
+		if rapid.Bool().Draw(t, "takes") {
+			e.PaidBy, e.Unit, e.Client = "payer", Cost{}, "alice"
+		} else {
+			e.Count, e.Quota.Answers = 1, rapid.Uint64Range(1, math.MaxUint64).Draw(t, "answers")
+		}
+	}
 	e.Event = json.RawMessage(rapid.SampledFrom([]string{"null", `{"a":[1,2.50,"x<y"],"b":{}}`,
 		`"é\u2028"`, `"\u009b"`, "1e400"}).Draw(t, "event"))
 	return e
@@ -72,7 +81,7 @@ func TestFormatIsStable(t *testing.T) {
 	g := genesis{id: ledgerID{1, 2, 3}, created: when, relation: AddOrRemoveOne,
 		secret: countingSecret().fingerprint(), budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
 	first, err := g.encode()
-	if want := `{"format":3,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"add-remove","secret_sha256":"` + goldenSecretSum + `","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
+	if want := `{"format":4,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"add-remove","secret_sha256":"` + goldenSecretSum + `","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
 		t.Errorf("genesis: %s, %v", first, err)
 	}
 	if h := genesisHash(first).String(); h != goldenGenesisHash {
@@ -97,6 +106,16 @@ func TestFormatIsStable(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, e) {
 		t.Errorf("%+v came back as %+v, %v", e, got, err)
 	}
+	quota := Entry{
+		Seq: 2, Commit: 1, Kind: KindCharge, ID: "b", Time: when, Relation: AddOrRemoveOne, Count: 1,
+		Unit: e.Unit, Client: "ward 3",
+		Quota: &Quota{Table: sha256.Sum256([]byte("votes")), Answers: 1000},
+		Event: e.Event, Previous: entryHash(e.Previous, b),
+	}
+	b2, err := quota.encode()
+	if h := entryHash(quota.Previous, b2).String(); err != nil || h != goldenQuotaHash {
+		t.Errorf("hash %s of %s, %v", h, b2, err)
+	}
 	a := anchor{id: g.id, state: state{1, Head{1, entryHash(e.Previous, b)}, e.Total()}}
 	if want := `{"ledger":"01020300000000000000000000000000","commit":1,"seq":1,"hash":"` +
 		goldenEntryHash + `","spent":{"epsilon":"15","delta":"0"}}` + "\n"; string(a.encode()) != want {
@@ -119,7 +138,7 @@ func TestDecodeGenesisRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{
-		{`"format":3`, `"format":2`}, {`"format":3`, `"format":4`}, {`"format":3`, `"format":0`},
+		{`"format":4`, `"format":3`}, {`"format":4`, `"format":5`}, {`"format":4`, `"format":0`},
 		{`"replace"`, `"other"`}, {`"neighbours":"replace",`, ``},
 		{`"secret_sha256":"01`, `"secret_sha256":"g1`}, {`"secret_sha256":"01`, `"secret_sha256":"`},
 	} {
@@ -191,7 +210,10 @@ func FuzzDecode(f *testing.F) {
 	draw.Ensemble, draw.EnsembleDigest = "e", "d"
 	draw.Draw = &Draw{Name: "n", Votes: Digest{1}, Query: true, Covers: true}
 	result := Entry{Seq: 8, Commit: 4, Kind: KindResult, ID: "id", Time: when}
-	for _, e := range []Entry{charge, draw, result} {
+	quota, taking := charge, charge
+	quota.Count, quota.Quota = 1, &Quota{Table: Digest{1}, Answers: 10}
+	taking.Unit, taking.PaidBy, taking.Quota = Cost{}, "q", &Quota{Table: Digest{1}}
+	for _, e := range []Entry{charge, draw, result, quota, taking} {
 		b, err := e.encode()
 		if err != nil {
 			f.Fatal(err)
@@ -210,8 +232,11 @@ func FuzzDecode(f *testing.F) {
 			if err != nil || !bytes.Equal(again, b) || e.Hash != entryHash(e.Previous, b) {
 				t.Errorf("entry %q", b)
 			}
-			if e.Kind == KindCharge && (e.Count == 0 || e.Total() == Cost{}) {
+			if e.Kind == KindCharge && (e.Count == 0 || (e.Total() == Cost{}) != (e.PaidBy != "")) {
 				t.Errorf("a free charge: %q", b)
+			}
+			if q := e.Quota; q != nil && ((q.Answers == 0) != (e.PaidBy != "") || q.Table == (Digest{})) {
+				t.Errorf("a quota: %q", b)
 			}
 		}
 		if g, err := decodeGenesis(b); err == nil {
@@ -225,6 +250,27 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// refuse changes the encoding of an entry in each of several ways, none of which is an entry.
+func refuse(t *testing.T, e *Entry, changes [][2]string) {
+	t.Helper()
+	b, err := e.encode()
+	if err == nil {
+		_, err = decodeEntry(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		bad := strings.Replace(string(b), c[0], c[1], 1)
+		if bad == string(b) {
+			t.Fatalf("%q is not in %s", c[0], b)
+		}
+		if got, err := decodeEntry([]byte(bad)); err == nil {
+			t.Errorf("%s was read as %+v", bad, got)
+		}
+	}
+}
+
 func TestDecodeEntryRefuses(t *testing.T) {
 	e := Entry{
 		Seq: 2, Commit: 1, Kind: KindCharge, ID: "a", Time: time.Unix(1e9, 0).UTC(), Relation: ReplaceOne,
@@ -236,7 +282,7 @@ func TestDecodeEntryRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range [][2]string{
+	refuse(t, &e, [][2]string{
 		{`"seq":2`, `"seq":0`}, {`"seq":2`, `"seq":2.0`}, {`"seq"`, `"SEQ"`}, {`"seq":2,`, ``},
 		{`"commit":1`, `"commit":3`}, {`"commit":1`, `"commit":0`},
 		{`"charge"`, `"result"`}, {`"charge"`, `"refund"`}, {`"id":"a"`, `"id":""`},
@@ -254,15 +300,20 @@ func TestDecodeEntryRefuses(t *testing.T) {
 		{`"votes":"01`, `"votes":"`}, {`"query":true`, `"query":false`},
 		{`"query":true`, `"query":true,"more":1`},
 		{`}`, `},"extra":1`}, {`{"seq"`, ` {"seq"`},
-	} {
-		bad := strings.Replace(string(b), c[0], c[1], 1)
-		if bad == string(b) {
-			t.Fatalf("%q is not in %s", c[0], b)
-		}
-		if got, err := decodeEntry([]byte(bad)); err == nil {
-			t.Errorf("%s was read as %+v", bad, got)
-		}
-	}
+	})
+	e.Draw, e.Count, e.Quota = nil, 1, &Quota{Table: Digest{1}, Answers: 7}
+	refuse(t, &e, [][2]string{
+		{`"answers":7`, `"answers":0`}, {`"answers":7`, `"answers":07`}, {`,"answers":7`, ``},
+		{`"answers":7`, `"answers":7,"taken":0`}, {`"table":"01`, `"table":"00`},
+		{`"table":"01`, `"table":"`}, {`"count":1`, `"count":2`}, {`"quota":`, `"draw":`},
+		{`"ensemble":"e"`, `"paid_by":"p","ensemble":"e"`},
+	})
+	e.PaidBy, e.Unit, e.Quota = "p", Cost{}, &Quota{Table: Digest{1}}
+	refuse(t, &e, [][2]string{
+		{`0"},"event"`, `0","answers":0},"event"`}, {`0"},"event"`, `0","answers":7},"event"`},
+		{`"count":1`, `"count":0`}, {`"table":"01`, `"table":"00`}, {`"paid_by":"p",`, ``},
+		{`"epsilon":"0"`, `"epsilon":"1"`},
+	})
 	if _, err := decodeEntry(append(b, '\n')); err == nil {
 		t.Error("bytes after the entry are accepted")
 	}

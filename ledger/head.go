@@ -66,7 +66,7 @@ type genesis struct {
 }
 
 // formatVersion is that of ledgers, and no other is read.
-const formatVersion = 3
+const formatVersion = 4
 
 type genesisJSON struct {
 	Format       int      `json:"format"`

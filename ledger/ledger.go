@@ -319,6 +319,9 @@ func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) 
 	if err = c.obey(earlier); err == nil {
 		err = r.sameVotes(earlier)
 	}
+	if err == nil {
+		err = r.withinQuotaShare(earlier)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
@@ -351,6 +354,7 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 		{e.Ensemble != r.Ensemble, "ensemble"},
 		{!sameDraw(e.Draw, r.Draw), "draw"},
 		{e.Draw != nil && r.Draw != nil && e.Draw.Votes != r.Draw.Votes, "series of votes"},
+		{!sameQuota(e.Quota, r.Quota), "quota"},
 		// Last, so that a conflict about the event implies that all else is the same.
 		{string(e.Event) != string(r.Event), "event"},
 	} {

@@ -212,7 +212,7 @@ func TestMutantsDie(t *testing.T) {
 		{"draws are lost when a ledger is opened again", "readon.go",
 			"c.book.add(e.charged(p.entries[i].at))",
 			"a := e.charged(p.entries[i].at)\n\t\t\ta.draw = nil\n\t\t\tc.book.add(a)",
-			"TestAgainstModel|TestFormat3", false},
+			"TestAgainstModel|TestFormat4", false},
 		{"what another charge paid need not exist", "rules.go",
 			"case payer == nil:\n\t\twhy = \"is not in the ledger\"", "case payer == nil:",
 			"TestPaidByAnotherCharge|TestAgainstModel", false},

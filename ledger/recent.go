@@ -4,11 +4,14 @@ package ledger
 type recent struct {
 	found map[key]*charged
 	drawn []*charged // the listed ones
+	takes takings
 }
 
-func newRecent() *recent { return &recent{found: map[key]*charged{}} }
+func newRecent() *recent { return &recent{found: map[key]*charged{}, takes: takings{}} }
 
 func (r *recent) first(k key) *charged { return r.found[k] }
+
+func (r *recent) taken(t taker) uint64 { return r.takes[t] }
 
 func (r *recent) draws(yield func(string, []byte, Digest) bool) bool {
 	for _, c := range r.drawn {
@@ -29,4 +32,5 @@ func (r *recent) add(c charged) {
 	if c.listed() {
 		r.drawn = append(r.drawn, &c)
 	}
+	r.takes.add(&c)
 }

@@ -28,7 +28,8 @@ type Request struct {
 	// format characters. Asking again with the same ID and content charges nothing
 	// more and gives an [ErrReplayed]. Required.
 	ID string
-	// Count is the number of equal releases, at least 1. Required: a count left
+	// Count is the number of equal releases, at least 1; of a charge that takes answers of a quota,
+	// how many it takes. Required: a count left
 	// out must not be free.
 	Count uint64
 	// Unit is the cost of one release. A zero cost is refused unless PaidBy names the charge that
@@ -37,7 +38,8 @@ type Request struct {
 	// PaidBy is the id of an earlier charge that covers this release too: of the training
 	// of teachers, say, of which every answer is post-processing. It must be of the same
 	// Ensemble and have spent something itself. Where Draw is set, it must cover that draw;
-	// otherwise it must be of no draw. Unit must then be zero. Defaults to none.
+	// otherwise it must be of no draw. Where it opened a quota, Quota must state the same table, and
+	// Count answers must be left. Unit must then be zero. Defaults to none.
 	PaidBy string
 	// Client names who asks: 1 to MaxID bytes, as an id. Another client is another request.
 	// Defaults to none.
@@ -59,6 +61,10 @@ type Request struct {
 	// Draw identifies the votes that are answered, where fresh teachers cast them: the answers are
 	// a function of these votes and of noise. Defaults to none.
 	Draw *Draw
+	// Quota makes the charge open a quota of answers or, with PaidBy, take Count answers of one. A
+	// charge that opens a quota has Count 1: Unit is the cost of all its answers together. Defaults to
+	// none; needs that Draw is none.
+	Quota *Quota
 	// Event describes the release as any one JSON value, so that an accountant
 	// can compose the history in another way later. It is stored in canonical
 	// form (see the package comment). Defaults to null.
@@ -72,8 +78,8 @@ func (r *Request) total() Cost { return r.Unit.Times(r.Count) }
 func (r *Request) entry(e Entry) Entry {
 	e.Kind, e.ID, e.Relation, e.Count, e.Unit, e.PaidBy, e.Event = KindCharge, r.ID, r.Relation,
 		r.Count, r.Unit, r.PaidBy, r.Event
-	e.Client, e.Ensemble, e.EnsembleDigest, e.Draw = r.Client, r.Ensemble, r.EnsembleDigest,
-		r.Draw.stored()
+	e.Client, e.Ensemble, e.EnsembleDigest, e.Draw, e.Quota = r.Client, r.Ensemble, r.EnsembleDigest,
+		r.Draw.stored(), r.Quota.stored()
 	return e
 }
 
@@ -98,6 +104,7 @@ func (r Request) checked() (Request, error) {
 		share := *r.Share
 		r.Share = &share
 	}
+	r.Quota = r.Quota.copied()
 	return r, nil
 }
 
@@ -107,6 +114,9 @@ func (r *Request) checkFields() error {
 		return err
 	}
 	err := r.checkTeachers()
+	if err == nil && r.Quota != nil {
+		err = r.checkQuota()
+	}
 	switch {
 	case r.Count == 0:
 		err = &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"}

@@ -15,11 +15,18 @@ type charged struct {
 	ensemble string
 	teachers string // the digest of the ensemble
 	draw     *Draw
+	quota    *Quota
+	count    uint64 // of a charge with a quota: the answers that it takes
+	client   string // of a charge with a quota
 }
 
 func (e *Entry) charged(at int64) charged {
-	return charged{e.Seq, at, e.Kind == KindResult, e.ID, e.PaidBy, e.Ensemble, e.EnsembleDigest,
-		e.Draw}
+	c := charged{seq: e.Seq, at: at, result: e.Kind == KindResult, id: e.ID, paidBy: e.PaidBy,
+		ensemble: e.Ensemble, teachers: e.EnsembleDigest, draw: e.Draw, quota: e.Quota}
+	if e.Quota != nil {
+		c.count, c.client = e.Count, e.Client
+	}
+	return c
 }
 
 func (c *charged) drawName() DrawName { return DrawName{c.ensemble, c.draw.Name} }
@@ -31,6 +38,8 @@ type past interface {
 	// draws passes every draw but queries to yield, the oldest first and some more than once,
 	// until it returns false, and then returns false.
 	draws(yield func(ensemble string, name []byte, votes Digest) bool) bool
+	// taken returns how many answers of a quota were taken.
+	taken(taker) uint64
 }
 
 // key finds an entry in one of three ways. The ID of a request finds its charge and its result. The
@@ -117,6 +126,13 @@ func (p pasts) draws(yield func(string, []byte, Digest) bool) bool {
 	return true
 }
 
+func (p pasts) taken(t taker) (sum uint64) {
+	for _, b := range p {
+		sum += b.taken(t)
+	}
+	return sum
+}
+
 // sameTeachers fails where the ensemble was charged with another digest, or with one where
 // there is none now.
 func (c *charged) sameTeachers(p past) error {
@@ -195,9 +211,16 @@ func (c *charged) paid(p past) error {
 	case c.draw != nil && (payer.draw == nil || !payer.draw.Covers || payer.draw.Name != c.draw.Name):
 		// the votes of one draw are equal
 		why = fmt.Sprintf("does not cover the draw %v", c.drawName())
+	case c.quota == nil && payer.quota != nil:
+		why = fmt.Sprintf("pays for answers of the table %v alone", payer.quota.Table)
+	case c.quota != nil && payer.quota == nil:
+		why = "has no quota of answers"
+	case c.quota != nil && c.quota.Table != payer.quota.Table:
+		why = fmt.Sprintf("pays for answers of the table %v, not of %v", payer.quota.Table,
+			c.quota.Table)
 	}
 	if why != "" {
 		return &UnpaidError{c.paidBy, why}
 	}
-	return nil
+	return c.withinQuota(p, payer)
 }

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // Every file in testdata/script is one topic. The scripts run this very program in a process of its
 // own, with a cache and a home of its own. $VOTES is the real file of votes, $TABLES tables of many
-// classes, $FORMAT3 a ledger of format 3. The commands below are the scripts' own.
+// classes, $FORMAT4 a ledger of format 4. The commands below are the scripts' own.
 func TestScripts(t *testing.T) {
 	votes, err := filepath.Abs(filepath.Join("..", "..", "testdata", "mnist-5v8", "votes.csv"))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VOTES", votes)
 			e.Setenv("TABLES", tables)
-			e.Setenv("FORMAT3", filepath.Join(ledgers, "format3.ledger"))
+			e.Setenv("FORMAT4", filepath.Join(ledgers, "format4.ledger"))
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")

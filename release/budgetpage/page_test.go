@@ -51,8 +51,8 @@ func pageOf(t *testing.T, l *ledger.Ledger) (string, *release.BudgetReport) {
 
 // The page of a ledger that an earlier build charged, byte for byte.
 func TestGolden(t *testing.T) {
-	got, _ := pageOf(t, copied(t, "format3.ledger"))
-	const golden = "testdata/format3.html"
+	got, _ := pageOf(t, copied(t, "format4.ledger"))
+	const golden = "testdata/format4.html"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestGolden(t *testing.T) {
 // Every charge is on the page, with its cost and what paid for it, escaped; no digest of votes
 // is; and the page loads and runs nothing.
 func TestPageTellsEveryChargeAndNoVotes(t *testing.T) {
-	l := copied(t, "format3.ledger")
+	l := copied(t, "format4.ledger")
 	got, r := pageOf(t, l)
 	entries, err := l.History(context.Background())
 	if err != nil {

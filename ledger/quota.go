@@ -1,0 +1,179 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Quota is a number of answers of one table that are paid for by one charge. The charge that opens
+// a quota states the table and the number, both before the first answer. A charge that takes
+// answers names that one in [Request].PaidBy, states the table again and costs nothing; its Count
+// is how many it takes.
+type Quota struct {
+	// Table is the SHA-256 of the table that gives the answers. Required, not zero.
+	Table Digest
+	// Answers is the most answers that the charge pays for: at least 1 in the charge that opens the
+	// quota, 0 in one that takes answers.
+	Answers uint64
+	// Share is the most answers that all charges of [Request].Client may take of the quota together,
+	// this one included. It is judged with the charge and not stored: a later request may state
+	// another. Defaults to all that are left; needs Client and PaidBy.
+	Share *uint64
+}
+
+// stored returns the quota as an entry has it.
+func (q *Quota) stored() *Quota {
+	if q == nil {
+		return nil
+	}
+	return &Quota{Table: q.Table, Answers: q.Answers}
+}
+
+// copied returns a quota that the caller of a request cannot change.
+func (q *Quota) copied() *Quota {
+	c := q.stored()
+	if c != nil && q.Share != nil {
+		share := *q.Share
+		c.Share = &share
+	}
+	return c
+}
+
+// checkQuota returns an error unless the request's quota is valid with its other fields.
+func (r *Request) checkQuota() error {
+	q, opens := r.Quota, r.PaidBy == ""
+	switch {
+	case r.Draw != nil:
+		return &check.Error{Name: "draw", Value: fmt.Sprintf("%q", r.Draw.Name),
+			Rule: "left out with a quota: its answers are private by their noise alone"}
+	case q.Table == (Digest{}):
+		return &check.Error{Name: "table of the quota", Value: q.Table, Rule: "the table's SHA-256"}
+	case opens && q.Answers == 0:
+		return &check.Error{Name: "answers of the quota", Value: q.Answers, Rule: "at least 1"}
+	case opens && r.Count != 1:
+		return &check.Error{Name: "count", Value: r.Count, Rule: "1 where a charge opens a quota"}
+	case !opens && q.Answers != 0:
+		return &check.Error{Name: "answers of the quota", Value: q.Answers,
+			Rule: "left out where another charge pays"}
+	case q.Share != nil && (opens || r.Client == ""):
+		return &check.Error{Name: "share of the quota", Value: *q.Share,
+			Rule: "left out unless a client takes answers"}
+	}
+	return nil
+}
+
+// sameQuota reports whether two charges with one payer open or take the same.
+func sameQuota(a, b *Quota) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Table == b.Table && a.Answers == b.Answers
+}
+
+// taker finds the answers that were taken of a quota: those of a client, or all where it is "".
+type taker struct{ payer, client string }
+
+// takings counts the answers that were taken.
+type takings map[taker]uint64
+
+func (t takings) add(c *charged) {
+	if c.quota == nil || c.paidBy == "" {
+		return
+	}
+	t[taker{c.paidBy, ""}] += c.count // at most the quota's: no sum overflows
+	if c.client != "" {
+		t[taker{c.paidBy, c.client}] += c.count
+	}
+}
+
+// withinQuota fails where a charge takes more answers than its payer has left.
+func (c *charged) withinQuota(p past, payer *charged) error {
+	if c.quota == nil {
+		return nil
+	}
+	return enough(QuotaError{PaidBy: c.paidBy, Answers: payer.quota.Answers, Asked: c.count,
+		Taken: p.taken(taker{c.paidBy, ""})})
+}
+
+// withinQuotaShare fails where a request takes more answers than are left of its client's share of
+// the quota.
+func (r *Request) withinQuotaShare(p past) error {
+	if r.Quota == nil || r.Quota.Share == nil {
+		return nil
+	}
+	return enough(QuotaError{PaidBy: r.PaidBy, Client: r.Client, Answers: *r.Quota.Share,
+		Asked: r.Count, Taken: p.taken(taker{r.PaidBy, r.Client})})
+}
+
+// enough returns e unless what it asks for is left.
+func enough(e QuotaError) error {
+	if e.Asked > e.Left() {
+		return &e
+	}
+	return nil
+}
+
+// QuotaUse is the state of a quota.
+type QuotaUse struct {
+	Charge Entry  // that opened it
+	Taken  uint64 // answers that were taken, delivered or not
+	By     uint64 // those of them that one client took
+}
+
+// Left returns how many answers can still be taken.
+func (u *QuotaUse) Left() uint64 { return u.Charge.Quota.Answers - u.Taken }
+
+// Quota returns the state of the quota that the charge with an id opened, and how much of it a
+// client took; nil where the ledger has no such charge. Cost: that of [Ledger.State] and of reading
+// one entry, however many answers were taken.
+func (l *Ledger) Quota(ctx context.Context, id, client string) (use *QuotaUse, err error) {
+	err = l.do(ctx, false, func(s *session) error {
+		e, err := s.lookup(key{byID, "", id})
+		if err != nil || e == nil || e.Quota == nil || e.PaidBy != "" {
+			return err
+		}
+		use = &QuotaUse{Charge: *e, Taken: s.book.taken(taker{id, ""})}
+		if client != "" {
+			use.By = s.book.taken(taker{id, client})
+		}
+		return nil
+	})
+	return use, err
+}
+
+// QuotaError is an [ErrExceeded] where too few answers of a quota are left, and an [ErrShare] where
+// too few are left of a client's share of it.
+type QuotaError struct {
+	PaidBy  string // the charge that opened the quota
+	Client  string // whose share it is; "" for the quota itself
+	Answers uint64 // of the quota, or of the share
+	Taken   uint64 // before the charge, and still
+	Asked   uint64
+}
+
+// Left returns how many answers can still be taken.
+func (e *QuotaError) Left() uint64 {
+	if e.Taken > e.Answers { // a share that was larger before
+		return 0
+	}
+	return e.Answers - e.Taken
+}
+
+func (e *QuotaError) Error() string {
+	whose := ""
+	if e.Client != "" {
+		whose = fmt.Sprintf(" of client %q", e.Client)
+	}
+	return fmt.Sprintf("%v: %d answers%s are paid for by the charge %q, %d are left, and the request "+
+		"asks for %d", e.Unwrap(), e.Answers, whose, e.PaidBy, e.Left(), e.Asked)
+}
+
+// Unwrap returns [ErrExceeded] or [ErrShare].
+func (e *QuotaError) Unwrap() error {
+	if e.Client != "" {
+		return ErrShare
+	}
+	return ErrExceeded
+}
