@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -69,6 +70,11 @@ func TestBookIsAMap(t *testing.T) {
 					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"),
 						Votes: Digest{rapid.Byte().Draw(t, "votes")}, Query: rapid.Bool().Draw(t, "query"),
 						Covers: rapid.Bool().Draw(t, "covers")}
+				} else if rapid.Bool().Draw(t, "has a quota") {
+					c.quota = &Quota{Table: Digest{rapid.Byte().Draw(t, "table")},
+						Answers: rapid.Uint64().Draw(t, "answers")}
+					c.count = rapid.Uint64Range(0, math.MaxUint64/64).Draw(t, "count")
+					c.client = rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "client")
 				}
 			}
 			c.seq = uint64(len(all) + 1)
@@ -90,6 +96,22 @@ func TestBookIsAMap(t *testing.T) {
 		}
 		if got, want := drawsOf(b), drawsOf(plain); !slices.Equal(got, want) {
 			t.Fatalf("draws %v, want %v", got, want)
+		}
+		for _, payer := range []string{"payer", "nobody"} {
+			for _, client := range []string{"", "alice", "bob"} {
+				want := uint64(0)
+				for i := range all {
+					if c := &all[i]; c.quota != nil && c.paidBy == payer &&
+						(client == "" || c.client == client) {
+						want += c.count
+					}
+				}
+				for name, p := range map[string]past{"a book": b, "a map": plain} {
+					if got := p.taken(taker{payer, client}); got != want {
+						t.Fatalf("by %s %q has taken %d of %q, want %d", name, client, got, payer, want)
+					}
+				}
+			}
 		}
 		for k := range keys {
 			same(t, b.first(k), plain.first(k))
@@ -127,6 +149,12 @@ func same(t *rapid.T, got, want *charged) {
 			t.Fatalf("draw %+v, want %+v", *g.draw, *w.draw)
 		}
 		g.draw = w.draw
+	}
+	if g.quota != nil && w.quota != nil {
+		if *g.quota != *w.quota {
+			t.Fatalf("quota %+v, want %+v", *g.quota, *w.quota)
+		}
+		g.quota = w.quota
 	}
 	if g != w {
 		t.Fatalf("%+v, want %+v", g, w)

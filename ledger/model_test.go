@@ -59,6 +59,13 @@ func (m *model) request(t *rapid.T) Request {
 				rapid.IntRange(0, 2).Draw(t, "covers") == 0
 		}
 	}
+	if r.Draw == nil && rapid.Bool().Draw(t, "quota") {
+		r.Quota = &Quota{Table: Digest{byte(rapid.IntRange(1, 2).Draw(t, "table"))},
+			Answers: uint64(rapid.IntRange(1, 6).Draw(t, "answers"))}
+		if rapid.IntRange(0, 9).Draw(t, "several") > 0 {
+			r.Count = 1
+		}
+	}
 	if rapid.IntRange(0, 2).Draw(t, "paid by another") == 0 {
 		r.Unit, r.PaidBy = Cost{}, fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "payer"))
 		if len(m.order) > 0 && rapid.Bool().Draw(t, "known payer") {
@@ -68,6 +75,17 @@ func (m *model) request(t *rapid.T) Request {
 				d := *r.Draw
 				d.Covers = false
 				r.Draw = &d
+			}
+			// of another table, or of none, now and then
+			if r.Quota = payer.Quota; rapid.IntRange(0, 7).Draw(t, "another table") == 0 && r.Draw == nil {
+				r.Quota = &Quota{Table: Digest{byte(rapid.IntRange(1, 2).Draw(t, "table"))}}
+			}
+		}
+		if r.Quota != nil {
+			r.Quota = &Quota{Table: r.Quota.Table}
+			if r.Client != "" && rapid.Bool().Draw(t, "share of the quota") {
+				share := uint64(rapid.IntRange(0, 4).Draw(t, "answers of the share"))
+				r.Quota.Share = &share
 			}
 		}
 	}
@@ -93,7 +111,8 @@ func (m *model) expect(requests []Request) error {
 	for _, r := range requests {
 		switch {
 		case r.Unit == (Cost{}) && r.PaidBy == "", r.EnsembleDigest != "" && r.Ensemble == "",
-			r.Draw != nil && r.Draw.Covers && r.PaidBy != "":
+			r.Draw != nil && r.Draw.Covers && r.PaidBy != "",
+			r.Quota != nil && r.PaidBy == "" && r.Count > 1:
 			return errInvalid
 		case seen[r.ID]:
 			return ErrConflict
@@ -112,6 +131,10 @@ func (m *model) expect(requests []Request) error {
 			}
 			if a, b := old.Draw, r.Draw; (a == nil) != (b == nil) || a != nil &&
 				(a.Name != b.Name || a.Votes != b.Votes || a.Covers != b.Covers) {
+				return ErrConflict
+			}
+			if a, b := old.Quota, r.Quota; (a == nil) != (b == nil) || a != nil &&
+				(a.Table != b.Table || a.Answers != b.Answers) {
 				return ErrConflict
 			}
 			replayed = true
@@ -183,6 +206,9 @@ func rulesOf(past []Request, r Request) error {
 			payer.Draw.Votes != r.Draw.Votes) {
 			return ErrUnpaid
 		}
+		if err := quotaOf(past, past[i], r); err != nil {
+			return err
+		}
 	}
 	if r.Draw == nil || r.Draw.CastAnew || slices.ContainsFunc(past,
 		func(old Request) bool { return sameDraw(old, r) }) {
@@ -193,6 +219,32 @@ func rulesOf(past []Request, r Request) error {
 			old.Draw.cast.sum == r.Draw.cast.sum {
 			return ErrSameVotes
 		}
+	}
+	return nil
+}
+
+// quotaOf counts the answers that the payer's other charges took.
+func quotaOf(past []Request, payer, r Request) error {
+	if (payer.Quota == nil) != (r.Quota == nil) || r.Quota != nil &&
+		r.Quota.Table != payer.Quota.Table {
+		return ErrUnpaid
+	}
+	if r.Quota == nil {
+		return nil
+	}
+	taken, client := r.Count, r.Count
+	for _, old := range past {
+		if old.PaidBy == payer.ID {
+			if taken += old.Count; old.Client == r.Client {
+				client += old.Count
+			}
+		}
+	}
+	switch {
+	case taken > payer.Quota.Answers:
+		return ErrExceeded
+	case r.Quota.Share != nil && client > *r.Quota.Share:
+		return ErrShare
 	}
 	return nil
 }

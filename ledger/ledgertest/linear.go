@@ -60,22 +60,32 @@ func (v Verdict) String() string {
 // Ids and Draws are how many there are in a history, and Room is the budget in answers: less than
 // all that is asked.
 const (
-	Ids   = 120
-	Draws = 12
+	Ids   = 140
+	Draws = 10
 	Room  = 70
+)
+
+// Quotas is how many quotas answers are taken of, and Answers how many each has: fewer than are
+// asked for.
+const (
+	Quotas  = 4
+	Answers = 3
 )
 
 // Kind is the kind of charge that an id stands for.
 type Kind uint8
 
 // The kinds of charges: without a draw, of 1 or 2; the first answer to a draw; the cover of a
-// draw; and a further answer to it, paid by the cover.
+// draw; and a further answer to it, paid by the cover; a quota of answers; and an answer of one.
 const (
 	Plain Kind = iota
 	Double
 	First
 	Cover
 	Further
+	Opens
+	Takes
+	kinds
 )
 
 // Kind returns what the id asks for, and of which draw.
@@ -83,15 +93,31 @@ func (a Ask) Kind() (k Kind, draw uint8) {
 	if a.Plain {
 		return Plain, 0
 	}
-	return Kind(a.ID % 5), a.ID / 5 % Draws
+	return Kind(a.ID % uint8(kinds)), a.ID / uint8(kinds) % Draws
 }
 
 // coverOf is the id that pays for further answers to a draw.
-func coverOf(draw uint8) uint8 { return 5*draw + uint8(Cover) }
+func coverOf(draw uint8) uint8 { return uint8(kinds)*draw + uint8(Cover) }
 
+// quota is the number of the quota of which an id takes answers.
+func (a Ask) quota() uint8 { return a.ID / uint8(kinds) % Quotas }
+
+// openingOf is the id that opens a quota. Nobody takes answers of others.
+func openingOf(quota uint8) uint8 { return uint8(kinds)*quota + uint8(Opens) }
+
+// takes is the number of answers of a quota that are asked for.
+func (a Ask) takes() int {
+	if k, _ := a.Kind(); k != Takes {
+		return 0
+	}
+	if a.Other {
+		return 2
+	}
+	return 1
+}
 func (a Ask) cost() int {
 	k, _ := a.Kind()
-	cost := [...]int{Plain: 1, Double: 2, First: 1, Cover: 2, Further: 0}[k]
+	cost := [...]int{Plain: 1, Double: 2, First: 1, Cover: 2, Further: 0, Opens: 1, Takes: 0}[k]
 	if a.Other && !a.Plain {
 		cost *= 2
 	}
@@ -104,6 +130,7 @@ type book struct {
 	last    uint64      // number of the newest charge
 	charges [Ids]charge // a number of 0 is none
 	known   [Draws]bool // draws that were answered or covered
+	taken   [Quotas]int
 }
 
 type charge struct {
@@ -126,12 +153,17 @@ func step(b book, a Ask, t Told) (bool, book) {
 		return t.Verdict == Drawn, b
 	case kind == Further && b.charges[coverOf(draw)].Seq == 0:
 		return t.Verdict == Unpaid, b
+	case kind == Takes && b.charges[openingOf(a.quota())].Seq == 0:
+		return t.Verdict == Unpaid, b
+	case kind == Takes && b.taken[a.quota()]+a.takes() > Answers:
+		return t.Verdict == Exceeded, b
 	case b.spent+a.cost() > Room:
 		return t.Verdict == Exceeded, b
 	}
 	ok := (t.Verdict == Paid || t.Verdict == Held) && t.Seq > b.last
 	b.spent, b.last, b.charges[a.ID] = b.spent+a.cost(), t.Seq, charge{a.Other, t}
 	b.known[draw] = b.known[draw] || kind == First || kind == Cover
+	b.taken[a.quota()] += a.takes()
 	return ok, b
 }
 

@@ -256,13 +256,22 @@ func (a Ask) request() ledger.Request {
 	id := func(n uint8) string { return "id-" + strconv.Itoa(int(n)) }
 	kind, draw := a.Kind()
 	r := Request(id(a.ID))
-	if a.Other {
+	switch {
+	case kind == Opens:
+		r = Opening(r.ID, Answers)
+	case kind == Takes:
+		r = Taking(id(openingOf(a.quota())), r.ID, 1)
+	}
+	switch {
+	case a.Other && kind == Opens: // a quota has a count of 1
+		r.Unit = Unit().Times(2)
+	case a.Other:
 		r.Count = 2
 	}
 	if kind == Double || kind == Cover {
 		r.Unit = Unit().Times(2)
 	}
-	if kind >= First {
+	if First <= kind && kind <= Further {
 		r.Ensemble, r.Draw = "teachers", newDraw("teachers", fmt.Sprint("draw-", draw), 1+int(draw))
 		r.Draw.Covers = kind == Cover
 	}

@@ -68,7 +68,10 @@ func TestNotLinearisable(t *testing.T) {
 		told      Told
 	}
 	paid := func(seq uint64) Told { return Told{Verdict: Paid, Seq: seq} }
-	look := Ask{Look: true}
+	look, opens := Ask{Look: true}, Ask{ID: openingOf(0)}
+	takes := func(n uint8, other bool) Ask {
+		return Ask{ID: uint8(kinds)*Quotas*n + uint8(Takes), Other: other}
+	}
 	for name, c := range map[string]struct {
 		ok  bool
 		ops []op
@@ -91,13 +94,23 @@ func TestNotLinearisable(t *testing.T) {
 		"no word, then a replay": {true,
 			[]op{{0, 1, Ask{ID: 0}, Told{Verdict: Held, Seq: 1}}, {2, 3, look, Told{Spent: 1}}}},
 		"two entries of one number": {false,
-			[]op{{0, 9, Ask{ID: 0}, paid(1)}, {0, 9, Ask{ID: 5}, paid(1)}}},
+			[]op{{0, 9, Ask{ID: 0}, paid(1)}, {0, 9, Ask{ID: uint8(kinds)}, paid(1)}}},
 		"a draw is answered twice": {false,
-			[]op{{0, 9, Ask{ID: 2}, paid(1)}, {0, 9, Ask{ID: 2 + 5*Draws}, paid(2)}}},
+			[]op{{0, 9, Ask{ID: 2}, paid(1)}, {0, 9, Ask{ID: 2 + uint8(kinds)*Draws}, paid(2)}}},
 		"a draw is paid for after its answer": {false,
 			[]op{{0, 1, Ask{ID: 4}, paid(1)}, {2, 3, Ask{ID: 3}, paid(2)}}},
 		"refused although there is room": {false,
 			[]op{{0, 1, Ask{ID: 0}, Told{Verdict: Exceeded}}}},
+		"all answers of a quota": {true, []op{{0, 1, opens, paid(1)}, {2, 9, takes(0, true), paid(2)},
+			{2, 9, takes(1, false), paid(3)}, {10, 11, takes(2, false), Told{Verdict: Exceeded}}}},
+		"more answers than a quota has": {false, []op{{0, 1, opens, paid(1)},
+			{2, 9, takes(0, true), paid(2)}, {2, 9, takes(1, true), paid(3)}}},
+		"an answer before its quota": {false,
+			[]op{{0, 1, takes(0, false), paid(1)}, {2, 3, opens, paid(2)}}},
+		"refused although an answer is left": {false, []op{{0, 1, opens, paid(1)},
+			{2, 3, takes(0, true), paid(2)}, {4, 5, takes(1, false), Told{Verdict: Exceeded}}}},
+		"an answer that costs": {false, []op{{0, 1, opens, paid(1)}, {2, 3, takes(0, false), paid(2)},
+			{4, 5, look, Told{Spent: 2}}}},
 	} {
 		var history []porcupine.Operation
 		for i, o := range c.ops {

@@ -31,6 +31,8 @@ func Run(t *testing.T, newLocation func(t *testing.T) string) {
 	t.Run("reference", func(t *testing.T) { reference(t, newLocation) })
 	t.Run("handles", func(t *testing.T) { handles(t, newLocation) })
 	t.Run("shares", func(t *testing.T) { sharesOf(t, newLocation) })
+	t.Run("quotas", func(t *testing.T) { quotas(t, newLocation) })
+	t.Run("quota of processes", func(t *testing.T) { quotaOfProcesses(t, newLocation) })
 	t.Run("heads", func(t *testing.T) { heads(t, newLocation) })
 	t.Run("outline", func(t *testing.T) { outline(t, newLocation) })
 	t.Run("processes", func(t *testing.T) { processes(t, newLocation) })
@@ -96,7 +98,7 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 	if _, err := ledger.Open(t.Context(), location); err == nil {
 		t.Fatal("a ledger that is not there was opened")
 	}
-	l := Create(t, location, 6)
+	l := Create(t, location, 7)
 	if _, err := ledger.Create(t.Context(), location, l.Budget(), ledger.ReplaceOne); err == nil {
 		t.Error("a ledger was made twice")
 	}
@@ -136,6 +138,8 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		r.Client = name
 		return r
 	}
+	table := Taking("quota", "table", 1)
+	table.Quota.Table = ledger.Digest{2}
 	five := Request("five")
 	five.Count = 5
 	for i, c := range []struct {
@@ -159,6 +163,17 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		{five, ledger.ErrExceeded},
 		{draw("cast anew", 1, func(r *ledger.Request) { r.Draw.CastAnew = true }), nil},
 		{Request("ünïcode 名"), nil},
+		{Taking("quota", "early", 1), ledger.ErrUnpaid},
+		{Opening("quota", 3), nil},
+		{Taking("quota", "two", 2), nil},
+		{Taking("quota", "two", 2), ledger.ErrReplayed},
+		{Taking("quota", "two", 1), ledger.ErrConflict},
+		{Taking("quota", "more", 2), ledger.ErrExceeded},
+		{table, ledger.ErrUnpaid},
+		{paid(Request("no table"), "quota"), ledger.ErrUnpaid},
+		{Opening("quota", 4), ledger.ErrConflict},
+		{Taking("quota", "last", 1), nil},
+		{Taking("quota", "none left", 1), ledger.ErrExceeded},
 		{Request("too much"), ledger.ErrExceeded},
 	} {
 		handle := []*ledger.Ledger{l, other}[i%2]
@@ -170,8 +185,8 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 			t.Errorf("%s: no receipt", c.r.ID)
 		}
 	}
-	MustSpend(t, l, 6)
-	MustSpend(t, other, 6)
+	MustSpend(t, l, 7)
+	MustSpend(t, other, 7)
 }
 
 // Whatever is asked, a store gives the verdicts and holds the entries of a file in memory.
@@ -242,6 +257,12 @@ func randomRequest(random *rand.Rand) ledger.Request {
 	}
 	if random.IntN(3) == 0 && (r.Draw == nil || !r.Draw.Covers) {
 		r.Unit, r.PaidBy = ledger.Cost{}, fmt.Sprint("r", random.IntN(60))
+	}
+	if r.Draw == nil && random.IntN(2) == 0 {
+		r.Quota = &ledger.Quota{Table: ledger.Digest{byte(1 + random.IntN(2))}}
+		if r.PaidBy == "" {
+			r.Count, r.Quota.Answers = 1, uint64(1+random.IntN(3))
+		}
 	}
 	if random.IntN(4) == 0 {
 		r.Client = []string{"alice", "bob"}[random.IntN(2)]
@@ -565,7 +586,11 @@ func runChild(location, prefix, count string) error {
 	out := bufio.NewWriter(os.Stdout)
 	for i := range n {
 		id := fmt.Sprintf("%s-%d", prefix, i)
-		receipt, err := l.Charge(ctx, Request(id))
+		r := Request(id)
+		if strings.HasPrefix(id, quotaPrefix) {
+			r = Taking(quotaPrefix, id, 1)
+		}
+		receipt, err := l.Charge(ctx, r)
 		switch {
 		case err == nil && receipt.Redeem() == nil:
 			fmt.Fprintf(out, "released %s\n", id)
