@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child returns a command that charges n times one unit under ids with a prefix.
+// child returns a command that charges n times one unit under ids with a prefix, or in the mode
+// "take" takes n answers of the quota "quota".
 func child(mode, path, prefix string, n int) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], path, prefix, strconv.Itoa(n))
 	// The race detector sleeps a second at every exit otherwise.
@@ -88,10 +89,14 @@ func runChild(mode, path, prefix, count string) error {
 				return err
 			}
 		}
-		receipt, err := l.Charge(ctx, Request{
+		r := Request{
 			Relation: ReplaceOne, ID: id, Count: 1, Unit: unitOfOne,
 			Ensemble: "e", EnsembleDigest: "v1", Draw: childDraw(id, i%2 == 1),
-		})
+		}
+		if mode == "take" {
+			r = taking("quota", id, 1, 1)
+		}
+		receipt, err := l.Charge(ctx, r)
 		if err == nil {
 			err = receipt.Redeem()
 		}
@@ -182,7 +187,9 @@ func (s *said) violation(path string) string {
 	charged, spent := map[string]bool{}, Cost{}
 	for _, e := range entries {
 		charged[e.ID] = true
-		spent = spent.Plus(unitOfOne)
+		if e.Quota == nil || e.Quota.Answers > 0 { // an answer that is taken costs nothing
+			spent = spent.Plus(unitOfOne)
+		}
 	}
 	for id := range s.released {
 		if !charged[id] {

@@ -120,6 +120,64 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
+// kill -9 after every call that changes a file, of three that take one answer each of a quota of
+// four: what was released was taken, what was taken stays taken, and the next process, which asks
+// for two, gets what is left and no more. long also kills before every call and midway.
+func TestKilledWhileTaking(t *testing.T) {
+	t.Parallel()
+	const answers = 4
+	l := create(t, 10, 0)
+	mustCharge(t, l, opening("quota", 1, answers))
+	f := readFiles(t, l.Path())
+	prepare := func() string {
+		path := filepath.Join(tempDir(t), "ledger")
+		f.write(t, path)
+		return path
+	}
+	acts := map[string]interference{"after": killAfter}
+	if long {
+		acts["before"], acts["midway"] = killBefore, killMidway
+	}
+	for name, act := range acts {
+		lost := 0
+		n := everyCall(t, "take", act, 0, anyCall, prepare, func(at, path string, first, second said) {
+			later, err := Open(t.Context(), path)
+			if err != nil {
+				t.Fatalf("%s: %v", at, err)
+			}
+			use, err := later.Quota(t.Context(), "quota", "")
+			if err != nil {
+				t.Fatalf("%s: %v", at, err)
+			}
+			taken := int(use.Taken) - len(second.released) // by the first
+			if taken < len(first.released) || len(second.released) != min(2, answers-taken) {
+				t.Errorf("%s: %d of %d released, then %d: %+v", at, len(first.released), taken,
+					len(second.released), second.refused)
+			}
+			for _, r := range second.refused {
+				if !strings.Contains(r, ErrExceeded.Error()) {
+					t.Errorf("%s: refused: %s", at, r)
+				}
+			}
+			if taken > len(first.released) {
+				lost++
+			}
+			for id := range second.released {
+				first.released[id] = true
+			}
+			if v := first.violation(path); v != "" {
+				t.Errorf("%s: %s", at, v)
+			}
+			os.RemoveAll(filepath.Dir(path))
+		})
+		t.Logf("killed %s each of %d calls; in %d of them an answer was taken and not released", name, n,
+			lost)
+		if n < 20 || name == "after" && lost == 0 {
+			t.Errorf("only %d calls seen, %d answers lost", n, lost)
+		}
+	}
+}
+
 // checkLeftovers fails unless the ledger that a killed process and the next one made has its
 // secret, and one more [Create] leaves nothing in the directory but ledgers.
 func checkLeftovers(t *testing.T, at, path string) {
