@@ -24,6 +24,7 @@
 //	n        Request.Count    equal releases in one charge
 //	Σ n(ε,δ) Ledger.Spent     basic composition
 //	         Budget           the most that may be spent
+//	Q        Quota.Answers    the most answers of a table that one charge pays for
 //	h_i      Entry.Hash       hash of entry i; h_0 is the genesis record's
 //	c        Entry.Commit     number of the write; one write has one or more entries
 //	‖                         one after the other
@@ -97,6 +98,32 @@
 // votes here and as counts there; the same votes in another ledger, or on line; votes answered
 // in a release without a ledger; and teachers who say that they voted anew and did not.
 //
+// # Quotas
+//
+// One table of probabilities can answer many queries, with fresh noise in each answer, for teachers
+// that promise nothing. What up to Q such answers cost together, also where a query is chosen after
+// seeing earlier answers, is less than Q times the cost of one. So one charge pays for them: its
+// [Quota] states Q and the SHA-256 of the table, and Unit is the cost (ε, δ) of all Q. To the
+// composition it is one release of that cost like any other. Fewer answers, and a number of them
+// that depends on the answers, cost no more than Q. Both are fixed by the charge, before the first
+// answer: another number or another table under its id is an [ErrConflict].
+//
+// Answers are taken by charges that cost nothing and name that one in PaidBy, as those to a covered
+// draw do. So they are written, replayed, noted, and grouped into commits as all charges are. Count
+// is how many are taken: 1 by a query on line, n by a file of n queries. The answers taken of a
+// quota are Σ Count over the charges that it pays for. A charge that would make them more than Q is
+// a [QuotaError] with the number that is left, and takes nothing. The sum is judged with the
+// commit, under the lock, and again by whoever reads the ledger. So any number of processes
+// together take at most Q answers. An answer that was taken and not delivered stays taken; a request that is
+// asked again takes nothing. Each charge states the table too, and another table than the quota's
+// is an [ErrUnpaid], because answers of two tables in turn cost more than those of either.
+//
+// Each of the answers costs nothing more, so a client's share of a quota is a number of answers
+// (Quota.Share). It is judged as a share of the budget is, and not stored either. [Ledger.Quota]
+// returns what was taken, by all and by one client.
+//
+// The ledger does not see which table answered: who takes an answer vouches for it, as for a cost.
+//
 // # Ensembles
 //
 // An ensemble is a name. Whether the same teachers are behind it is the caller's word, and
@@ -106,8 +133,8 @@
 //
 // # Requests asked again
 //
-// A request has an id. The same id with the same count, cost, payer, client, ensemble, draw and
-// event is charged once. Asked again, it returns an [ErrReplayed] and nothing that admits an
+// A request has an id. The same id with the same count, cost, payer, client, ensemble, draw, quota
+// and event is charged once. Asked again, it returns an [ErrReplayed] and nothing that admits an
 // answer, because a second answer with fresh randomness is a second release; what a
 // caller may do is to read a result stored earlier, which it recognises by the digest of
 // [Ledger.RecordResult]. Where there is none, the first asker crashed, or has not come
@@ -169,13 +196,15 @@
 // are RFC 3339 in UTC, with as many digits of the second as are not zero.
 //
 //	genesis   {"format":4,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
-//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","client":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"event":…,"previous":"h_{i-1}"}
+//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","client":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"quota":quota,"event":…,"previous":"h_{i-1}"}
 //	draw      {"name":"…","votes":"…","query":true,"covers":true}
+//	quota     {"table":"…","answers":Q}
 //	result    {"seq":i,"commit":c,"kind":"result","id":"…","time":"…","sha256":"…","previous":"h_{i-1}"}
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //	anchor    {"ledger":"…", and the fields of a head record
 //
-// What does not apply is left out: names that are "", false, and a draw where there is none. A
+// What does not apply is left out: names that are "", false, a draw or a quota where there is none,
+// and the number of answers in a charge that takes some. A
 // charge that spends something itself has no paid_by; one that was paid by another has the zero
 // unit. The event is any JSON value, its objects with unique and sorted keys, its numbers as they
 // were given, characters that act on a terminal or on the direction of text (Unicode Cc, Cf, Zl,
@@ -250,7 +279,8 @@
 //
 // # Cost
 //
-// A charge writes about 500 bytes, 700 with a draw, and forces them and the anchor to disk.
+// A charge writes about 500 bytes, 700 with a draw or a quota, and forces them and the anchor to
+// disk.
 // [Ledger.ChargeAll] shares the writes among its requests. Open decodes every entry: 10⁶ take
 // about 1.1 s of two cores and 45 MB, with draws 1.8 s and 98 MB, which the handle keeps. From
 // PostgreSQL on the same two cores it is 1.9 and 4.1 s. Verify and History read all entries

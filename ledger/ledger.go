@@ -218,10 +218,12 @@ func (l *Ledger) locked(ctx context.Context, exclusive bool, fn func(*session) e
 //   - a draw has the votes that it had before, or an [ErrDraw];
 //   - the first answer to a draw pays for itself; a second one is an [ErrDrawn] unless
 //     PaidBy names a charge that covers the draw;
-//   - PaidBy names a charge that pays for this, or an [ErrUnpaid];
+//   - PaidBy names a charge that pays for this, or an [ErrUnpaid]; where it opened a quota, Count
+//     answers of it are left, or a [QuotaError];
 //   - the votes of a draw that is new equal those of no draw of another name, queries aside, or
 //     an [ErrSameVotes] unless they are stated to be cast anew. That takes about a microsecond for
-//     each draw of the ledger. Whether any is equal leaves no trace.
+//     each draw of the ledger. Whether any is equal leaves no trace;
+//   - Count answers are left of the client's share of the quota, or a [QuotaError].
 func (l *Ledger) Charge(ctx context.Context, r Request) (*Receipt, error) {
 	receipts, err := l.ChargeAll(ctx, []Request{r})
 	if err != nil {

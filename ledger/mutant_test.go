@@ -333,7 +333,7 @@ func TestMutantsDie(t *testing.T) {
 			"q.Answers = p.number(); false {", "TestDecodeEntryRefuses", false},
 		{"quota: its number is forgotten in memory", "book.go", "AppendUvarint(to, q.Answers)",
 			"AppendUvarint(to, 0)", "TestBookIsAMap", false},
-		{"quota: an open handle has the state of the first look", "quota.go",
+		{"quota: its state shows nothing taken", "quota.go",
 			"Taken: s.book.taken(taker{id, \"\"})}", "Taken: 0}", "TestQuota", false},
 	} {
 		m := mutant.Mutant{Name: p.name, File: p.file, Old: p.old, New: p.new, Killer: p.killer}

@@ -236,19 +236,22 @@ func TestQuotaRefused(t *testing.T) {
 		change(&r)
 		return r
 	}
+	drawn := func(r *Request) { r.Draw = newDraw("", "d", 1) }
 	for name, r := range map[string]Request{
-		"no table":                opening("a", 0, 1),
-		"no table of an answer":   taking("q", "a", 0, 1),
-		"no answers":              opening("a", 1, 0),
-		"no answers taken":        taking("q", "a", 1, 0),
-		"free":                    change(opening("a", 1, 1), func(r *Request) { r.Unit = Cost{} }),
-		"two charges in one":      change(opening("a", 1, 1), func(r *Request) { r.Count = 2 }),
-		"a quota that is paid":    change(taking("q", "a", 1, 1), func(r *Request) { r.Quota.Answers = 1 }),
+		"no table":              opening("a", 0, 1),
+		"no table of an answer": taking("q", "a", 0, 1),
+		"no answers":            opening("a", 1, 0),
+		"no answers taken":      taking("q", "a", 1, 0),
+		"free":                  change(opening("a", 1, 1), func(r *Request) { r.Unit = Cost{} }),
+		"two charges in one":    change(opening("a", 1, 1), func(r *Request) { r.Count = 2 }),
+		"a quota that is paid": change(taking("q", "a", 1, 1), func(r *Request) {
+			r.Quota.Answers = 1
+		}),
 		"a cost of an answer":     change(taking("q", "a", 1, 1), func(r *Request) { r.Unit = unitOfOne }),
 		"a share of who opens":    by("alice", 1, opening("a", 1, 1)),
 		"a share of nobody":       by("", 1, taking("q", "a", 1, 1)),
-		"a draw":                  change(opening("a", 1, 1), func(r *Request) { r.Draw = newDraw("", "d", 1) }),
-		"a draw that is answered": change(taking("q", "a", 1, 1), func(r *Request) { r.Draw = newDraw("", "d", 1) }),
+		"a draw":                  change(opening("a", 1, 1), drawn),
+		"a draw that is answered": change(taking("q", "a", 1, 1), drawn),
 	} {
 		var rule *check.Error
 		if _, err := l.Charge(t.Context(), r); !errors.As(err, &rule) {

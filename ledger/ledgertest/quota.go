@@ -20,7 +20,8 @@ func Opening(id string, n uint64) ledger.Request {
 // Taking asks for n answers of a quota.
 func Taking(payer, id string, n uint64) ledger.Request {
 	r := Request(id)
-	r.Count, r.Unit, r.PaidBy, r.Quota = n, ledger.Cost{}, payer, &ledger.Quota{Table: ledger.Digest{1}}
+	r.Count, r.Unit, r.PaidBy = n, ledger.Cost{}, payer
+	r.Quota = &ledger.Quota{Table: ledger.Digest{1}}
 	return r
 }
 
