@@ -357,8 +357,8 @@ func TestForgedRecords(t *testing.T) {
 // Entries of one commit stand between no head records; each bit of them counts all the same.
 func TestForgedBatch(t *testing.T) {
 	l := create(t, 100, 0)
-	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(0), plainRequest(1),
-		plainRequest(2)}); err != nil {
+	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(0), opening("q", 1, 9),
+		taking("q", "a", 1, 2)}); err != nil {
 		t.Fatal(err)
 	}
 	f := readFiles(t, l.Path())

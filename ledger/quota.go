@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Quota is a number of answers of one table that are paid for by one charge. The charge that opens
-// a quota states the table and the number, both before the first answer. A charge that takes
+// Quota is a number of answers of one table that one charge pays for. The charge that opens a
+// quota states the table and the number, both before the first answer. A charge that takes
 // answers names that one in [Request].PaidBy, states the table again and costs nothing; its Count
 // is how many it takes.
 type Quota struct {
@@ -117,9 +117,9 @@ func enough(e QuotaError) error {
 
 // QuotaUse is the state of a quota.
 type QuotaUse struct {
-	Charge Entry  // that opened it
-	Taken  uint64 // answers that were taken, delivered or not
-	By     uint64 // those of them that one client took
+	Charge   Entry  // that opened it
+	Taken    uint64 // answers that were taken, delivered or not
+	ByClient uint64 // those of them that one client took
 }
 
 // Left returns how many answers can still be taken.
@@ -136,7 +136,7 @@ func (l *Ledger) Quota(ctx context.Context, id, client string) (use *QuotaUse, e
 		}
 		use = &QuotaUse{Charge: *e, Taken: s.book.taken(taker{id, ""})}
 		if client != "" {
-			use.By = s.book.taken(taker{id, client})
+			use.ByClient = s.book.taken(taker{id, client})
 		}
 		return nil
 	})

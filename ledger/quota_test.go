@@ -36,7 +36,7 @@ func mustUse(t *testing.T, id, client string, taken, byClient uint64, handles ..
 	for i, l := range handles {
 		use, err := l.Quota(t.Context(), id, client)
 		if err != nil || use == nil || use.Charge.ID != id || use.Taken != taken ||
-			use.By != byClient || use.Left() != use.Charge.Quota.Answers-taken {
+			use.ByClient != byClient || use.Left() != use.Charge.Quota.Answers-taken {
 			t.Fatalf("handle %d: %+v, %v; want %d taken, %d by %q", i, use, err, taken, byClient, client)
 		}
 	}
@@ -197,7 +197,7 @@ func TestQuotaShares(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range []*Ledger{l, other, later} {
-			if use, err := l.Quota(t.Context(), "q", "alice"); err != nil || use.By != c.alice {
+			if use, err := l.Quota(t.Context(), "q", "alice"); err != nil || use.ByClient != c.alice {
 				t.Errorf("%d: %+v, %v; want %d by alice", i, use, err, c.alice)
 			}
 		}

@@ -28,9 +28,8 @@ type Request struct {
 	// format characters. Asking again with the same ID and content charges nothing
 	// more and gives an [ErrReplayed]. Required.
 	ID string
-	// Count is the number of equal releases, at least 1; of a charge that takes answers of a quota,
-	// how many it takes. Required: a count left
-	// out must not be free.
+	// Count is the number of equal releases, at least 1, or how many answers are taken of a quota.
+	// Required: a count left out must not be free.
 	Count uint64
 	// Unit is the cost of one release. A zero cost is refused unless PaidBy names the charge that
 	// paid: nothing private is free. Required.

@@ -115,6 +115,7 @@ func (a Ask) takes() int {
 	}
 	return 1
 }
+
 func (a Ask) cost() int {
 	k, _ := a.Kind()
 	cost := [...]int{Plain: 1, Double: 2, First: 1, Cover: 2, Further: 0, Opens: 1, Takes: 0}[k]

@@ -86,7 +86,7 @@ func quotas(t *testing.T, newLocation func(t *testing.T) string) {
 		}
 		for i, l := range append(all, must(ledger.Open(t.Context(), location))(t)) {
 			use := must(l.Quota(t.Context(), "quota", client))(t)
-			if use.Taken != answers || use.Left() != 0 || client != "" && use.By != n {
+			if use.Taken != answers || use.Left() != 0 || client != "" && use.ByClient != n {
 				t.Errorf("%q, handle %d: %+v", client, i, use)
 			}
 		}
