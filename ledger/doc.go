@@ -105,8 +105,9 @@
 // seeing earlier answers, is less than Q times the cost of one. So one charge pays for them: its
 // [Quota] states Q and the SHA-256 of the table, and Unit is the cost (ε, δ) of all Q. To the
 // composition it is one release of that cost like any other. Fewer answers, and a number of them
-// that depends on the answers, cost no more than Q. Both are fixed by the charge, before the first
-// answer: another number or another table under its id is an [ErrConflict].
+// that depends on the answers, cost no more than Q (package accountant/game prices them, and has the
+// reason). Q and the table are fixed by the charge, before the first answer: another number or
+// another table under its id is an [ErrConflict].
 //
 // Answers are taken by charges that cost nothing and name that one in PaidBy, as those to a covered
 // draw do. So they are written, replayed, noted, and grouped into commits as all charges are. Count
