@@ -77,23 +77,8 @@ func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
 // in integers, the sum rounded up. The error is a *ViolationError, a *check.Error for
 // masses that are none, or ctx.Err(). Cost: O(C) a pair.
 func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error) {
-	if len(masses) != s.Variables() {
-		return nil, &check.Error{Name: "number of masses", Value: len(masses),
-			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
-	}
-	for h := range s.Histograms() {
-		sum := uint64(0)
-		for i := s.start[h]; i < s.start[h+1]; i++ {
-			if masses[i] > One {
-				return nil, &check.Error{Name: fmt.Sprintf("mass of %v", s.Histogram(h)), Value: masses[i],
-					Rule: "at most 2^53"}
-			}
-			sum += masses[i]
-		}
-		if sum != One {
-			return nil, &check.Error{Name: fmt.Sprintf("sum of masses of %v", s.Histogram(h)), Value: sum,
-				Rule: "2^53"}
-		}
+	if err := s.CheckMasses(masses); err != nil {
+		return nil, err
 	}
 	c := &Certified{system: s, masses: append([]uint64(nil), masses...)}
 	allowed, worst := s.allowed(), uint64(0)
@@ -121,6 +106,30 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 	}
 	c.certificate.Spent = inUnits(worst)
 	return c, nil
+}
+
+// CheckMasses returns a *check.Error unless there is one mass for each variable and they sum to One
+// in each histogram.
+func (s *Space) CheckMasses(masses []uint64) error {
+	if len(masses) != s.Variables() {
+		return &check.Error{Name: "number of masses", Value: len(masses),
+			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+	}
+	for h := range s.Histograms() {
+		sum := uint64(0)
+		for i := s.start[h]; i < s.start[h+1]; i++ {
+			if masses[i] > One {
+				return &check.Error{Name: fmt.Sprintf("mass of %v", s.Histogram(h)), Value: masses[i],
+					Rule: "at most 2^53"}
+			}
+			sum += masses[i]
+		}
+		if sum != One {
+			return &check.Error{Name: fmt.Sprintf("sum of masses of %v", s.Histogram(h)), Value: sum,
+				Rule: "2^53"}
+		}
+	}
+	return nil
 }
 
 // inUnits returns so many units as a probability, rounded up.

@@ -27,7 +27,7 @@ func (c Cliques) At(n int) []int32 { return c.Variables[c.Start[n]:c.Start[n+1]]
 // Cliques lists them. The error is ctx.Err().
 func (s *System) Cliques(ctx context.Context) (Cliques, error) {
 	t := s.problem.Affected
-	smaller := newSpace(s.k-t, s.classes, s.abstain)
+	smaller := NewSpace(s.k-t, s.classes, s.abstain, false)
 	a := adder{s: s.Space, out: Cliques{Start: []int32{0}},
 		stopped: func() bool { return ctx.Err() != nil }}
 	var runs []run

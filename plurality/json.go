@@ -1,7 +1,6 @@
 package plurality
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,49 +29,22 @@ type file struct {
 	Kind   string `json:"kind"`
 	fileProblem
 	fileFigures
-	Masses  list[fileMasses]    `json:"masses"`
-	Proof   list[rowMultiplier] `json:"proof"`
-	Pairs   list[filePair]      `json:"proof_pairs,omitempty"`
-	Solver  string              `json:"solver"`
-	Version string              `json:"version"`
-}
-
-// list is a slice with a limit, so that a file of empty objects does not take many times
-// its own size in memory. An optimal basis has at most one multiplier for each variable.
-type list[T any] []T
-
-const maxList = 1 << 21
-
-func (l *list[T]) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return fmt.Errorf("a list begins with %v", t)
-	}
-	for d.More() {
-		if len(*l) == maxList {
-			return fmt.Errorf("a list has more than %d members", maxList)
-		}
-		var v T
-		if err := d.Decode(&v); err != nil {
-			return err
-		}
-		*l = append(*l, v)
-	}
-	return nil
+	Masses  strictjson.List[fileMasses]    `json:"masses"`
+	Proof   strictjson.List[rowMultiplier] `json:"proof"`
+	Pairs   strictjson.List[filePair]      `json:"proof_pairs,omitempty"`
+	Solver  string                         `json:"solver"`
+	Version string                         `json:"version"`
 }
 
 type fileProblem struct {
-	K             int                  `json:"k"`
-	Classes       int                  `json:"classes"`
-	TotalEpsilon  float64              `json:"total_epsilon"`
-	Delta         float64              `json:"delta"`
-	Affected      int                  `json:"affected"`
-	Accuracy      float64              `json:"accuracy,omitempty"`
-	Concentration float64              `json:"concentration,omitempty"`
-	PriorCounts   list[HistogramCount] `json:"prior_counts,omitempty"`
+	K             int                             `json:"k"`
+	Classes       int                             `json:"classes"`
+	TotalEpsilon  float64                         `json:"total_epsilon"`
+	Delta         float64                         `json:"delta"`
+	Affected      int                             `json:"affected"`
+	Accuracy      float64                         `json:"accuracy,omitempty"`
+	Concentration float64                         `json:"concentration,omitempty"`
+	PriorCounts   strictjson.List[HistogramCount] `json:"prior_counts,omitempty"`
 	// the value of abstaining where it is an answer
 	Abstain *float64 `json:"abstain,omitempty"`
 }
@@ -208,27 +180,9 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 }
 
 // Recognises reports whether data begin as an object that says in its field "kind" that it is a
-// table of many classes. It may still be none: it is read no further than that field, so that a
-// file which was cut short behind it is called by its name.
+// table of many classes. It may still be none: see strictjson.IsKind.
 func Recognises(data []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return false
-	}
-	for d.More() {
-		field, err := d.Token()
-		if err != nil {
-			return false
-		}
-		if field == "kind" {
-			kind, err := d.Token()
-			return err == nil && kind == FormatKind
-		}
-		if err := d.Decode(new(json.RawMessage)); err != nil {
-			return false
-		}
-	}
-	return false
+	return strictjson.IsKind(data, FormatKind)
 }
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError, or r's.

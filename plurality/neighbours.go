@@ -17,13 +17,18 @@ type Pair struct {
 	Changes  []Change // what leads from From to To
 }
 
-// Pairs calls visit for each ordered pair of histograms that differ by at least one and at most
-// as many moved votes as the problem says, once each, until visit returns false. The error is
-// ctx.Err(), which is looked at every millisecond or so, however many pairs a histogram has.
-// Cost: O(C) a pair.
+// Pairs calls visit for each ordered pair of neighbouring histograms of the problem: see
+// Space.Pairs.
 func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
-	w := walk{s: s.Space, t: s.problem.Affected, visit: visit,
-		stopped: func() bool { return ctx.Err() != nil }}
+	return s.Space.Pairs(ctx, s.problem.Affected, visit)
+}
+
+// Pairs calls visit for each ordered pair of histograms that the votes of 1 to t teachers lead
+// from one to the other, once each, until visit returns false. A vote moves from class to class or,
+// where votes may be missing, also comes or goes. The error is ctx.Err(), which is looked at every
+// millisecond or so, however many pairs a histogram has. Cost: O(C) a pair.
+func (s *Space) Pairs(ctx context.Context, t int, visit func(*Pair) bool) error {
+	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return ctx.Err() != nil }}
 	for h := range s.Histograms() {
 		if !w.all(h) {
 			break
@@ -32,9 +37,8 @@ func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
 	return ctx.Err()
 }
 
-// Neighbours calls visit for each pair from histogram h to one that differs by at least
-// one and at most t moved votes, once each, until visit returns false; it reports whether
-// it never did. Cost: O(C) a pair.
+// Neighbours calls visit for each of the Pairs from histogram h, once each, until visit returns
+// false; it reports whether it never did. Cost: O(C) a pair.
 func (s *Space) Neighbours(h, t int, visit func(*Pair) bool) bool {
 	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return false }}
 	return w.all(h)
@@ -45,6 +49,7 @@ func (s *Space) Neighbours(h, t int, visit func(*Pair) bool) bool {
 type walk struct {
 	s       *Space
 	t       int
+	spare   int // votes that are missing from From
 	visit   func(*Pair) bool
 	stopped func() bool
 	steps   int   // since stopped was asked
@@ -57,13 +62,14 @@ type walk struct {
 // all visits the pairs from histogram h.
 func (w *walk) all(h int) bool {
 	w.runs, w.pair.From = w.s.runs(h, w.runs), h
+	w.spare = w.s.spare(w.runs)
 	return w.from(0, -w.t, 0, 0, 0)
 }
 
 // from adds changes from run k and delta on. So many classes of run k are used, and so
 // many votes came and went.
 func (w *walk) from(k, delta, used, up, down int) bool {
-	if w.steps++; w.steps%4096 == 0 && w.stopped() || up == down && up > 0 && !w.emit() {
+	if w.steps++; w.steps%4096 == 0 && w.stopped() || w.s.neighbour(w.spare, up, down) && !w.emit() {
 		return false
 	}
 	for ; k < len(w.runs); k, delta, used = k+1, -w.t, 0 {
@@ -92,6 +98,25 @@ func (w *walk) from(k, delta, used, up, down int) bool {
 		}
 	}
 	return true
+}
+
+// spare returns how many votes are missing from the histogram of these runs.
+func (s *Space) spare(runs []run) int {
+	spare := s.k
+	for _, r := range runs {
+		spare -= r.votes * r.classes
+	}
+	return spare
+}
+
+// neighbour reports whether so many votes gained by classes and lost by classes lead from a
+// histogram that lacks spare votes to another of s. Where votes may be missing, the difference
+// comes from them or joins them, so that max(up, down) teachers differ.
+func (s *Space) neighbour(spare, up, down int) bool {
+	if !s.missing {
+		return up == down && up > 0
+	}
+	return up+down > 0 && up-down <= spare
 }
 
 // emit visits the pair of the changes so far.
@@ -130,10 +155,10 @@ func (s *Space) complete(p *Pair, runs []run, touched []int, after *[]run) {
 	}
 }
 
-// between returns the pair that the changes lead to from histogram h. It is not ok where
+// Between returns the pair that the changes lead to from histogram h. It is not ok where
 // they are not a pair's: votes that no class of h has, classes that are too few, votes
-// that come without going, or more than t of them.
-func (s *Space) between(h, t int, changes []Change) (p *Pair, ok bool) {
+// that come without going though none may be missing, or more than t of them.
+func (s *Space) Between(h, t int, changes []Change) (p *Pair, ok bool) {
 	if h < 0 || h >= s.Histograms() {
 		return nil, false
 	}
@@ -159,7 +184,7 @@ func (s *Space) between(h, t int, changes []Change) (p *Pair, ok bool) {
 			down -= c.Delta * c.Classes
 		}
 	}
-	if up != down || up < 1 || up > t {
+	if up > t || down > t || !s.neighbour(s.spare(runs), up, down) {
 		return nil, false
 	}
 	var after []run

@@ -64,7 +64,7 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 		add(m.I, m.J, m.Value)
 	}
 	for n, m := range proof.Pairs {
-		pair, ok := s.between(m.From, s.problem.Affected, m.Changes)
+		pair, ok := s.Between(m.From, s.problem.Affected, m.Changes)
 		if !ok || len(m.Values) != len(pair.Columns) {
 			return 0, fmt.Errorf("multiplier %d is of no pair of neighbouring histograms", n)
 		}
@@ -78,6 +78,21 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 		}
 		allowance += most
 	}
+	extra := 0.0
+	if allowance > 0 {
+		extra = up(rounded(allowance, int32(len(proof.Pairs))) * s.deltaUp)
+	}
+	return s.Ceiling(w, abstainValue, gain, loss, terms, extra), nil
+}
+
+// Ceiling returns Σ_λ max_v r(λ,v)/m(λ,v) + extra, at most 1 and rounded up, where
+//
+//	r = w·m·[plurality class] + abstainValue·w·[abstaining] + gain - loss
+//
+// Each gain and loss of a variable is a float64 sum of at most terms numbers ≥ 0. Those of gain may
+// be off by one rounding each, and those of loss are not above what they stand for.
+func (s *Space) Ceiling(w Weights, abstainValue float64, gain, loss []float64, terms []int32,
+	extra float64) float64 {
 	total := outward(big.ToPositiveInf)
 	for h := range s.Histograms() {
 		first, end := s.Range(h)
@@ -88,23 +103,20 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 			best = max(best, up(r/float64(s.classesOf[i])))
 		}
 		if !(best < math.MaxFloat64) { // NaN too, after multipliers whose sums overflow
-			return 1, nil
+			return 1
 		}
 		total.Add(total, big.NewFloat(best))
 	}
-	if allowance > 0 {
-		extra := up(rounded(allowance, int32(len(proof.Pairs))) * s.deltaUp)
-		if math.IsInf(extra, 1) {
-			return 1, nil
-		}
-		total.Add(total, big.NewFloat(extra))
+	if !(extra < math.MaxFloat64) {
+		return 1
 	}
+	total.Add(total, big.NewFloat(extra))
 	bound, accuracy := total.Float64()
 	if accuracy == big.Below {
 		bound = up(bound)
 	}
 	// No mechanism is better than one that is always right.
-	return min(bound, 1), nil
+	return min(bound, 1)
 }
 
 // outward returns 0 for sums that are rounded one way only.
@@ -120,7 +132,7 @@ func checkMultiplier(n int, y float64) error {
 }
 
 // worth returns what one unit of p(i) adds to the value: w·m for the plurality classes.
-func (s *System) worth(weights []float64, abstainValue float64, h, i int) float64 {
+func (s *Space) worth(weights []float64, abstainValue float64, h, i int) float64 {
 	switch {
 	case i == int(s.start[h]):
 		return up(weights[h] * float64(s.classesOf[i]))
@@ -137,16 +149,15 @@ func rounded(x float64, n int32) float64 { return up(x * (1 + float64(float64(n+
 func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
-// value returns the value of c under the weights: the probability that its answer is a
-// plurality class, plus abstainValue times that of abstaining, rounded down.
-func (c *Certified) value(w Weights, abstainValue float64) float64 {
-	s := c.system
+// Value returns the value of masses, one for each variable, under the weights: the probability that
+// the answer is a plurality class, plus abstainValue times that of abstaining, rounded down.
+func (s *Space) Value(w Weights, abstainValue float64, masses []uint64) float64 {
 	sum := outward(big.ToNegativeInf)
 	for h, weight := range w.Low {
 		first, end := s.Range(h)
-		sum.Add(sum, big.NewFloat(down(weight*float64(c.masses[first]))))
+		sum.Add(sum, big.NewFloat(down(weight*float64(masses[first]))))
 		if s.abstain {
-			sum.Add(sum, big.NewFloat(down(weight*abstainValue*(1-0x1p-52)*float64(c.masses[end-1]))))
+			sum.Add(sum, big.NewFloat(down(weight*abstainValue*(1-0x1p-52)*float64(masses[end-1]))))
 		}
 	}
 	v, accuracy := sum.Float64()

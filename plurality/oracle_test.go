@@ -189,7 +189,7 @@ func TestNeighboursAreAllPairs(t *testing.T) {
 	for k := 1; k <= 6; k++ {
 		for c := 2; c <= 4; c++ {
 			for reach := 1; reach <= min(k, 3); reach++ {
-				s := newSpace(k, c, true)
+				s := NewSpace(k, c, true, false)
 				want := map[string]bool{}
 				all := allHistograms(k, c)
 				for _, a := range all {
@@ -224,7 +224,7 @@ func TestNeighboursAreAllPairs(t *testing.T) {
 							t.Fatal("no column for abstaining")
 						}
 						found[key] = true
-						again, ok := s.between(h, reach, p.Changes)
+						again, ok := s.Between(h, reach, p.Changes)
 						if !ok || again.To != p.To || !slices.Equal(again.Columns, p.Columns) {
 							t.Fatalf("%s: Between differs", key)
 						}
@@ -291,7 +291,7 @@ func TestCliquesAreTheRows(t *testing.T) {
 func TestSpace(t *testing.T) {
 	for k := 0; k <= 12; k++ {
 		for c := 2; c <= 15; c += 3 {
-			s := newSpace(k, c, false)
+			s := NewSpace(k, c, false, false)
 			if n := Histograms(k, c); n != s.Histograms() {
 				t.Fatalf("K=%d C=%d: %d histograms, counted %d", k, c, s.Histograms(), n)
 			}
@@ -315,7 +315,7 @@ func TestSpace(t *testing.T) {
 		{25, 4, 185, 640}, {50, 4, 1154, 4248}, {25, 10, 1455, 6875}, {250, 3, 5334, 15876},
 		{100, 4, 8037, 30787}, {50, 10, 62740, 378666},
 	} {
-		if s := newSpace(x.k, x.c, false); s.Histograms() != x.histograms ||
+		if s := NewSpace(x.k, x.c, false, false); s.Histograms() != x.histograms ||
 			s.Variables() != x.variables {
 			t.Errorf("K=%d C=%d: %d histograms and %d variables, want %d and %d", x.k, x.c, s.Histograms(),
 				s.Variables(), x.histograms, x.variables)
@@ -329,7 +329,7 @@ func TestWeightsAreTheLaw(t *testing.T) {
 		k, c int
 		mu   float64
 	}{{4, 2, 0.75}, {5, 3, 0.6}, {3, 4, 0.3}, {2, 5, 0.9}} {
-		s := newSpace(x.k, x.c, false)
+		s := NewSpace(x.k, x.c, false, false)
 		right := big.NewRat(int64(x.mu*100+.5), 100)
 		wrong := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), right), big.NewRat(int64(x.c-1), 1))
 		want := make([]*big.Rat, s.Histograms())

@@ -62,7 +62,7 @@ func TestUnevenWeights(t *testing.T) {
 // Beyond what an urn can be asked, the weights are a law, and where A grows they become that of
 // votes for any class alike.
 func TestUnevenWeightsOfManyTeachers(t *testing.T) {
-	s := newSpace(100, 4, false)
+	s := NewSpace(100, 4, false, false)
 	sums := func(w Weights) (low, high float64) {
 		for h := range w.Low {
 			low += w.Low[h]
@@ -80,7 +80,7 @@ func TestUnevenWeightsOfManyTeachers(t *testing.T) {
 			t.Errorf("A = %v: the weights add up to [%v, %v]", a, low, high)
 		}
 	}
-	small := newSpace(12, 3, false)
+	small := NewSpace(12, 3, false, false)
 	alike, err := Objective{Concentration: 1e6}.Weights(t.Context(), small)
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func NewSystem(p Problem) (*System, error) {
 		return nil, err
 	}
 	e := num.Exp(num.Decimal(p.Epsilon))
-	s := &System{Space: newSpace(p.K, p.Classes, p.Abstain), problem: p, above: e.Upper(),
+	s := &System{Space: NewSpace(p.K, p.Classes, p.Abstain, false), problem: p, above: e.Upper(),
 		delta: num.Decimal(p.Delta)}
 	// A factor of 2⁶³ already allows every pair of masses but (positive, 0): see factor.
 	s.below = min(e.Lower(), 0x1p63)

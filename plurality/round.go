@@ -111,11 +111,21 @@ func (s *System) excess(ctx context.Context, p []float64) (float64, error) {
 	return eta, err
 }
 
-// masses mixes p, which is normalised, with the uniform distribution and rounds the groups'
-// masses by largest remainders, so that they sum to One.
+// masses mixes p, which is normalised, with the uniform distribution and rounds it.
 func (s *System) masses(p []float64, lambda float64) []uint64 {
-	out := make([]uint64, len(p))
+	mixed := make([]float64, len(p))
 	uniform := lambda / float64(s.problem.outputs())
+	for i, x := range p {
+		mixed[i] = (1-lambda)*x + uniform
+	}
+	return s.Masses(mixed)
+}
+
+// Masses rounds p, where p(i) ≥ 0 is the probability of each class of variable i, to the groups'
+// masses by largest remainders, so that they sum to One in each histogram. p sums to 1 there but
+// for rounding errors, which the largest group takes.
+func (s *Space) Masses(p []float64) []uint64 {
+	out := make([]uint64, len(p))
 	var rest []float64
 	var order []int
 	for h := range s.Histograms() {
@@ -123,7 +133,7 @@ func (s *System) masses(p []float64, lambda float64) []uint64 {
 		rest, order = rest[:0], order[:0]
 		left := int64(One)
 		for i := first; i < end; i++ {
-			g := ((1-lambda)*p[i] + uniform) * float64(s.classesOf[i]) * float64(One)
+			g := p[i] * float64(s.classesOf[i]) * float64(One)
 			whole := math.Floor(g)
 			out[i] = uint64(whole)
 			left -= int64(whole)

@@ -11,10 +11,13 @@ const Abstained = -1
 // Space lists the sorted histograms of K votes for C classes and the variables of a
 // symmetric mechanism: for each histogram λ its distinct counts v, largest first, then
 // abstaining where that is an answer. Histograms are in ascending lexicographic order of
-// their descending counts. A Space is immutable and safe for concurrent use.
+// their descending counts. Where votes may be missing, those of 0 votes come first, then those of
+// 1 vote, and so on up to K. A Space is immutable and safe for concurrent use.
 type Space struct {
 	k, classes int
 	abstain    bool
+	missing    bool
+	offset     []int32 // the first histogram of n votes
 	parts      int     // min(C, K): classes that may have votes
 	count      []int32 // see partitions
 	start      []int32 // the variables of histogram h are start[h] … start[h+1]-1
@@ -35,9 +38,22 @@ func Histograms(k, c int) int {
 	return n[k]
 }
 
-// newSpace lists the space; k ≥ 0 and the number of histograms have been checked.
-func newSpace(k, classes int, abstain bool) *Space {
-	s := &Space{k: k, classes: classes, abstain: abstain, parts: min(classes, k), start: []int32{0}}
+// HistogramsUpTo returns the number of sorted histograms of at most k votes for c classes, or a
+// number above MaxHistograms where it is above.
+func HistogramsUpTo(k, c int) int {
+	n := 0
+	for votes := 0; votes <= k && n <= MaxHistograms; votes++ {
+		n += Histograms(votes, c)
+	}
+	return min(n, MaxHistograms+1)
+}
+
+// NewSpace lists the histograms of exactly k votes for so many classes, or of at most k where votes
+// may be missing; abstain is one more answer. The caller has checked that k ≥ 0, that there are at
+// least 2 classes, and that there are at most MaxHistograms. Cost: O(k²·classes + variables).
+func NewSpace(k, classes int, abstain, missing bool) *Space {
+	s := &Space{k: k, classes: classes, abstain: abstain, missing: missing, parts: min(classes, k),
+		start: []int32{0}}
 	s.count = make([]int32, (s.parts+1)*(k+1)*(k+1))
 	for p := 0; p <= s.parts; p++ {
 		for n := 0; n <= k; n++ {
@@ -46,8 +62,20 @@ func newSpace(k, classes int, abstain bool) *Space {
 			}
 		}
 	}
-	s.list(make([]int, 0, s.parts), k, k)
+	s.offset = make([]int32, k+1)
+	for n := s.least(); n <= k; n++ {
+		s.offset[n] = int32(s.Histograms())
+		s.list(make([]int, 0, s.parts), n, n)
+	}
 	return s
+}
+
+// least returns the smallest number of votes of a histogram.
+func (s *Space) least() int {
+	if s.missing {
+		return 0
+	}
+	return s.k
 }
 
 func (s *Space) cell(p, n, m int) int { return (p*(s.k+1)+n)*(s.k+1) + m }
@@ -133,7 +161,7 @@ func (s *Space) Histogram(h int) []int {
 }
 
 // Index returns the number of the histogram with these counts, in any order. It fails unless they
-// are K votes for C classes.
+// are K votes for C classes, or at most K where votes may be missing.
 func (s *Space) Index(counts []int) (int, error) {
 	if len(counts) != s.classes {
 		return 0, fmt.Errorf("%d counts, want one for each of %d classes", len(counts), s.classes)
@@ -145,13 +173,16 @@ func (s *Space) Index(counts []int) (int, error) {
 		}
 		sum += v
 	}
-	if sum != s.k {
+	switch {
+	case s.missing && sum > s.k:
+		return 0, fmt.Errorf("the counts sum to %d votes, want at most K = %d", sum, s.k)
+	case !s.missing && sum != s.k:
 		return 0, fmt.Errorf("the counts sum to %d votes, want K = %d", sum, s.k)
 	}
 	sorted := slices.Clone(counts)
 	slices.Sort(sorted)
 	slices.Reverse(sorted)
-	index, n := 0, s.k
+	index, n := int(s.offset[sum]), sum
 	for i, v := range sorted {
 		if n == 0 {
 			break
@@ -203,9 +234,13 @@ func merge(r []run) []run {
 	return out
 }
 
-// indexRuns is Index for merged runs of K votes for C classes.
+// indexRuns is Index for merged runs of a histogram of s.
 func (s *Space) indexRuns(r []run) int {
-	index, n, i := 0, s.k, 0
+	n := 0
+	for _, x := range r {
+		n += x.votes * x.classes
+	}
+	index, i := int(s.offset[n]), 0
 	for _, x := range r {
 		if x.votes == 0 {
 			break

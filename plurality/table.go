@@ -42,7 +42,8 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue),
+	t := &Table{Certified: c, Objective: o, Proof: proof,
+		Value:      c.system.Value(w, o.AbstainValue, c.masses),
 		UpperBound: bound, weights: w}
 	// A private mechanism cannot be better than a bound for all of them: then one is wrong.
 	if t.Value > bound {

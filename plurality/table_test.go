@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/strictjson"
 )
 
 func drawProblem(t *rapid.T) Problem {
@@ -607,13 +608,15 @@ func TestClaimsNoMoreThanIsProved(t *testing.T) {
 
 // Long lists are refused while they are read.
 func TestLongListsAreRefused(t *testing.T) {
-	data := append(bytes.Repeat([]byte("0,"), maxList), '0', ']')
-	var l list[int]
-	if err := json.Unmarshal(append([]byte("["), data...), &l); err == nil || len(l) > maxList {
+	data := append(bytes.Repeat([]byte("0,"), strictjson.MaxList), '0', ']')
+	var l strictjson.List[int]
+	if err := json.Unmarshal(append([]byte("["), data...), &l); err == nil ||
+		len(l) > strictjson.MaxList {
 		t.Errorf("%d members, %v", len(l), err)
 	}
 	l = nil
-	if err := json.Unmarshal(append([]byte("["), data[2:]...), &l); err != nil || len(l) != maxList {
+	if err := json.Unmarshal(append([]byte("["), data[2:]...), &l); err != nil ||
+		len(l) != strictjson.MaxList {
 		t.Errorf("%d members, %v", len(l), err)
 	}
 	if err := json.Unmarshal([]byte("{}"), &l); err == nil {

@@ -89,3 +89,55 @@ func short(err error) error {
 	}
 	return fmt.Errorf("%w after byte %d", at.Err, at.ByteOffset)
 }
+
+// MaxList is the largest number of members of a List.
+const MaxList = 1 << 21
+
+// List is a slice of at most MaxList members, so that a file of empty objects does not take many
+// times its own size in memory.
+type List[T any] []T
+
+// UnmarshalJSON decodes the members one by one, and refuses more than MaxList.
+func (l *List[T]) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return fmt.Errorf("a list begins with %v", t)
+	}
+	for d.More() {
+		if len(*l) == MaxList {
+			return fmt.Errorf("a list has more than %d members", MaxList)
+		}
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		*l = append(*l, v)
+	}
+	return nil
+}
+
+// IsKind reports whether data begin as an object whose field "kind" has that value. It is read no
+// further than that field, so that a file which was cut short behind it is called by its name.
+func IsKind(data []byte, want string) bool {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		field, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if field == "kind" {
+			kind, err := d.Token()
+			return err == nil && kind == want
+		}
+		if err := d.Decode(new(json.RawMessage)); err != nil {
+			return false
+		}
+	}
+	return false
+}

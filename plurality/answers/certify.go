@@ -1,0 +1,187 @@
+package answers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+)
+
+// minStep bounds the price's lattice step: a foreign table must not ask for hours. Package game
+// bounds the rest of the inputs, and the work, before anything of its size is allocated.
+const minStep = 1. / 64
+
+// PriceError is the error for masses whose answers together are not certified to keep the promise.
+type PriceError struct {
+	Problem Problem
+	Delta   float64 // the price at the promised ε
+}
+
+func (e *PriceError) Error() string {
+	p := e.Problem
+	return fmt.Sprintf("the masses are not certified to answer %d queries (%g, %g)-differentially "+
+		"privately: at that epsilon the price is delta = %.17g",
+		p.Answers, p.Epsilon, p.Delta, e.Delta)
+}
+
+// Certificate is what was proved of the masses, and how.
+type Certificate struct {
+	Pairs int          // ordered pairs of neighbouring histograms, all of which are in the price
+	Delta float64      // the price of Q answers at the promised ε, rounded up: at most δ
+	Price game.Options // how finely it was worked out
+}
+
+// Certified is a mechanism with the proof of what it promises: integer masses with which Q answers,
+// however they are asked for, have been priced. It can only be made by certifying, so whoever holds
+// one may release with it. It is immutable.
+type Certified struct {
+	system      *System
+	masses      []uint64
+	certificate Certificate
+}
+
+// Certify checks that the masses, one for each variable of s's Space, sum to plurality.One in each
+// histogram, and prices Q answers at the promised ε. The price is that of a game in which an
+// adversary knows all labels so far and chooses the next pair of neighbours (package game): it is
+// worked out from the integers alone, over every pair, and never too low. The error is a
+// *PriceError where it is above δ, a *check.Error for masses that are none and for o,
+// game.ErrTooLarge, or ctx.Err(). Cost: that of Price.
+func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*Certified, error) {
+	if err := s.space.CheckMasses(masses); err != nil {
+		return nil, err
+	}
+	masses = append([]uint64(nil), masses...) // which nobody else can change
+	delta, o, err := s.Price(ctx, masses, o)
+	if err != nil {
+		return nil, err
+	}
+	if !(delta <= s.delta) { // NaN too
+		return nil, &PriceError{s.problem, delta}
+	}
+	return &Certified{s, masses, Certificate{Pairs: s.pairs, Delta: delta, Price: o}}, nil
+}
+
+// Price returns a δ such that Q answers drawn from the masses are (ε, δ)-differentially private, ε
+// being the problem's, and the options with their defaults. Cost: that of game.Game.Delta.
+func (s *System) Price(ctx context.Context, masses []uint64,
+	o game.Options) (float64, game.Options, error) {
+	if err := checkOptions(o); err != nil {
+		return 0, o, err
+	}
+	g, err := game.New(ctx, s.Laws(ctx, masses), o)
+	if err != nil {
+		return 0, o, err
+	}
+	delta, err := g.Delta(ctx, s.problem.Epsilon, s.problem.Answers)
+	return delta, g.Options(), err
+}
+
+func checkOptions(o game.Options) error {
+	if o.Step != 0 && !(o.Step >= minStep && o.Step <= 1) {
+		return &check.Error{Name: "price step", Value: o.Step,
+			Rule: fmt.Sprintf("between %g and 1, or 0 for the default", minStep)}
+	}
+	return nil
+}
+
+// Laws yields the answer's laws under each unordered pair of neighbours, outcome by outcome.
+func (s *System) Laws(ctx context.Context, masses []uint64) game.Pairs {
+	return func(yield func(game.Pair, error) bool) {
+		var pair game.Pair
+		probability := func(i int) game.Probability {
+			return game.Probability{Mass: masses[i], Classes: s.space.ClassesOf(i)}
+		}
+		enough := false
+		err := s.Pairs(ctx, func(p *plurality.Pair) bool {
+			if p.To < p.From { // it comes in the other order too
+				return true
+			}
+			pair = pair[:0]
+			for _, c := range p.Columns {
+				pair = append(pair, game.Outcome{Count: c.Classes, P: probability(c.I),
+					PPrime: probability(c.J)})
+			}
+			enough = !yield(pair, nil)
+			return !enough
+		})
+		if err != nil && !enough {
+			yield(nil, err)
+		}
+	}
+}
+
+// System returns what the mechanism is one for.
+func (c *Certified) System() *System { return c.system }
+
+// Problem returns what is promised. The zero Certified promises nothing: K = 0.
+func (c *Certified) Problem() Problem {
+	if c == nil || c.system == nil {
+		return Problem{}
+	}
+	return c.system.problem
+}
+
+// Certificate returns what was proved.
+func (c *Certified) Certificate() Certificate { return c.certificate }
+
+// Mass returns g(λ,v) of variable i of the Space: with probability g/One the answer is one of the
+// classes with v votes, each equally likely.
+func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
+
+// Masses returns the masses of the histogram of these votes: those of its groups of classes with
+// equal votes, in descending order of the votes, then that of abstaining where it is an answer. A
+// label is drawn by one uniform integer below plurality.One against them, and each class of the
+// group is equally likely. Whoever draws counts the answers: there are at most Q.
+func (c *Certified) Masses(votes []int) ([]uint64, error) {
+	counts, err := c.counts(votes)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.system.space.Index(counts)
+	if err != nil {
+		return nil, err
+	}
+	first, end := c.system.space.Range(h)
+	return append([]uint64(nil), c.masses[first:end]...), nil
+}
+
+// Hash names the mechanism and its promise: a charge for up to Q answers is one of this table, and
+// two tables under one charge may cost more than either promises. It is the SHA-256, in
+// hexadecimal, of the problem and all masses. Neither prior, law nor solver are in it.
+func (c *Certified) Hash() string {
+	p := c.Problem()
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm %s %d: k=%d classes=%d affected=%d missing=%t answers=%d epsilon=%v "+
+		"delta=%v abstain=%t\n",
+		FormatKind, FormatVersion, p.K, p.Classes, p.Affected, p.Missing, p.Answers, p.Epsilon, p.Delta,
+		p.Abstain)
+	var b [8]byte
+	for _, m := range c.masses {
+		binary.LittleEndian.PutUint64(b[:], m)
+		h.Write(b[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Law returns the probability of each class when these are the votes, then that of abstaining where
+// it is an answer, to the nearest float64. It is not private.
+func (c *Certified) Law(votes []int) ([]float64, error) {
+	counts, err := c.counts(votes)
+	if err != nil {
+		return nil, err
+	}
+	return c.system.space.Law(c.masses, counts)
+}
+
+func (c *Certified) counts(votes []int) ([]int, error) {
+	if c.Problem().K < 1 {
+		return nil, errors.New("the mechanism was not certified")
+	}
+	return c.system.counts(votes)
+}

@@ -1,0 +1,194 @@
+package answers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
+)
+
+// Limits of a Problem. At them, a table takes some 10 MB as a file and its price minutes.
+const (
+	MaxTwoClassTeachers = 1001    // K of two classes
+	MaxHistograms       = 1 << 16 // sorted histograms
+	MaxPairs            = 1 << 19 // ordered pairs of neighbouring histograms
+	MaxAnswers          = 100_000 // Q
+)
+
+// Problem is a promise: all answers of a table together are (ε, δ)-differentially private when one
+// record changes at most t votes. Nothing is presumed about the teachers, nor about how the queries
+// are chosen: each may depend on all labels before it.
+//
+// Each float64 stands for its shortest decimal: Epsilon: 0.1 means exactly 1/10.
+type Problem struct {
+	K        int     // number of teachers, those whose vote is missing among them
+	Classes  int     // C, 2 ≤ C ≤ check.MaxClasses
+	Affected int     // t: one record changes at most t of the K votes, 1 ≤ t ≤ K
+	Missing  bool    // a vote may be missing; it changes when it comes or goes
+	Answers  int     // Q: the table answers at most so many queries, 1 ≤ Q ≤ MaxAnswers
+	Epsilon  float64 // ε in (0, 700] of all answers together
+	Delta    float64 // δ in (0,1) of all answers together
+	Abstain  bool    // one more answer: no class
+}
+
+// Validate returns a *check.Error naming the first field that breaks its rule, or nil. It allocates
+// nothing of the problem's size. Pairs are counted by NewSystem.
+func (p Problem) Validate() error {
+	for _, err := range []error{
+		check.Teachers(p.K),
+		check.Classes(p.Classes),
+		check.Affected(p.Affected, p.K),
+		check.Whole("answers", p.Answers, 1, MaxAnswers),
+		check.TotalEpsilon(p.Epsilon),
+		check.Within("delta", p.Delta),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if p.Classes == 2 {
+		return check.Whole("number of teachers K of two classes", p.K, 1, MaxTwoClassTeachers)
+	}
+	if n := p.histograms(); n > MaxHistograms {
+		return &check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
+			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}
+	}
+	return nil
+}
+
+// histograms returns the number of histograms of the problem's Space.
+func (p Problem) histograms() int {
+	switch {
+	case p.halves():
+		return plurality.Histograms(2*p.K, 2)
+	case p.Missing:
+		return plurality.HistogramsUpTo(p.K, p.Classes)
+	}
+	return plurality.Histograms(p.K, p.Classes)
+}
+
+// halves reports whether a vote counts as two halves in the problem's Space: of two classes, what
+// counts is by how many votes one leads. A missing vote adds one half to each class, which leaves
+// the lead as it is. So the histograms of at most K votes with one lead are one histogram of 2K
+// halves, and t teachers move at most 2t halves.
+func (p Problem) halves() bool { return p.Classes == 2 && p.Missing }
+
+// System is a Problem with what follows from it: its histograms, variables and pairs. It is made
+// once and passed on. It is immutable and safe for concurrent use.
+type System struct {
+	space   *plurality.Space
+	problem Problem
+	pairs   int
+	delta   float64 // ≤ δ
+}
+
+// NewSystem returns p's System. The error is a *check.Error or ctx.Err(). Cost: O(C) a pair.
+func NewSystem(ctx context.Context, p Problem) (*System, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	s := &System{problem: p, delta: num.FromRat(num.Decimal(p.Delta)).Lower()}
+	if p.halves() {
+		s.space = plurality.NewSpace(2*p.K, 2, p.Abstain, false)
+	} else {
+		s.space = plurality.NewSpace(p.K, p.Classes, p.Abstain, p.Missing)
+	}
+	err := s.Pairs(ctx, func(*plurality.Pair) bool {
+		s.pairs++
+		return s.pairs <= MaxPairs
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.pairs > MaxPairs {
+		return nil, &check.Error{Name: "teachers, classes and affected",
+			Value: fmt.Sprintf("%d, %d and %d", p.K, p.Classes, p.Affected),
+			Rule: fmt.Sprintf("so few that there are at most %d ordered pairs of neighbouring histograms",
+				MaxPairs)}
+	}
+	return s, nil
+}
+
+// Problem returns what the System is of.
+func (s *System) Problem() Problem { return s.problem }
+
+// Space returns the histograms and variables that a table has masses for. For two classes whose
+// votes may be missing they are of half votes: see Index.
+func (s *System) Space() *plurality.Space { return s.space }
+
+// Pairs calls visit for each ordered pair of histograms of the Space that 1 to t teachers lead from
+// one to the other, classes matched by their names, once each, until visit returns false. The
+// error is ctx.Err(). Cost: O(C) a pair.
+func (s *System) Pairs(ctx context.Context, visit func(*plurality.Pair) bool) error {
+	return s.space.Pairs(ctx, s.reach(), visit)
+}
+
+// reach returns the most votes of the Space that one record moves.
+func (s *System) reach() int {
+	if s.problem.halves() { // at most all of them
+		return min(2*s.problem.Affected, 2*s.problem.K)
+	}
+	return s.problem.Affected
+}
+
+// counts returns the histogram of the Space of these votes for each class, in their order.
+func (s *System) counts(votes []int) ([]int, error) {
+	if len(votes) != s.problem.Classes {
+		return nil, fmt.Errorf("%d counts, want one for each of %d classes", len(votes),
+			s.problem.Classes)
+	}
+	if !s.problem.halves() {
+		return votes, nil
+	}
+	k := s.problem.K
+	for class, v := range votes {
+		if v < 0 || v > k {
+			return nil, fmt.Errorf("class %d has %d votes, want between 0 and K = %d", class, v, k)
+		}
+	}
+	if votes[0]+votes[1] > k {
+		return nil, fmt.Errorf("the counts sum to %d votes, want at most K = %d", votes[0]+votes[1], k)
+	}
+	lead := votes[0] - votes[1]
+	return []int{k + lead, k - lead}, nil
+}
+
+// Index returns the histogram of the Space of these votes for each class, which sum to K, or to at
+// most K where votes may be missing.
+func (s *System) Index(votes []int) (int, error) {
+	counts, err := s.counts(votes)
+	if err != nil {
+		return 0, err
+	}
+	return s.space.Index(counts)
+}
+
+// Lead returns by how many votes the first class of histogram h leads the second: 0 for a tie.
+func (s *System) Lead(h int) int {
+	counts := s.space.Histogram(h)
+	lead := counts[0] - counts[1]
+	if s.problem.halves() {
+		return lead / 2
+	}
+	return lead
+}
+
+// Leads returns the histogram of the Space for each lead of two classes from 0 to K, or -1 where
+// there is none: where every teacher votes, a lead is odd as K is.
+func (s *System) Leads() []int {
+	leads := slices.Repeat([]int{-1}, s.problem.K+1)
+	for h := range s.space.Histograms() {
+		leads[s.Lead(h)] = h
+	}
+	return leads
+}
+
+func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
+func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+
+// PairCount returns the number of ordered pairs of neighbouring histograms.
+func (s *System) PairCount() int { return s.pairs }

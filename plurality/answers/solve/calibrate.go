@@ -1,0 +1,181 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+const (
+	// tolerance is by how much ln δ of a table may be below that of its promise: agreement differs by
+	// less than 2e-4.
+	tolerance = 0.015
+	// A price of a large table takes half a minute, and five are worth it. That of a small one
+	// takes milliseconds.
+	fewPrices, manyPrices = 5, 16
+	smallGame             = 1 << 19 // pairs times answers
+	// Lattice steps: the finer one costs .5 % of δ, the other one 2 %.
+	smallStep, largeStep = 1. / 20, 1. / 10
+	// More prices are made where none was low enough, each of a table that is more private.
+	morePrices = 40
+	// Rényi composition shows an ε that is some 6 % above the exact one.
+	renyiExcess = 1.06
+)
+
+// family is tables of one parameter: the larger x is, the more private they are.
+type family struct {
+	probabilities func(x float64) ([]float64, error)
+	low, high     float64 // between which x is sought
+}
+
+// found is a table of a family that keeps the promise.
+type found struct {
+	x             float64
+	probabilities []float64
+	certified     *answers.Certified
+}
+
+// calibrate returns the table of smallest x of which the price keeps the promise, within the
+// tolerance. Where to look comes from Rényi composition, which costs little and is off by nearly
+// the same factor of δ at every x: each price corrects that factor. Prices need not fall at every
+// step of x, so that a table is returned only if it was priced itself. x is where to begin, or NaN.
+func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options, x float64,
+	tell func(delta float64)) (*found, error) {
+	p := s.Problem()
+	target := math.Log(p.Delta)
+	if math.IsNaN(x) {
+		var err error
+		if x, err = f.guess(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	prices := fewPrices
+	if small(s) {
+		prices = manyPrices
+	}
+	var best *found
+	var err error
+	low, high, step := f.low, f.high, tolerance
+	for n := 0; n < prices || best == nil && n < prices+morePrices; n++ {
+		now := &found{x: x}
+		if now.probabilities, err = f.probabilities(x); err != nil {
+			return nil, err
+		}
+		var price float64
+		var over *answers.PriceError
+		now.certified, err = answers.Certify(ctx, s, masses(s, now.probabilities), o)
+		switch {
+		case errors.As(err, &over):
+			price = logarithm(over.Delta)
+			low = max(low, x)
+		case err != nil:
+			return nil, err
+		default:
+			price = logarithm(now.certified.Certificate().Delta)
+			if best == nil || x < best.x {
+				best = now
+			}
+			high = min(high, x)
+		}
+		tell(math.Exp(price))
+		if best == now && price >= target-tolerance {
+			break
+		}
+		if n >= prices-1 { // only until the first that keeps the promise
+			x, step = x+step, 2*step
+			continue
+		}
+		next, err := f.corrected(ctx, s, x, price)
+		if err != nil {
+			return nil, err
+		}
+		if !(next > low && next < high) {
+			// A step that is rather too long, but short beside a side where nothing is known.
+			side := math.Copysign(max(tolerance/4, math.Abs(price-target)/15), price-target)
+			if next = x + side; !(next > low && next < high) {
+				next = (low + high) / 2
+			}
+		}
+		x = next
+	}
+	if best == nil {
+		return nil, errors.New("no table of this kind keeps the promise")
+	}
+	return best, nil
+}
+
+// small reports whether prices cost little.
+func small(s *answers.System) bool { return s.PairCount()*s.Problem().Answers <= smallGame }
+
+// renyi returns the divergences of the table at x.
+func (f family) renyi(ctx context.Context, s *answers.System, x float64) (*game.Renyi, error) {
+	q, err := f.probabilities(x)
+	if err != nil {
+		return nil, err
+	}
+	return game.NewRenyi(ctx, s.Laws(ctx, masses(s, q)))
+}
+
+// guess returns where the exact price should be near that of the promise.
+func (f family) guess(ctx context.Context, s *answers.System) (float64, error) {
+	p := s.Problem()
+	return root(f.low, f.high, func(x float64) (float64, error) {
+		r, err := f.renyi(ctx, s, x)
+		if err != nil {
+			return 0, err
+		}
+		return math.Log(r.Epsilon(p.Delta, p.Answers) / (renyiExcess * p.Epsilon)), nil
+	})
+}
+
+// corrected returns where the exact price should be just below the promise, if ln δ was price at x.
+func (f family) corrected(ctx context.Context, s *answers.System, x,
+	price float64) (float64, error) {
+	p := s.Problem()
+	model := func(x float64) (float64, error) {
+		r, err := f.renyi(ctx, s, x)
+		if err != nil {
+			return 0, err
+		}
+		return logarithm(r.Delta(p.Epsilon, p.Answers)), nil
+	}
+	at, err := model(x)
+	if err != nil {
+		return 0, err
+	}
+	aim := logarithm(p.Delta) - 0.7*tolerance + at - price
+	return root(f.low, f.high, func(x float64) (float64, error) {
+		g, err := model(x)
+		return g - aim, err
+	})
+}
+
+// logarithm returns ln δ, finite where δ is 0.
+func logarithm(delta float64) float64 { return math.Log(max(delta, 0x1p-1000)) }
+
+// root returns an x of which f, which falls, is about 0: an end where it is not between the two. It
+// halves the range at every other step at least, since f may jump.
+func root(low, high float64, f func(x float64) (float64, error)) (float64, error) {
+	atLow, atHigh := math.Inf(1), math.Inf(-1)
+	for n := 0; high-low > 1e-5; n++ {
+		x := (low + high) / 2
+		if secant := low + (high-low)*atLow/(atLow-atHigh); n%2 == 1 && secant > low && secant < high {
+			x = secant
+		}
+		at, err := f(x)
+		switch {
+		case err != nil:
+			return 0, err
+		case math.Abs(at) < 1e-4:
+			return x, nil
+		case at > 0:
+			low, atLow = x, at
+		default:
+			high, atHigh = x, at
+		}
+	}
+	return (low + high) / 2, nil
+}

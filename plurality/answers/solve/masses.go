@@ -1,0 +1,122 @@
+package solve
+
+import (
+	"math"
+
+	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+// normal returns the probabilities, one for each variable of the Space, of the label whose count is
+// the largest once normal noise of deviation sigma was added to each count. For two classes that is
+// Φ(lead/(σ·√2)), which is accurate far out too.
+func normal(s *answers.System, sigma float64) []float64 {
+	space := s.Space()
+	p := make([]float64, space.Variables())
+	var runs []noise.Run
+	for h := range space.Histograms() {
+		first, end := space.Range(h)
+		if s.Problem().Classes == 2 {
+			fill(space, p, h, math.Erfc(-float64(s.Lead(h))/(2*sigma))/2)
+			continue
+		}
+		runs = runs[:0]
+		for i := first; i < end; i++ {
+			if v := space.Votes(i); v != plurality.Abstained {
+				runs = append(runs, noise.Run{Count: v, Size: space.ClassesOf(i)})
+			}
+		}
+		sum := 0.0
+		law := noise.NormalMax(runs, sigma)
+		for k, q := range law {
+			sum += q * float64(runs[k].Size)
+		}
+		for k, q := range law { // the rule's error goes to all alike
+			p[first+k] = q / sum
+		}
+	}
+	return p
+}
+
+// fill sets the probabilities of histogram h of two classes, of which the leading one has a.
+func fill(space *plurality.Space, p []float64, h int, a float64) {
+	first, _ := space.Range(h)
+	p[first] = a
+	if space.ClassesOf(first) == 1 {
+		p[first+1] = 1 - a
+	}
+}
+
+// masses rounds probabilities to integers. A group of classes has a mass of 1 at least: one that
+// were 0 beside a neighbour's that is not would cost all of that, at every answer. Of abstaining,
+// this holds unless it is 0 everywhere.
+func masses(s *answers.System, p []float64) []uint64 {
+	space := s.Space()
+	abstains := false
+	for i, q := range p {
+		abstains = abstains || space.Votes(i) == plurality.Abstained && q > 0
+	}
+	out := space.Masses(p)
+	for h := range space.Histograms() {
+		first, end := space.Range(h)
+		largest := first
+		for i := first; i < end; i++ {
+			if out[i] > out[largest] {
+				largest = i
+			}
+		}
+		for i := first; i < end; i++ {
+			if out[i] == 0 && (abstains || space.Votes(i) != plurality.Abstained) {
+				out[i]++
+				out[largest]--
+			}
+		}
+	}
+	return out
+}
+
+// chain returns the probabilities of the leads that an order allows: each is the largest of which
+// the coins beside the one before have Σ P^α·P'^(1-α) ≤ 1 + R in both orders. Whatever a table does
+// elsewhere, it has no larger one anywhere.
+func chain(s *answers.System, order, moment float64) []float64 {
+	near := func(p, q float64) bool {
+		return excess(order, p, q) <= moment && excess(order, q, p) <= moment
+	}
+	first := largest(0.5, func(q float64) bool { return near(1-q, q) })
+	a := answers.Chain(s.Problem().K, first, func(p float64) float64 {
+		return largest(p, func(q float64) bool { return near(p, q) })
+	})
+	space := s.Space()
+	p := make([]float64, space.Variables())
+	for h := range space.Histograms() {
+		fill(space, p, h, a[s.Lead(h)])
+	}
+	return p
+}
+
+// excess returns Σ P^α·P'^(1-α) - 1 of two coins of bias p and q.
+func excess(order, p, q float64) float64 {
+	return q*math.Pow(p/q, order) + (1-q)*math.Pow((1-p)/(1-q), order) - 1
+}
+
+// largest returns the largest number from low on, to some digits, that is near; 1 where all below
+// are.
+func largest(low float64, near func(float64) bool) float64 {
+	high := 1.0
+	for range 60 {
+		mid := (low + high) / 2
+		if mid <= low {
+			break
+		}
+		if mid >= high || near(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+		if low >= 1-0x1p-52 {
+			return 1
+		}
+	}
+	return low
+}

@@ -1,0 +1,258 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+// DefaultWithin is the time that the convex program may take unless Options state another.
+const DefaultWithin = 30 * time.Second
+
+// Options configures a solve. The zero value is fine.
+type Options struct {
+	// Law is the only kind of table to make. Without it, normal noise is made first, and the better
+	// one of it and of what else there is for the problem is returned.
+	Law answers.Name
+	// Order α of the chain and of the program, a whole number up to answers.MaxOrder. The chain's
+	// is chosen by the prior unless it is given, the program's is DefaultOrder.
+	Order int
+	// Within bounds the time of the convex program, all its repetitions together: then the best point
+	// so far is priced. Defaults to DefaultWithin.
+	Within time.Duration
+	// Price is how finely the table is priced, and is stored with it. Without a Step, that is chosen
+	// by size.
+	Price game.Options
+	// Version of the program, recorded in the table. May be empty.
+	Version string
+	// BestOnCancel asks for the best certified table when ctx ends and there is one. Without it,
+	// ctx.Err() is returned.
+	BestOnCancel bool
+	// Progress, if not nil, is called after each price from the goroutine of the caller.
+	Progress func(Progress)
+}
+
+// Progress describes a running solve.
+type Progress struct {
+	Elapsed time.Duration
+	Law     answers.Name // that is being made
+	Prices  int          // so far
+	Delta   float64      // of the last one
+}
+
+// DefaultOrder is the order of the program where none is stated: of 4, 8 and 16, the best one for
+// 25 teachers and 4 classes at (3, 1e-6) and 100 answers.
+const DefaultOrder = 8
+
+func (o Options) validate() error {
+	if o.Law != "" {
+		if err := check.Among([]answers.Name{answers.NormalLaw, answers.ChainLaw, answers.OptimalLaw})(
+			"law", o.Law); err != nil {
+			return err
+		}
+	}
+	if o.Order != 0 {
+		if err := check.Whole("order", o.Order, 2, answers.MaxOrder); err != nil {
+			return err
+		}
+	}
+	if o.Within < 0 {
+		return &check.Error{Name: "time for the program", Value: o.Within, Rule: "≥ 0"}
+	}
+	return nil
+}
+
+// solver is a running solve.
+type solver struct {
+	Options
+	system  *answers.System
+	prior   answers.Prior
+	weights plurality.Weights
+	began   time.Time
+	prices  int
+}
+
+// Best returns the best table that is found for p, certified: normal noise priced by its label, or
+// a better one. For two classes at t = 1 that is the best table that a Rényi bound of one order
+// allows, otherwise the optimum of a convex program under such a bound.
+//
+// The errors are a *check.Error for p, prior or o, game.ErrTooLarge, or ctx.Err().
+func Best(ctx context.Context, p answers.Problem, prior answers.Prior,
+	o Options) (*answers.Table, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := prior.Validate(p); err != nil {
+		return nil, err
+	}
+	v := &solver{Options: o, prior: prior, began: time.Now()}
+	var err error
+	if v.system, err = answers.NewSystem(ctx, p); err != nil {
+		return nil, err
+	}
+	if v.weights, err = prior.Weights(ctx, v.system); err != nil {
+		return nil, err
+	}
+	if v.Price.Step == 0 {
+		v.Price.Step = largeStep
+		if small(v.system) {
+			v.Price.Step = smallStep
+		}
+	}
+	best, err := v.best(ctx)
+	if err != nil && (best == nil || ctx.Err() == nil || !o.BestOnCancel) {
+		return nil, err
+	}
+	best.Solver, best.Version = string(best.Law.Name), o.Version
+	return best, nil
+}
+
+// best returns a table with the error that kept it from a better one.
+func (v *solver) best(ctx context.Context) (*answers.Table, error) {
+	p := v.system.Problem()
+	two := p.Classes == 2 && p.Affected == 1 && !p.Abstain
+	switch v.Law {
+	case answers.NormalLaw:
+		t, _, err := v.normal(ctx)
+		return t, err
+	case answers.ChainLaw:
+		if !two {
+			return nil, &check.Error{Name: "law", Value: v.Law,
+				Rule: "another than the chain but for two classes at affected = 1 without the answer no class"}
+		}
+		return v.chain(ctx)
+	}
+	best, at, err := v.normal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var other *answers.Table
+	if v.Law == "" && two {
+		other, err = v.chain(ctx)
+	} else {
+		other, err = v.program(ctx, at)
+		if v.Law == "" && errors.Is(err, errNoProgram) {
+			return best, nil
+		}
+	}
+	if err == nil && (v.Law != "" || other.Value > best.Value) {
+		best = other
+	}
+	return best, err
+}
+
+func (v *solver) tell(law answers.Name) func(delta float64) {
+	return func(delta float64) {
+		v.prices++
+		if v.Progress != nil {
+			v.Progress(Progress{time.Since(v.began), law, v.prices, delta})
+		}
+	}
+}
+
+// normal returns the table of normal noise, and it in floating point.
+func (v *solver) normal(ctx context.Context) (*answers.Table, []float64, error) {
+	f := family{low: math.Log(0.05), high: math.Log(1e7),
+		probabilities: func(x float64) ([]float64, error) {
+			return normal(v.system, math.Exp(x)), nil
+		}}
+	got, err := f.calibrate(ctx, v.system, v.Price, math.NaN(), v.tell(answers.NormalLaw))
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := answers.NewTable(ctx, got.certified, v.prior,
+		answers.Law{Name: answers.NormalLaw, Sigma: math.Exp(got.x)}, nil)
+	return t, got.probabilities, err
+}
+
+// chain returns the best chain over the orders.
+func (v *solver) chain(ctx context.Context) (*answers.Table, error) {
+	order, x := v.Order, math.NaN()
+	if order == 0 {
+		var err error
+		if order, x, err = v.order(ctx); err != nil {
+			return nil, err
+		}
+	}
+	got, err := v.chainOf(order).calibrate(ctx, v.system, v.Price, x, v.tell(answers.ChainLaw))
+	if err != nil {
+		return nil, err
+	}
+	law := answers.Law{Name: answers.ChainLaw, Order: float64(order), Moment: moment(got.x)}
+	return answers.NewTable(ctx, got.certified, v.prior, law, nil)
+}
+
+// moment is R of a family's x, which falls with the noise as 1/σ² does.
+func moment(x float64) float64 { return math.Exp(-2 * x) }
+
+func (v *solver) chainOf(order int) family {
+	return family{low: -5, high: 16, probabilities: func(x float64) ([]float64, error) {
+		return chain(v.system, float64(order), moment(x)), nil
+	}}
+}
+
+// coarse is the lattice step with which orders are compared.
+const coarse = 1. / 6
+
+// order returns the order whose chain agrees most often, of some between 2 and 32, and where its
+// price should keep the promise. Each is priced twice, coarsely: the second time near the promise.
+func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
+	orders := []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32}
+	values, places := make([]float64, len(orders)), make([]float64, len(orders))
+	o := v.Price
+	o.Step = coarse
+	try := func(i int) error {
+		f := v.chainOf(orders[i])
+		x, err := f.guess(ctx, v.system)
+		if err != nil {
+			return err
+		}
+		var p []float64
+		for range 2 {
+			if p, err = f.probabilities(x); err != nil {
+				return err
+			}
+			price, _, err := v.system.Price(ctx, masses(v.system, p), o)
+			if err != nil {
+				return err
+			}
+			v.tell(answers.ChainLaw)(price)
+			if x, err = f.corrected(ctx, v.system, x, logarithm(price)); err != nil {
+				return err
+			}
+		}
+		if p, err = f.probabilities(x); err != nil {
+			return err
+		}
+		places[i] = x
+		values[i] = v.system.Space().Value(v.weights, v.prior.AbstainValue, masses(v.system, p))
+		return nil
+	}
+	for at := slices.Index(orders, DefaultOrder); ; {
+		best := at
+		for i := max(0, at-1); i <= min(len(orders)-1, at+1); i++ {
+			if values[i] == 0 {
+				if err := try(i); err != nil {
+					return 0, 0, err
+				}
+			}
+			if values[i] > values[best] {
+				best = i
+			}
+		}
+		if best == at {
+			return orders[at], places[at], nil
+		}
+		at = best
+	}
+}

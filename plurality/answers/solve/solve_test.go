@@ -1,0 +1,400 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+func problem(k, c, q int, epsilon, delta float64) answers.Problem {
+	return answers.Problem{K: k, Classes: c, Affected: 1, Answers: q, Epsilon: epsilon, Delta: delta}
+}
+
+func accuracy(mean float64) answers.Prior {
+	return answers.Prior{Objective: plurality.Objective{Accuracy: mean}}
+}
+
+var uneven = answers.Prior{Objective: plurality.Objective{Concentration: 1}}
+
+// long reports whether slow tests run.
+var long = os.Getenv("DARRM_LONG") != ""
+
+// The tables agree as often as those of another implementation, within 2e-4 or more often. That one
+// priced with a coarser lattice, and its two classes of chains are of α = 8.
+func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
+	for _, x := range []struct {
+		problem                answers.Problem
+		prior                  answers.Prior
+		normal, better, beyond float64
+		long                   bool
+	}{
+		{problem(11, 2, 100, 1, 1e-5), accuracy(.75), .53734, .53740, .53770, false},
+		{problem(25, 2, 100, 3, 1e-6), accuracy(.75), .68989, .68945, .69206, false},
+		{problem(40, 2, 300, 2, 1e-5), accuracy(.7), .61519, .61477, .61577, false},
+		{problem(101, 2, 100, 3, 1e-6), accuracy(.75), .97212, .97988, .98472, false},
+		{problem(9, 3, 50, 2, 1e-5), uneven, .46116, 0, 1, false},
+		{problem(11, 3, 100, 3, 1e-6), uneven, .47214, .47324, 1, false},
+		{problem(13, 4, 100, 3, 1e-6), uneven, .41112, 0, 1, false},
+		{problem(101, 2, 1000, 3, 1e-6), accuracy(.75), .73983, .74171, .74369, true},
+		{problem(15, 10, 100, 3, 1e-6), uneven, .25512, .2593, 1, true},
+		{problem(50, 3, 100, 3, 1e-6), uneven, .79141, .8026, 1, true},
+		{problem(25, 4, 100, 3, 1e-6), uneven, .53938, .5448, 1, true},
+		{problem(25, 4, 1000, 3, 1e-6), uneven, .34542, 0, 1, true},
+		{problem(25, 10, 100, 3, 1e-6), uneven, .36110, 0, 1, true},
+		{problem(40, 6, 100, 3, 1e-6), uneven, .59876, 0, 1, true},
+		{problem(100, 4, 100, 3, 1e-6), uneven, .88862, 0, 1, true},
+	} {
+		if x.long && !long {
+			continue
+		}
+		o := Options{Law: answers.NormalLaw}
+		normal := must.Get(Best(context.Background(), x.problem, x.prior, o))(t)
+		if normal.Value < x.normal-2e-4 || normal.Value > x.normal+1e-3 {
+			t.Errorf("%+v: normal noise agrees with %.5f, want %.5f", x.problem, normal.Value, x.normal)
+		}
+		if got := normal.UpperBound; math.Abs(got-x.beyond) > 2e-5 {
+			t.Errorf("%+v: the bound is %.5f, want %.5f", x.problem, got, x.beyond)
+		}
+		if x.better == 0 || x.problem.Classes > 2 && x.problem.K > 20 && lp.Backend() == "gonum simplex" {
+			continue
+		}
+		o.Law = answers.OptimalLaw
+		if x.problem.Classes == 2 {
+			o.Law = answers.ChainLaw
+		}
+		better := must.Get(Best(context.Background(), x.problem, x.prior, o))(t)
+		if better.Value < x.better-2e-4 || better.Value > x.better+1.5e-3 ||
+			better.Value > better.UpperBound {
+			t.Errorf("%+v: %s agrees with %.5f, want %.5f", x.problem, o.Law, better.Value, x.better)
+		}
+		if o.Law == answers.OptimalLaw && better.LawBound-better.Value > 1e-4 {
+			t.Errorf("%+v: the program agrees with %.5f, and %.5f is all that is shown", x.problem,
+				better.Value, better.LawBound)
+		}
+		best := must.Get(Best(context.Background(), x.problem, x.prior, Options{}))(t)
+		if best.Value < normal.Value || best.Value < better.Value-1e-9 {
+			t.Errorf("%+v: the best of %.6f and %.6f has %.6f", x.problem, normal.Value, better.Value,
+				best.Value)
+		}
+	}
+}
+
+// secondNormal is the probability of each class by itself, by Gauss's rule in pieces.
+func secondNormal(counts []int, class int, sigma float64) float64 {
+	sum := 0.0
+	for from := -10.0; from < 10; from++ {
+		sum += quad.Fixed(func(x float64) float64 {
+			p := distuv.UnitNormal.Prob(x)
+			for d, u := range counts {
+				if d != class {
+					p *= distuv.UnitNormal.CDF(x + float64(counts[class]-u)/sigma)
+				}
+			}
+			return p
+		}, from, from+1, 30, quad.Legendre{}, 0)
+	}
+	return sum
+}
+
+// The probabilities of normal noise are those of a second rule, for every histogram and number of
+// votes.
+func TestNormalAgainstASecondRule(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := problem(rapid.IntRange(1, 7).Draw(rt, "K"), rapid.IntRange(2, 4).Draw(rt, "C"), 1, 1, 0.1)
+		p.Missing = rapid.Bool().Draw(rt, "missing")
+		s := must.Get(answers.NewSystem(context.Background(), p))(rt)
+		sigma := rapid.Float64Range(0.3, 40).Draw(rt, "sigma")
+		got := normal(s, sigma)
+		votes := rapid.SliceOfN(rapid.IntRange(0, p.K), p.Classes, p.Classes).Draw(rt, "votes")
+		h, err := s.Index(votes)
+		if err != nil {
+			rt.Skip() // of another number of votes
+		}
+		first, end := s.Space().Range(h)
+		sorted := slices.Clone(votes)
+		slices.Sort(sorted)
+		slices.Reverse(sorted)
+		for i, class := first, 0; i < end; i++ {
+			if want := secondNormal(sorted, class, sigma); math.Abs(got[i]-want) > 1e-11 {
+				rt.Fatalf("%v at σ = %v: %.15g of %d votes, want %.15g", votes, sigma, got[i], sorted[class],
+					want)
+			}
+			class += s.Space().ClassesOf(i)
+		}
+	})
+}
+
+// Integers are within a few units of what they stand for, sum to one, and are never 0: a label that
+// one histogram has and its neighbour has not would cost all of its mass at every answer.
+func TestMassesAreNeverZero(t *testing.T) {
+	p := problem(30, 3, 10, 1, 0.1)
+	s := must.Get(answers.NewSystem(context.Background(), p))(t)
+	for _, sigma := range []float64{0.05, 0.5, 5, 500} {
+		q := normal(s, sigma)
+		got := masses(s, q)
+		if err := s.Space().CheckMasses(got); err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range got {
+			if want := q[i] * float64(s.Space().ClassesOf(i)) * float64(plurality.One); m == 0 ||
+				math.Abs(float64(m)-want) > 5 {
+				t.Errorf("σ = %v: mass %d for %v", sigma, m, want)
+			}
+		}
+	}
+	p.Abstain = true
+	s = must.Get(answers.NewSystem(context.Background(), p))(t)
+	q := normal(s, 5)
+	space := s.Space()
+	for i, m := range masses(s, q) {
+		if (space.Votes(i) == plurality.Abstained) != (m == 0) {
+			t.Errorf("%d votes have mass %d", space.Votes(i), m)
+		}
+	}
+	_, end := space.Range(3)
+	q[end-1] = 1e-30
+	for i, m := range masses(s, q) {
+		if m == 0 {
+			t.Errorf("%d votes have no mass where one histogram abstains", space.Votes(i))
+		}
+	}
+}
+
+// Every step of the chain is the largest that the bound allows: a little more breaks it, and both
+// orders of all neighbours obey it. That of missing votes has all leads, and no smaller ones.
+func TestChainIsTheLargest(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := problem(rapid.IntRange(1, 40).Draw(rt, "K"), 2, 1, 1, 0.1)
+		p.Missing = rapid.Bool().Draw(rt, "missing")
+		s := must.Get(answers.NewSystem(context.Background(), p))(rt)
+		order, r := float64(rapid.IntRange(2, 32).Draw(rt, "order")),
+			rapid.Float64Range(1e-3, 3).Draw(rt, "R")
+		q := chain(s, order, r)
+		leads := make([]float64, p.K+1)
+		for lead, h := range s.Leads() {
+			if h >= 0 {
+				first, _ := s.Space().Range(h)
+				leads[lead] = q[first]
+			}
+		}
+		at := func(lead int) float64 {
+			if lead < 0 {
+				return 1 - leads[-lead]
+			}
+			return leads[lead]
+		}
+		for lead := -p.K; lead <= p.K; lead++ {
+			if !p.Missing && (p.K-lead)%2 != 0 {
+				continue
+			}
+			for step := range []int{1, 2} {
+				to := lead + step + 1
+				if to > p.K || !p.Missing && step == 0 {
+					continue
+				}
+				for _, pair := range [][2]float64{{at(lead), at(to)}, {at(to), at(lead)}} {
+					if x := excess(order, pair[0], pair[1]); min(pair[0], 1-pair[0], pair[1], 1-pair[1]) > 1e-9 &&
+						x > r*(1+1e-6) {
+						rt.Fatalf("K=%d: from lead %d to %d the moment is %v, above %v", p.K, lead, to, x, r)
+					}
+				}
+				if x := at(to); step == 1 && to > 0 && x < 1-1e-9 {
+					more := min(1-1e-15, x+1e-6*(1-x))
+					from := at(lead)
+					if to == 1 {
+						from = 1 - more
+					}
+					if excess(order, from, more) <= r && excess(order, more, from) <= r {
+						rt.Fatalf("K=%d: at lead %d more than %v is allowed after %v", p.K, to, x, from)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A table whose votes may be missing is priced as one of all leads, and agrees nearly as often
+// where nobody's vote is missing. Where every second lead only can occur, it agrees as often.
+func TestMissingVotes(t *testing.T) {
+	ctx := context.Background()
+	for _, k := range []int{10, 11} {
+		p := problem(k, 2, 50, 2, 1e-5)
+		every := must.Get(Best(ctx, p, accuracy(.75), Options{}))(t)
+		p.Missing = true
+		prior := accuracy(.75)
+		prior.Present = 1
+		missing := must.Get(Best(ctx, p, prior, Options{}))(t)
+		if missing.Value > every.Value+2e-4 || missing.Value < every.Value-2e-3 {
+			t.Errorf("K=%d: %.5f where votes may be missing, %.5f where not", k, missing.Value, every.Value)
+		}
+	}
+	p := problem(6, 3, 20, 2, 1e-5)
+	p.Missing = true
+	prior := uneven
+	prior.Present = .9
+	for _, law := range []answers.Name{answers.NormalLaw, answers.OptimalLaw} {
+		got := must.Get(Best(ctx, p, prior, Options{Law: law}))(t)
+		if again := must.Get(got.Law, error(nil))(t); again.Name != law || got.Value < 1./3 {
+			t.Errorf("%s: %+v agrees with %v", law, again, got.Value)
+		}
+	}
+}
+
+// For two classes and t = 1 the program finds what the chain is proved to be, and at t = 2 more
+// than normal noise.
+func TestProgramOfTwoClasses(t *testing.T) {
+	ctx := context.Background()
+	p := problem(25, 2, 100, 3, 1e-6)
+	chain := must.Get(Best(ctx, p, accuracy(.75), Options{Law: answers.ChainLaw, Order: 8}))(t)
+	program := must.Get(Best(ctx, p, accuracy(.75), Options{Law: answers.OptimalLaw}))(t)
+	if math.Abs(chain.Value-program.Value) > 2e-4 {
+		t.Errorf("%.5f by the chain, %.5f by the program", chain.Value, program.Value)
+	}
+	p.Affected = 2
+	best := must.Get(Best(ctx, p, accuracy(.75), Options{}))(t)
+	normal := must.Get(Best(ctx, p, accuracy(.75), Options{Law: answers.NormalLaw}))(t)
+	if best.Value < normal.Value || best.Value > chain.Value {
+		t.Errorf("%.5f at t = 2, %.5f by normal noise, %.5f at t = 1", best.Value, normal.Value,
+			chain.Value)
+	}
+}
+
+// With an answer that is no class, the program abstains where that is worth more.
+func TestAbstaining(t *testing.T) {
+	ctx := context.Background()
+	p := problem(9, 3, 20, 2, 1e-4)
+	plain := must.Get(Best(ctx, p, uneven, Options{}))(t)
+	p.Abstain = true
+	prior := uneven
+	prior.AbstainValue = 0.55
+	got := must.Get(Best(ctx, p, prior, Options{}))(t)
+	if got.Law.Name != answers.OptimalLaw || got.Value < 0.55 || got.Value < plain.Value {
+		t.Errorf("%+v: %v, and %v without abstaining", got.Law, got.Value, plain.Value)
+	}
+	tie := must.Get(got.Certified.Law([]int{3, 3, 3}))(t)
+	clear := must.Get(got.Certified.Law([]int{9, 0, 0}))(t)
+	if !(tie[3] > 0.5) || !(clear[3] < tie[3]) {
+		t.Errorf("abstains with %v of a tie and with %v of a clear plurality", tie[3], clear[3])
+	}
+}
+
+// Every table that comes back is certified for exactly the problem, and agrees more often than a
+// guess.
+func TestBestIsCertified(t *testing.T) {
+	ctx := context.Background()
+	for n, p := range []answers.Problem{
+		{K: 1, Classes: 2, Affected: 1, Answers: 1, Epsilon: 0.1, Delta: 1e-9},
+		{K: 1, Classes: 3, Affected: 1, Missing: true, Answers: 30, Epsilon: 1, Delta: 1e-2},
+		{K: 9, Classes: 2, Affected: 2, Answers: 22, Epsilon: 20, Delta: 1e-2},
+		{K: 8, Classes: 2, Affected: 1, Missing: true, Answers: 7, Epsilon: 3, Delta: 1e-5},
+		{K: 5, Classes: 3, Affected: 2, Missing: true, Answers: 3, Epsilon: 3, Delta: 1e-5},
+		{K: 4, Classes: 4, Affected: 4, Answers: 1, Epsilon: 0.5, Delta: 1e-3},
+	} {
+		prior := answers.DefaultPrior(p)
+		got, err := Best(ctx, p, prior, Options{})
+		if err != nil {
+			t.Errorf("%d: %+v: %v", n, p, err)
+			continue
+		}
+		if got.Problem() != p || !got.Prior.Equal(prior) || got.Certificate().Delta > p.Delta ||
+			got.Value <= 1/float64(p.Classes)-1e-9 {
+			t.Errorf("%+v: %+v with value %v", p, got.Certificate(), got.Value)
+		}
+		again, _, err := got.System().Price(ctx, massesOf(got.Certified), got.Certificate().Price)
+		if err != nil || again != got.Certificate().Delta {
+			t.Errorf("%+v: priced again it is %v, %v", p, again, err)
+		}
+	}
+}
+
+func massesOf(c *answers.Certified) []uint64 {
+	out := make([]uint64, c.System().Space().Variables())
+	for i := range out {
+		out[i] = c.Mass(i)
+	}
+	return out
+}
+
+// A price of a large table takes half a minute: at most five are made.
+func TestFewPrices(t *testing.T) {
+	s := must.Get(answers.NewSystem(context.Background(), problem(40, 3, 20_000, 3, 1e-6)))(t)
+	if small(s) {
+		t.Error("this one is not large")
+	}
+	if !long {
+		return
+	}
+	prices := 0
+	got := must.Get(Best(context.Background(), problem(40, 6, 100, 3, 1e-6), uneven,
+		Options{Law: answers.NormalLaw, Progress: func(Progress) { prices++ }}))(t)
+	if prices > fewPrices || got.Certificate().Delta < 0.97e-6 {
+		t.Errorf("%d prices, the last %v", prices, got.Certificate().Delta)
+	}
+}
+
+func TestOptionsAreRefused(t *testing.T) {
+	ctx := context.Background()
+	good := problem(5, 3, 10, 1, 1e-5)
+	for name, x := range map[string]struct {
+		p answers.Problem
+		o answers.Prior
+		s Options
+	}{
+		"law":                  {good, uneven, Options{Law: "laplace"}},
+		"order":                {good, uneven, Options{Order: 1}},
+		"time for the program": {good, uneven, Options{Within: -time.Second}},
+		"price step":           {good, uneven, Options{Price: game.Options{Step: 2}}},
+		"delta":                {problem(5, 3, 10, 1, 0), uneven, Options{}},
+		"prior":                {good, answers.Prior{}, Options{}},
+	} {
+		var bad *check.Error
+		if _, err := Best(ctx, x.p, x.o, x.s); !errors.As(err, &bad) || bad.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Best(ctx, good, uneven, Options{Law: answers.ChainLaw}); err == nil {
+		t.Error("three classes have a chain")
+	}
+}
+
+// A solve ends with ctx wherever that is looked at, with the best table so far where one is asked
+// for.
+func TestSolveEnds(t *testing.T) {
+	p := problem(5, 3, 10, 2, 1e-3)
+	tables, errs := 0, 0
+	for n := 0; ; n += 1 + n/3 {
+		ctx := must.EndAfter(n, context.Canceled)
+		got, err := Best(ctx, p, uneven, Options{BestOnCancel: n%2 == 1})
+		if err == nil && ctx.Err() == nil {
+			break
+		}
+		switch {
+		case err != nil && !errors.Is(err, context.Canceled):
+			t.Fatalf("ended at %d: %v", n, err)
+		case err != nil:
+			errs++
+		case got.Certificate().Delta > p.Delta:
+			t.Fatalf("ended at %d: %+v", n, got.Certificate())
+		default:
+			tables++
+		}
+	}
+	if tables == 0 || errs == 0 {
+		t.Errorf("%d tables and %d errors: one side is not tested", tables, errs)
+	}
+}
