@@ -39,13 +39,13 @@ type found struct {
 }
 
 // calibrate returns the table of smallest x of which the price keeps the promise, within the
-// tolerance. Where to look comes from Rényi composition, which costs little and is off by nearly
-// the same factor of δ at every x: each price corrects that factor. Prices need not fall at every
-// step of x, so that a table is returned only if it was priced itself. x is where to begin, or NaN.
+// tolerance. Where to look first comes from Rényi composition, which costs little. The first price
+// corrects that; further steps are secants of ln δ over x, between the nearest prices on both sides
+// of the promise. Prices need not fall at every step of x, so that a table is returned only if it
+// was priced itself. x is where to begin, or NaN.
 func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options, x float64,
 	tell func(delta float64)) (*found, error) {
-	p := s.Problem()
-	target := math.Log(p.Delta)
+	target := logarithm(s.Problem().Delta)
 	if math.IsNaN(x) {
 		var err error
 		if x, err = f.guess(ctx, s); err != nil {
@@ -57,54 +57,74 @@ func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options
 		prices = manyPrices
 	}
 	var best *found
-	var err error
-	low, high, step := f.low, f.high, tolerance
+	var last point
+	low, high := point{f.low, math.Inf(1)}, point{f.high, math.Inf(-1)}
+	step := tolerance
 	for n := 0; n < prices || best == nil && n < prices+morePrices; n++ {
 		now := &found{x: x}
+		var err error
 		if now.probabilities, err = f.probabilities(x); err != nil {
 			return nil, err
 		}
-		var price float64
+		at := point{x: x}
 		var over *answers.PriceError
 		now.certified, err = answers.Certify(ctx, s, masses(s, now.probabilities), o)
 		switch {
 		case errors.As(err, &over):
-			price = logarithm(over.Delta)
-			low = max(low, x)
+			at.price = logarithm(over.Delta)
+			if x > low.x {
+				low = at
+			}
 		case err != nil:
 			return nil, err
 		default:
-			price = logarithm(now.certified.Certificate().Delta)
+			at.price = logarithm(now.certified.Certificate().Delta)
 			if best == nil || x < best.x {
-				best = now
+				best, high = now, at
 			}
-			high = min(high, x)
 		}
-		tell(math.Exp(price))
-		if best == now && price >= target-tolerance {
+		tell(math.Exp(at.price))
+		if best == now && at.price >= target-tolerance || high.x-low.x < 1e-7 {
 			break
 		}
-		if n >= prices-1 { // only until the first that keeps the promise
+		aim := target - tolerance/2
+		both := !math.IsInf(low.price, 0) && !math.IsInf(high.price, 0)
+		switch {
+		case n >= prices-1: // only until the first that keeps the promise
 			x, step = x+step, 2*step
+			last = at
 			continue
+		case n == 0:
+			if x, err = f.corrected(ctx, s, x, at.price); err != nil {
+				return nil, err
+			}
+		case both && n%3 == 2:
+			x = (low.x + high.x) / 2
+		case both:
+			x = secant(low, high, aim)
+		default:
+			x = secant(last, at, aim)
 		}
-		next, err := f.corrected(ctx, s, x, price)
-		if err != nil {
-			return nil, err
-		}
-		if !(next > low && next < high) {
-			// A step that is rather too long, but short beside a side where nothing is known.
-			side := math.Copysign(max(tolerance/4, math.Abs(price-target)/15), price-target)
-			if next = x + side; !(next > low && next < high) {
-				next = (low + high) / 2
+		if !(x > low.x && x < high.x) {
+			if x = (low.x + high.x) / 2; !both { // where one end is far
+				x = at.x + math.Copysign(max(tolerance/4, math.Abs(at.price-aim)/15), at.price-aim)
+				x = min(high.x, max(low.x, x))
 			}
 		}
-		x = next
+		last = at
 	}
 	if best == nil {
 		return nil, errors.New("no table of this kind keeps the promise")
 	}
 	return best, nil
+}
+
+// point is the ln δ of the table at x.
+type point struct{ x, price float64 }
+
+// secant returns where the line through two points has the price aim.
+func secant(a, b point, aim float64) float64 {
+	return a.x + (aim-a.price)*(b.x-a.x)/(b.price-a.price)
 }
 
 // small reports whether prices cost little.

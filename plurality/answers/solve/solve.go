@@ -218,7 +218,8 @@ func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
 			return err
 		}
 		var p []float64
-		for range 2 {
+		var priced []point
+		for n := range 2 {
 			if p, err = f.probabilities(x); err != nil {
 				return err
 			}
@@ -227,9 +228,16 @@ func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
 				return err
 			}
 			v.tell(answers.ChainLaw)(price)
+			if priced = append(priced, point{x, logarithm(price)}); n > 0 {
+				break
+			}
 			if x, err = f.corrected(ctx, v.system, x, logarithm(price)); err != nil {
 				return err
 			}
+		}
+		target := logarithm(v.system.Problem().Delta)
+		if to := secant(priced[0], priced[1], target); to > f.low && to < f.high {
+			x = to
 		}
 		if p, err = f.probabilities(x); err != nil {
 			return err

@@ -45,7 +45,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 	}{
 		{problem(11, 2, 100, 1, 1e-5), accuracy(.75), .53734, .53740, .53770, false},
 		{problem(25, 2, 100, 3, 1e-6), accuracy(.75), .68989, .68945, .69206, false},
-		{problem(40, 2, 300, 2, 1e-5), accuracy(.7), .61519, .61477, .61577, false},
+		{problem(40, 2, 300, 2, 1e-5), accuracy(.7), .61519, .61477, .61577, true},
 		{problem(101, 2, 100, 3, 1e-6), accuracy(.75), .97212, .97988, .98472, false},
 		{problem(9, 3, 50, 2, 1e-5), uneven, .46116, 0, 1, false},
 		{problem(11, 3, 100, 3, 1e-6), uneven, .47214, .47324, 1, false},
@@ -85,6 +85,9 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 		if o.Law == answers.OptimalLaw && better.LawBound-better.Value > 1e-4 {
 			t.Errorf("%+v: the program agrees with %.5f, and %.5f is all that is shown", x.problem,
 				better.Value, better.LawBound)
+		}
+		if x.problem.K > 11 && !long {
+			continue
 		}
 		best := must.Get(Best(context.Background(), x.problem, x.prior, Options{}))(t)
 		if best.Value < normal.Value || best.Value < better.Value-1e-9 {
@@ -232,7 +235,7 @@ func TestChainIsTheLargest(t *testing.T) {
 // where nobody's vote is missing. Where every second lead only can occur, it agrees as often.
 func TestMissingVotes(t *testing.T) {
 	ctx := context.Background()
-	for _, k := range []int{10, 11} {
+	for _, k := range []int{7, 8} {
 		p := problem(k, 2, 50, 2, 1e-5)
 		every := must.Get(Best(ctx, p, accuracy(.75), Options{}))(t)
 		p.Missing = true
