@@ -23,7 +23,7 @@ const (
 	MaxPairs    = 1 << 23           // unordered pairs
 	MaxWork     = 4_000_000_000_000 // atoms × points × answers: some 20 minutes of two processors
 
-	maxAtoms  = 4 << 20 // of all exact measures: 64 MiB
+	maxAtoms  = 2 << 20 // of all exact measures: 32 MiB, and as much again for their envelopes
 	maxCurves = 8 << 20 // points of all groups' curves: 64 MiB
 	maxPoints = 1 << 20 // of the lattice
 )
@@ -121,7 +121,11 @@ func New(ctx context.Context, pairs Pairs, o Options) (*Game, error) {
 	if err := f.read(ctx, pairs); err != nil {
 		return nil, err
 	}
-	g.tree = newTree(g.lattice, o.Step, f.measures())
+	var err error
+	g.tree, err = newTree(ctx, g.lattice, o.Step, f.measures())
+	if err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 

@@ -19,6 +19,9 @@ const block = 8
 // pruned is the part by which pruning may raise a price.
 const pruned = 1e-4
 
+// farthest is beyond any point that is worked out: e^700 is the 7·10⁸th of the finest lattice.
+const farthest = 1 << 30
+
 // window is the points x_low … x_high of one number of answers.
 type window struct{ low, high int }
 
@@ -29,12 +32,12 @@ type window struct{ low, high int }
 func (g *Game) windows(from, to, answers int, tiny float64) ([]window, error) {
 	l := g.lattice
 	log := num.FromInt(0).Sub(num.Log(rational(tiny))).Upper()
-	points := func(y float64) int { return int(min(math.Ceil(y/l.step), maxPoints)) }
+	points := func(y float64) int { return int(min(math.Ceil(y/l.step), farthest)) }
 	list := make([]window, answers+1) // 16 MiB at most
 	work := 0.0
 	for n := range list {
 		t := answers - n
-		steps := int(min(float64(t)*float64(l.reach), maxPoints)) // no play goes farther
+		steps := int(min(float64(t)*float64(l.reach), farthest)) // no play goes farther
 		w := window{max(0, from-min(steps, points(g.renyi.fall(t, log)))),
 			to + min(steps, points(g.renyi.rise(t, log)))}
 		if t > 0 {
@@ -43,7 +46,7 @@ func (g *Game) windows(from, to, answers int, tiny float64) ([]window, error) {
 		if w.high-w.low >= maxPoints {
 			return nil, tooLarge("points of a game", w.high-w.low, maxPoints)
 		}
-		work += float64(float64(w.high-w.low+block) * float64(g.tree.atoms))
+		work += float64(float64(w.high-w.low+block)*float64(g.tree.atoms+1)) + float64(2*l.reach)
 		list[n] = w
 	}
 	if work > MaxWork {

@@ -71,6 +71,34 @@ func TestOtherImplementation(t *testing.T) {
 	}
 }
 
+// Settings that the other implementation found for (ε, δ) at h = s/10 have that δ here.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		pairs   game.Pairs
+		answers int
+		epsilon float64
+		delta   float64
+	}{
+		{"11 coins", all(normalCoins(11, .033483)), 100, 1, 1e-5},
+		{"25 coins", all(normalCoins(25, .080370)), 100, 3, 1e-6},
+		{"40 coins", all(normalCoins(40, .036142)), 300, 2, 1e-5},
+		{"101 coins", all(normalCoins(101, .080332)), 100, 3, 1e-6},
+		{"chain of 11", all(chain(11, .020198)), 100, 1, 1e-5},
+		{"chain of 40", all(chain(40, .023306)), 300, 2, 1e-5},
+		{"chain of 101", all(chain(101, .11401)), 100, 3, 1e-6},
+		{"9x3", newNormalTable(9, 3, 15.2028).pairs, 50, 2, 1e-5},
+		{"11x3", newNormalTable(11, 3, 16.6564).pairs, 100, 3, 1e-6},
+		{"25x4", newNormalTable(25, 4, 16.7226).pairs, 100, 3, 1e-6},
+		{"25x4, 1000 answers", newNormalTable(25, 4, 49.5675).pairs, 1000, 3, 1e-6},
+		{"15x10", newNormalTable(15, 10, 14.3327).pairs, 100, 3, 1e-6},
+	} {
+		g := newGame(t, c.pairs, game.Options{})
+		must.Near(t, c.name, delta(t, g, c.epsilon, c.answers), c.delta, 4e-3)
+	}
+}
+
 // One group is the hull of all pairs, and more are between it and all of them. The figures are
 // those of the other implementation, for groups of equal width of a skewness like ours; one ordered
 // pair is in no group here.
@@ -94,7 +122,7 @@ func TestGroups(t *testing.T) {
 // Without a difference, nothing is spent.
 func TestSameLaws(t *testing.T) {
 	p := coins(toss(.3), toss(.3))
-	g := newGame(t, all([]game.Pair{p}), game.Options{})
+	g := newGame(t, all([]game.Pair{p}), game.Options{Step: .25})
 	for _, e := range []float64{0, 1} {
 		if d := delta(t, g, e, 1000); d > 1e-9 {
 			t.Errorf("delta(%g) = %g of laws that are the same", e, d)

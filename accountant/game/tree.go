@@ -2,6 +2,7 @@ package game
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -24,7 +25,7 @@ type node struct {
 }
 
 // leavesOfNode is the largest number of leaves of a node without children.
-const leavesOfNode = 4
+const leavesOfNode = 8
 
 // features are values of a measure's curve around x = 1, weighted as a price of many answers does,
 // about. Measures that have them in common have an envelope not much above each. Nothing but time
@@ -36,21 +37,21 @@ type featured struct {
 	measure measure
 }
 
-func newTree(l *lattice, step float64, measures []measure) tree {
+func newTree(ctx context.Context, l *lattice, step float64, measures []measure) (tree, error) {
 	t := tree{reach: l.reach}
 	list := make([]featured, len(measures))
 	for i, m := range measures {
 		list[i] = featured{l.features(step, m), m}
 		t.atoms += len(m.atoms)
 	}
-	t.split(l, list)
+	t.split(ctx, l, list)
 	for i := range t.nodes {
 		t.widest = max(t.widest, len(t.nodes[i].bound.atoms))
 	}
 	for i := range t.leaves {
 		t.widest = max(t.widest, len(t.leaves[i].atoms))
 	}
-	return t
+	return t, ctx.Err()
 }
 
 // features returns the curve of m at x = e^{ts}, t = -2 … 4, times e^{8ts}.
@@ -69,7 +70,11 @@ func (l *lattice) features(step float64, m measure) (f [features]float64) {
 }
 
 // split adds the node of the list and all below it, halving the list where its members differ most.
-func (t *tree) split(l *lattice, list []featured) {
+// Where ctx ends, the tree is not complete.
+func (t *tree) split(ctx context.Context, l *lattice, list []featured) {
+	if ctx.Err() != nil {
+		return
+	}
 	at := len(t.nodes)
 	t.nodes = append(t.nodes, node{first: int32(len(t.leaves))})
 	e := envelope{first: 2 * l.reach}
@@ -82,8 +87,12 @@ func (t *tree) split(l *lattice, list []featured) {
 	e.curve = make([]float64, max(0, last-e.first+1))
 	for i := range list {
 		l.raise(&e, list[i].measure)
+		if i%1024 == 1023 && ctx.Err() != nil {
+			return
+		}
 	}
 	t.nodes[at].bound = l.measure(&e)
+	t.nodes[at].bound.atoms = slices.Clone(t.nodes[at].bound.atoms) // without room to grow
 	if len(list) <= leavesOfNode {
 		for i := range list {
 			t.leaves = append(t.leaves, list[i].measure)
@@ -91,9 +100,9 @@ func (t *tree) split(l *lattice, list []featured) {
 	} else {
 		f := widest(list)
 		slices.SortStableFunc(list, func(a, b featured) int { return cmp.Compare(a.at[f], b.at[f]) })
-		t.split(l, list[:len(list)/2])
+		t.split(ctx, l, list[:len(list)/2])
 		t.nodes[at].second = int32(len(t.nodes))
-		t.split(l, list[len(list)/2:])
+		t.split(ctx, l, list[len(list)/2:])
 	}
 	t.nodes[at].end = int32(len(t.leaves))
 }
