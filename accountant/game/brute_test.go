@@ -232,7 +232,7 @@ func TestMonotone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pairs := drawnPairs(t)
-		g := newGame(t, all(pairs), game.Options{Step: .05})
+		g := newGame(t, all(pairs), game.Options{Step: .2})
 		answers := rapid.IntRange(1, 20).Draw(t, "answers")
 		e := rapid.Float64Range(0, 4).Draw(t, "epsilon")
 		d := delta(t, g, e, answers)
@@ -245,7 +245,7 @@ func TestMonotone(t *testing.T) {
 		}
 		both := append(slices.Clone(pairs), drawnPairs(t)...)
 		// its lattice is another
-		if more := delta(t, newGame(t, all(both), game.Options{Step: .05}), e, answers); more < slack*.9-
+		if more := delta(t, newGame(t, all(both), game.Options{Step: .2}), e, answers); more < slack*.9-
 			.01 {
 			t.Fatalf("delta = %g of some pairs but %g of more", d, more)
 		}
