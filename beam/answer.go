@@ -279,5 +279,5 @@ func (j *plan) answerPipeline() *beam.Pipeline {
 }
 
 func inputf(format string, args ...any) error {
-	return release.InputError{Err: fmt.Errorf(format, args...)}
+	return &release.InputError{Err: fmt.Errorf(format, args...)}
 }

@@ -68,7 +68,7 @@ var errOther = errors.New(
 var errChanged = errors.New("changed")
 
 // errForged is of a file in a job's directory that none of its workers put there.
-var errForged error = release.OutputError{Err: errors.New("is not as this job's workers left it")}
+var errForged error = &release.OutputError{Err: errors.New("is not as this job's workers left it")}
 
 // lasting ends the text of an error that would come again: across a runner, nothing but text comes
 // back.
@@ -108,9 +108,9 @@ func isSettled(err error) bool {
 func kindOf(err error) error {
 	switch text := fmt.Sprint(err); {
 	case strings.Contains(text, lastingInput):
-		return release.InputError{Err: err}
+		return &release.InputError{Err: err}
 	case strings.Contains(text, lastingOutput):
-		return release.OutputError{Err: err}
+		return &release.OutputError{Err: err}
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func (e *Engine) makeTemp(ctx context.Context) (temp string, forget func() error
 	}
 	if isLocal(base) {
 		if temp, err = os.MkdirTemp(base, "darrm-beam-"); err != nil { // permissions 0700
-			return "", nil, release.OutputError{Err: fmt.Errorf("--temp: %w", err)}
+			return "", nil, &release.OutputError{Err: fmt.Errorf("--temp: %w", err)}
 		}
 		return temp, func() error { return removeAll(temp) }, nil
 	}
@@ -122,7 +122,7 @@ func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string
 func (s *shared) finding(ctx context.Context, name, file string, finding any) error {
 	b, err := s.get(ctx, name)
 	if errors.Is(err, os.ErrNotExist) {
-		return release.OutputError{Err: fmt.Errorf(
+		return &release.OutputError{Err: fmt.Errorf(
 			"no report on %s arrived in %s: that directory must be one that the workers and this "+
 				"process share", file, s.dir)}
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 func usagef(format string, args ...any) error {
-	return release.UsageError{Err: fmt.Errorf(format, args...)}
+	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 // isLocal reports whether a path is one of this machine, and not scheme://….
@@ -203,11 +203,11 @@ func expand(ctx context.Context, paths []string, what, twice string) ([]string, 
 					return nil, err
 				}
 				if key, err = filepath.EvalSymlinks(abs); err != nil {
-					return nil, release.InputError{Err: err}
+					return nil, &release.InputError{Err: err}
 				}
 				f = abs
 				if info, err := os.Stat(f); err == nil && !info.Mode().IsRegular() {
-					return nil, release.InputError{Err: fmt.Errorf(
+					return nil, &release.InputError{Err: fmt.Errorf(
 						"%s is no regular file, but %s must be in files: they are read more than once", f, what)}
 				}
 			}

@@ -92,7 +92,7 @@ func TestOutputTakesNoPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := Run(ctx, job)
-		var usage release.UsageError
+		var usage *release.UsageError
 		if r != nil || !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %+v, %v, want %q", tt.name, r, err, tt.want)
 		}
@@ -146,7 +146,7 @@ func TestStatedTeachersAreCompared(t *testing.T) {
 		job := newJob(t, queries(3), true)
 		job.Stated = tt.stated
 		r, err := Run(t.Context(), job)
-		var usage release.UsageError
+		var usage *release.UsageError
 		if tt.ok != (err == nil) || !tt.ok && (r != nil || !errors.As(err, &usage)) {
 			t.Errorf("%+v: %+v, %v", tt.stated, r, err)
 		}

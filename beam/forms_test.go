@@ -91,7 +91,7 @@ func TestFormsThatAreRefused(t *testing.T) {
 			var s spy
 			s.wrap(t, &job)
 			r, err := Run(t.Context(), job)
-			var usage release.UsageError
+			var usage *release.UsageError
 			if r != nil || !errors.As(err, &usage) || !strings.Contains(err.Error(), want) || s.ran != 0 {
 				t.Errorf("%s: %+v, %v, %d pipelines", job.Out, r, err, s.ran)
 			}
@@ -109,7 +109,7 @@ func TestPipeAsInput(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	var input release.InputError
+	var input *release.InputError
 	for _, pattern := range []string{"votes-c.csv", "votes-*.csv"} {
 		job := newJob(t, queries(9), true)
 		dir := filepath.Dir(job.Out)

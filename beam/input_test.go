@@ -65,7 +65,7 @@ func TestBadVotes(t *testing.T) {
 			job.Charge = newCharge(t, 1e4, "fresh")
 			tt.do(&job)
 			_, err := Run(context.Background(), job)
-			var input release.InputError
+			var input *release.InputError
 			if !errors.As(err, &input) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
@@ -148,7 +148,7 @@ func TestVotesThatChangeMeanwhile(t *testing.T) {
 				return nil
 			}
 			s.wrap(t, &job)
-			var input release.InputError
+			var input *release.InputError
 			if _, err := Run(context.Background(), job); !errors.As(err, &input) ||
 				!strings.Contains(err.Error(), "changed while it was being answered") {
 				t.Errorf("error %v", err)

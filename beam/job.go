@@ -177,7 +177,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	k := p.planned.Mechanism().Setting().K
 	read, err := job.Read.resolve(k)
 	if err != nil {
-		return release.UsageError{Err: err}
+		return &release.UsageError{Err: err}
 	}
 	if err := p.planned.Fits(k, len(read.Classes)); err != nil {
 		return fmt.Errorf("classes = %q: %w", read.Classes, err)
@@ -218,7 +218,7 @@ func (p *plan) checkFiles(ctx context.Context, dry bool) error {
 		return nil
 	}
 	if err := votes.CheckName(job.Out); err != nil {
-		return release.UsageError{Err: fmt.Errorf("--out: %w", err)}
+		return &release.UsageError{Err: fmt.Errorf("--out: %w", err)}
 	}
 	if job.Charge.Ledger == "" && !job.Force && !dry {
 		if err := checkOverwrite(ctx, job.Out); err != nil {
@@ -322,7 +322,7 @@ type localOutput struct{ release.FileOutput }
 // Check refuses a device and a pipe too: what is written there cannot be taken back.
 func (o localOutput) Check(charged bool) error {
 	if info, err := os.Stat(o.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return release.OutputError{Err: fmt.Errorf(
+		return &release.OutputError{Err: fmt.Errorf(
 			"--out = %q, but it must be a file: what is written must be seen complete or not at all",
 			o.Path)}
 	}
@@ -379,7 +379,7 @@ func (p *plan) merge(ctx context.Context) error {
 		}
 	}
 	if err := p.draft.Commit(); err != nil {
-		return release.OutputError{Err: fmt.Errorf("--out: %w", err)}
+		return &release.OutputError{Err: fmt.Errorf("--out: %w", err)}
 	}
 	return nil
 }
@@ -387,7 +387,7 @@ func (p *plan) merge(ctx context.Context) error {
 func (p *plan) mergeShard(ctx context.Context, shard int64) error {
 	b, err := p.get(ctx, shardName(shard))
 	if err != nil {
-		return release.OutputError{Err: err}
+		return &release.OutputError{Err: err}
 	}
 	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord, r.ReuseRecord = 2, true
@@ -408,7 +408,7 @@ func (p *plan) mergeShard(ctx context.Context, shard int64) error {
 			return err
 		}
 		if err := p.draft.Write(row[0], label); err != nil {
-			return release.OutputError{Err: fmt.Errorf("--out: %w", err)}
+			return &release.OutputError{Err: fmt.Errorf("--out: %w", err)}
 		}
 	}
 	if rows != want {

@@ -71,7 +71,7 @@ func placeKey(ctx context.Context, dir string,
 	// The context may be done by then, and the key must go all the same.
 	forget = func() error {
 		if err := remove(context.WithoutCancel(ctx), at.File); err != nil {
-			return release.OutputError{Err: fmt.Errorf(
+			return &release.OutputError{Err: fmt.Errorf(
 				"--key-dir: the job key in %s could not be destroyed; do it yourself: %w", at.File, err)}
 		}
 		return nil
@@ -82,7 +82,7 @@ func placeKey(ctx context.Context, dir string,
 	}
 	if err := writeKeys(ctx, at.File, keys.Send); err != nil {
 		return at, nil, errors.Join(
-			release.OutputError{Err: fmt.Errorf("--key-dir: write the job key: %w", err)}, forget())
+			&release.OutputError{Err: fmt.Errorf("--key-dir: write the job key: %w", err)}, forget())
 	}
 	return at, forget, nil
 }

@@ -180,7 +180,7 @@ func (p *roundPlan) block(ctx context.Context, of randomiser.Stream,
 	}
 	b, err := p.get(ctx, blockName(of, block))
 	if err != nil {
-		return nil, nil, release.OutputError{Err: err}
+		return nil, nil, &release.OutputError{Err: err}
 	}
 	n := p.mix.BlockReports(of, block) * p.asked.size()
 	if len(b) < n || (len(b)-n)%8 != 0 {

@@ -224,7 +224,7 @@ func TestRoundAgain(t *testing.T) {
 		t.Error("a second place has another round")
 	}
 	write(t, job.Out, []byte("what silos have answered"))
-	var output release.OutputError
+	var output *release.OutputError
 	if _, err := RunRound(t.Context(), job); !errors.As(err, &output) || !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over another round: %v", err)
 	}

@@ -42,7 +42,7 @@ func Runner(name, keyDir string, openPort bool) (
 			err = fmt.Errorf("%s is no regular file", binary)
 		}
 		if err != nil {
-			return nil, release.InputError{Err: fmt.Errorf("--worker_binary: %w", err)}
+			return nil, &release.InputError{Err: fmt.Errorf("--worker_binary: %w", err)}
 		}
 	}
 	if f == local {

@@ -84,7 +84,7 @@ func TestTamperedFilesOfAJob(t *testing.T) {
 			job.Charge = newCharge(t, 1e4, "fresh")
 			behind(t, &job.Engine, tt.pipeline, tt.do)
 			r, err := Run(t.Context(), job)
-			var output release.OutputError
+			var output *release.OutputError
 			if r != nil || !errors.As(err, &output) {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -130,7 +130,7 @@ func TestTamperedFilesOfARound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{300, 1, 250, 40} })
 			behind(t, &x.job.Engine, tt.pipeline, tt.do)
-			var output release.OutputError
+			var output *release.OutputError
 			if _, err := RunRound(t.Context(), x.job); !errors.As(err, &output) {
 				t.Errorf("%v", err)
 			}

@@ -523,7 +523,7 @@ func TestEpsilonsThatNoExponentialHolds(t *testing.T) {
 		}
 	}
 	for _, eps := range []float64{5e-324, 1e-310, 1e-300, 700} {
-		p, err := NewTotalProblem(3, 1, eps, 0)
+		p, err := NewTotalProblem(3, 3, 1, eps, 0)
 		if err != nil {
 			t.Fatalf("ε = %g: %v", eps, err)
 		}

@@ -44,10 +44,12 @@ func NewProblem(k int, m, epsilon, teacherDelta float64) (Problem, error) {
 		Affected: k}.WithDefaultDelta()
 }
 
-// NewTotalProblem is NewProblem for a release that may cost totalEpsilon.
-func NewTotalProblem(k int, totalEpsilon, epsilon, teacherDelta float64) (Problem, error) {
+// NewTotalProblem returns the problem of a release that may cost totalEpsilon, with affected = t
+// teachers that one record reaches and δ = DefaultDelta. The error is a *ParameterError.
+func NewTotalProblem(k, affected int, totalEpsilon, epsilon,
+	teacherDelta float64) (Problem, error) {
 	return Problem{K: k, TotalEpsilon: totalEpsilon, Epsilon: epsilon, TeacherDelta: teacherDelta,
-		Affected: k}.WithDefaultDelta()
+		Affected: affected}.WithDefaultDelta()
 }
 
 // WithDefaultDelta returns p with δ = DefaultDelta. The error is that of Validate.

@@ -370,7 +370,7 @@ func TestPostProcessingIsNoMoreThanTheTheorem(t *testing.T) {
 		}
 	}
 	for _, eps := range []float64{0.1, 700} {
-		p, err := constraints.NewTotalProblem(3, eps, math.Inf(1), 0)
+		p, err := constraints.NewTotalProblem(3, 3, eps, math.Inf(1), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

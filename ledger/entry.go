@@ -50,7 +50,7 @@ type Entry struct {
 }
 
 // Total returns the cost that the entry spends: Count·Unit, and zero for a result.
-func (e *Entry) Total() Cost {
+func (e Entry) Total() Cost {
 	if e.Kind != KindCharge {
 		return Cost{}
 	}

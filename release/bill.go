@@ -76,8 +76,10 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		if b.training, err = plan.trainingRequest(c); err != nil {
 			return nil, err
 		}
-		b.release, err = c.paidRequest(event, b.training.ID)
-		return b, err
+		if b.release, err = c.paidRequest(event, b.training.ID); err != nil {
+			return nil, err
+		}
+		return b, nil
 	case draw != nil:
 		if b.draw, err = plan.drawRequest(c, *draw, totals.Again); err != nil {
 			return nil, err

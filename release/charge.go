@@ -126,7 +126,7 @@ func (c Charge) draw() *ledger.Draw {
 // private themselves. Slack's range is checked by [Plan.Totals]. The error is a [UsageError].
 func (c Charge) Check(promise bool) error {
 	if err := c.check(promise); err != nil {
-		return UsageError{err}
+		return &UsageError{err}
 	}
 	return nil
 }

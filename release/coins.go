@@ -46,10 +46,10 @@ func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(coinsMagic))
 	if !ok || len(rest) < 64 {
-		return nil, InputError{fmt.Errorf("%q is not a checkpoint of aggregate", path)}
+		return nil, &InputError{fmt.Errorf("%q is not a checkpoint of aggregate", path)}
 	}
 	if c.key, err = randsrc.ReadKey(bytes.NewReader(rest[64:]), [32]byte(rest[:32])); err != nil {
-		return nil, InputError{fmt.Errorf("%q: %w", path, err)}
+		return nil, &InputError{fmt.Errorf("%q: %w", path, err)}
 	}
 	c.pin = rest[32:64]
 	return c, nil
@@ -102,7 +102,7 @@ func (c *keyedCoins) end(plan Plan) error {
 		c.pin = sum
 	}
 	if !hmac.Equal(sum, c.pin) {
-		return InputError{fmt.Errorf("the votes, or the mechanism, are not those that %q was made for: "+
+		return &InputError{fmt.Errorf("the votes, or the mechanism, are not those that %q was made for: "+
 			"an answer would be another release", c.path)}
 	}
 	return nil

@@ -63,7 +63,7 @@ func TestKeyIsOfOneTable(t *testing.T) {
 	} {
 		other := p
 		change(&other)
-		var input InputError
+		var input *InputError
 		if _, err := pinned(t, path, paid, pluralityPlan(t, other)); !errors.As(err, &input) {
 			t.Errorf("another %s: %v", name, err)
 		}
@@ -132,7 +132,7 @@ func TestKeyIsOfOneRelease(t *testing.T) {
 		{"another noise function", paid, 0.25, false},
 	} {
 		c, err := pinned(t, path, tt.text, function(tt.gamma))
-		var input InputError
+		var input *InputError
 		if !c.isResumed() || c.fingerprint() != first.fingerprint() || (err == nil) != tt.ok ||
 			err != nil && !errors.As(err, &input) {
 			t.Errorf("%s: resumed %t, %v", tt.name, c.isResumed(), err)
@@ -176,7 +176,7 @@ func TestOpenCoinsRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := openCoins(t.Context(), path)
-		var input InputError
+		var input *InputError
 		if c != nil || !errors.As(err, &input) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
@@ -190,7 +190,7 @@ func TestPinKnowsWhereIDsEnd(t *testing.T) {
 	if _, err := pinned(t, path, "a,0,0,1\nb\x02\x01c,0,1,0\n", plan); err != nil {
 		t.Fatal(err)
 	}
-	var input InputError
+	var input *InputError
 	if _, err := pinned(t, path, "a\x02\x01b,1,0,0\nc,0,1,0\n", plan); !errors.As(err, &input) {
 		t.Errorf("other ids with other votes: %v", err)
 	}

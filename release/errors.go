@@ -3,7 +3,8 @@ package release
 import "fmt"
 
 // The kinds of failure that a front end reports apart, each with an exit code of its own.
-// Errors of the ledger and of parameters keep their own types.
+// All are pointers: var e *release.InputError; errors.As(err, &e) finds one. Errors of the ledger
+// and of parameters keep their own types.
 type (
 	// UsageError is the error for a request that breaks a rule: another flag settles it.
 	UsageError struct{ Err error }
@@ -15,14 +16,14 @@ type (
 	LedgerError struct{ Err error }
 )
 
-func (e UsageError) Error() string  { return e.Err.Error() }
-func (e InputError) Error() string  { return e.Err.Error() }
-func (e OutputError) Error() string { return e.Err.Error() }
-func (e LedgerError) Error() string { return e.Err.Error() }
+func (e *UsageError) Error() string  { return e.Err.Error() }
+func (e *InputError) Error() string  { return e.Err.Error() }
+func (e *OutputError) Error() string { return e.Err.Error() }
+func (e *LedgerError) Error() string { return e.Err.Error() }
 
-func (e UsageError) Unwrap() error  { return e.Err }
-func (e InputError) Unwrap() error  { return e.Err }
-func (e OutputError) Unwrap() error { return e.Err }
-func (e LedgerError) Unwrap() error { return e.Err }
+func (e *UsageError) Unwrap() error  { return e.Err }
+func (e *InputError) Unwrap() error  { return e.Err }
+func (e *OutputError) Unwrap() error { return e.Err }
+func (e *LedgerError) Unwrap() error { return e.Err }
 
-func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }

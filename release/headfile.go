@@ -41,12 +41,12 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 		if err != nil || now.Head.Seq == 0 {
 			return err
 		}
-		return InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put "+
+		return &InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put "+
 			"the newest head there that is known (--head-file); that of the ledger as it is now is %v",
 			f.path, now.Head.Seq, now.Head)}
 	}
 	if err != nil {
-		return InputError{fmt.Errorf("--head-file %s: %w", f.path, err)}
+		return &InputError{fmt.Errorf("--head-file %s: %w", f.path, err)}
 	}
 	if err := l.Contains(ctx, head); err != nil {
 		return fmt.Errorf("--head-file %s has the head of a later state, or of another ledger: %w",

@@ -49,7 +49,7 @@ func TestHeadFile(t *testing.T) {
 	}
 	rolledBack := func(err error) bool { return errors.Is(err, ledger.ErrRolledBack) }
 	input := func(err error) bool {
-		var e InputError
+		var e *InputError
 		return errors.As(err, &e)
 	}
 	keep()

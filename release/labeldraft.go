@@ -26,7 +26,7 @@ type LabelDraft struct {
 func NewLabelDraft(folder, name string, o votes.LabelOptions) (*LabelDraft, error) {
 	dir, err := atomicfile.MakeDir(folder, "darrm-labels")
 	if err != nil {
-		return nil, OutputError{err}
+		return nil, &OutputError{err}
 	}
 	d := &LabelDraft{dir: dir, path: filepath.Join(dir.Path(), name)}
 	if d.LabelFile, err = votes.CreateLabels(d.path, o); err == nil {
@@ -34,9 +34,9 @@ func NewLabelDraft(folder, name string, o votes.LabelOptions) (*LabelDraft, erro
 	}
 	var system *fs.PathError
 	if errors.As(err, &system) {
-		err = OutputError{err}
+		err = &OutputError{err}
 	} else {
-		err = UsageError{err}
+		err = &UsageError{err}
 	}
 	return nil, errors.Join(err, dir.Remove())
 }

@@ -49,7 +49,7 @@ func (f *labelFile) failure(err error) error {
 	if f.toStdout() {
 		name = "stdout"
 	}
-	return OutputError{fmt.Errorf("%s: %w", name, err)}
+	return &OutputError{fmt.Errorf("%s: %w", name, err)}
 }
 
 func (f *labelFile) remove() {

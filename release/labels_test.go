@@ -57,7 +57,7 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func isUsage(err error) bool { var u UsageError; return errors.As(err, &u) }
+func isUsage(err error) bool { var u *UsageError; return errors.As(err, &u) }
 
 // Without a ledger the labels are written, and not replaced by a second draw that nobody
 // accounts for unless it is forced; nor by a simulation, which is marked.
@@ -168,7 +168,7 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 			}
 		}
 		s, err := l.Run(t.Context())
-		var input InputError
+		var input *InputError
 		if s != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %+v, %v, want %q", tt.name, s, err, tt.want)
 		}
@@ -207,7 +207,7 @@ func TestLabelsAreResumed(t *testing.T) {
 				nil {
 				t.Fatal(err)
 			}
-		}, func(err error) bool { var input InputError; return errors.As(err, &input) }},
+		}, func(err error) bool { var input *InputError; return errors.As(err, &input) }},
 		{"another request", func(l *Labels) {
 			l.Charge.RequestID = "april"
 		}, func(err error) bool { return errors.Is(err, ledger.ErrSameVotes) }},
@@ -334,7 +334,7 @@ func TestVotesMustFitTheTable(t *testing.T) {
 			checkSpent(t, book, 0.75)
 			continue
 		}
-		var input InputError
+		var input *InputError
 		if s != nil || !errors.As(err, &input) || len(entries(t, book)) != 0 ||
 			!slices.Equal(namesIn(t, dir), []string{"votes.csv"}) {
 			t.Errorf("other %s: %+v, %v, entries %q", name, s, err, entries(t, book))

@@ -71,7 +71,7 @@ func (m Model) Check() error {
 	case m.RequestID != "" && m.Ledger == "":
 		return usagef("--request-id goes with --ledger")
 	case shared(m.RequestID) != nil:
-		return UsageError{shared(m.RequestID)}
+		return &UsageError{shared(m.RequestID)}
 	}
 	return CheckPaths(m.Output.Path, m.Checkpoint, m.Ledger, m.Reads...)
 }

@@ -32,7 +32,7 @@ func (tr *trainer) begin(state []byte) (Training, error) {
 	key, step := tr.next, 0
 	if state != nil {
 		if _, err := fmt.Sscanf(string(state), "key %d step %d", &key, &step); err != nil {
-			return Training{}, InputError{err}
+			return Training{}, &InputError{err}
 		}
 	} else {
 		tr.next++

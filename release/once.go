@@ -37,7 +37,7 @@ func WriteOnce(ctx context.Context, name string, o Output,
 	}
 	result, err := digestOf(encode)
 	if err == nil && result != there {
-		err = OutputError{fmt.Errorf("%s, but %w", name, errOther)}
+		err = &OutputError{fmt.Errorf("%s, but %w", name, errOther)}
 	}
 	return err == nil, err
 }

@@ -33,7 +33,7 @@ func TestWriteOnce(t *testing.T) {
 		now.ModTime() != info.ModTime() {
 		t.Errorf("the file was written again: %v", err)
 	}
-	var output OutputError
+	var output *OutputError
 	for _, other := range []string{"second", "", "first and more"} {
 		if before, err := write(other); before || !errors.As(err, &output) ||
 			!errors.Is(err, fs.ErrExist) {

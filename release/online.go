@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -118,9 +119,12 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	o.keyName = o.key.name()
 	o.scope = o.key.digest("scope", o.key.scope(o.book.ID(), o.options.Plan).parts()...)
 	if err := o.probe(ctx); err != nil {
-		return o, err
+		return nil, err
 	}
-	return o, o.KeepHead(ctx)
+	if err := o.KeepHead(ctx); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // probe returns an error unless the ledger would take the charge of a new query. A spent budget is
@@ -248,6 +252,10 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 	a.InLedger += time.Since(start)
 	o.noteFailure(book, err)
 	if !out.Done() {
+		var parameter *check.Error // of the query: its id, its client or its share
+		if errors.As(err, &parameter) {
+			err = &InputError{err}
+		}
 		return nil, conflictOf(q.ID, err)
 	}
 	o.covered.Store(true)
@@ -298,7 +306,7 @@ func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 func (o *Online) transaction(book *ledger.Ledger,
 	q Query) (t *Transaction, a *Answered, err error) {
 	if err := shared(q.ID); err != nil {
-		return nil, nil, InputError{err}
+		return nil, nil, &InputError{err}
 	}
 	m := o.options.Plan.mechanism
 	counts, missing, err := q.count(m.Setting(), o.options.Missing == votes.MissingCoin)

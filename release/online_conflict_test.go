@@ -92,7 +92,7 @@ func TestReplayKeyRefused(t *testing.T) {
 	for _, key := range []string{myKey[1:], strings.Repeat(myKey, 2) + "0", strings.ToUpper(myKey),
 		"x" + myKey, myKey + " ", "5f3c6d8e-0b1a-4c2d-9e8f-1a2b3c4d5e6f"} {
 		a, err := o.Answer(t.Context(), Query{ID: "a", ReplayKey: key, Votes: w.votes})
-		var input InputError
+		var input *InputError
 		if a != nil || !errors.As(err, &input) || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %+v, %v", key, a, err)
 		}

@@ -36,7 +36,7 @@ func TestQueryErrors(t *testing.T) {
 	} {
 		c.q.ID = "a"
 		_, err := o.Answer(t.Context(), c.q)
-		var input InputError
+		var input *InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

@@ -87,11 +87,11 @@ func systemError(err error) error {
 
 // named is an error of writing, with the flag.
 func (o FileOutput) named(err error) error {
-	return OutputError{fmt.Errorf("--%s: %w", cmp.Or(o.Flag, "out"), err)}
+	return &OutputError{fmt.Errorf("--%s: %w", cmp.Or(o.Flag, "out"), err)}
 }
 
 func (o FileOutput) errorf(format string, args ...any) error {
-	return OutputError{fmt.Errorf("--%s = %q, but "+format,
+	return &OutputError{fmt.Errorf("--%s = %q, but "+format,
 		append([]any{cmp.Or(o.Flag, "out"), o.Path}, args...)...)}
 }
 
@@ -167,7 +167,7 @@ func (o FileOutput) Write(_ context.Context, encode func(io.Writer) error) error
 		err = w.Flush()
 	}
 	if err != nil {
-		return OutputError{fmt.Errorf("stdout: %w", err)}
+		return &OutputError{fmt.Errorf("stdout: %w", err)}
 	}
 	return nil
 }

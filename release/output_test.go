@@ -19,8 +19,8 @@ func TestCheckPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var output OutputError
-	var usage UsageError
+	var output *OutputError
+	var usage *UsageError
 	if err := (FileOutput{Path: book}).CheckPlace(); !errors.As(err, &usage) {
 		t.Errorf("a ledger: %v", err)
 	}

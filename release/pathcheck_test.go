@@ -77,7 +77,7 @@ func TestCheckPaths(t *testing.T) {
 		{"stdin and stdout", func() error { return CheckPaths("-", "", "", File{Path: "-"}) }, ""},
 	} {
 		err := tt.check()
-		var usage UsageError
+		var usage *UsageError
 		if (err == nil) != (tt.want == "") || err != nil &&
 			(!strings.Contains(err.Error(), tt.want) || !errors.As(err, &usage)) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)

@@ -78,7 +78,7 @@ func (plan Plan) Fits(teachers, classes int) error {
 		return err
 	}
 	if s := plan.mechanism.Setting(); s.K != teachers || s.Classes != classes {
-		return InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is "+
+		return &InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is "+
 			"made for %d and %d",
 			teachers, classes, plan.mechanism.Name(), s.K, s.Classes)}
 	}

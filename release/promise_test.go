@@ -28,7 +28,7 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 		} {
 			options.Stated = c.stated
 			o, err := OpenOnline(t.Context(), options)
-			var usage UsageError
+			var usage *UsageError
 			if c.fails && (o != nil || !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s, %+v: %v, want %q", name, c.stated, err, c.want)
 			}
@@ -93,7 +93,7 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 		{"a total instead of an allowance", Stated{TotalEpsilon: f(0.3)}, disjoint, "total-eps = 0.3"},
 	} {
 		err := tt.stated.Match(tt.table, "t.json")
-		var usage UsageError
+		var usage *UsageError
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", tt.name, err)

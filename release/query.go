@@ -40,7 +40,7 @@ func (q *Query) count(setting ensemble.Setting,
 	mayMiss bool) (counts []int, missing int, err error) {
 	defer func() {
 		if err != nil {
-			err = InputError{err}
+			err = &InputError{err}
 		}
 	}()
 	switch {
@@ -87,7 +87,7 @@ func (q *Query) replayKey() ([]byte, error) {
 		return unknown, nil
 	}
 	if n := len(q.ReplayKey); n < 32 || n > 64 || strings.Trim(q.ReplayKey, "0123456789abcdef") != "" {
-		return nil, InputError{errors.New("the replay key must be 32 to 64 of the digits 0-9 and a-f: " +
+		return nil, &InputError{errors.New("the replay key must be 32 to 64 of the digits 0-9 and a-f: " +
 			"at least 128 random bits")}
 	}
 	return []byte(q.ReplayKey), nil

@@ -48,8 +48,11 @@ func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill,
 		q.PaidBy = b.draw.ID
 	}
 	remaining, err := l.Remaining(ctx)
+	if err != nil {
+		return nil, err
+	}
 	q.Charge, q.Remaining = &charge, &remaining
-	return q, err
+	return q, nil
 }
 
 // Rows returns the quote as a table for people: what, ε, δ.

@@ -85,7 +85,7 @@ func HashVotes(h *ledger.VoteHash, b *votes.Batch) {
 func (r *reading) add(b *votes.Batch, digest *ledger.VoteHash) error {
 	r.queries += b.Len()
 	if r.paid != nil && r.queries > r.paid.queries {
-		return InputError{fmt.Errorf("the votes changed while they were read: %d queries were paid "+
+		return &InputError{fmt.Errorf("the votes changed while they were read: %d queries were paid "+
 			"for, and there are more", r.paid.queries)}
 	}
 	if r.coins != nil {
@@ -104,10 +104,10 @@ func (r *reading) end() error {
 	case r.paid == nil:
 		return nil
 	case r.queries != r.paid.queries:
-		return InputError{fmt.Errorf("the votes changed while they were read: %d queries were paid "+
+		return &InputError{fmt.Errorf("the votes changed while they were read: %d queries were paid "+
 			"for, and there are %d", r.paid.queries, r.queries)}
 	case r.hash != nil && !bytes.Equal(r.hash.Part(), r.paid.hash.Part()):
-		return InputError{fmt.Errorf("the votes changed while they were read: those that were paid for " +
+		return &InputError{fmt.Errorf("the votes changed while they were read: those that were paid for " +
 			"are others")}
 	}
 	return nil

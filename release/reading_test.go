@@ -119,7 +119,7 @@ func TestReadingIsOfWhatWasPaidFor(t *testing.T) {
 			t.Fatalf("%s: %d queries, %v", tt.name, first.queries, err)
 		}
 		err := read(t, first.again(), tt.again)
-		var input InputError
+		var input *InputError
 		if (err == nil) != (tt.want == "") || err != nil &&
 			(!strings.Contains(err.Error(), tt.want) || !errors.As(err, &input)) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)

@@ -36,6 +36,6 @@ func ParseRelation(s string) (accountant.Relation, error) {
 			return r, nil
 		}
 	}
-	return 0, UsageError{&check.Error{Name: "neighbours", Value: fmt.Sprintf("%q", s),
+	return 0, &UsageError{&check.Error{Name: "neighbours", Value: fmt.Sprintf("%q", s),
 		Rule: `"replace" or "add-remove"`}}
 }

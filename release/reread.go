@@ -26,12 +26,12 @@ func (t *reread) keepStdin(ctx context.Context) error {
 	}
 	spool, err := os.CreateTemp("", ".darrm-*")
 	if err != nil {
-		return OutputError{err}
+		return &OutputError{err}
 	}
 	t.spool = spool
 	// Without a name nothing is left behind, however the program ends.
 	if err := os.Remove(spool.Name()); err != nil {
-		return OutputError{err}
+		return &OutputError{err}
 	}
 	_, err = io.Copy(spool, t.stdin)
 	return Unreadable(ctx, err)
@@ -42,7 +42,7 @@ func (t *reread) open(ctx context.Context, o votes.Options) (*votes.Reader, erro
 	o.Stdin = t.stdin
 	if t.spool != nil {
 		if _, err := t.spool.Seek(0, io.SeekStart); err != nil {
-			return nil, OutputError{err}
+			return nil, &OutputError{err}
 		}
 		o.Stdin = t.spool
 	}
@@ -61,5 +61,5 @@ func Unreadable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return err
 	}
-	return InputError{err}
+	return &InputError{err}
 }

@@ -34,7 +34,7 @@ func openSecret(ctx context.Context, path string, limit int64) (*secret, []byte,
 	case errors.Is(err, fs.ErrNotExist):
 		return &secret{path: path}, nil, nil
 	case err != nil:
-		return nil, nil, InputError{err}
+		return nil, nil, &InputError{err}
 	}
 	return &secret{path: path, resumed: true}, b, nil
 }
@@ -49,10 +49,10 @@ func (s *secret) make() error {
 	}
 	switch _, err := os.Lstat(atomicfile.Target(s.path)); {
 	case err == nil:
-		return OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path,
+		return &OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path,
 			fs.ErrExist)}
 	case !errors.Is(err, fs.ErrNotExist):
-		return OutputError{err}
+		return &OutputError{err}
 	}
 	s.made = true // also where it fails halfway
 	return s.save()
@@ -69,7 +69,7 @@ func (s *secret) save() error {
 		return err
 	})
 	if err != nil {
-		return OutputError{err}
+		return &OutputError{err}
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (s *secret) forget() error {
 		return nil
 	}
 	if err := atomicfile.Remove(s.path); err != nil {
-		return OutputError{fmt.Errorf("the secret checkpoint is still there: %w", err)}
+		return &OutputError{fmt.Errorf("the secret checkpoint is still there: %w", err)}
 	}
 	return nil
 }

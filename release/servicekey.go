@@ -45,7 +45,7 @@ func openServiceKey(ctx context.Context, path string) (serviceKey, error) {
 		return fresh.Send(w)
 	})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return k, OutputError{fmt.Errorf("make the service key: %w", err)}
+		return k, &OutputError{fmt.Errorf("make the service key: %w", err)}
 	}
 	return readServiceKey(ctx, path) // of whoever was first
 }
@@ -53,25 +53,25 @@ func openServiceKey(ctx context.Context, path string) (serviceKey, error) {
 func readServiceKey(ctx context.Context, path string) (k serviceKey, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return k, InputError{err}
+		return k, &InputError{err}
 	}
 	// Who can read it can undo the noise of every answer, and so would be told the votes.
 	if mode := info.Mode().Perm(); info.Mode().IsRegular() && mode&0o077 != 0 {
-		return k, InputError{fmt.Errorf("the service key %s has mode %#o, so others than its owner may "+
+		return k, &InputError{fmt.Errorf("the service key %s has mode %#o, so others than its owner may "+
 			"use it; only 0600 is accepted", path, mode)}
 	}
 	b, err := readfile.Whole(ctx, path, maxServiceKey)
 	if err != nil {
-		return k, InputError{err}
+		return k, &InputError{err}
 	}
 	defer clear(b)
 	rest, ok := bytes.CutPrefix(b, []byte(serviceKeyMagic))
 	if !ok || len(rest) < 32 {
-		return k, InputError{fmt.Errorf("%s is not a service key", path)}
+		return k, &InputError{fmt.Errorf("%s is not a service key", path)}
 	}
 	if k.Key, err = randsrc.ReadKey(bytes.NewReader(rest[32:]), [32]byte(rest[:32])); err !=
 		nil {
-		return k, InputError{fmt.Errorf("service key %s: %w", path, err)}
+		return k, &InputError{fmt.Errorf("service key %s: %w", path, err)}
 	}
 	return k, nil
 }

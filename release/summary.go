@@ -59,7 +59,7 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 // is a [UsageError].
 func CheckRecords(n int) error {
 	if n < 0 {
-		return UsageError{&check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}}
+		return &UsageError{&check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}}
 	}
 	return nil
 }

@@ -27,19 +27,19 @@ const MaxTableBytes = max(gamma.MaxTableBytes, plurality.MaxTableBytes)
 func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
 	if err != nil {
-		return Table{}, InputError{err}
+		return Table{}, &InputError{err}
 	}
 	if plurality.Recognises(data) {
 		claim, err := plurality.ReadClaim(bytes.NewReader(data))
 		if err != nil {
-			return Table{}, InputError{err}
+			return Table{}, &InputError{err}
 		}
 		t.Plurality, err = claim.Verify(ctx)
 		return t, err
 	}
 	claim, err := gamma.ReadClaim(bytes.NewReader(data))
 	if err != nil {
-		return Table{}, InputError{err}
+		return Table{}, &InputError{err}
 	}
 	t.Gamma, err = claim.Verify(ctx)
 	return t, err

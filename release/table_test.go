@@ -36,7 +36,7 @@ func TestReadTable(t *testing.T) {
 	_ = table.Encode(&b) // a buffer takes everything
 	var violation *plurality.ViolationError
 	var mismatch *plurality.MismatchError
-	var input InputError
+	var input *InputError
 	for name, c := range map[string]struct {
 		old, new string
 		kind     any

@@ -201,7 +201,7 @@ func (t *Transaction) note(ctx context.Context, paid *ledger.Receipt, digest led
 		return fmt.Errorf("nothing was released: request %q has one result, and this is another: "+
 			"finish it with the flags that it was begun with: %w", id, err)
 	case err != nil:
-		return LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its "+
+		return &LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its "+
 			"result in the ledger: %w", id, err)}
 	}
 	return nil

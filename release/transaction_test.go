@@ -144,7 +144,7 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 						}
 					}
 				}, func() { t.Errorf("%s: written without a note", name) })
-				var unnoted LedgerError
+				var unnoted *LedgerError
 				if !errors.As(err, &unnoted) || !strings.Contains(err.Error(), `request "march" is charged`) ||
 					o.Done() || o.Receipt == nil {
 					t.Errorf("%s, another ledger %t: %+v, %v", name, another, o, err)
@@ -388,10 +388,10 @@ func TestRefusalLeavesNothing(t *testing.T) {
 			return errors.Is(err, ledger.ErrExceeded)
 		}},
 		{"no directory", 100, "missing/labels", func(err error) bool {
-			var o OutputError
+			var o *OutputError
 			return errors.As(err, &o)
 		}},
-		{"a directory", 100, ".", func(err error) bool { var o OutputError; return errors.As(err, &o) }},
+		{"a directory", 100, ".", func(err error) bool { var o *OutputError; return errors.As(err, &o) }},
 	} {
 		for _, resumed := range []bool{false, true} {
 			dir := t.TempDir()

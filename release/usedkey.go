@@ -29,11 +29,11 @@ func (o *Online) openKey(ctx context.Context) (serviceKey, error) {
 		"refused for ever; --new-key states that this is meant"
 	switch k, err := readServiceKey(ctx, path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return k, InputError{fmt.Errorf("there is no service key at %s, but answers of this mechanism "+
+		return k, &InputError{fmt.Errorf("there is no service key at %s, but answers of this mechanism "+
 			"in the ledger came from the key %.16s…: put it there, or give its place (--key); %s", path,
 			used, lost)}
 	case err == nil && k.name() != used:
-		return k, InputError{fmt.Errorf("the service key %s is %.16s…, but the latest answers of this "+
+		return k, &InputError{fmt.Errorf("the service key %s is %.16s…, but the latest answers of this "+
 			"mechanism in the ledger came from the key %.16s…: give that one (--key); %s", path, k.name(),
 			used, lost)}
 	default:

@@ -30,7 +30,7 @@ func TestKeyOfTheLedger(t *testing.T) {
 		refused := func(options OnlineOptions, said string) {
 			t.Helper()
 			o, err := OpenOnline(t.Context(), options)
-			var input InputError
+			var input *InputError
 			if o != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), said) ||
 				!strings.Contains(err.Error(), "--new-key") {
 				t.Errorf("%s: %v", name, err)

@@ -32,11 +32,11 @@ const MaxConfig = 1 << 20
 func ReadConfig(ctx context.Context, path string) (*Config, error) {
 	b, err := readfile.Whole(ctx, path, MaxConfig)
 	if err != nil {
-		return nil, release.InputError{Err: err}
+		return nil, &release.InputError{Err: err}
 	}
 	c, err := parseConfig(b)
 	if err != nil {
-		return nil, release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
+		return nil, &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	return c, nil
 }

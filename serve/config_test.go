@@ -66,7 +66,7 @@ certificate = "cn"
 	} {
 		write(text)
 		_, err := ReadConfig(t.Context(), path)
-		var input release.InputError
+		var input *release.InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), said) ||
 			strings.Contains(err.Error(), "darrm_secret") {
 			t.Errorf("%q: %v", text, err)

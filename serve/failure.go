@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -66,8 +65,7 @@ func unavailable(message string, after time.Duration, cause error) *failure {
 // failureOf turns an error of release.Online into the response to the asker.
 func failureOf(err error) *failure {
 	var (
-		input    release.InputError
-		value    *check.Error
+		input    *release.InputError
 		share    *ledger.ShareError
 		exceeded *ledger.ExceededError
 	)
@@ -97,8 +95,6 @@ func failureOf(err error) *failure {
 			"replay key", time.Second, nil)
 	case errors.As(err, &input):
 		return invalid("%v", input)
-	case errors.As(err, &value):
-		return invalid("%v", err)
 	}
 	// What is left is the system's, such as a ledger's file that is gone. It is never another answer
 	// to ask again.

@@ -69,7 +69,7 @@ func (a *Address) split() (network, address string) {
 }
 
 func usagef(format string, args ...any) error {
-	return release.UsageError{Err: fmt.Errorf(format, args...)}
+	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 // Listen listens at an address for the server's clients. Over TCP it refuses to listen without
@@ -207,7 +207,7 @@ const maxCertificates = 1 << 20
 func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 	own, err := tls.LoadX509KeyPair(a.Cert, a.Key)
 	if err != nil {
-		return nil, release.InputError{Err: fmt.Errorf("--tls-cert and --tls-key: %w", err)}
+		return nil, &release.InputError{Err: fmt.Errorf("--tls-cert and --tls-key: %w", err)}
 	}
 	// Without tickets, which would bring back a client whose authority was taken out since.
 	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own},
@@ -217,11 +217,11 @@ func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 	}
 	b, err := readfile.Whole(ctx, a.ClientCA, maxCertificates)
 	if err != nil {
-		return nil, release.InputError{Err: fmt.Errorf("--client-ca: %w", err)}
+		return nil, &release.InputError{Err: fmt.Errorf("--client-ca: %w", err)}
 	}
 	config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
 	if !config.ClientCAs.AppendCertsFromPEM(b) {
-		return nil, release.InputError{Err: fmt.Errorf("--client-ca: %s has no certificates", a.ClientCA)}
+		return nil, &release.InputError{Err: fmt.Errorf("--client-ca: %s has no certificates", a.ClientCA)}
 	}
 	return config, nil
 }

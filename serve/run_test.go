@@ -101,8 +101,8 @@ func TestListenRefuses(t *testing.T) {
 			ClientCA: key}},
 	} {
 		l, err := c.s.Listen(t.Context(), c.a)
-		var usage release.UsageError
-		var input release.InputError
+		var usage *release.UsageError
+		var input *release.InputError
 		file := name == "certificate for keys" || name == "no CA"
 		if l != nil || errors.As(err, &usage) == file || errors.As(err, &input) != file {
 			t.Errorf("%s: %v, %v", name, l, err)
@@ -120,7 +120,7 @@ func TestListenRefuses(t *testing.T) {
 	if err := known.SetClients(nil); err == nil {
 		t.Error("anybody may ask over TCP")
 	}
-	var usage release.UsageError
+	var usage *release.UsageError
 	if err := known.SetClients(o.Clients); !errors.As(err, &usage) ||
 		!strings.Contains(err.Error(), `client "w" has a certificate`) ||
 		!strings.Contains(err.Error(), "--client-ca") {

@@ -110,7 +110,7 @@ func TestGridTotals(t *testing.T) {
 						teacherDelta = 0
 					}
 					for _, affected := range []int{1, k} {
-						p, err := constraints.NewTotalProblem(k, total, eps, teacherDelta)
+						p, err := constraints.NewTotalProblem(k, k, total, eps, teacherDelta)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -69,7 +69,7 @@ func TestNoBaselineIsBetter(t *testing.T) {
 		var p constraints.Problem
 		var err error
 		if rapid.Bool().Draw(t, "total") {
-			p, err = constraints.NewTotalProblem(k, rapid.Float64Range(0.01, 5).Draw(t, "total ε"), eps,
+			p, err = constraints.NewTotalProblem(k, k, rapid.Float64Range(0.01, 5).Draw(t, "total ε"), eps,
 				delta)
 		} else {
 			p, err = constraints.NewProblem(k, rapid.Float64Range(0.2, float64(k)).Draw(t, "m"), eps, delta)

@@ -17,7 +17,7 @@ import (
 func TestNonPrivateTeachers(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 11, 20} {
 		for _, eps := range []float64{0.1, 1, 3} {
-			p, err := constraints.NewTotalProblem(k, eps, math.Inf(1), 0)
+			p, err := constraints.NewTotalProblem(k, k, eps, math.Inf(1), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func climb(k int, eps float64) []float64 {
 // The same release asked for by m or by its total must be the same table.
 func TestTotalEpsilonIsMEpsilon(t *testing.T) {
 	byM := optimal(t, problem(t, 9, 2.5, 0.2, 1e-5), Options{})
-	p, err := constraints.NewTotalProblem(9, 0.5, 0.2, 1e-5)
+	p, err := constraints.NewTotalProblem(9, 9, 0.5, 0.2, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // countProblem is that of teachers that promise nothing, one reached by a record.
 func countProblem(t testing.TB, k int, eps, delta float64) constraints.Problem {
 	t.Helper()
-	p, err := constraints.NewTotalProblem(k, eps, math.Inf(1), 0)
+	p, err := constraints.NewTotalProblem(k, k, eps, math.Inf(1), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,7 +203,7 @@ func (r *Request) stated(p check.Parameter) bool {
 
 // usagef returns the error of a statement that breaks a rule. Arguments may be parameters.
 func usagef(format string, args ...any) error {
-	return release.UsageError{Err: check.Namedf(format, args...)}
+	return &release.UsageError{Err: check.Namedf(format, args...)}
 }
 
 // require refuses a request in which a group has no parameter that was stated, or two.
@@ -233,7 +233,7 @@ func (r *Request) require(groups ...[]check.Parameter) error {
 		hint = check.Named("; teachers that promise nothing have %s inf, and no %s",
 			pEpsilon, pTeacherDelta)
 	}
-	return release.UsageError{Err: check.Missing(hint, missing...)}
+	return &release.UsageError{Err: check.Missing(hint, missing...)}
 }
 
 func one(p check.Parameter) []check.Parameter { return []check.Parameter{p} }

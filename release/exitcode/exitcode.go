@@ -78,16 +78,16 @@ var order = []Code{Budget, Ledger, Output, Uncertified, Input, Usage, Solver}
 
 var rules = []Rule{
 	Is(Budget, ledger.ErrRefused), Is(Budget, rounds.ErrReleased), Is(Budget, rounds.ErrOtherBook),
-	As[release.LedgerError](Ledger), Is(Ledger, ledger.ErrDamaged), Is(Ledger, ledger.ErrBroken),
+	As[*release.LedgerError](Ledger), Is(Ledger, ledger.ErrDamaged), Is(Ledger, ledger.ErrBroken),
 	Is(Ledger, ledger.ErrWrite), Is(Ledger, ledger.ErrSecret), Is(Ledger, ledger.ErrUnavailable),
-	As[release.OutputError](Output), As[*rounds.BookError](Output),
+	As[*release.OutputError](Output), As[*rounds.BookError](Output),
 	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
 	As[*plurality.ViolationError](Uncertified), As[*plurality.MismatchError](Uncertified),
-	As[release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input),
+	As[*release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input),
 	As[*votes.ParseError](Input),
 	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger),
 	Is(Input, fs.ErrNotExist),
-	As[release.UsageError](Usage), As[*check.Error](Usage),
+	As[*release.UsageError](Usage), As[*check.Error](Usage),
 	Is(Solver, context.DeadlineExceeded),
 }
 

@@ -51,7 +51,7 @@ type Answer struct {
 // Check refuses settings that contradict each other, before any file is read. It needs no Records.
 func (a Answer) Check() error {
 	if err := a.Plan.Asks(a.Round, a.Silo); err != nil {
-		return release.UsageError{Err: err}
+		return &release.UsageError{Err: err}
 	}
 	return a.model().Check()
 }
@@ -117,7 +117,7 @@ const (
 // begin draws the coins of the answer, or takes those of a state.
 func (a Answer) begin(state []byte) (out release.Training, err error) {
 	if err := a.Plan.Fits(a.Silo, a.Records); err != nil {
-		return out, release.InputError{Err: err} // before anything is paid
+		return out, &release.InputError{Err: err} // before anything is paid
 	}
 	coins, err := a.coins(state)
 	if err != nil {
@@ -142,13 +142,13 @@ func (a Answer) coins(state []byte) (stream.Coins, error) {
 		return stream.Secret()
 	}
 	if len(state) != stateSize || string(state[:len(stateMagic)]) != stateMagic {
-		return stream.Coins{}, release.InputError{Err: fmt.Errorf("%q is not a checkpoint of an answer",
+		return stream.Coins{}, &release.InputError{Err: fmt.Errorf("%q is not a checkpoint of an answer",
 			a.Checkpoint)}
 	}
 	key := [32]byte(state[len(stateMagic):])
 	if !hmac.Equal(state[len(stateMagic)+32:], a.pin(key)) {
 		return stream.Coins{},
-			release.InputError{Err: errors.New("the round, the silo or its records are not those that " +
+			&release.InputError{Err: errors.New("the round, the silo or its records are not those that " +
 				a.Checkpoint + " was made for: with the same coins the two answers would tell their " +
 				"difference (--checkpoint)")}
 	}

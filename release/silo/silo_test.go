@@ -209,7 +209,7 @@ func TestAnswerIsFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var input release.InputError
+		var input *release.InputError
 		if _, err := b.Run(t.Context()); !errors.As(err, &input) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -53,7 +53,7 @@ func main() {
 
 func run(ctx context.Context, engine darrmbeam.Engine) (err error) {
 	if job.PlanFile == "" || job.RoundFile == "" {
-		return release.UsageError{Err: errors.New("--plan or --round is missing: the files of darrm " +
+		return &release.UsageError{Err: errors.New("--plan or --round is missing: the files of darrm " +
 			"federated init")}
 	}
 	if job.Plan, err = frame.Read(ctx, job.PlanFile, rounds.MaxPlan); err != nil {

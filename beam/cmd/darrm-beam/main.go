@@ -151,7 +151,7 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 }
 
 func usagef(format string, args ...any) error {
-	return release.UsageError{Err: fmt.Errorf(format, args...)}
+	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 // state reads the flags that say something of the teachers, and of how they are charged.

@@ -45,7 +45,7 @@ func parse(program string, args []string) (rest []string, err error) {
 		return nil, err
 	case err != nil: // package flag has one dash
 		text := strings.NewReplacer(": -", ": --", "flag -", "flag --").Replace(err.Error())
-		return nil, release.UsageError{Err: fmt.Errorf("%s (see %s --help)", text, program)}
+		return nil, &release.UsageError{Err: fmt.Errorf("%s (see %s --help)", text, program)}
 	}
 	return all.Args(), flag.CommandLine.Parse(nil) // that says it is parsed
 }

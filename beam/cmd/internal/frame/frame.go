@@ -89,7 +89,7 @@ func (c Command) main(args []string) exitcode.Code {
 		})()
 		err = func() (err error) {
 			if len(rest) > 0 {
-				return release.UsageError{Err: fmt.Errorf("argument %q: %s are named with --%s", rest[0],
+				return &release.UsageError{Err: fmt.Errorf("argument %q: %s are named with --%s", rest[0],
 					c.Input, c.Input)}
 			}
 			if e.Run, err = darrmbeam.Runner(*runners.Runner, e.KeyDir, *openPort); err != nil {
@@ -112,7 +112,7 @@ func (c Command) main(args []string) exitcode.Code {
 func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	b, err := readfile.Whole(ctx, path, limit)
 	if err != nil {
-		return nil, release.InputError{Err: err}
+		return nil, &release.InputError{Err: err}
 	}
 	return b, nil
 }

@@ -56,7 +56,7 @@ func TestWrongFlags(t *testing.T) {
 		"--none": "not defined: --none", "--ledger": "needs an argument: --ledger",
 		"--parallelism x": "for flag --parallelism",
 	} {
-		var usage release.UsageError
+		var usage *release.UsageError
 		if _, err := parse("x", strings.Fields(args)); !errors.As(err, &usage) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
