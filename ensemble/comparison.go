@@ -3,6 +3,7 @@ package ensemble
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -73,6 +74,9 @@ type contender struct {
 // Cost: some certificates (see gamma.Baselines), the exact calibrations (up to seconds
 // for ε below 0.01), and the probabilities of each distinct vector of counts once.
 func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, error) {
+	if b == nil {
+		return nil, errors.New("ballots must be given: use NewBallots")
+	}
 	s := Setting{K: b.K(), Classes: b.Classes(), Affected: o.Affected, Neighbours: o.Neighbours}
 	if err := o.check(s); err != nil {
 		return nil, err

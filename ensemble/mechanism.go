@@ -18,7 +18,7 @@ const Abstained = -1
 
 // Mechanism answers queries by one class each, privately, from vote counts: one of those that
 // Mechanisms describes. Its constructor proved what it promises. It is immutable and safe for
-// concurrent use.
+// concurrent use. The zero Mechanism answers nothing.
 type Mechanism struct {
 	name, title string
 	setting     Setting
@@ -60,7 +60,12 @@ func (m *Mechanism) Title() string { return m.title }
 
 // Parameters returns the noise exactly, as text; "" of mechanisms whose table is all of it. Of one
 // Name and Setting, mechanisms without a table and with equal Parameters answer alike.
-func (m *Mechanism) Parameters() string { return m.rule.exact() }
+func (m *Mechanism) Parameters() string {
+	if m.rule == nil { // the zero Mechanism
+		return ""
+	}
+	return m.rule.exact()
+}
 
 // Setting returns what is presumed about the teachers.
 func (m *Mechanism) Setting() Setting { return m.setting }
@@ -99,8 +104,14 @@ func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
 
 // Event returns one answer as what an accountant is charged with, for the neighbouring
 // relation of the Setting: the noise itself where the accountant knows it, which adds up
-// better than PerAnswer, otherwise PerAnswer. For whether answers add up at all, see Noise.
-func (m *Mechanism) Event() accountant.Event { return m.event() }
+// better than PerAnswer, otherwise PerAnswer. For whether answers add up at all, see Noise. It is
+// nil of the zero Mechanism.
+func (m *Mechanism) Event() accountant.Event {
+	if m.event == nil {
+		return nil
+	}
+	return m.event()
+}
 
 // Noise returns an answer as one that is private by its own noise, whatever the teachers
 // are: then each has randomness of its own, and answers to different queries add up also

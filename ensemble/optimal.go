@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"errors"
 	"math"
 
 	"github.com/darrm/darrm/constraints"
@@ -13,6 +14,9 @@ import (
 // nothing the two are one. solve returns the optimum of a problem.
 func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamma.Certified,
 	error)) ([]gamma.Named, error) {
+	if solve == nil {
+		return nil, errors.New("solve must be given: what returns the optimum of a problem")
+	}
 	var tables []gamma.Named
 	if !math.IsInf(p.Epsilon, 1) {
 		own, err := solve(p)

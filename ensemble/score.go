@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
@@ -64,6 +65,12 @@ func (m *Mechanism) Evaluate(b *Ballots) (Score, error) {
 }
 
 func (m *Mechanism) checkBallots(b *Ballots) error {
+	if b == nil {
+		return errors.New("ballots must be given: use NewBallots")
+	}
+	if err := check.Teachers(b.K()); err != nil {
+		return err
+	}
 	if b.K() != m.setting.K {
 		return &check.Error{Name: "K of the votes", Value: b.K(),
 			Rule: fmt.Sprintf("the mechanism's, %d", m.setting.K)}

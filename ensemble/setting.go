@@ -40,6 +40,9 @@ func (s Setting) Validate() error {
 // CheckCounts returns an error unless counts are the votes of one query of which so many are
 // missing: Classes counts of at least 0 which, with the missing ones, add up to K.
 func (s Setting) CheckCounts(counts []int, missing int) error {
+	if err := check.Teachers(s.K); err != nil {
+		return err
+	}
 	if len(counts) != s.Classes {
 		return &check.Error{Name: "number of vote counts", Value: len(counts),
 			Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}

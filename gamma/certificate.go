@@ -142,6 +142,9 @@ const shrinkRounds = 8
 // certified function. Each attempt is one search of all constraints, and the one that
 // passes is the certificate. Errors are Certify's.
 func CertifyLargest(ctx context.Context, s *constraints.System, f Func) (*Certified, error) {
+	if s == nil {
+		return nil, errors.New("system must be given: use constraints.NewSystem")
+	}
 	margin := 0.0
 	for round := 0; ; round++ {
 		c, bound, err := certify(ctx, s, f)

@@ -2,6 +2,7 @@ package gamma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -163,6 +164,9 @@ func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Ta
 
 func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 	choose bool) (*Table, error) {
+	if c == nil || c.Problem().K < 1 {
+		return nil, errors.New("certified noise function must be given: use Certify")
+	}
 	k := c.fn.K()
 	if err := o.Validate(k); err != nil {
 		return nil, err

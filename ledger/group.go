@@ -105,7 +105,7 @@ func (g *group) add(entries []*Entry) {
 // for the commit.
 func (l *Ledger) submit(ctx context.Context, ids []string,
 	judge func(*session) ([]*Entry, error)) ([]*Entry, error) {
-	if l.turn == nil {
+	if l == nil || l.turn == nil {
 		return nil, errUnmade
 	}
 	j := &job{ctx: ctx, ids: ids, judge: judge, done: make(chan struct{})}

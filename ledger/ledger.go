@@ -163,7 +163,7 @@ func (l *Ledger) Relation() Relation { return l.genesis.relation }
 
 // do runs fn with the ledger locked.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
-	if l.turn == nil {
+	if l == nil || l.turn == nil {
 		return errUnmade
 	}
 	select {

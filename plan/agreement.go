@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -25,6 +26,9 @@ type Agreement struct {
 // between more than two classes) is simulated instead, by 5,000 seeded labels. The error is ctx's,
 // or that of a law without queries.
 func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, error) {
+	if m == nil || m.Setting().K != l.k || m.Setting().Classes != l.classes {
+		return Agreement{}, errors.New("the mechanism must be one for the teachers and classes of the votes")
+	}
 	if l.total == 0 {
 		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0,
 			Rule: "at least 1"}

@@ -55,11 +55,12 @@ func newLaw(k, classes int) (*Law, error) {
 // Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the
 // counts are at least 0 and add up to K over the law's classes.
 func (l *Law) Add(counts []int) error {
-	sum := 0
+	sum, each := 0, len(counts) > 0
 	for _, n := range counts {
+		each = each && n >= 0 && n <= l.k // so few that the sum does not overflow
 		sum += n
 	}
-	if len(counts) != l.classes || sum != l.k || slices.Min(counts) < 0 {
+	if !each || len(counts) != l.classes || sum != l.k {
 		return &check.Error{Name: "votes of a query", Value: counts,
 			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
 	}

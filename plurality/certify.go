@@ -77,6 +77,9 @@ func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
 // in integers, the sum rounded up. The error is a *ViolationError, a *check.Error for
 // masses that are none, or ctx.Err(). Cost: O(C) a pair.
 func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error) {
+	if s == nil {
+		return nil, errNoSystem
+	}
 	if err := s.CheckMasses(masses); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,17 @@
 package plurality
 
-import "fmt"
+import "errors"
+
+var (
+	errUncertified = errors.New("the mechanism was not certified")
+	errNoSystem    = errors.New("system must be given: use NewSystem")
+)
 
 // Law returns the probability of each class when these are the votes, then that of
 // abstaining where it is an answer, to the nearest float64. It is not private.
 func (c *Certified) Law(counts []int) ([]float64, error) {
 	if c.Problem().K < 1 {
-		return nil, fmt.Errorf("the mechanism was not certified")
+		return nil, errUncertified
 	}
 	return c.system.Law(c.masses, counts)
 }

@@ -20,6 +20,9 @@ import (
 // Cost: O(C) a pair and ε, of which Certificate has the numbers: a second for the rows of
 // (25,10), 130,000, and 500 values of ε.
 func (c *Certified) Profile(ctx context.Context, epsilons []float64) ([]float64, error) {
+	if c.Problem().K < 1 {
+		return nil, errUncertified
+	}
 	s := c.system
 	factors, worst := make([]factor, len(epsilons)), make([]uint64, len(epsilons))
 	for k, epsilon := range epsilons {

@@ -29,6 +29,9 @@ const roundRounds = 8
 // *check.Error where p has other than finite values or ε is so small that uniform masses need not
 // be private once rounded, or one of Certify. Cost: two passes over all pairs.
 func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
+	if s == nil {
+		return nil, errNoSystem
+	}
 	q, err := s.normalise(p)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,9 @@ type Table struct {
 // NewTable works out the value of c and the bound that proof shows. The error is what is wrong with
 // o or proof, or ctx.Err().
 func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
+	if c.Problem().K < 1 {
+		return nil, errUncertified
+	}
 	if err := o.Validate(c.Problem()); err != nil {
 		return nil, err
 	}

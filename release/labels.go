@@ -157,6 +157,8 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 // check refuses settings that contradict each other, and files that would replace another.
 func (l *Labels) check() error {
 	switch {
+	case len(l.Votes) == 0 || l.Plan == nil:
+		return usagef("votes and plan must be given")
 	case l.Seed != nil && l.Charge.Ledger != "":
 		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing " +
 			"and pays for nothing")

@@ -62,6 +62,8 @@ type Training struct {
 // begin with it.
 func (m Model) Check() error {
 	switch {
+	case m.Begin == nil:
+		return usagef("begin must be given: what begins the training")
 	case m.Simulated && m.Ledger != "":
 		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing " +
 			"and pays for nothing")

@@ -166,6 +166,9 @@ func (o *Online) Unit() ledger.Cost { return o.unit }
 func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.book == nil {
+		return nil, errNotOpened
+	}
 	if o.broken == nil {
 		return o.book, nil
 	}
@@ -181,6 +184,8 @@ func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
 	o.book, o.broken = book, nil
 	return book, nil
 }
+
+var errNotOpened = errors.New("answers on line that nobody opened: use OpenOnline")
 
 // noteFailure remembers that the handle cannot be used any more.
 func (o *Online) noteFailure(book *ledger.Ledger, err error) {

@@ -92,7 +92,7 @@ const abstention = "abstained"
 // one is that of an abstention, where there are any.
 func (plan Plan) AnswerNames(classes []string) []string {
 	names := slices.Clone(classes)
-	if plan.mechanism.Abstains() {
+	if plan.mechanism != nil && plan.mechanism.Abstains() {
 		names = append(names, abstention)
 	}
 	return names

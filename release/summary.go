@@ -47,6 +47,9 @@ type Summary struct {
 
 // Summary returns what is known of the answers to votes in these columns, but for Totals.
 func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
+	if plan.mechanism == nil {
+		return Summary{Columns: columns, Teachers: c.Teachers}
+	}
 	return Summary{
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,

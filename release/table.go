@@ -25,6 +25,9 @@ const MaxTableBytes = max(gamma.MaxTableBytes, plurality.MaxTableBytes)
 // [InputError] where the bytes are no table or cannot be read, otherwise that of the claim's
 // Verify.
 func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
+	if r == nil {
+		return Table{}, usagef("reader must be given, of a table")
+	}
 	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
 	if err != nil {
 		return Table{}, &InputError{err}
@@ -48,6 +51,9 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 // Plan returns answers with the table, to the votes of the teachers that it is certified for.
 // neighbours is the relation of their promise, or for which the table's t was counted.
 func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
+	if t.Plurality == nil && t.Gamma == nil {
+		return Plan{}, usagef("table must be given: use ReadTable")
+	}
 	if t.Plurality != nil {
 		return Plurality(t.Plurality.Certified, neighbours)
 	}

@@ -64,6 +64,9 @@ func (o Outcome) Again() bool { return o.Receipt != nil && repeated(o.Receipt) }
 // then only the secret could not be removed. The errors of the charge are those of
 // [Bill.Pay].
 func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
+	if err = t.check(); err != nil {
+		return out, err
+	}
 	if out.Receipt, out.Before, err = t.charge(ctx); err != nil {
 		return out, err
 	}
@@ -78,6 +81,19 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 		return out, err
 	}
 	return out, t.secret.forget()
+}
+
+// check refuses a transaction without what it needs, before anything is done.
+func (t *Transaction) check() error {
+	switch {
+	case t.Output == nil || t.Draw == nil:
+		return usagef("output and draw must be given")
+	case (t.Ledger == nil) != (t.Bill == nil):
+		return usagef("ledger and bill go together")
+	case t.Bill != nil && t.Bill.release.ID == "":
+		return usagef("bill must be one that Plan.Bill made")
+	}
+	return nil
 }
 
 // charge pays for the release, unless its output cannot be written. before is true if the output
