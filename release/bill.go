@@ -292,11 +292,11 @@ func payerConflict(err error, payer *ledger.Request) error {
 	case strings.HasPrefix(payer.ID, runPrefix):
 		return fmt.Errorf("this run was charged before, for another cost: %w", err)
 	}
-	return fmt.Errorf("ensemble %q was charged before, for teachers that promise something else "+
-		"(--ensemble): %w", payer.Ensemble, err)
+	return check.Namedf("ensemble %q was charged before, for teachers that promise something else "+
+		"(%s): %w", payer.Ensemble, pEnsemble, err)
 }
 
 func drawConflict(draw *ledger.Draw, err error) error {
-	return fmt.Errorf("draw %q was answered before, for other votes or for teachers that promise "+
-		"something else (--draw): %w", draw.Name, err)
+	return check.Namedf("draw %q was answered before, for other votes or for teachers that promise "+
+		"something else (%s): %w", draw.Name, pDraw, err)
 }

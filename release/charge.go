@@ -145,29 +145,29 @@ func (c Charge) check(promise bool) error {
 			Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
 	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" ||
 		c.Draw != "" || c.VotesCastAnew):
-		return errors.New("request id, ensemble, ensemble digest, draw and votes cast anew go with a " +
-			"ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest, --draw and " +
-			"--votes-cast-anew out")
+		return check.Namedf("request id, ensemble, ensemble digest, draw and votes cast anew go with a "+
+			"ledger: give %s, or leave %s, %s, %s, %s and "+
+			"%s out", pLedger, pRequestID, pEnsemble, pEnsembleDigest, pDraw, pVotesCastAnew)
 	case c.Ledger == "":
 		return nil
 	case c.RequestID == "":
-		return errors.New("a ledger needs a request id: give --request-id")
+		return check.Namedf("a ledger needs a request id: give %s", pRequestID)
 	case promise && c.Teachers == "":
-		return errors.New(`a ledger needs to know whether the teachers are "fresh" or "frozen": give --teachers`)
+		return check.Namedf(`a ledger needs to know whether the teachers are "fresh" or "frozen": give %s`, pTeachers)
 	case shared(c.RequestID) != nil:
 		return shared(c.RequestID)
 	case frozen && c.Ensemble == "":
-		return errors.New("frozen teachers need the name of their ensemble: give --ensemble")
+		return check.Namedf("frozen teachers need the name of their ensemble: give %s", pEnsemble)
 	case c.Teachers == "" && c.Ensemble != "":
 		return fmt.Errorf("ensemble = %q, but teachers that promise nothing share nothing that could "+
 			"be charged once: leave it out", c.Ensemble)
 	case c.EnsembleDigest != "" && c.Ensemble == "":
-		return errors.New("an ensemble digest needs the name of the ensemble: give --ensemble")
+		return check.Namedf("an ensemble digest needs the name of the ensemble: give %s", pEnsemble)
 	case c.Draw != "" && !c.fresh():
 		return fmt.Errorf("draw = %q, but a draw is of fresh teachers' votes: of frozen teachers, and "+
 			"of teachers that promise nothing, every answer is paid for in another way", c.Draw)
 	case c.VotesCastAnew && !c.fresh():
-		return errors.New("votes cast anew are fresh teachers': leave --votes-cast-anew out")
+		return check.Namedf("votes cast anew are fresh teachers': leave %s out", pVotesCastAnew)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package release
 
-import "fmt"
+import "github.com/darrm/darrm/internal/check"
 
 // The kinds of failure that a front end reports apart, each with an exit code of its own.
 // All are pointers: var e *release.InputError; errors.As(err, &e) finds one. Errors of the ledger
@@ -26,4 +26,6 @@ func (e *InputError) Unwrap() error  { return e.Err }
 func (e *OutputError) Unwrap() error { return e.Err }
 func (e *LedgerError) Unwrap() error { return e.Err }
 
-func usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error {
+	return &UsageError{check.Namedf(format, args...)}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/ledger"
 )
@@ -41,16 +42,14 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 		if err != nil || now.Head.Seq == 0 {
 			return err
 		}
-		return &InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put "+
-			"the newest head there that is known (--head-file); that of the ledger as it is now is %v",
-			f.path, now.Head.Seq, now.Head)}
+		return &InputError{check.Namedf("there is no head file at %s, but the ledger has %d entries: put "+
+			"the newest head there that is known (%s); that of the ledger as it is now is %v", f.path, now.Head.Seq, pHeadFile, now.Head)}
 	}
 	if err != nil {
-		return &InputError{fmt.Errorf("--head-file %s: %w", f.path, err)}
+		return &InputError{check.Namedf("%s %s: %w", pHeadFile, f.path, err)}
 	}
 	if err := l.Contains(ctx, head); err != nil {
-		return fmt.Errorf("--head-file %s has the head of a later state, or of another ledger: %w",
-			f.path, err)
+		return check.Namedf("%s %s has the head of a later state, or of another ledger: %w", pHeadFile, f.path, err)
 	}
 	return nil
 }
@@ -68,7 +67,7 @@ func (f *headFile) read(ctx context.Context) (ledger.Head, error) {
 func (f *headFile) keep(ctx context.Context, head ledger.Head) error {
 	unlock, err := f.lock(ctx)
 	if err != nil {
-		return fmt.Errorf("--head-file: %w", err)
+		return check.Namedf("%s: %w", pHeadFile, err)
 	}
 	defer unlock()
 	if there, err := f.read(ctx); err == nil && there.Seq >= head.Seq {
@@ -79,7 +78,7 @@ func (f *headFile) keep(ctx context.Context, head ledger.Head) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("--head-file: %w", err)
+		return check.Namedf("%s: %w", pHeadFile, err)
 	}
 	return nil
 }

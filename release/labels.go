@@ -160,23 +160,23 @@ func (l *Labels) check() error {
 	case len(l.Votes) == 0 || l.Plan == nil:
 		return usagef("votes and plan must be given")
 	case l.Seed != nil && l.Charge.Ledger != "":
-		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing " +
-			"and pays for nothing")
+		return usagef("%s and %s exclude each other: a simulation releases nothing "+
+			"and pays for nothing", pSeed, pLedger)
 	case l.Force && l.Charge.Ledger != "":
-		return usagef("--force goes without --ledger: a ledger knows what was released")
+		return usagef("%s goes without %s: a ledger knows what was released", pForce, pLedger)
 	case l.Checkpoint != "" && l.Charge.Ledger == "":
-		return usagef("--checkpoint goes with --ledger")
+		return usagef("%s goes with %s", pCheckpoint, pLedger)
 	case l.Checkpoint != "" && l.Read.Missing != votes.MissingError:
-		return usagef("--checkpoint goes without --missing coin, whose coins come from no key")
+		return usagef("%s goes without %s coin, whose coins come from no key", pCheckpoint, pMissing)
 	}
 	if l.Encode != nil {
 		if l.Format != votes.FormatAuto || l.Compression > votes.CompressionNone {
-			return usagef("--json goes without --out-format and --out-compression: it is a form of its own")
+			return usagef("%s goes without %s and %s: it is a form of its own", pEncode, pOutFormat, pOutCompression)
 		}
 		if f, c := votes.FormatOfName(l.Output.Path); f != votes.FormatAuto ||
 			c != votes.CompressionNone {
-			return usagef("--out = %q, but --json writes one JSON document: give a name that does not end "+
-				"as another form's, such as labels.json, or leave --json out", l.Output.Path)
+			return usagef("%s = %q, but %s writes one JSON document: give a name that does not end "+
+				"as another form's, such as labels.json, or leave %s out", pOutput, l.Output.Path, pEncode, pEncode)
 		}
 	}
 	reads := []File{{Flag: "table", Path: l.Table}}
@@ -194,7 +194,7 @@ func (l *Labels) check() error {
 	}
 	if l.Encode == nil && l.Format == votes.FormatAuto {
 		if err := votes.CheckName(l.Output.Path); err != nil { // before anything is charged
-			return usagef("--out: %w", err)
+			return usagef("%s: %w", pOutput, err)
 		}
 	}
 	return CheckRecords(l.Records)
@@ -255,8 +255,8 @@ func (r *labelRun) bill() (err error) {
 	}
 	if r.coins != nil {
 		if !r.planned.tabled() {
-			return usagef("--checkpoint goes with a mechanism that has a noise function or a table, not "+
-				"with %s, whose coins come from no key", r.planned.mechanism.Name())
+			return usagef("%s goes with a mechanism that has a noise function or a table, not "+
+				"with %s, whose coins come from no key", pCheckpoint, r.planned.mechanism.Name())
 		}
 		if err = r.coins.end(r.planned); err != nil {
 			return err

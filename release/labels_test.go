@@ -84,7 +84,7 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	released := contentOf(t, l.Output.Path)
 	l.Force, l.Seed = false, new(uint64(7))
 	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) ||
-		!strings.Contains(err.Error(), "--force") || contentOf(t, l.Output.Path) != released {
+		!strings.Contains(err.Error(), "or force to replace") || contentOf(t, l.Output.Path) != released {
 		t.Errorf("a simulation over a release: %+v, %v", s, err)
 	}
 	l.Force = true

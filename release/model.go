@@ -65,13 +65,13 @@ func (m Model) Check() error {
 	case m.Begin == nil:
 		return usagef("begin must be given: what begins the training")
 	case m.Simulated && m.Ledger != "":
-		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing " +
-			"and pays for nothing")
+		return usagef("%s and %s exclude each other: a simulation releases nothing "+
+			"and pays for nothing", pSeed, pLedger)
 	case m.PartOf != "" && (m.RequestID == "" || m.Ledger == ""):
-		return usagef("an answer of a run needs a ledger, which remembers what was answered: " +
-			"give --ledger")
+		return usagef("an answer of a run needs a ledger, which remembers what was answered: "+
+			"give %s", pLedger)
 	case m.RequestID != "" && m.Ledger == "":
-		return usagef("--request-id goes with --ledger")
+		return usagef("%s goes with %s", pRequestID, pLedger)
 	case shared(m.RequestID) != nil:
 		return &UsageError{shared(m.RequestID)}
 	}

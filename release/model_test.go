@@ -276,7 +276,7 @@ func TestAnswersOfARun(t *testing.T) {
 		t.Errorf("entries %q", now[len(got):])
 	}
 	m.Ledger, m.RequestID = "", ""
-	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "--ledger") {
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "give ledger") {
 		t.Errorf("an answer without a ledger: %v", err)
 	}
 	if err := (Model{RequestID: "run:x", Ledger: "l"}).Check(); err == nil {

@@ -91,10 +91,10 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	template := options.Charge
 	template.RequestID = "any"
 	if options.Charge.Ledger == "" {
-		return nil, usagef("answers on line need a ledger: give --ledger")
+		return nil, usagef("answers on line need a ledger: give %s", pLedger)
 	}
 	if options.Key == "" {
-		return nil, usagef("answers on line need a service key, from which all coins come: give --key")
+		return nil, usagef("answers on line need a service key, from which all coins come: give %s", pKey)
 	}
 	if err := template.Check(o.options.Plan.promise()); err != nil {
 		return nil, err

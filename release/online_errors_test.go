@@ -32,7 +32,7 @@ func TestQueryErrors(t *testing.T) {
 		{Query{Votes: []int{0, 1, -2, 2, 2, 0, 0, 0, 0, 1}},
 			"the vote of teacher 3 is of no class: they are 0 to 2"},
 		{Query{Votes: []int{0, 1, 2, 2, -1, 0, 0, 0, 0, 1}},
-			"the vote of teacher 5 is missing, which this service does not allow (--missing coin)"},
+			"the vote of teacher 5 is missing, which this service does not allow (missing coin)"},
 	} {
 		c.q.ID = "a"
 		_, err := o.Answer(t.Context(), c.q)
@@ -48,7 +48,7 @@ func TestOnlineSaysWhatIsMissing(t *testing.T) {
 	w := ways(t)["fresh"]
 	o, options := newOnline(t, w.plan, w.charge, 1e3)
 	for want, change := range map[string]func(*OnlineOptions){
-		"need a ledger: give --ledger":   func(o *OnlineOptions) { o.Charge.Ledger = "" },
+		"need a ledger: give ledger":   func(o *OnlineOptions) { o.Charge.Ledger = "" },
 		"need a service key":             func(o *OnlineOptions) { o.Key = "" },
 		"slack = 2":                      func(o *OnlineOptions) { o.Charge.Slack = new(2.0) },
 		"ensemble digest needs the name": func(o *OnlineOptions) { o.Charge.EnsembleDigest = "v1" },

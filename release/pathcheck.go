@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -86,7 +87,7 @@ func checkOverwrite(path string, force, simulated bool) error {
 	case force || path == "" || path == "-" || !regular(path):
 		return nil
 	case simulated:
-		return usagef("--out = %q, but %w", path, errSimulatedOver)
+		return usagef("%s = %q, but %w", pOutput, path, errSimulatedOver)
 	}
 	return Overwrites(path)
 }
@@ -94,18 +95,21 @@ func checkOverwrite(path string, force, simulated bool) error {
 // Overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
 // its own.
 func Overwrites(path string) error {
-	return usagef("--out = %q, but %w", path, errOverwrite)
+	return usagef("%s = %q, but %w", pOutput, path, errOverwrite)
 }
 
 // overwriteError is an fs.ErrExist with the way out.
-type overwriteError string
+type overwriteError struct{ error }
 
-func (e overwriteError) Error() string      { return string(e) }
-func (overwriteError) Is(target error) bool { return target == fs.ErrExist }
+func (e overwriteError) Unwrap() error        { return e.error }
+func (e overwriteError) Is(target error) bool { return target == fs.ErrExist }
 
-const (
-	errOverwrite     overwriteError = "the file exists, and a new draw would be a second release that nobody accounts for: give another --out, a --ledger, or --force to replace it"
-	errSimulatedOver overwriteError = "the file exists, and it may be a release that was paid for: give another --out, or --force to replace it"
+var (
+	errOverwrite = overwriteError{check.Namedf("the file exists, and a new draw would be a second "+
+		"release that nobody accounts for: give another %s, a %s, or %s to replace it",
+		pOutput, pLedger, pForce)}
+	errSimulatedOver = overwriteError{check.Namedf("the file exists, and it may be a release that was "+
+		"paid for: give another %s, or %s to replace it", pOutput, pForce)}
 )
 
 func regular(path string) bool {

@@ -95,7 +95,7 @@ func TestCheckOverwrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := CheckOverwrite(path, false); !errors.Is(err, fs.ErrExist) ||
-		!strings.Contains(err.Error(), "--force") {
+		!strings.Contains(err.Error(), "or force") {
 		t.Errorf("a file that is there: %v", err)
 	}
 	for _, p := range []string{"", "-", os.DevNull} {

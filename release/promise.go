@@ -26,7 +26,7 @@ const AllTeachers = 0
 // DataNames returns what [AffectedByData] knows.
 func DataNames() []string { return []string{"disjoint", "overlapping"} }
 
-// AffectedByData returns the value of --affected that a value of --data implies: "disjoint" parts
+// AffectedByData returns what Stated.Affected is by a word about the teachers' data: "disjoint" parts
 // mean that one record reaches one teacher, "overlapping" ones that it may reach all.
 func AffectedByData(data string) (int, error) {
 	if i := slices.Index(DataNames(), data); i >= 0 {
@@ -109,17 +109,17 @@ func (s Stated) demand(p constraints.Problem, source string) error {
 		return s.matchTeachers(p, source)
 	case !math.IsInf(p.Epsilon, 1):
 		return usagef("nothing was stated of the teachers, but %s is for private ones: "+
-			"state --eps, --teacher-delta and --affected (or --data)", source)
+			"state %s, %s and %s (or %s)", source, pEpsilon, pTeacherDelta, pAffected, pData)
 	}
 	return nil
 }
 
 func (s Stated) matchTeachers(p constraints.Problem, source string) error {
-	epsilon, unsaid := math.Inf(1), ""
+	epsilon, unsaid := math.Inf(1), check.Named("")
 	if s.Epsilon != nil {
 		epsilon = *s.Epsilon
 	} else {
-		unsaid = ", since --eps was not given"
+		unsaid = check.Named(", since %s was not given", pEpsilon)
 	}
 	if epsilon != p.Epsilon {
 		return usagef("eps = %v%s, but %s is for %v", epsilon, unsaid, source, p.Epsilon)
@@ -128,12 +128,12 @@ func (s Stated) matchTeachers(p constraints.Problem, source string) error {
 	case s.TeacherDelta != nil && *s.TeacherDelta != p.TeacherDelta:
 		return usagef("teacher-delta = %v, but %s is for %v", *s.TeacherDelta, source, p.TeacherDelta)
 	case s.TeacherDelta == nil && !math.IsInf(epsilon, 1):
-		return usagef("teacher-delta was not given beside --eps or --affected, and %s is for %v: state "+
-			"--teacher-delta too", source, p.TeacherDelta)
+		return usagef("teacher-delta was not given beside %s or %s, and %s is for %v: state "+
+			"%s too", pEpsilon, pAffected, source, p.TeacherDelta, pTeacherDelta)
 	}
-	affected, unsaid := p.K, ", since neither --affected nor --data was given"
+	affected, unsaid := p.K, check.Named(", since neither %s nor %s was given", pAffected, pData)
 	if s.Affected != nil {
-		if unsaid = ""; *s.Affected != AllTeachers {
+		if unsaid = check.Named(""); *s.Affected != AllTeachers {
 			affected = *s.Affected
 		}
 	}

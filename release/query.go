@@ -66,8 +66,8 @@ func (q *Query) count(setting ensemble.Setting,
 		case vote == -1 && mayMiss:
 			missing++
 		case vote == -1:
-			return nil, 0, fmt.Errorf(
-				"the vote of teacher %d is missing, which this service does not allow (--missing coin)", i+1)
+			return nil, 0, check.Namedf(
+				"the vote of teacher %d is missing, which this service does not allow (%s coin)", i+1, pMissing)
 		case vote < 0 || vote >= setting.Classes:
 			return nil, 0, fmt.Errorf("the vote of teacher %d is of no class: they are 0 to %d", i+1,
 				setting.Classes-1)

@@ -32,7 +32,7 @@ func TestKeyOfTheLedger(t *testing.T) {
 			o, err := OpenOnline(t.Context(), options)
 			var input *InputError
 			if o != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), said) ||
-				!strings.Contains(err.Error(), "--new-key") {
+				!strings.Contains(err.Error(), "new key states") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -26,6 +26,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	darrmbeam "github.com/darrm/darrm/beam"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
@@ -101,11 +102,22 @@ func (c Command) main(args []string) exitcode.Code {
 	if err == nil {
 		return exitcode.OK
 	}
-	tell(program+": ", err.Error())
+	tell(program+": ", check.NamedBy(err, flagOf))
 	if hint := exitcode.Hint(err); hint != "" {
 		tell(program+": hint: ", hint)
 	}
 	return exitcode.Of(ctx, err)
+}
+
+// flagOf is the flag of a parameter that a library names.
+func flagOf(p check.Parameter) string {
+	switch p {
+	case "epsilon":
+		return "--eps"
+	case "output file":
+		return "--out"
+	}
+	return "--" + strings.ReplaceAll(string(p), " ", "-")
 }
 
 // Read returns the content of a file of at most limit bytes. The error is a [release.InputError].

@@ -55,6 +55,16 @@ var flagsOf = map[string]flagNames{
 	"method": within("method"), "on interrupt": within("on-interrupt"),
 	"time to solve": within("solve-within"),
 
+	// A release.
+	"compression of the labels": within("out-compression"), "draw": within("draw"),
+	"encode": within("json"), "ensemble": within("ensemble"),
+	"ensemble digest": within("ensemble-digest"), "force": within("force"),
+	"format of the labels": within("out-format"), "head file": within("head-file"),
+	"key": within("key"), "ledger": within("ledger"), "missing": within("missing"),
+	"new key": within("new-key"), "output file": within("out"), "request id": within("request-id"),
+	"seed": within("insecure-seed"), "teachers": within("teachers"),
+	"votes cast anew": within("votes-cast-anew"),
+
 	// Training.
 	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
 	"bound": after("ball"), "buffer": after("buffer"), "clip": after("clip"),

@@ -1,0 +1,29 @@
+package release
+
+import "github.com/darrm/darrm/internal/check"
+
+// The parameters that errors name; a front end has a name of its own for each.
+const (
+	pAffected       check.Parameter = "affected"
+	pCheckpoint     check.Parameter = "checkpoint"
+	pData           check.Parameter = "data"
+	pDraw           check.Parameter = "draw"
+	pEncode         check.Parameter = "encode"
+	pEnsemble       check.Parameter = "ensemble"
+	pEnsembleDigest check.Parameter = "ensemble digest"
+	pEpsilon        check.Parameter = "epsilon"
+	pForce          check.Parameter = "force"
+	pHeadFile       check.Parameter = "head file"
+	pKey            check.Parameter = "key"
+	pLedger         check.Parameter = "ledger"
+	pMissing        check.Parameter = "missing"
+	pNewKey         check.Parameter = "new key"
+	pOutCompression check.Parameter = "compression of the labels"
+	pOutFormat      check.Parameter = "format of the labels"
+	pOutput         check.Parameter = "output file"
+	pRequestID      check.Parameter = "request id"
+	pSeed           check.Parameter = "seed"
+	pTeacherDelta   check.Parameter = "teacher delta"
+	pTeachers       check.Parameter = "teachers"
+	pVotesCastAnew  check.Parameter = "votes cast anew"
+)
