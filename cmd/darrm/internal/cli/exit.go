@@ -21,7 +21,7 @@ import (
 
 // Usagef makes an error of how the command was called.
 func Usagef(format string, args ...any) error {
-	return release.UsageError{Err: fmt.Errorf(format, args...)}
+	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 // exitRules are of the errors that only this program meets.

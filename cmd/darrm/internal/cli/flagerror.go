@@ -23,7 +23,7 @@ func FlagError(c *cobra.Command, err error) error {
 	case errors.As(err, &value):
 		err = InvalidValue(value)
 	}
-	return release.UsageError{Err: err}
+	return &release.UsageError{Err: err}
 }
 
 // valueKinds describes in words the values that flags take, by the flag's type.

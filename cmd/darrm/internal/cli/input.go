@@ -17,7 +17,7 @@ func (a *App) Open(ctx context.Context, path string, limit int64) (io.ReadCloser
 	}
 	f, err := readfile.Open(ctx, path, limit)
 	if err != nil {
-		return nil, release.InputError{Err: err}
+		return nil, &release.InputError{Err: err}
 	}
 	return f, nil
 }

@@ -80,7 +80,7 @@ func wrapArgs(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
 				if !c.HasSubCommands() {
-					return release.UsageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)",
+					return &release.UsageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)",
 						given(args),
 						c.UseLine(), c.CommandPath())}
 				}
@@ -89,7 +89,7 @@ func wrapArgs(c *cobra.Command) {
 					c.SuggestionsMinimumDistance = 2
 					meant = DidYouMean("", c.SuggestionsFor(args[0]))
 				}
-				return release.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
+				return &release.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
 			}
 			return nil
 		}
@@ -207,7 +207,7 @@ func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
 			return err
 		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {
-			return release.OutputError{Err: fmt.Errorf("--%s: %w", flag, err)}
+			return &release.OutputError{Err: fmt.Errorf("--%s: %w", flag, err)}
 		}
 		return nil
 	}
@@ -219,10 +219,10 @@ func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
 	}
 	w := bufio.NewWriter(a.Out)
 	if _, err := w.Write(b.Bytes()); err != nil {
-		return release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
+		return &release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
 	}
 	if err := w.Flush(); err != nil {
-		return release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
+		return &release.OutputError{Err: fmt.Errorf("stdout: %w", err)}
 	}
 	return nil
 }

@@ -211,10 +211,10 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App) error {
 	}
 	var err error
 	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
-		return release.UsageError{Err: err}
+		return &release.UsageError{Err: err}
 	}
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
-		return release.UsageError{Err: err}
+		return &release.UsageError{Err: err}
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err

@@ -75,7 +75,7 @@ another one is refused.`,
 			case errors.As(err, &parameter):
 				return err
 			case err != nil:
-				return release.OutputError{Err: err}
+				return &release.OutputError{Err: err}
 			}
 			if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: delta},
 				0); worthless {
@@ -153,7 +153,7 @@ whether both files were replaced by older copies.`,
 			if c.Flags().Changed("head") {
 				h, err := ledger.ParseHead(pinned)
 				if err != nil {
-					return release.UsageError{Err: err}
+					return &release.UsageError{Err: err}
 				}
 				heads = append(heads, h)
 			}
@@ -191,7 +191,7 @@ be missing without a trace, since only the anchor knew of them.`,
 			}
 			h, err := ledger.ParseHead(pinned)
 			if err != nil {
-				return release.UsageError{Err: err}
+				return &release.UsageError{Err: err}
 			}
 			l, err := ledger.Adopt(c.Context(), args[0], h)
 			if err != nil {

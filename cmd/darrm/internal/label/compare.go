@@ -149,7 +149,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return nil, release.InputError{Err: fmt.Errorf(
+			return nil, &release.InputError{Err: fmt.Errorf(
 				"the votes have missing ones, which compare does not take")}
 		}
 		if err := s.add(b, nil); err != nil {

@@ -151,7 +151,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	var infeasible *plan.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
-		return release.UsageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
+		return &release.UsageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
 			"together: %w", err)}
 	case err != nil:
 		return f.problem.Late("solve", err)
@@ -238,7 +238,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not " +
+			return &release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not " +
 				"take: " +
 				"leave the FILEs out")}
 		}

@@ -80,7 +80,7 @@ func (f *readFlags) prepare(c *cobra.Command) error {
 	o.VoteColumns, errs[4] = votes.ParseColumns(f.voteColumns)
 	for _, err := range errs {
 		if err != nil {
-			return release.UsageError{Err: err}
+			return &release.UsageError{Err: err}
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 			return cli.Usagef("--num-classes and --classes exclude each other: the names tell their number")
 		}
 		if err := check.Classes(f.numClasses); err != nil {
-			return release.UsageError{Err: fmt.Errorf("--num-classes: %w", err)}
+			return &release.UsageError{Err: fmt.Errorf("--num-classes: %w", err)}
 		}
 		f.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
 	}
@@ -103,7 +103,7 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 	o.Classes, errs[1] = votes.ParseClasses(f.classes)
 	for _, err := range errs {
 		if err != nil {
-			return release.UsageError{Err: err}
+			return &release.UsageError{Err: err}
 		}
 	}
 	return nil

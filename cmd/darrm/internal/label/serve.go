@@ -170,7 +170,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 			return err
 		}
 		if err := setFlags(c, config.Settings); err != nil {
-			return release.InputError{Err: fmt.Errorf("%s: %w", f.config, err)}
+			return &release.InputError{Err: fmt.Errorf("%s: %w", f.config, err)}
 		}
 	}
 	options, unsaved, err := f.service(c, a)
@@ -183,7 +183,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 	options.Clients, options.Log = config.Clients, logger(a)
 	server, err := serve.New(options)
 	if err != nil {
-		return release.UsageError{Err: err}
+		return &release.UsageError{Err: err}
 	}
 	l, err := server.Listen(c.Context(), f.Address)
 	if err != nil {

@@ -215,7 +215,7 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *cli.App, p plurality.Problem
 	}
 	made.gaps = search.all()
 	if unsaved != nil {
-		made.unsaved = release.OutputError{Err: unsaved}
+		made.unsaved = &release.OutputError{Err: unsaved}
 	}
 	return made, nil
 }

@@ -225,7 +225,7 @@ func (f *sweepFlags) solveAll(a *cli.App, points int, invalid []error, work swee
 	a.Say("%d solved and %d read from the cache (certified again) in %v", r.Solved, r.Cached,
 		time.Since(start).Round(time.Millisecond))
 	if r.Unsaved > 0 {
-		return release.OutputError{Err: fmt.Errorf(
+		return &release.OutputError{Err: fmt.Errorf(
 			"the rows are complete, but %d tables are not in the cache: %w", r.Unsaved, r.UnsavedErr)}
 	}
 	return nil
@@ -301,11 +301,11 @@ func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 	switch {
 	case len(invalid) > 0 && !f.skipInvalid:
-		return release.UsageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves "+
+		return &release.UsageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves "+
 			"them out)",
 			invalid[0], len(invalid))}
 	case valid == 0:
-		return release.UsageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
+		return &release.UsageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
 	}
 	return nil
 }

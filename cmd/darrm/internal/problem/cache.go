@@ -33,7 +33,7 @@ func (f *CacheFlags) Store() (*cache.Store, error) {
 	if dir == "" {
 		var err error
 		if dir, err = cache.DefaultDir(); err != nil {
-			return nil, release.OutputError{Err: err}
+			return nil, &release.OutputError{Err: err}
 		}
 	}
 	return cache.Open(dir)

@@ -103,7 +103,7 @@ func readCounts[T any](ctx context.Context, a *cli.App, file string, limit int64
 	defer r.Close()
 	counts, err := read(r)
 	if err != nil {
-		return nil, release.InputError{Err: err}
+		return nil, &release.InputError{Err: err}
 	}
 	a.Say("darrm: the prior counts in %s become part of the mechanism: they must come from public "+
 		"data",

@@ -65,7 +65,7 @@ func (f *OptimalFlags) solve(ctx context.Context, a *cli.App, flags *Flags, p pl
 		a.Say("darrm: not used, and solved again: %v", r.Rejected)
 	}
 	if r.Table != nil && err != nil {
-		return r.Table, release.OutputError{Err: err}, nil
+		return r.Table, &release.OutputError{Err: err}, nil
 	}
 	return r.Table, nil, err
 }

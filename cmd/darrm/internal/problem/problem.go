@@ -205,7 +205,7 @@ func (f *Flags) solveProblem(ctx context.Context, a *cli.App, p constraints.Prob
 	err = f.Late("solve", err)
 	s := Solved{Result: r, Took: time.Since(start)}
 	if err != nil && r.Table != nil {
-		s.Unsaved = release.OutputError{Err: err}
+		s.Unsaved = &release.OutputError{Err: err}
 		err = nil
 	}
 	progress.Stop()

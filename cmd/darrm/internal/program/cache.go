@@ -46,7 +46,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 			}
 			n, err := store.Clear()
 			if err != nil {
-				return release.OutputError{Err: err}
+				return &release.OutputError{Err: err}
 			}
 			if a.JSON {
 				return a.DeliverJSON("", map[string]int{"removed": n})
@@ -85,7 +85,7 @@ func cacheList(a *cli.App, f *problem.CacheFlags) error {
 	}
 	entries, err := store.List()
 	if err != nil {
-		return release.InputError{Err: err}
+		return &release.InputError{Err: err}
 	}
 	type line struct {
 		Key      string    `json:"key"`

@@ -50,7 +50,7 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 				if err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
 					return writeMan(w, c, date)
 				}); err != nil {
-					return release.OutputError{Err: err}
+					return &release.OutputError{Err: err}
 				}
 				files = append(files, path)
 				for _, sub := range c.Commands() {
@@ -63,7 +63,7 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 				return nil
 			}
 			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
-				return release.OutputError{Err: fmt.Errorf("there is no folder %q", args[0])}
+				return &release.OutputError{Err: fmt.Errorf("there is no folder %q", args[0])}
 			}
 			if err := write(c.Root()); err != nil {
 				return err

@@ -102,7 +102,7 @@ file of your own.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := experiments(solve.Optimal).Source(args[0])
 			if err != nil {
-				return release.UsageError{Err: err}
+				return &release.UsageError{Err: err}
 			}
 			return a.Deliver(out, func(w io.Writer) error { _, err := w.Write(b); return err })
 		},
@@ -170,10 +170,10 @@ func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error
 		}
 		d, err := catalog.Load(arg)
 		if errors.Is(err, experiment.ErrUnknown) {
-			return release.UsageError{Err: err}
+			return &release.UsageError{Err: err}
 		}
 		if err != nil {
-			return release.InputError{Err: err}
+			return &release.InputError{Err: err}
 		}
 		defs = append(defs, d)
 	}
@@ -205,7 +205,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error
 		if err != nil {
 			var unwritten *experiment.OutputError
 			if errors.As(err, &unwritten) {
-				return release.OutputError{Err: fmt.Errorf("--out: %w", err)}
+				return &release.OutputError{Err: fmt.Errorf("--out: %w", err)}
 			}
 			return err
 		}
@@ -236,7 +236,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error
 	case len(failed) > 0:
 		return fmt.Errorf("claims that do not hold: %s", strings.Join(failed, "; "))
 	case len(missing) > 0:
-		return release.InputError{Err: fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
+		return &release.InputError{Err: fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func readVectors(ctx context.Context, a *cli.App, path string) (npy.Matrix, erro
 	defer r.Close() // only read from
 	m, err := npy.ReadMatrix(r)
 	if err != nil {
-		return m, release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
+		return m, &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	return m, nil
 }
@@ -109,7 +109,7 @@ func rowsOf(m npy.Matrix) [][]float64 {
 // meanFault gives an error of decoding its kind: a message that cannot be used is an input.
 func meanFault(path string, err error) error {
 	if errors.Is(err, wire.ErrMessage) {
-		return release.InputError{Err: fmt.Errorf("%s: %w", cmp.Or(path, "messages"), err)}
+		return &release.InputError{Err: fmt.Errorf("%s: %w", cmp.Or(path, "messages"), err)}
 	}
 	return err
 }

@@ -83,7 +83,7 @@ func (f *encodeFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	}
 	message, err := compressor.Encode(f.round, f.client, m.Row(row))
 	if err != nil {
-		return release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
+		return &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	if err := a.Deliver(f.out, func(w io.Writer) error {
 		_, err := w.Write(message)
@@ -184,7 +184,7 @@ func (f *decodeFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 		// No message is longer than its vector with an index for each number.
 		message, err := readfile.Whole(c.Context(), path, wire.Size+16*int64(f.d)+64)
 		if err != nil {
-			return release.InputError{Err: err}
+			return &release.InputError{Err: err}
 		}
 		client, err := wire.ClaimedClient(message)
 		if err == nil {

@@ -69,7 +69,7 @@ func (f *predictFlags) run(c *cobra.Command, a *cli.App) error {
 		}
 		r, q := sketch.Correlation(rowsOf(m))
 		if math.IsNaN(q) || math.IsInf(q, 0) {
-			return release.InputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but "+
+			return &release.InputError{Err: fmt.Errorf("%s: the vectors' squared lengths add up to %g, but "+
 				"they "+
 				"must be finite", f.vectors, q)}
 		}

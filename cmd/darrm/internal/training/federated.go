@@ -50,9 +50,9 @@ func federatedFault(path string, err error) error {
 	var book *rounds.BookError
 	switch {
 	case errors.Is(err, rounds.ErrFormat):
-		return release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
+		return &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	case errors.As(err, &book):
-		return release.OutputError{Err: fmt.Errorf("--book: %w", err)}
+		return &release.OutputError{Err: fmt.Errorf("--book: %w", err)}
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 			return err
 		}
 		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
-			return release.OutputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have "+
+			return &release.OutputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have "+
 				"been told "+
 				"of it, and no run can go on without its plan", file.Flag, file.Path)}
 		}

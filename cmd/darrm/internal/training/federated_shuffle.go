@@ -90,7 +90,7 @@ func runShuffle(c *cobra.Command, a *cli.App, planPath, roundPath string, paths 
 	shuffled, err := s.Release(book)
 	bar.Stop()
 	if errors.Is(err, rounds.ErrPartialRound) {
-		return release.InputError{Err: err}
+		return &release.InputError{Err: err}
 	}
 	if err != nil {
 		return federatedFault("", err)

@@ -60,7 +60,7 @@ private as the model, and cost nothing more.`,
 			if m.Link == model.LinkMetric {
 				z, err := newCoordinates(m, records)
 				if err != nil {
-					return release.InputError{Err: fmt.Errorf("%s: %w", args[0], err)}
+					return &release.InputError{Err: fmt.Errorf("%s: %w", args[0], err)}
 				}
 				if a.JSON {
 					return a.DeliverJSON(out, z)
@@ -109,7 +109,7 @@ model by figures of private records is not paid for.`,
 				return err
 			}
 			if err != nil {
-				return release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
+				return &release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
 			}
 			if a.JSON {
 				return a.DeliverJSON("", struct {
@@ -164,7 +164,7 @@ func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath st
 		return nil, nil, err
 	}
 	if err := m.Fits(records); err != nil {
-		return nil, nil, release.InputError{Err: fmt.Errorf("%s, %s: %w", modelPath, dataPath, err)}
+		return nil, nil, &release.InputError{Err: fmt.Errorf("%s, %s: %w", modelPath, dataPath, err)}
 	}
 	return m, records, nil
 }

@@ -121,7 +121,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	records, err := read(in)
 	var flag *check.Error
 	if format == formatIDX && errors.As(err, &flag) {
-		return nil, release.UsageError{Err: err} // of --positive; files have errors of their own
+		return nil, &release.UsageError{Err: err} // of --positive; files have errors of their own
 	}
 	if err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))

@@ -132,7 +132,7 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags,
 		return read, ctx.Err()
 	}
 	if err != nil {
-		err = release.InputError{Err: fmt.Errorf("stdin: %w", err)}
+		err = &release.InputError{Err: fmt.Errorf("stdin: %w", err)}
 	}
 	return read, err
 }

@@ -123,7 +123,7 @@ func (t *training) progress() (show func(done int), stop func()) {
 // failure names the checkpoint that does not fit.
 func (t *training) failure(err error) error {
 	if errors.Is(err, train.ErrCheckpoint) {
-		return release.InputError{Err: fmt.Errorf("%s: %w", t.flags.checkpoint, err)}
+		return &release.InputError{Err: fmt.Errorf("%s: %w", t.flags.checkpoint, err)}
 	}
 	return err
 }
