@@ -34,7 +34,8 @@ func chargeIn(t testing.TB, dir string, eps float64, teachers string) Charge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Charge{Ledger: filepath.Join(dir, "ledger"), RequestID: "march", Teachers: teachers}
+	c := Charge{Ledger: filepath.Join(dir, "ledger"), RequestID: "march",
+		Teachers: ensemble.TeacherRandomness(teachers)}
 	if teachers == "frozen" {
 		c.Ensemble = "first"
 	}

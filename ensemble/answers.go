@@ -9,28 +9,18 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// TeacherRandomness states whether teachers draw new randomness for every query. The joint cost of
-// many answers depends on it.
-type TeacherRandomness int
+// TeacherRandomness states how teachers spend their privacy: whether they draw new randomness for
+// every query. The joint cost of many answers depends on it.
+type TeacherRandomness string
 
-// The zero TeacherRandomness is neither and is refused.
 const (
 	// every answer of a teacher is a new run of its private mechanism
-	FreshTeachers TeacherRandomness = iota + 1
+	FreshTeachers TeacherRandomness = "fresh"
 	// teachers were trained once, privately or not, and vote ever after
-	FrozenTeachers
+	FrozenTeachers TeacherRandomness = "frozen"
+	// teachers that promise nothing have no privacy to spend; the zero value
+	NothingPromised TeacherRandomness = ""
 )
-
-// String returns "fresh" or "frozen".
-func (t TeacherRandomness) String() string {
-	switch t {
-	case FreshTeachers:
-		return "fresh"
-	case FrozenTeachers:
-		return "frozen"
-	}
-	return fmt.Sprintf("TeacherRandomness(%d)", int(t))
-}
 
 // Answers is a series of answers by one ensemble. All its costs are for one neighbouring
 // relation, that of the teachers' own promise.

@@ -181,7 +181,7 @@ func TestFreshTeachersAreJudged(t *testing.T) {
 
 func TestReleaseRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Answers){
-		"randomness not stated": func(r *Answers) { r.Randomness = 0 },
+		"randomness not stated": func(r *Answers) { r.Randomness = "" },
 		"queries":               func(r *Answers) { r.Queries = -1 },
 		"per answer":            func(r *Answers) { r.PerAnswer.Epsilon = math.NaN() },
 		"per answer forgotten":  func(r *Answers) { r.PerAnswer = accountant.Cost{} },

@@ -186,7 +186,7 @@ func TestAnyNumberRefuses(t *testing.T) {
 		},
 		"teachers that were not stated": func(r *Answers) { r.Teachers = accountant.Cost{} },
 		"teachers":                      func(r *Answers) { r.Teachers.Delta = 2 },
-		"randomness not stated":         func(r *Answers) { r.Randomness = 0 },
+		"randomness not stated":         func(r *Answers) { r.Randomness = "" },
 		"queries":                       func(r *Answers) { r.Queries = -1 },
 		"too many for an int":           func(r *Answers) { r.Queries = math.MaxInt },
 		"affected":                      func(r *Answers) { r.Affected = 12 },

@@ -12,7 +12,8 @@ func BenchmarkCoins(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, coins := range map[string]randsrc.Coins{"system": randsrc.SystemCoins(), "keyed": randsrc.KeyedCoins(key, "r"),
+	for name, coins := range map[string]randsrc.Coins{
+		"system": randsrc.SystemCoins(), "keyed": randsrc.KeyedCoins(key, "r"),
 		"seeded": randsrc.SeededCoins(1)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -21,7 +21,8 @@ func Example() {
 	check(err)
 	mechanism, err := ensemble.DaRRM(optimal.Certified, accountant.ReplaceOne)
 	check(err)
-	label, err := mechanism.Simulate(1, "query 1", []int{0, 11}) // all vote for 1; package release draws
+	// All vote for 1. Package release draws; this is a simulation.
+	label, err := mechanism.Simulate(1, "query 1", []int{0, 11})
 	check(err)
 
 	fmt.Printf("label %d, %v-DP\n", label, mechanism.PerAnswer())

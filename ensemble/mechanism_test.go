@@ -257,7 +257,8 @@ func TestAnswerErrors(t *testing.T) {
 			}
 		}
 		// Without coins it answers nothing.
-		for what, coins := range map[string]randsrc.Coins{"no": {}, "nil key's": randsrc.KeyedCoins(nil, "r"),
+		for what, coins := range map[string]randsrc.Coins{"no": {},
+			"nil key's":  randsrc.KeyedCoins(nil, "r"),
 			"zero key's": randsrc.KeyedCoins(new(randsrc.Key), "r")} {
 			if class, err := a.Answer(coins, "q", []int{4, 5}); err == nil || class != noAnswer {
 				t.Errorf("%s: answered %d with %s coins", a.Title(), class, what)

@@ -121,7 +121,7 @@ func (o StatementOptions) check(slack float64) error {
 			return err
 		}
 	}
-	if o.Randomness != 0 && math.IsInf(o.Problem.Epsilon, 1) {
+	if o.Randomness != NothingPromised && math.IsInf(o.Problem.Epsilon, 1) {
 		return &check.Error{Name: "teachers", Value: o.Randomness,
 			Rule: "left out: teachers that promise nothing have no privacy to add up"}
 	}

@@ -106,8 +106,8 @@ func TestStatementShowsWhatHolds(t *testing.T) {
 		teachers      TeacherRandomness
 		epsilon       float64
 		fresh, frozen bool
-	}{{0, 0.1, true, true}, {FreshTeachers, 0.1, true, false}, {FrozenTeachers, 0.1, false, true},
-		{0, math.Inf(1), true, false}} {
+	}{{"", 0.1, true, true}, {FreshTeachers, 0.1, true, false}, {FrozenTeachers, 0.1, false, true},
+		{"", math.Inf(1), true, false}} {
 		o := statementOptions(t, 3, 0)
 		o.Randomness, o.Problem.Epsilon = tt.teachers, tt.epsilon
 		s, err := NewStatement(t.Context(), o)

@@ -27,7 +27,8 @@ type Agreement struct {
 // or that of a law without queries.
 func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, error) {
 	if m == nil || m.Setting().K != l.k || m.Setting().Classes != l.classes {
-		return Agreement{}, errors.New("the mechanism must be one for the teachers and classes of the votes")
+		return Agreement{}, errors.New("the mechanism must be one for the teachers and " +
+			"classes of the votes")
 	}
 	if l.total == 0 {
 		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0,

@@ -115,7 +115,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 				}
 				continue
 			}
-			teachers := accountant.Cost{Epsilon: c.Mechanism.Problem().Epsilon, Delta: c.Mechanism.Problem().TeacherDelta}
+			teachers := c.Mechanism.Teachers()
 			if private := !math.IsInf(teachers.Epsilon, 1); private &&
 				(teachers != r.Teachers || r.Randomness != ensemble.FreshTeachers) {
 				rt.Fatalf("%s presumes teachers that cost %v", c.Name, teachers)
@@ -174,7 +174,8 @@ func TestFrozenAndFresh(t *testing.T) {
 	r.Affected, r.Randomness = 4, ensemble.FreshTeachers
 	p = mustPlan(t, r)
 	c := p.named(t, ensemble.OptimalNoise)
-	if p.Fits || p.Training != nil || c.NoNoise || c.Mechanism.Problem().M >= 4 || c.Mechanism.Problem().Epsilon != 0.1 {
+	if p.Fits || p.Training != nil || c.NoNoise || c.Mechanism.Problem().M >= 4 ||
+		c.Mechanism.Teachers().Epsilon != 0.1 {
 		t.Errorf("fresh: fits %v, %+v", p.Fits, c.Mechanism.Problem())
 	}
 	// All four votes of each of ten queries may be revealed for 40 teachers' ε.

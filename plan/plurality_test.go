@@ -19,7 +19,8 @@ func TestPluralityIsPlanned(t *testing.T) {
 	r := request(t, 12, 3, nothing)
 	r.Queries, r.Budget.Epsilon = 5, 3
 	c := mustPlan(t, r).Choices[0]
-	if c.Name != ensemble.OptimalPlurality || c.Mechanism.Table() == nil || c.Objective.Accuracy != 0.75 ||
+	if c.Name != ensemble.OptimalPlurality || c.Mechanism.Table() == nil ||
+		c.Objective.Accuracy != 0.75 ||
 		c.Mechanism.Problem().Delta != 0 || c.Mechanism.NoiseFunction() != nil {
 		t.Fatalf("%+v", c)
 	}

@@ -93,7 +93,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		Refused: []ReportedReason{}, Notes: o.notes(&r, p), Warnings: o.warnings(&r, p),
 	}
 	if r.promise() {
-		out.Teachers, out.PerTeacher = r.Randomness.String(), &r.Teachers
+		out.Teachers, out.PerTeacher = string(r.Randomness), &r.Teachers
 	}
 	if t := p.Training; t != nil {
 		out.Training = &t.Cost

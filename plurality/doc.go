@@ -43,6 +43,6 @@
 // What is stored, certified and drawn are the integers g(λ,v), which sum to D in each
 // histogram. Groups and not classes have masses, because a multiplicity need not divide D.
 // Certify checks every privacy row of exactly these integers, with a rational E⁻ ≤ e^ε.
-// Package ensemble draws: it compares a uniform 53-bit integer with them, then takes each class of the group with
-// the same probability. Round turns floating-point probabilities into such integers.
+// Package ensemble draws: it compares a uniform 53-bit integer with them, then takes each class of
+// the group with the same probability. Round turns floating-point probabilities into such integers.
 package plurality

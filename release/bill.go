@@ -52,7 +52,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	c.relation = p.Neighbours
 	event := Event{
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, K: p.K, Affected: p.Affected,
-		Teachers:  c.Teachers,
+		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 	}
 	if !c.fresh() && c.Query != (ledger.Digest{}) {
@@ -71,7 +71,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	var err error
 	draw := c.draw()
 	switch {
-	case c.Teachers == ensemble.FrozenTeachers.String():
+	case c.Teachers == ensemble.FrozenTeachers:
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.training, err = plan.trainingRequest(c); err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 	}
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	training, err := c.request(teachersPrefix+c.Ensemble, frozen.Cost, Event{
-		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: string(c.Teachers),
 		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
 	})
 	return &training, err
@@ -134,7 +134,7 @@ func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
 	}
 	request, err := c.request(id, again.Cost, Event{
 		Mechanism: drawMechanism, Queries: plan.queries, K: p.K, Affected: p.Affected,
-		Teachers:   c.Teachers,
+		Teachers:   string(c.Teachers),
 		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})
 	draw.Covers = true

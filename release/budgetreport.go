@@ -360,7 +360,7 @@ func (a *assumptions) of(e *ledger.Entry) {
 	if p := event.PerTeacher; p != nil && e.PaidBy == "" {
 		promise := fmt.Sprintf("(%v, %v)-differentially private, with randomness of its own", p.Epsilon,
 			p.Delta)
-		if event.Teachers == ensemble.FrozenTeachers.String() {
+		if event.Teachers == string(ensemble.FrozenTeachers) {
 			a.add(e.ID, fmt.Sprintf("The training of each of the %d teachers was %s.", event.K, promise))
 		} else {
 			a.add(e.ID, fmt.Sprintf("Each vote of each of the %d teachers was a new run of a mechanism "+

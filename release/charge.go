@@ -49,9 +49,9 @@ type Charge struct {
 	Ledger string
 	// RequestID names the release in the ledger. Required with Ledger.
 	RequestID string
-	// Teachers is "fresh" or "frozen", or "" where it was not said or the teachers promise
-	// nothing. Required with Ledger where the teachers promise anything.
-	Teachers string
+	// Teachers states how the teachers spend their privacy. Required with Ledger where they promise
+	// anything; else it is left out.
+	Teachers ensemble.TeacherRandomness
 	// Ensemble names the teachers in the ledger. Frozen ones need it: they are charged once,
 	// under it. Of fresh ones it may be "". It is only a name: that the teachers behind it
 	// are the same every time is the caller's word.
@@ -103,7 +103,7 @@ func openLedger(ctx context.Context, location string) (*ledger.Ledger, error) {
 	return l, err
 }
 
-func (c Charge) fresh() bool { return c.Teachers == ensemble.FreshTeachers.String() }
+func (c Charge) fresh() bool { return c.Teachers == ensemble.FreshTeachers }
 
 // NeedsVotes reports whether the ledger must be able to recognise the votes. It must for fresh
 // teachers: a second answer to the same votes is no fresh vote.
@@ -132,7 +132,7 @@ func (c Charge) Check(promise bool) error {
 }
 
 func (c Charge) check(promise bool) error {
-	frozen := c.Teachers == ensemble.FrozenTeachers.String()
+	frozen := c.Teachers == ensemble.FrozenTeachers
 	switch {
 	case c.Teachers != "" && !c.fresh() && !frozen:
 		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", c.Teachers),
@@ -153,7 +153,8 @@ func (c Charge) check(promise bool) error {
 	case c.RequestID == "":
 		return check.Namedf("a ledger needs a request id: give %s", pRequestID)
 	case promise && c.Teachers == "":
-		return check.Namedf(`a ledger needs to know whether the teachers are "fresh" or "frozen": give %s`, pTeachers)
+		return check.Namedf("a ledger needs to know whether the teachers are \"fresh\" or \"frozen\": "+
+			"give %s", pTeachers)
 	case shared(c.RequestID) != nil:
 		return shared(c.RequestID)
 	case frozen && c.Ensemble == "":

@@ -407,7 +407,7 @@ func TestRelationsAreNotMixed(t *testing.T) {
 
 // An ensemble's digest, once stated, is required, of frozen teachers and of fresh ones.
 func TestEnsembleDigest(t *testing.T) {
-	for _, kind := range []string{"frozen", "fresh"} {
+	for _, kind := range []ensemble.TeacherRandomness{"frozen", "fresh"} {
 		l := newLedger(t, 100)
 		bill := func(id, digest string) *Bill {
 			return newBill(t, private(t, 1e-5, 3), Charge{RequestID: id, Teachers: kind, Ensemble: "wards",
@@ -426,7 +426,7 @@ func TestEnsembleDigest(t *testing.T) {
 
 // Where teachers promise nothing, and where they were trained once, there is no draw.
 func TestDrawsAreOfFreshTeachers(t *testing.T) {
-	for _, terms := range []Charge{{}, {Teachers: ensemble.FrozenTeachers.String(), Ensemble: "e"}} {
+	for _, terms := range []Charge{{}, {Teachers: ensemble.FrozenTeachers, Ensemble: "e"}} {
 		terms.Ledger, terms.RequestID, terms.Draw = "l", "a", "d"
 		if err := terms.Check(terms.Teachers != ""); err == nil {
 			t.Errorf("%+v: no error", terms)

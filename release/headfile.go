@@ -42,14 +42,16 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 		if err != nil || now.Head.Seq == 0 {
 			return err
 		}
-		return &InputError{check.Namedf("there is no head file at %s, but the ledger has %d entries: put "+
-			"the newest head there that is known (%s); that of the ledger as it is now is %v", f.path, now.Head.Seq, pHeadFile, now.Head)}
+		return &InputError{check.Namedf("there is no head file at %s, but the ledger has %d entries: "+
+			"put the newest head there that is known (%s); that of the ledger as it is now is %v",
+			f.path, now.Head.Seq, pHeadFile, now.Head)}
 	}
 	if err != nil {
 		return &InputError{check.Namedf("%s %s: %w", pHeadFile, f.path, err)}
 	}
 	if err := l.Contains(ctx, head); err != nil {
-		return check.Namedf("%s %s has the head of a later state, or of another ledger: %w", pHeadFile, f.path, err)
+		return check.Namedf("%s %s has the head of a later state, or of another ledger: %w",
+			pHeadFile, f.path, err)
 	}
 	return nil
 }

@@ -171,12 +171,14 @@ func (l *Labels) check() error {
 	}
 	if l.Encode != nil {
 		if l.Format != votes.FormatAuto || l.Compression > votes.CompressionNone {
-			return usagef("%s goes without %s and %s: it is a form of its own", pEncode, pOutFormat, pOutCompression)
+			return usagef("%s goes without %s and %s: it is a form of its own", pEncode, pOutFormat,
+				pOutCompression)
 		}
 		if f, c := votes.FormatOfName(l.Output.Path); f != votes.FormatAuto ||
 			c != votes.CompressionNone {
 			return usagef("%s = %q, but %s writes one JSON document: give a name that does not end "+
-				"as another form's, such as labels.json, or leave %s out", pOutput, l.Output.Path, pEncode, pEncode)
+				"as another form's, such as labels.json, or leave %s out",
+				pOutput, l.Output.Path, pEncode, pEncode)
 		}
 	}
 	reads := []File{{Flag: "table", Path: l.Table}}

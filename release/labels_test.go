@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
@@ -65,7 +66,7 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	l, dir, _ := newLabels(t, 1)
 	s, err := l.Run(t.Context())
 	first := contentOf(t, l.Output.Path)
-	if err != nil || s.Queries != 3 || s.Mechanism != "darrm" || s.Before ||
+	if err != nil || s.Queries != 3 || s.Mechanism != "darrm" || s.Before || s.Remembered ||
 		!strings.HasPrefix(first, "query,label\n0,") || strings.Count(first, "\n") != 4 {
 		t.Fatalf("%+v, %v, %q", s, err, first)
 	}
@@ -152,7 +153,7 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 	} {
 		l, dir, book := newLabels(t, 10)
 		l.Charge = paidBy(book, "march")
-		if l.Charge.Teachers = tt.teachers; tt.teachers == "frozen" {
+		if l.Charge.Teachers = ensemble.TeacherRandomness(tt.teachers); tt.teachers == "frozen" {
 			l.Charge.Ensemble = "wards"
 		}
 		changed := filepath.Join(dir, "votes.csv")

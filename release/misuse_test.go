@@ -205,10 +205,12 @@ func TestMisuse(t *testing.T) {
 		"Disagreement, a length": func() error {
 			return errOf(gamma.Disagreement(three, []float64{1}))
 		},
-		"ErrorAt, a length":   func() error { return errOf(gamma.ErrorAt(three, []float64{0.5})) },
-		"gamma.NewTable(nil)": func() error { return errOf(gamma.NewTable(ctx, nil, gamma.Objective{}, gamma.Proof{})) },
-		"gamma.Decode":        func() error { return errOf(gamma.Decode(ctx, bytes.NewReader(nil))) },
-		"gamma.Claim{}":       func() error { return errOf(new(gamma.Claim).Verify(ctx)) },
+		"ErrorAt, a length": func() error { return errOf(gamma.ErrorAt(three, []float64{0.5})) },
+		"gamma.NewTable(nil)": func() error {
+			return errOf(gamma.NewTable(ctx, nil, gamma.Objective{}, gamma.Proof{}))
+		},
+		"gamma.Decode":  func() error { return errOf(gamma.Decode(ctx, bytes.NewReader(nil))) },
+		"gamma.Claim{}": func() error { return errOf(new(gamma.Claim).Verify(ctx)) },
 		"solve of nothing": func() error {
 			return errOf(solve.Optimal(ctx, constraints.Problem{}, solve.Options{}))
 		},

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
@@ -146,8 +147,8 @@ func (o *Online) probe(ctx context.Context) error {
 // Plan returns what answers.
 func (o *Online) Plan() Plan { return o.options.Plan }
 
-// Teachers returns "fresh", "frozen", or "" of teachers that promise nothing.
-func (o *Online) Teachers() string { return o.options.Charge.Teachers }
+// Teachers returns how the teachers spend their privacy.
+func (o *Online) Teachers() ensemble.TeacherRandomness { return o.options.Charge.Teachers }
 
 // Stated returns what was stated of the teachers, with the worst case for what was left out, and
 // the same for people; false where nothing was.
@@ -333,8 +334,8 @@ func (o *Online) transaction(book *ledger.Ledger,
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes
 		// from the same id, its answers share no coins.
 		start := time.Now()
-		class, err := m.AnswerMissing(randsrc.KeyedCoins(o.key.Key, string(o.scope[:])), string(digest[:]), counts,
-			missing)
+		class, err := m.AnswerMissing(randsrc.KeyedCoins(o.key.Key, string(o.scope[:])),
+			string(digest[:]), counts, missing)
 		if err != nil {
 			return nil, err
 		}

@@ -48,7 +48,7 @@ func TestOnlineSaysWhatIsMissing(t *testing.T) {
 	w := ways(t)["fresh"]
 	o, options := newOnline(t, w.plan, w.charge, 1e3)
 	for want, change := range map[string]func(*OnlineOptions){
-		"need a ledger: give ledger":   func(o *OnlineOptions) { o.Charge.Ledger = "" },
+		"need a ledger: give ledger":     func(o *OnlineOptions) { o.Charge.Ledger = "" },
 		"need a service key":             func(o *OnlineOptions) { o.Key = "" },
 		"slack = 2":                      func(o *OnlineOptions) { o.Charge.Slack = new(2.0) },
 		"ensemble digest needs the name": func(o *OnlineOptions) { o.Charge.EnsembleDigest = "v1" },

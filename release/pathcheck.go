@@ -108,8 +108,8 @@ var (
 	errOverwrite = overwriteError{check.Namedf("the file exists, and a new draw would be a second "+
 		"release that nobody accounts for: give another %s, a %s, or %s to replace it",
 		pOutput, pLedger, pForce)}
-	errSimulatedOver = overwriteError{check.Namedf("the file exists, and it may be a release that was "+
-		"paid for: give another %s, or %s to replace it", pOutput, pForce)}
+	errSimulatedOver = overwriteError{check.Namedf("the file exists, and it may be a release that "+
+		"was paid for: give another %s, or %s to replace it", pOutput, pForce)}
 )
 
 func regular(path string) bool {

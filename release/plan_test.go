@@ -45,7 +45,8 @@ func promises(t *testing.T) map[string]*ensemble.Mechanism {
 		"epsilon": noise(less(func(p *constraints.Problem) { p.Epsilon = 0.2 }), accountant.ReplaceOne),
 		"teacher delta": noise(less(func(p *constraints.Problem) { p.TeacherDelta = 2e-6 }),
 			accountant.ReplaceOne),
-		"delta":                        noise(less(func(p *constraints.Problem) { p.Delta = 2e-5 }), accountant.ReplaceOne),
+		"delta": noise(less(func(p *constraints.Problem) { p.Delta = 2e-5 }),
+			accountant.ReplaceOne),
 		"relation of private teachers": noise(private, accountant.AddOrRemoveOne),
 		"promise nothing": noise(constraints.Problem{K: 25, TotalEpsilon: 0.3, Epsilon: math.Inf(1),
 			Delta: 1e-5, Affected: 1}, accountant.ReplaceOne),
@@ -72,12 +73,14 @@ func TestPlanIsOfTheMechanism(t *testing.T) {
 			budget := must.Get(ledger.NewBudget(1e3, 0.5))(t)
 			l := must.Get(ledger.Create(t.Context(), t.TempDir()+"/l", budget, of))(t)
 			_, err := b.Pay(t.Context(), l, false)
-			if (err == nil) != (relation == s.Neighbours) || err != nil && !errors.Is(err, ledger.ErrRelation) {
+			if (err == nil) != (relation == s.Neighbours) || err != nil &&
+				!errors.Is(err, ledger.ErrRelation) {
 				t.Errorf("%s, ledger for %v: %v", name, relation, err)
 			}
 		}
 		var e Event
-		if err := json.Unmarshal(b.release.Event, &e); err != nil || e.K != s.K || e.Affected != s.Affected ||
+		if err := json.Unmarshal(b.release.Event, &e); err != nil || e.K != s.K ||
+			e.Affected != s.Affected ||
 			*e.PerAnswer != m.PerAnswer() {
 			t.Errorf("%s: %+v, %v", name, e, err)
 		}
@@ -90,7 +93,8 @@ func TestPlanIsOfTheMechanism(t *testing.T) {
 			continue
 		}
 		frozen := must.Get(accountant.Basic(s.Affected, teachers))(t)
-		if totals.Frozen.Cost.Epsilon > frozen.Epsilon || totals.Frozen.Cost.Epsilon < 0.7*frozen.Epsilon {
+		if totals.Frozen.Cost.Epsilon > frozen.Epsilon ||
+			totals.Frozen.Cost.Epsilon < 0.7*frozen.Epsilon {
 			t.Errorf("%s: frozen %v, %d teachers cost %v", name, totals.Frozen.Cost, s.Affected, frozen)
 		}
 		// Two that presume something else of frozen teachers charge something else.

@@ -26,7 +26,7 @@ const AllTeachers = 0
 // DataNames returns what [AffectedByData] knows.
 func DataNames() []string { return []string{"disjoint", "overlapping"} }
 
-// AffectedByData returns what Stated.Affected is by a word about the teachers' data: "disjoint" parts
+// AffectedByData returns Stated.Affected by a word about the teachers' data: "disjoint" parts
 // mean that one record reaches one teacher, "overlapping" ones that it may reach all.
 func AffectedByData(data string) (int, error) {
 	if i := slices.Index(DataNames(), data); i >= 0 {

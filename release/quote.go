@@ -65,11 +65,11 @@ func (q *Quote) Rows() (rows [][]string) {
 	if q.Totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", q.Queries), q.Totals.Fresh.Cost)
 	} else {
-		if q.Teachers != ensemble.FrozenTeachers.String() {
+		if q.Teachers != ensemble.FrozenTeachers {
 			add(fmt.Sprintf("all %d, fresh teachers", q.Queries), q.Totals.Fresh.Cost)
 			add("the same votes again, fresh", q.Totals.Again.Cost)
 		}
-		if q.Teachers != ensemble.FreshTeachers.String() {
+		if q.Teachers != ensemble.FreshTeachers {
 			add(fmt.Sprintf("all %d, frozen teachers", q.Queries), q.Totals.Frozen.Cost)
 		}
 	}

@@ -33,13 +33,16 @@ type Summary struct {
 	Certificate string
 	PerAnswer   accountant.Cost
 	Totals      Totals
-	Teachers    string // "fresh", "frozen", or "" where it was not said
+	Teachers    ensemble.TeacherRandomness // NothingPromised also where it was not said
 	Source      Source
 	Records     int // that the teachers were trained on; 0 if unknown
 	// Again is true if these votes were answered before, and a charge of the draw pays for this
 	// answer and for all that follow.
 	Again  bool
 	PaidBy string // the earlier charge that pays for the release; "" for none
+	// Remembered is true if a ledger knows the release. Where none does, nothing remembers it: the same
+	// votes are answered again without being charged or refused.
+	Remembered bool
 	// Before is true if the request was released before: its labels are in the output, unchanged,
 	// and nothing was charged or drawn.
 	Before bool
@@ -54,7 +57,7 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
 		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,
-		Source: SourceFlags,
+		Source: SourceFlags, Remembered: c.Ledger != "",
 	}
 }
 
@@ -118,12 +121,12 @@ func (s Summary) totals() (out []total) {
 				"teachers)"}}
 	}
 	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
-	if s.Teachers != ensemble.FreshTeachers.String() {
+	if s.Teachers != ensemble.FreshTeachers {
 		out = append(out, total{"frozen teachers", s.Totals.Frozen.Cost,
 			fmt.Sprintf(" if each teacher's training is %s, with independent randomness (frozen teachers, "+
 				"however many queries)", promise)})
 	}
-	if s.Teachers != ensemble.FrozenTeachers.String() {
+	if s.Teachers != ensemble.FrozenTeachers {
 		out = append(out, total{"fresh teachers", s.Totals.Fresh.Cost,
 			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are "+
 				"answered once (fresh teachers)", promise)})

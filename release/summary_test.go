@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -25,7 +26,7 @@ func summaryOf(t *testing.T, s Summary) (titles []string, text string) {
 	return titles, text
 }
 
-func newSummary(t *testing.T, r Plan, teachers string) Summary {
+func newSummary(t *testing.T, r Plan, teachers ensemble.TeacherRandomness) Summary {
 	t.Helper()
 	totals, err := r.Totals(nil)
 	if err != nil {
@@ -67,7 +68,7 @@ func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 		// A second answer to the votes does not cost what the first did.
 		{"fresh", true, []string{"all labels:"}, []string{again}, "answered once"},
 	} {
-		s := newSummary(t, r, tt.teachers)
+		s := newSummary(t, r, ensemble.TeacherRandomness(tt.teachers))
 		s.Again = tt.again
 		titles, text := summaryOf(t, s)
 		if want := append([]string{"columns:", "teachers:", "reach:", "one label:"},
@@ -123,7 +124,7 @@ func TestSummaryWarns(t *testing.T) {
 		{"", false, 1_000_000, []string{"frozen teachers: this total protects nobody: δ",
 			"fresh teachers: this total protects nobody: δ"}},
 	} {
-		s := newSummary(t, r, tt.teachers)
+		s := newSummary(t, r, ensemble.TeacherRandomness(tt.teachers))
 		s.Again, s.Records = tt.again, tt.records
 		got := s.Warnings()
 		ok := len(got) == len(tt.want)

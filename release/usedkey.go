@@ -25,15 +25,17 @@ func (o *Online) openKey(ctx context.Context) (serviceKey, error) {
 	if used == "" || o.options.NewKey {
 		return openServiceKey(ctx, path)
 	}
-	lost := check.Named("with another key no earlier answer can be given again, and its request id is "+
-		"refused for ever; %s states that this is meant", pNewKey)
+	lost := check.Named("with another key no earlier answer can be given again, and its request id "+
+		"is refused for ever; %s states that this is meant", pNewKey)
 	switch k, err := readServiceKey(ctx, path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return k, &InputError{check.Namedf("there is no service key at %s, but answers of this mechanism "+
-			"in the ledger came from the key %.16s…: put it there, or give its place (%s); %s", path, used, pKey, lost)}
+		return k, &InputError{check.Namedf("there is no service key at %s, but answers of this "+
+			"mechanism in the ledger came from the key %.16s…: put it there, or give its place (%s); %s",
+			path, used, pKey, lost)}
 	case err == nil && k.name() != used:
-		return k, &InputError{check.Namedf("the service key %s is %.16s…, but the latest answers of this "+
-			"mechanism in the ledger came from the key %.16s…: give that one (%s); %s", path, k.name(), used, pKey, lost)}
+		return k, &InputError{check.Namedf("the service key %s is %.16s…, but the latest answers of "+
+			"this mechanism in the ledger came from the key %.16s…: give that one (%s); %s",
+			path, k.name(), used, pKey, lost)}
 	default:
 		return k, err
 	}

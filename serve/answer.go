@@ -142,11 +142,11 @@ const (
 
 func (s *Server) promise() promise {
 	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer,
-		Teachers: s.Online.Teachers(), Affected: s.Online.Plan().Mechanism().Setting().Affected}
+		Teachers: string(s.Online.Teachers()), Affected: s.Online.Plan().Mechanism().Setting().Affected}
 	switch out.Teachers {
 	case "":
 		out.Teachers = "none"
-	case ensemble.FrozenTeachers.String():
+	case string(ensemble.FrozenTeachers):
 		out.Of = ofAllAnswers
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -121,7 +120,8 @@ func TestMajority(t *testing.T) {
 	noise := of(2)
 	noise.Stated.Epsilon, noise.Noise = &nothing, Noise{Objective: Agreement, PriorMean: &accuracy}
 	g, want := must.Get(choice(t, optimum))(t), must.Get(choice(t, noise))(t)
-	if g.Noise == nil || !slices.Equal(g.Mechanism().NoiseFunction().Func().Values(), want.Mechanism().NoiseFunction().Func().Values()) ||
+	if g.Noise == nil || !g.Mechanism().NoiseFunction().Func().Equal(
+		want.Mechanism().NoiseFunction().Func()) ||
 		g.Mechanism().Problem() != want.Mechanism().Problem() {
 		t.Errorf("%+v, want %+v", g.Plan, want.Plan)
 	}
@@ -290,7 +290,8 @@ func TestPriced(t *testing.T) {
 		g := must.Get(choice(t, r))(t)
 		r.K = 3
 		x := must.Get(Priced(t.Context(), r))(t)
-		if x.Mechanism != name || x.PerAnswer != g.Mechanism().PerAnswer() || x.Problem != g.Mechanism().Problem() ||
+		if x.Mechanism != name || x.PerAnswer != g.Mechanism().PerAnswer() ||
+			x.Problem != g.Mechanism().Problem() ||
 			x.Teachers != (name == ensemble.OptimalNoise) {
 			t.Errorf("%s: %+v, chosen %+v", name, x, g.Plan)
 		}

@@ -91,7 +91,7 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := page.New(page.Service{Plan: online.Plan(), Teachers: online.Teachers(),
+	p, err := page.New(page.Service{Plan: online.Plan(), Teachers: string(online.Teachers()),
 		Classes: classes})
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func init() {
 		"charge this ledger (darrm budget init) before a label is drawn: a `file`, or postgres://…")
 	payment.StringVar(&charge.RequestID, "request-id", "",
 		"name of this release in the ledger; a name is charged and answered once")
-	payment.StringVar(&charge.Teachers, "teachers", "",
+	payment.StringVar((*string)(&charge.Teachers), "teachers", "",
 		`"fresh": each vote is a new run of a private mechanism, or "frozen": each teacher's training was private, and it votes ever after; needed to charge a ledger`)
 	payment.StringVar(&charge.Ensemble, "ensemble", "",
 		"name of the teachers in the ledger; frozen ones need it")

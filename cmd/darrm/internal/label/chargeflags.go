@@ -46,7 +46,7 @@ func (f *chargeFlags) registerPayer(c *cobra.Command) {
 	fl.StringVar(&f.Ledger, "ledger", "",
 		"charge this ledger (darrm budget init) before a label is drawn")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
-	fl.StringVar(&f.Teachers, "teachers", "",
+	fl.StringVar((*string)(&f.Teachers), "teachers", "",
 		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's "+
 			"training was private, and it votes ever after; needed to charge a ledger")
 	cli.OneOf(c, "teachers", problem.TeacherNames...)

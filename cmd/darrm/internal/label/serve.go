@@ -242,7 +242,7 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	}
 	_, said, _ := o.Online.Stated()
 	p, err := page.New(page.Service{
-		Plan: g.Plan, Teachers: o.Online.Teachers(), Stated: said, Classes: o.Classes,
+		Plan: g.Plan, Teachers: string(o.Online.Teachers()), Stated: said, Classes: o.Classes,
 	})
 	if err != nil {
 		return o, f.unsaved, err

@@ -166,7 +166,7 @@ func (f *accountFlags) options(c *cobra.Command,
 	if err != nil {
 		return o, err
 	}
-	if o.Randomness != 0 && !x.Teachers {
+	if o.Randomness != ensemble.NothingPromised && !x.Teachers {
 		return o, cli.Usagef("--teachers goes with --mechanism %s or one of its baselines: the noise "+
 			"of %s is new in every answer", ensemble.OptimalNoise, x.Mechanism)
 	}
@@ -194,7 +194,7 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
 	if err != nil {
 		return err
 	}
-	if o.Randomness != 0 && promiseNothing(p.Mechanism().Problem()) {
+	if o.Randomness != ensemble.NothingPromised && promiseNothing(p.Mechanism().Problem()) {
 		return cli.Usagef("--teachers goes with tables of teachers that promise something: the noise of "+
 			"%s is new in every answer", f.table)
 	}

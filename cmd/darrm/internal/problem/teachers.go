@@ -7,17 +7,17 @@ import (
 )
 
 // TeacherNames are the values of --teachers.
-var TeacherNames = []string{ensemble.FreshTeachers.String(), ensemble.FrozenTeachers.String()}
+var TeacherNames = []string{string(ensemble.FreshTeachers), string(ensemble.FrozenTeachers)}
 
-// RandomnessOf is a value of --teachers, 0 for none.
+// RandomnessOf is a value of --teachers.
 func RandomnessOf(name string) ensemble.TeacherRandomness {
 	switch name {
-	case ensemble.FreshTeachers.String():
+	case string(ensemble.FreshTeachers):
 		return ensemble.FreshTeachers
-	case ensemble.FrozenTeachers.String():
+	case string(ensemble.FrozenTeachers):
 		return ensemble.FrozenTeachers
 	}
-	return 0
+	return ensemble.NothingPromised
 }
 
 // RegisterSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
