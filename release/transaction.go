@@ -90,7 +90,7 @@ func (t *Transaction) check() error {
 		return usagef("output and draw must be given")
 	case (t.Ledger == nil) != (t.Bill == nil):
 		return usagef("ledger and bill go together")
-	case t.Bill != nil && t.Bill.release.ID == "":
+	case t.Bill != nil && t.Bill.release.Event == nil:
 		return usagef("bill must be one that Plan.Bill made")
 	}
 	return nil
