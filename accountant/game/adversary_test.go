@@ -103,7 +103,7 @@ func (p plan) play(laws [][2][2]float64, epsilon float64, answers int) float64 {
 // No adversary reaches more than the price. The one that plays by a dynamic program of its own
 // nearly reaches it; one pair at every answer and random choices do not.
 func TestAdversaries(t *testing.T) {
-	t.Parallel()
+	game.Numerical(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		name    string

@@ -129,7 +129,7 @@ func drawnPairs(t *rapid.T) []game.Pair {
 // A price is never below the recursion in whole numbers, whatever the options, and near it for
 // small steps.
 func TestNeverBelowBruteForce(t *testing.T) {
-	t.Parallel()
+	game.Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		pairs := drawnPairs(t)
 		most := map[int]int{1: 4, 2: 3, 3: 2}[len(pairs)]
@@ -169,7 +169,7 @@ func binomial(n, k int, p float64) float64 {
 // The price is between two closed forms: one pair at every answer, which is two binomial laws, and
 // Rényi composition.
 func TestBetweenBinomialAndRenyi(t *testing.T) {
-	t.Parallel()
+	game.Numerical(t)
 	pairs := normalCoins(25, .08)
 	g := newGame(t, all(pairs), game.Options{})
 	for _, answers := range []int{1, 10, 100, 400} {
@@ -203,7 +203,7 @@ func TestBetweenBinomialAndRenyi(t *testing.T) {
 // The largest divergences are those of the pairs, at every order and in both orders of a pair, and
 // never smaller.
 func TestRenyiDivergence(t *testing.T) {
-	t.Parallel()
+	game.Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		pairs := drawnPairs(t)
 		r := must.Get(game.NewRenyi(t.Context(), all(pairs)))(t)
@@ -229,7 +229,7 @@ func TestRenyiDivergence(t *testing.T) {
 
 // More answers, more pairs and a smaller ε are not cheaper, but for what pruning adds.
 func TestMonotone(t *testing.T) {
-	t.Parallel()
+	game.Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		pairs := drawnPairs(t)
 		g := newGame(t, all(pairs), game.Options{Step: .2})

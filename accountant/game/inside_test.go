@@ -67,7 +67,7 @@ func certainlyBelow(x, y num.Interval) bool {
 
 // The curve of a pair on the lattice is nowhere below that of the pair, at 320 bits.
 func TestSpreadIsDearer(t *testing.T) {
-	t.Parallel()
+	Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawnLattice(t)
 		p := drawn(t, 1)[0]
@@ -96,7 +96,7 @@ func TestSpreadIsDearer(t *testing.T) {
 // The measure of an envelope has a curve that is nowhere below any in it, and at points of the
 // lattice not above the largest, but for rounding.
 func TestEnvelopeIsDearer(t *testing.T) {
-	t.Parallel()
+	Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawnLattice(t)
 		var list []measure
@@ -148,7 +148,7 @@ func hats(t *rapid.T, l *lattice) []float64 {
 // The largest sum is that of all measures, one by one, whatever it begins with; where pruning may
 // raise it, no more than that.
 func TestTreeHasTheLargestSum(t *testing.T) {
-	t.Parallel()
+	Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLattice(.1, 30)
 		var list []measure
@@ -187,7 +187,7 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 
 // What windows leave out makes a price dearer only, and by little where they are as wide as said.
 func TestWindowsAreDearer(t *testing.T) {
-	t.Parallel()
+	Numerical(t)
 	rapid.Check(t, func(t *rapid.T) {
 		pairs := drawn(t, 3)
 		g, err := New(t.Context(), func(yield func(Pair, error) bool) {

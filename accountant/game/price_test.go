@@ -50,6 +50,7 @@ func TestRecursionWithoutLattice(t *testing.T) {
 // The other implementation's figures, at the same lattice steps: its standard deviation is not ours
 // to the last digit.
 func TestOtherImplementation(t *testing.T) {
+	game.Numerical(t)
 	for _, c := range []struct {
 		name       string
 		pairs      game.Pairs
@@ -73,7 +74,7 @@ func TestOtherImplementation(t *testing.T) {
 
 // Settings that the other implementation found for (ε, δ) at h = s/10 have that δ here.
 func TestSettings(t *testing.T) {
-	t.Parallel()
+	game.Numerical(t)
 	for _, c := range []struct {
 		name    string
 		pairs   game.Pairs
@@ -103,6 +104,7 @@ func TestSettings(t *testing.T) {
 // those of the other implementation, for groups of equal width of a skewness like ours; one ordered
 // pair is in no group here.
 func TestGroups(t *testing.T) {
+	game.Numerical(t)
 	pairs := newNormalTable(13, 4, 16.13263).pairs
 	all := delta(t, newGame(t, pairs, game.Options{Step: 1. / 8}), 3, 100)
 	for _, c := range []struct {
