@@ -55,10 +55,9 @@ type Pairs = iter.Seq2[Pair, error]
 // Options says how finely a game is worked out. No choice of it makes a price too low. The zero
 // Options are the defaults.
 type Options struct {
-	Step float64 // lattice step in units of Game.Scale, in [1/1000, 1]; 0 means 1/10
-	// largest number of ordered pairs that are in no group, up to MaxExact; 0 means 200,000
-	Exact  int
-	Groups int // largest number of groups of the others, up to MaxGroups; 0 means 64
+	Step   float64 // lattice step in units of Game.Scale, in [1/1000, 1]; 0 means 1/10
+	Exact  int     // most ordered pairs that are in no group, up to MaxExact; 0 means 200,000
+	Groups int     // most groups of the others, up to MaxGroups; 0 means 64
 }
 
 func (o *Options) fill() error {
@@ -100,9 +99,10 @@ func tooLarge(what string, value, limit any) error {
 	return fmt.Errorf("%s: %v, at most %v: %w", what, value, limit, ErrTooLarge)
 }
 
-// New reads the pairs twice and returns their game. The pairs are folded into curves as they come:
-// memory depends on o and not on their number. The error names what breaks a rule, is the
-// sequence's own, or ctx.Err().
+// New reads the pairs twice, or three times where there are more than o.Exact, and returns their
+// game. Pairs in groups are folded into curves as they come: memory is below 200 MiB, whatever their
+// number. The error names what breaks a rule, is the sequence's own, or ctx.Err(). Cost: some 10 µs
+// an ordered pair.
 func New(ctx context.Context, pairs Pairs, o Options) (*Game, error) {
 	if err := o.fill(); err != nil {
 		return nil, err

@@ -64,6 +64,9 @@ func (g *Game) Epsilon(ctx context.Context, delta float64, answers int) (float64
 	if err := checkAnswers(answers); err != nil {
 		return 0, err
 	}
+	if g.renyi.sure(answers) > delta {
+		return 0, ErrDelta
+	}
 	guess := g.guess(delta, answers)
 	from, values, err := g.until(ctx, delta, answers, int(0.85*guess/g.lattice.step), guess)
 	if err != nil {
@@ -79,11 +82,15 @@ func (g *Game) Epsilon(ctx context.Context, delta float64, answers int) (float64
 	return g.crossing(from+k-1, values[k-1], values[k], delta), nil
 }
 
-// guess returns an ε that is likely to be above that of delta.
+// guess returns an ε that is likely to be above that of delta, and where Rényi composition shows
+// nothing, one to begin with.
 func (g *Game) guess(delta float64, answers int) float64 {
 	r := *g.renyi
 	r.divergences = r.finite
-	return min(MaxEpsilon, r.Epsilon(delta, answers)+float64(4*g.lattice.step))
+	if guess := r.Epsilon(delta, answers) + float64(4*g.lattice.step); guess < MaxEpsilon {
+		return guess
+	}
+	return 16
 }
 
 // until plays from x_from to a point at which W is at most delta, with the guess that it is
@@ -129,7 +136,8 @@ func (g *Game) crossing(k int, a, b, delta float64) float64 {
 }
 
 // Curve returns the price of so many answers at ε = 0 and at larger ε, ascending, with δ falling to
-// least in (0,1), or as far as it falls where no ε has it. At most MaxPoints points. They are what
+// least in (0,1), or to the ε at which Rényi composition without sure answers has it, or to 16 where
+// that shows nothing. At most MaxPoints points. They are what
 // accountant.NewHockeyStick takes, so that these answers add up with other events. Cost: some three
 // times that of Epsilon.
 func (g *Game) Curve(ctx context.Context, least float64, answers int) ([]Point, error) {

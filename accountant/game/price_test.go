@@ -148,6 +148,11 @@ func TestInfiniteRatios(t *testing.T) {
 		if e, err := g.Epsilon(t.Context(), seen*.99, answers); err != game.ErrDelta {
 			t.Errorf("%d answers: epsilon = %g, %v, want ErrDelta", answers, e, err)
 		}
+		if answers == 1 { // so near that ever larger ε are tried
+			if e, err := g.Epsilon(t.Context(), seen*(1-1e-12), 1); err != game.ErrDelta {
+				t.Errorf("epsilon = %g, %v just below the sure part, want ErrDelta", e, err)
+			}
+		}
 		// The other order has a factor of 1/(1-p) at each answer and no more.
 		if e := epsilon(t, g, seen*1.01, answers); !(e <= float64(answers)*.02+.1) {
 			t.Errorf("%d answers: epsilon = %g at delta above the sure part", answers, e)

@@ -20,6 +20,7 @@ type Renyi struct {
 	divergences [len(orders)]float64 // D_α, rounded up
 	finite      [len(orders)]float64 // the same of outcomes that both laws have
 	conversion  [len(orders)]float64 // ln(1 - 1/α) - ln(α)/(α-1), rounded up
+	infinite    float64              // the largest probability that one law alone has, rounded up
 }
 
 // NewRenyi reads the pairs once. Cost: some 100 ns an outcome.
@@ -73,7 +74,7 @@ func whole(x float64, n int) float64 {
 }
 
 func newRenyi(sums [len(orders)]float64, infinite float64) *Renyi {
-	r := &Renyi{}
+	r := &Renyi{infinite: infinite}
 	for j, order := range orders {
 		a := num.FromInt(int64(order))
 		before := num.FromInt(int64(order - 1))
@@ -157,4 +158,14 @@ func (r *Renyi) finiteDelta(epsilon float64, answers int) float64 {
 	f := *r
 	f.divergences = f.finite
 	return f.Delta(epsilon, answers)
+}
+
+// sure returns the probability of at least one outcome that one law alone has, rounded down: no ε
+// has a smaller δ.
+func (r *Renyi) sure(answers int) float64 {
+	if r.infinite == 0 {
+		return 0
+	}
+	p := new(big.Rat).SetFloat64(min(1, r.infinite) * (1 - 0x1p-36)) // by more than it was rounded up
+	return num.OneMinusPow(p, new(big.Rat).SetInt64(int64(answers))).Lower()
 }
