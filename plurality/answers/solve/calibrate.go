@@ -29,6 +29,7 @@ const (
 type family struct {
 	probabilities func(x float64) ([]float64, error)
 	low, high     float64 // between which x is sought
+	near          float64 // where the search begins
 }
 
 // found is a table of a family that keeps the promise.
@@ -142,7 +143,7 @@ func (f family) renyi(ctx context.Context, s *answers.System, x float64) (*game.
 // guess returns where the exact price should be near that of the promise.
 func (f family) guess(ctx context.Context, s *answers.System) (float64, error) {
 	p := s.Problem()
-	return root(f.low, f.high, func(x float64) (float64, error) {
+	return root(f.low, f.near, f.high, 0.25, func(x float64) (float64, error) {
 		r, err := f.renyi(ctx, s, x)
 		if err != nil {
 			return 0, err
@@ -167,7 +168,7 @@ func (f family) corrected(ctx context.Context, s *answers.System, x,
 		return 0, err
 	}
 	aim := logarithm(p.Delta) - 0.7*tolerance + at - price
-	return root(f.low, f.high, func(x float64) (float64, error) {
+	return root(f.low, x, f.high, 0.05, func(x float64) (float64, error) {
 		g, err := model(x)
 		return g - aim, err
 	})
@@ -176,15 +177,12 @@ func (f family) corrected(ctx context.Context, s *answers.System, x,
 // logarithm returns ln δ, finite where δ is 0.
 func logarithm(delta float64) float64 { return math.Log(max(delta, 0x1p-1000)) }
 
-// root returns an x of which f, which falls, is about 0: an end where it is not between the two. It
-// halves the range at every other step at least, since f may jump.
-func root(low, high float64, f func(x float64) (float64, error)) (float64, error) {
-	atLow, atHigh := math.Inf(1), math.Inf(-1)
-	for n := 0; high-low > 1e-5; n++ {
-		x := (low + high) / 2
-		if secant := low + (high-low)*atLow/(atLow-atHigh); n%2 == 1 && secant > low && secant < high {
-			x = secant
-		}
+// root returns an x between low and high of which f, which falls, is about 0, or that end beyond
+// which it is. It looks around x first. It halves the range at every other step at least, since f
+// may jump.
+func root(low, x, high, step float64, f func(x float64) (float64, error)) (float64, error) {
+	a, b := point{low, math.Inf(1)}, point{high, math.Inf(-1)}
+	for n := 0; b.x-a.x > 1e-5; n++ {
 		at, err := f(x)
 		switch {
 		case err != nil:
@@ -192,10 +190,20 @@ func root(low, high float64, f func(x float64) (float64, error)) (float64, error
 		case math.Abs(at) < 1e-4:
 			return x, nil
 		case at > 0:
-			low, atLow = x, at
+			a = point{x, at}
 		default:
-			high, atHigh = x, at
+			b = point{x, at}
+		}
+		switch next := secant(a, b, 0); {
+		case math.IsInf(b.price, -1) && x+step < high:
+			x, step = x+step, 2*step
+		case math.IsInf(a.price, 1) && x-step > low:
+			x, step = x-step, 2*step
+		case n%2 == 1 && next > a.x && next < b.x:
+			x = next
+		default:
+			x = (a.x + b.x) / 2
 		}
 	}
-	return (low + high) / 2, nil
+	return (a.x + b.x) / 2, nil
 }

@@ -162,7 +162,9 @@ func (v *solver) tell(law answers.Name) func(delta float64) {
 
 // normal returns the table of normal noise, and it in floating point.
 func (v *solver) normal(ctx context.Context) (*answers.Table, []float64, error) {
-	f := family{low: math.Log(0.05), high: math.Log(1e7),
+	p := v.system.Problem()
+	near := math.Log(float64(p.Affected)) + math.Log(float64(p.Answers)/rate(p))/2
+	f := family{low: math.Log(0.05), high: math.Log(1e7), near: min(16, max(-2, near)),
 		probabilities: func(x float64) ([]float64, error) {
 			return normal(v.system, math.Exp(x)), nil
 		}}
@@ -192,13 +194,22 @@ func (v *solver) chain(ctx context.Context) (*answers.Table, error) {
 	return answers.NewTable(ctx, got.certified, v.prior, law, nil)
 }
 
+// rate returns the zCDP ρ that costs (ε, δ) by the plain conversion: a place to begin.
+func rate(p answers.Problem) float64 {
+	l := -math.Log(p.Delta)
+	return math.Pow(math.Sqrt(p.Epsilon+l)-math.Sqrt(l), 2)
+}
+
 // moment is R of a family's x, which falls with the noise as 1/σ² does.
 func moment(x float64) float64 { return math.Exp(-2 * x) }
 
 func (v *solver) chainOf(order int) family {
-	return family{low: -5, high: 16, probabilities: func(x float64) ([]float64, error) {
-		return chain(v.system, float64(order), moment(x)), nil
-	}}
+	p, alpha := v.system.Problem(), float64(order)
+	near := -math.Log(math.Expm1(min(20, alpha*(alpha-1)*rate(p)/float64(p.Answers)))) / 2
+	return family{low: -5, high: 16, near: min(15, max(-4, near)),
+		probabilities: func(x float64) ([]float64, error) {
+			return chain(v.system, float64(order), moment(x)), nil
+		}}
 }
 
 // coarse is the lattice step with which orders are compared.
