@@ -74,7 +74,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 		if x.better == 0 || x.problem.Classes > 2 && x.problem.K > 20 && lp.Backend() == "gonum simplex" {
 			continue
 		}
-		o.Law = answers.OptimalLaw
+		o.Law, o.Within = answers.OptimalLaw, 10*time.Minute
 		if x.problem.Classes == 2 {
 			o.Law = answers.ChainLaw
 		}
@@ -90,7 +90,8 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 		if x.problem.K > 11 && !long {
 			continue
 		}
-		best := must.Get(Best(context.Background(), x.problem, x.prior, Options{}))(t)
+		best := must.Get(Best(context.Background(), x.problem, x.prior,
+			Options{Within: o.Within}))(t)
 		if best.Value < normal.Value || best.Value < better.Value-1e-9 {
 			t.Errorf("%+v: the best of %.6f and %.6f has %.6f", x.problem, normal.Value, better.Value,
 				best.Value)
