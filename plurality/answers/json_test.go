@@ -137,7 +137,7 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"a huge order":        {chain, `"order":8`, `"order":129`, &format},
 		"a chain of three": {normal, `{"name":"normal","sigma":3.5}`,
 			`{"name":"chain","order":8,"moment":1}`, &format},
-		"a fine price":       {normal, `"step":0.2`, `"step":0.0001`, &format},
+		"a fine price":       {normal, `"step":0.2`, `"step":0.005`, &format},
 		"a price of hours":   {normal, `"groups":64`, `"groups":100000000`, &format},
 		"exact pairs":        {normal, `"exact":`, `"exact":1`, &format},
 		"no presence":        {chain, `"present":0.9,`, ``, &format},
@@ -163,6 +163,10 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		}
 		if !errors.As(err, x.want) {
 			t.Errorf("%s: %v, want %T", name, err, x.want)
+		}
+		if _, err := Decode(context.Background(), strings.NewReader(changed)); x.want != &mismatch &&
+			!errors.As(err, x.want) {
+			t.Errorf("%s is decoded: %v, want %T", name, err, x.want)
 		}
 	}
 	for _, text := range []string{"", " ", "{}", "[]", "null", "{",

@@ -408,7 +408,7 @@ func TestNegligibleNumbers(t *testing.T) {
 	ctx := context.Background()
 	s := must.Get(NewSystem(ctx, Problem{K: 60, Classes: 2, Affected: 1, Missing: true, Answers: 1,
 		Epsilon: 1, Delta: 0.5}))(t)
-	prior := Prior{Objective: plurality.Objective{Accuracy: 0.75}, Present: 0.99}
+	prior := Prior{Objective: plurality.Objective{Accuracy: 0.999}, Present: 0.99}
 	w := must.Get(prior.Weights(ctx, s))(t)
 	least := 0.0
 	for _, share := range prior.numbers(60) {
