@@ -116,6 +116,20 @@ func (s *System) Laws(ctx context.Context, masses []uint64) game.Pairs {
 	}
 }
 
+// Curve returns (ε, δ) that up to Q answers keep, ascending in ε from 0 on, with δ falling to least
+// in (0,1) or as far as it falls: what accountant.NewHockeyStick takes, so that these answers add
+// up with other events. It is priced as finely as the certificate. Cost: that of game.Game.Curve.
+func (c *Certified) Curve(ctx context.Context, least float64) ([]game.Point, error) {
+	if err := c.whole(); err != nil {
+		return nil, err
+	}
+	g, err := game.New(ctx, c.system.Laws(ctx, c.masses), c.certificate.Price)
+	if err != nil {
+		return nil, err
+	}
+	return g.Curve(ctx, least, c.system.problem.Answers)
+}
+
 // System returns what the mechanism is one for.
 func (c *Certified) System() *System { return c.system }
 
@@ -180,8 +194,16 @@ func (c *Certified) Law(votes []int) ([]float64, error) {
 }
 
 func (c *Certified) counts(votes []int) ([]int, error) {
-	if c.Problem().K < 1 {
-		return nil, errors.New("the mechanism was not certified")
+	if err := c.whole(); err != nil {
+		return nil, err
 	}
 	return c.system.counts(votes)
+}
+
+// whole returns an error for the zero Certified.
+func (c *Certified) whole() error {
+	if c.Problem().K < 1 {
+		return errors.New("the mechanism was not certified")
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
@@ -425,5 +426,32 @@ func TestNegligibleNumbers(t *testing.T) {
 	}
 	if least == 0 || high > 1+1e-9 {
 		t.Errorf("%v is left out, the bounds sum to %v", least, high)
+	}
+}
+
+// The curve of a table's answers is nowhere below that of all transcripts, and an event of the
+// accountant.
+func TestCurve(t *testing.T) {
+	ctx := context.Background()
+	s := must.Get(NewSystem(ctx, Problem{K: 3, Classes: 3, Affected: 1, Missing: true, Answers: 2,
+		Epsilon: 1, Delta: 0.5}))(t)
+	c := must.Get(Certify(ctx, s, slanted(s, 0.4), gameOptions))(t)
+	curve := must.Get(c.Curve(ctx, 1e-3))(t)
+	pairs := brutePairs(t, c)
+	points := make([]accountant.HockeyStickPoint, len(curve))
+	for i, p := range curve {
+		points[i] = accountant.HockeyStickPoint(p)
+		want := bruteDelta(pairs, 2, math.Exp(p.Epsilon))
+		if p.Delta < want*(1-1e-12) || p.Delta > want*1.05+1e-3 {
+			t.Errorf("at ε = %v: %v, of all transcripts %v", p.Epsilon, p.Delta, want)
+		}
+	}
+	if _, err := accountant.NewHockeyStick(accountant.ReplaceOne, "a test", points); err != nil ||
+		len(points) < 3 {
+		t.Errorf("%d points: %v", len(points), err)
+	}
+	var none *Certified
+	if _, err := none.Curve(ctx, 1e-3); err == nil {
+		t.Error("what was not certified has a curve")
 	}
 }
