@@ -15,7 +15,7 @@ import (
 const (
 	MaxTwoClassTeachers = 1001    // K of two classes
 	MaxHistograms       = 1 << 16 // sorted histograms
-	MaxPairs            = 1 << 19 // ordered pairs of neighbouring histograms
+	MaxPairs            = 1 << 20 // ordered pairs of neighbouring histograms
 	MaxAnswers          = 100_000 // Q
 )
 

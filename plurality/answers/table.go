@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
 )
 
 // Table is a certified mechanism with all that is known about it: what it is to be best at, and how
@@ -32,7 +33,20 @@ type Table struct {
 // proof, or ctx.Err(). Cost: that of Prior.Weights.
 func NewTable(ctx context.Context, c *Certified, prior Prior, law Law,
 	proof Proof) (*Table, error) {
-	if err := errors.Join(prior.Validate(c.Problem()), law.Validate()); err != nil {
+	if err := prior.Validate(c.Problem()); err != nil {
+		return nil, err
+	}
+	w, err := prior.Weights(ctx, c.system)
+	if err != nil {
+		return nil, err
+	}
+	return NewWeightedTable(c, prior, w, law, proof)
+}
+
+// NewWeightedTable is NewTable where the prior's weights are known.
+func NewWeightedTable(c *Certified, prior Prior, w plurality.Weights, law Law, proof Proof,
+) (*Table, error) {
+	if err := law.Validate(); err != nil {
 		return nil, err
 	}
 	s := c.system
@@ -41,13 +55,10 @@ func NewTable(ctx context.Context, c *Certified, prior Prior, law Law,
 		return nil, &check.Error{Name: "law", Value: fmt.Sprintf("%q", law.Name),
 			Rule: "of two classes at affected = 1, and never no class"}
 	}
-	w, err := prior.Weights(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	t := &Table{Certified: c, Prior: prior, Law: law, Proof: proof}
 	t.Value = s.space.Value(w, prior.AbstainValue, c.masses)
 	t.UpperBound = s.twoClassBound(w)
+	var err error
 	if t.LawBound, err = s.lawBound(w, prior.AbstainValue, law, proof); err != nil {
 		return nil, err
 	}

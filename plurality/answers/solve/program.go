@@ -341,7 +341,7 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 			return nil, err
 		default:
 			price, low = logarithm(certified.Certificate().Delta), max(low, r)
-			t, err := answers.NewTable(ctx, certified, v.prior,
+			t, err := answers.NewWeightedTable(certified, v.prior, v.weights,
 				answers.Law{Name: answers.OptimalLaw, Order: float64(order), Moment: r}, g.proof())
 			if err != nil {
 				return nil, err

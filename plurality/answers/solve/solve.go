@@ -172,7 +172,7 @@ func (v *solver) normal(ctx context.Context) (*answers.Table, []float64, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := answers.NewTable(ctx, got.certified, v.prior,
+	t, err := answers.NewWeightedTable(got.certified, v.prior, v.weights,
 		answers.Law{Name: answers.NormalLaw, Sigma: math.Exp(got.x)}, nil)
 	return t, got.probabilities, err
 }
@@ -191,7 +191,7 @@ func (v *solver) chain(ctx context.Context) (*answers.Table, error) {
 		return nil, err
 	}
 	law := answers.Law{Name: answers.ChainLaw, Order: float64(order), Moment: moment(got.x)}
-	return answers.NewTable(ctx, got.certified, v.prior, law, nil)
+	return answers.NewWeightedTable(got.certified, v.prior, v.weights, law, nil)
 }
 
 // rate returns the zCDP ρ that costs (ε, δ) by the plain conversion: a place to begin.
