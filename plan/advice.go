@@ -14,7 +14,7 @@ import (
 const advisedTeachers = 101
 
 // advisedHistograms is the same of many classes: beyond, some ten solves take more than some ten
-// seconds. What other mechanisms need is then more than the optimum does.
+// seconds. The advice then needs a larger budget than the optimum would.
 const advisedHistograms = 600
 
 // advise looks for the least budget, and for the most queries, with which one of the choices'
@@ -57,7 +57,7 @@ func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x flo
 		cost, err := fewer.cost(ctx, fewer.kinds(promise)[kind], x)
 		return err == nil && within(cost, r.Budget)
 	}
-	// Upwards from few labels, of which the cost is soon worked out.
+	// Upwards from few labels, whose cost takes little work.
 	lo, hi := known, known+1
 	for ; hi < r.Queries && fits(hi); hi *= 2 {
 		lo = hi
@@ -72,9 +72,9 @@ func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x flo
 	return lo
 }
 
-// leastUseful returns about the smallest x, rounded up by less than a hundredth, with which
-// labels agree as often as is wanted; from is too small. ok is false where no x does. The error is
-// ctx's, a *solve.LimitError, since then it is not known, or that of Law.Agreement.
+// leastUseful returns the smallest x, rounded up by less than a hundredth, with which labels agree
+// as often as is wanted; from is too small. ok is false where no x does. The error is ctx's, a
+// *solve.LimitError where the answer is not known, or that of Law.Agreement.
 func (r *Request) leastUseful(ctx context.Context, k kind,
 	from float64) (x float64, ok bool, err error) {
 	const fine = 32 // steps of the grid

@@ -73,7 +73,7 @@ func (l *Law) exact(ctx context.Context, m *ensemble.Mechanism) (a Agreement, er
 	return a, nil
 }
 
-// simulated draws a query and a label at a time.
+// simulated estimates agreement from drawn queries and labels.
 func (l *Law) simulated(ctx context.Context, m *ensemble.Mechanism) (a Agreement, err error) {
 	pick := randsrc.NewSeededStream(simulationSeed, 1)
 	until := make([]float64, len(l.cells)) // weights, added up
@@ -103,7 +103,7 @@ func (l *Law) simulated(ctx context.Context, m *ensemble.Mechanism) (a Agreement
 	return a, nil
 }
 
-// standardError is that of the mean of as many numbers as are simulated, from the mean of their
+// standardError estimates the standard error of a mean of simulated numbers, from the mean of their
 // squares.
 func standardError(squares, mean float64) float64 {
 	return math.Sqrt(max(0, squares-mean*mean) / simulations)

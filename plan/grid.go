@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// The grid is the decimals of four digits, from 1.000e-30 up, by index: what a search tries
-// is what people write, so that the command line says exactly what was checked.
+// The grid has the decimals of four digits, from 1.000e-30 up, by index. A search tries these
+// alone, so that a command line can state exactly the value that was checked.
 const gridOrigin = 30
 
 // gridValue returns decimal number i ≥ 0 of the grid.

@@ -83,9 +83,9 @@ func (r *Request) slack(delta float64) (slack float64, ok bool) {
 	return gridFloor(left), true
 }
 
-// allowance is DaRRM for fresh private teachers, with labels of δ = 1-(1-Δ)^min(m,t) or limit,
-// whichever is less. An m beyond t reveals no more than m = t, where all the votes that one record
-// reaches may be revealed.
+// allowance returns the kind of DaRRM for fresh private teachers, with labels of δ =
+// 1-(1-Δ)^min(m,t) or limit, whichever is less. An m beyond t reveals no more than m = t, where all
+// the votes that one record reaches may be revealed.
 func (r *Request) allowance(limit float64) kind {
 	problem := func(m float64) (constraints.Problem, error) {
 		if m == float64(r.Affected) {
@@ -124,7 +124,7 @@ func (r *Request) allowance(limit float64) kind {
 	}
 }
 
-// plain is the problem of releasing the majority itself: m = t. Its δ is rounded up, so that
+// plain returns the problem of releasing the majority itself: m = t. Its δ is rounded up, so that
 // the teachers reached certainly cost no more.
 func (r *Request) plain() (constraints.Problem, error) {
 	all, err := accountant.Basic(r.Affected, r.Teachers)
@@ -138,7 +138,7 @@ func (r *Request) plain() (constraints.Problem, error) {
 	return p, p.Validate()
 }
 
-// optimal is DaRRM for teachers that promise nothing, with labels of δ = delta.
+// optimal returns the kind of DaRRM for teachers that promise nothing, with labels of δ = delta.
 func (r *Request) optimal(delta float64) kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	problem := func(epsilon float64) constraints.Problem {
@@ -154,8 +154,8 @@ func (r *Request) optimal(delta float64) kind {
 	}
 }
 
-// dearest returns the charge for labels of any noise function for p. Nothing but the cost of one
-// label is known of such a function.
+// dearest returns the charge for labels of any noise function for p, by the cost of one label
+// alone.
 func (r *Request) dearest(p constraints.Problem,
 	teachers accountant.Cost) (ensemble.Answers, error) {
 	epsilon, delta := p.Total()
@@ -188,8 +188,8 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem) (Choice, er
 	}, nil
 }
 
-// plurality is the optimum of many classes, with labels of δ = 0: what a δ of its own would buy
-// a label is less than it takes from the composition, and takes longer to solve.
+// plurality returns the kind of the optimum of many classes, with labels of δ = 0: a δ of its own
+// gains a label less than it takes from the composition, and takes longer to solve.
 func (r *Request) plurality() kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	problem := func(epsilon float64) plurality.Problem {
@@ -242,7 +242,7 @@ func (r *Request) table(ctx context.Context, p plurality.Problem) (*plurality.Ta
 	return table, err
 }
 
-// labelOf is a label of δ = delta and the ε that is chosen.
+// labelOf returns the cost of a label of δ = delta by its ε.
 func labelOf(delta float64) func(epsilon float64) accountant.Cost {
 	return func(epsilon float64) accountant.Cost {
 		return accountant.Cost{Epsilon: epsilon, Delta: delta}
@@ -261,7 +261,7 @@ func (r *Request) objective() plurality.Objective {
 	return plurality.DefaultObjective(r.Classes)
 }
 
-// counts is a mechanism that is calibrated, with labels of δ = delta.
+// counts returns the kind of a calibrated mechanism, with labels of δ = delta.
 func (r *Request) counts(d ensemble.Description, delta float64) kind {
 	build := func(x float64) (Choice, error) {
 		promise := accountant.Cost{Epsilon: x, Delta: delta}

@@ -33,7 +33,7 @@ type cell struct {
 	weight float64
 }
 
-// NewSample returns the law of votes that are at hand, without any yet.
+// NewSample returns an empty law for votes at hand, to which Add adds them.
 func NewSample(k, classes int) (*Law, error) {
 	l, err := newLaw(k, classes)
 	if err == nil {
@@ -85,8 +85,8 @@ func (l *Law) add(counts []int, weight float64) {
 // FromVotes reports whether the law was computed from votes, and so is not private.
 func (l *Law) FromVotes() bool { return l.fromVotes }
 
-// Mean is that of Prior; 0 of other laws.
+// Mean returns the mean of Prior, 0 for other laws.
 func (l *Law) Mean() float64 { return l.mean }
 
-// Concentration is that of Uneven; 0 of other laws.
+// Concentration returns the concentration of Uneven, 0 for other laws.
 func (l *Law) Concentration() float64 { return l.concentration }

@@ -13,7 +13,7 @@ const (
 	pTeachers check.Parameter = "number of teachers K"
 )
 
-// notes returns what should be known beside the figures.
+// notes returns remarks on the figures.
 func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 	best := p.Choices[0]
 	note := func(format string, args ...any) { notes = append(notes, o.text(format, args...)) }
@@ -73,7 +73,7 @@ func (a *Advice) notes(r *Request) []string {
 	return []string{budget, labels}
 }
 
-// warnings returns what makes the plan, or its promise, worth less than it looks.
+// warnings returns reasons why the plan, or its promise, is worth less than it looks.
 func (o ReportOptions) warnings(r *Request, p *Plan) (warnings []string) {
 	if r.Votes.FromVotes() {
 		warnings = append(warnings, o.text("agreement was computed from the votes: it is NOT "+

@@ -236,8 +236,8 @@ func (e *InfeasibleError) Error() string {
 	return s
 }
 
-// alike is the unit to which expected agreements are rounded before they are compared. Of equal
-// ones the mechanism that comes first in kinds is preferred.
+// alike is the unit to which expected agreements are rounded for comparison. Of equal ones the
+// mechanism that comes first in kinds is preferred.
 const alike = 1e-6
 
 // rank sorts the choices by expected agreement, and keeps the better of two of one name.
@@ -279,7 +279,8 @@ func (r *Request) own(p *Plan) error {
 	return err
 }
 
-// frozen is the release of the majority of frozen private teachers, whose training is paid for.
+// frozen returns the choice to release the majority of frozen private teachers, whose training is
+// paid for.
 func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice, error) {
 	problem, err := r.plain()
 	if err != nil {
@@ -310,7 +311,7 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 		return Choice{}, err
 	}
 	if k.tries > 0 {
-		// More than x may fit, though not twice as much.
+		// A larger x may fit, but not twice as large.
 		label := k.label(2 * x)
 		if most := r.Votes.most(r.Affected, label); r.Votes.useless(most) {
 			return Choice{}, &UselessError{label, most, r.Votes.Guess()}
@@ -330,7 +331,7 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	return c, err
 }
 
-// built is the mechanism of a kind at x, with what it costs by itself.
+// built makes the mechanism of a kind at x, with its own cost.
 func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) {
 	c, err := k.build(ctx, x)
 	if err != nil {
@@ -348,12 +349,12 @@ func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) 
 	return c, nil
 }
 
-// larger returns a choice of larger x than c, which fits, or c. Where what a mechanism costs is
-// known only once it was built, it costs less than the x was chosen by. Each try takes a build.
+// larger returns a choice of larger x than c, which fits, or c. A mechanism that is priced once it
+// is built costs less than the estimate by which x was chosen. Each try takes a build.
 func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
 	tried, tooMuch := c, math.Inf(1)
 	for range k.tries {
-		// Costs grow about like x.
+		// Costs are roughly proportional to x.
 		x := gridValue(gridBelow(num.Decimal(min(tried.x*(r.Budget.Epsilon/tried.Total.Epsilon),
 			k.most))))
 		if x <= c.x*(1+worthwhile) || x >= tooMuch { // the guess is no better than what there is

@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// exactHistograms is the most sorted histograms of which a prior is worked out: what a plan does
-// with each is done in a moment.
+// exactHistograms limits the sorted histograms of an exact prior, so that a plan goes through them
+// within a second.
 const exactHistograms = 10_000
 
 // Prior returns the law of votes of teachers who vote for the likelier class independently

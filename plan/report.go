@@ -7,7 +7,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 )
 
-// ReportOptions say what a Report is about beside the plan.
+// ReportOptions hold the facts of a Report that the plan does not have.
 type ReportOptions struct {
 	ReachStated bool // Request.Affected was stated, and is no default
 	// that the teachers were trained on: see ensemble.Worthless; 0 if unknown
@@ -16,8 +16,7 @@ type ReportOptions struct {
 	Name func(parameter string) string
 }
 
-// Report is a plan as JSON, with what should be known beside its figures. docs/plan.md describes
-// the fields.
+// Report is a plan as JSON, with remarks on its figures. docs/plan.md describes the fields.
 type Report struct {
 	Queries       int              `json:"queries"`
 	K             int              `json:"k"`

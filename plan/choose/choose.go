@@ -24,7 +24,7 @@ type Chooser struct {
 	tableAlone  bool
 }
 
-// Choice is the mechanism of a release with how it was come to.
+// Choice is the mechanism of a release and the way it was chosen.
 type Choice struct {
 	release.Plan
 	Noise   *gamma.Table     // of the optimal noise function; else nil
@@ -53,7 +53,7 @@ func Prepare(ctx context.Context, r Request) (*Chooser, error) {
 	return c, nil
 }
 
-// checkService refuses what is not for a service.
+// checkService refuses statements that a service does not take.
 func (c *Chooser) checkService() error {
 	if c.r.Noise.OnInterrupt == Best {
 		return usagef("%s %s is not for serve: a table that the clock made would be another after "+
@@ -68,7 +68,7 @@ func (c *Chooser) checkService() error {
 // Promise reports whether the teachers are private themselves.
 func (c *Chooser) Promise() bool { return c.promise }
 
-// K is the number of teachers, 0 where the votes tell.
+// K returns the number of teachers, 0 where the votes determine it.
 func (c *Chooser) K() int { return c.r.K }
 
 // Stated returns the stated parameters and those that follow from them. The optimum of two classes

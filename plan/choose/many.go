@@ -58,8 +58,8 @@ func (m Many) WithCounts(
 	return o, err
 }
 
-// TooLong returns why there is no optimal table, where that is the size or the time and not what
-// was asked for; else nil.
+// TooLong returns the error that an optimal table is too large or takes too long, nil for other
+// errors.
 func TooLong(err error) error {
 	var limit *pluralitysolve.LimitError
 	var size *plurality.SizeError

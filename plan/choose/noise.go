@@ -139,7 +139,7 @@ func (n Noise) ForAgreement() (bool, error) {
 	return false, usagef("objective = %q, but it must be %q or %q", n.Objective, Source, Agreement)
 }
 
-// LawOfCounts is PriorCounts or its default.
+// LawOfCounts returns PriorCounts or its default.
 func (n Noise) LawOfCounts() string {
 	if n.PriorCounts == "" {
 		return BinomialCounts

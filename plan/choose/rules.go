@@ -72,8 +72,8 @@ func (r *Request) validate() (promise bool, err error) {
 	return !r.presumesNothing(), nil
 }
 
-// needed are the parameters of a problem of two classes, which has no defaults. Teachers that
-// promise nothing have no Δ.
+// needed are the parameters that a problem of two classes must have. Teachers that promise nothing
+// have no Δ.
 func (r *Request) needed() [][]check.Parameter {
 	var groups [][]check.Parameter
 	if r.noVotes {
@@ -86,7 +86,7 @@ func (r *Request) needed() [][]check.Parameter {
 	return groups
 }
 
-// checkTeachers checks what mechanisms rest on that take the teachers' promise.
+// checkTeachers checks the teachers' promise for mechanisms that rest on it.
 func (r *Request) checkTeachers() error {
 	if err := r.require(r.needed()...); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (r *Request) checkTeachers() error {
 	if r.Stated.Affected != nil {
 		affected = *r.Stated.Affected
 	}
-	// The votes may say how many teachers there are.
+	// The votes may determine the number of teachers.
 	if _, err := r.Stated.Problem(max(1, r.K, affected)); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (r *Request) solvesNothing(more ...check.Parameter) error {
 	return nil
 }
 
-// checkCounts checks what is stated of a mechanism over vote counts, which is calibrated.
+// checkCounts checks the parameters of a calibrated mechanism over vote counts.
 func (r *Request) checkCounts() error {
 	if err := r.require(one(pTotalEpsilon), reach); err != nil {
 		return err
@@ -147,8 +147,8 @@ func (r *Request) checkCounts() error {
 	return nil
 }
 
-// presumesCounts checks what is stated of the teachers and the objective of the optimal plurality,
-// which presumes nothing of them and is best for agreement.
+// presumesCounts checks the teachers and the objective of the optimal plurality, which presumes
+// nothing of the teachers and is optimal for agreement.
 func (r *Request) presumesCounts() error {
 	if p, ok := r.first(ofMajority...); ok {
 		return usagef("%s goes with two classes and %s %s; %s %s is told %s and %s (or %s)",
@@ -206,8 +206,8 @@ func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
 	return false, nil
 }
 
-// majority asks for what the optimum of two classes is: the noise function that agrees most often,
-// for teachers that promise nothing. The answers are the same, coin by coin.
+// majority rewrites r to ask for the optimum of two classes: the noise function that agrees most
+// often, for teachers that promise nothing. It gives the same answers, coin by coin.
 func (r *Request) majority() {
 	nothing := math.Inf(1)
 	r.Mechanism, r.Stated.Epsilon = ensemble.OptimalNoise, &nothing

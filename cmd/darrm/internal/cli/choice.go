@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Choice is a flag that takes one of some values, which the shell completes.
+// Choice is a flag with a fixed list of values, which the shell completes.
 type Choice struct {
 	pflag.Value
 	values []string
@@ -96,7 +96,7 @@ func Similar(text string, names []string) []string {
 	return found
 }
 
-// These are the file name endings that completion offers, by the kind of file.
+// Completion offers these file name endings, by the kind of file.
 var (
 	PictureFiles = []string{"svg", "png"}
 	TableFiles   = []string{"json"}
@@ -127,12 +127,14 @@ func CompleteFiles(endings ...string) cobra.CompletionFunc {
 	}
 }
 
-// noCompletion is for commands without arguments, and flags whose values nobody can guess.
+// noCompletion offers nothing: commands without arguments, and flags of free values, complete by
+// it.
 func noCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeArgs gives each command without a completion of its arguments its own: none.
+// completeArgs offers no arguments to commands that state none, and no values to flags that state
+// none.
 func completeArgs(c *cobra.Command) {
 	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 && !c.HasSubCommands() {
 		c.ValidArgsFunction = noCompletion

@@ -24,7 +24,7 @@ func Usagef(format string, args ...any) error {
 	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-// exitRules are of the errors that only this program meets.
+// exitRules map errors that only this program meets to exit codes.
 var exitRules = []exitcode.Rule{
 	exitcode.As[*cache.DirError](exitcode.Output),
 	exitcode.Is(exitcode.Uncertified, iteration.ErrNotCertified),
@@ -36,7 +36,7 @@ var exitRules = []exitcode.Rule{
 	exitcode.Is(exitcode.Solver, lp.ErrNoHiGHS), exitcode.Is(exitcode.Solver, lp.ErrTooLarge),
 }
 
-// exitCode tells the kind of an error.
+// exitCode returns the exit code of an error's kind.
 func exitCode(ctx context.Context, err error) exitcode.Code {
 	return exitcode.Of(ctx, err, exitRules...)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// FlagError says in plain words what is wrong with a flag.
+// FlagError rewrites an error of flag parsing in plain words.
 func FlagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -33,11 +33,11 @@ var valueKinds = map[string]string{
 	"float64": "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
 }
 
-// InvalidValue tells in plain words what a flag takes.
+// InvalidValue returns the error of a flag's value, with the kind of value that the flag takes.
 func InvalidValue(e *pflag.InvalidValueError) error {
 	f := e.GetFlag()
 	kind, ok := valueKinds[f.Value.Type()]
-	// A choice is a string that knows better.
+	// A choice is a string with an error text of its own.
 	if !ok {
 		text := errors.Unwrap(e).Error() // its own words
 		if strings.HasPrefix(text, `"`) {
@@ -52,7 +52,7 @@ func InvalidValue(e *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s = %q, but it must be %s", f.Name, e.GetValue(), kind)
 }
 
-// SuggestFlag names the flags that may have been meant.
+// SuggestFlag returns a question with the flags that resemble name, "" for none.
 func SuggestFlag(c *cobra.Command, name string) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -67,7 +67,7 @@ func DidYouMean(prefix string, names []string) string {
 	return " (did you mean " + prefix + strings.Join(names, " or "+prefix) + "?)"
 }
 
-// errorText is an error's text without the names of system calls.
+// errorText returns an error's text without the names of system calls.
 func errorText(err error) string {
 	text := err.Error()
 	var path *fs.PathError

@@ -21,7 +21,7 @@ type place int
 
 const (
 	beforeRule place = iota
-	afterRule        // In parentheses
+	afterRule        // in parentheses
 	inText           // nowhere but in texts that name the parameter themselves (check.Namedf)
 )
 
@@ -30,7 +30,7 @@ func after(flags ...string) flagNames  { return flagNames{flags, afterRule} }
 func within(flags ...string) flagNames { return flagNames{flags, inText} }
 
 // flagsOf has the flags of the parameters that libraries name (check.Error, check.SettledBy,
-// check.Namedf). It is the only place where the two meet: a library names no flag.
+// check.Namedf). No other table maps parameters to flags: a library names no flag.
 var flagsOf = map[string]flagNames{
 	// Votes, plans, means.
 	"number of teachers K": before("K"), "privacy allowance m": before("m"),
@@ -45,7 +45,7 @@ var flagsOf = map[string]flagNames{
 	"budget epsilon": before("budget-eps", "eps"), "budget delta": before("budget-delta", "delta"),
 	"queries": before("queries"), "agreement": before("agreement"),
 
-	// What is stated of a mechanism.
+	// The statements about a mechanism.
 	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"),
 	"numbered classes": within("num-classes"),
 	"threshold":        within("threshold"), "check ratio": within("check-ratio"),
@@ -85,7 +85,7 @@ var flagsOf = map[string]flagNames{
 	"target epsilon": after("eps"), "task": after("task"), "weight": after("step-size"),
 }
 
-// FlagOf is the likeliest flag of a parameter.
+// FlagOf returns the likeliest flag of a parameter.
 func FlagOf(p check.Parameter) string {
 	if names, ok := flagsOf[string(p)]; ok {
 		return "--" + names.flags[0]
@@ -93,7 +93,7 @@ func FlagOf(p check.Parameter) string {
 	return string(p)
 }
 
-// renamed is an error with another text.
+// renamed replaces the text of an error and wraps it.
 type renamed struct {
 	error
 	text string

@@ -13,8 +13,7 @@ import (
 	"github.com/darrm/darrm/release/exitcode"
 )
 
-// writeHelp writes a command's help: how it is called first, then what it does, then its
-// flags.
+// writeHelp writes a command's help: usage and examples, then the description, then the flags.
 func writeHelp(w *terminal.Page, c *cobra.Command) {
 	if !c.Runnable() { // a topic is its text
 		w.Printf("%s\n", reflow(c.Long, w.Prose()))
@@ -74,7 +73,7 @@ func writeFlags(w *terminal.Page, title string, flags *pflag.FlagSet) {
 // flagValue is a flag with its value, which stay on one line.
 var flagValue = regexp.MustCompile(`(\s--?[\w-]+) ([^-\s])`)
 
-// wrapExamples breaks commands that are too long, as a shell reads them.
+// wrapExamples breaks long commands by "\", so that a shell reads them as one line.
 func wrapExamples(text string, width int) string {
 	var lines []string
 	for command := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
@@ -86,7 +85,7 @@ func wrapExamples(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// ListItem is a line of a list: what is explained, two spaces at least, and its explanation.
+// ListItem matches a line of a list: a term, two spaces or more, and its explanation.
 var ListItem = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
 // Block is a paragraph (an empty one is a blank line), or an item of a list.
@@ -96,8 +95,8 @@ type Block struct {
 	Text   string
 }
 
-// BlocksOf reads a text. An indented line begins an item of a list, which goes on in lines
-// that are indented as far as its explanation.
+// BlocksOf splits a text into blocks. An indented line begins an item of a list; lines that are
+// indented as far as its explanation continue the item.
 func BlocksOf(text string) (blocks []Block) {
 	open, hanging := false, 0 // whether a block is under way, and where an item goes on
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
@@ -137,7 +136,7 @@ func reflow(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// newHelp is the command help, which knows commands and topics.
+// newHelp makes the command help, for commands and topics.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -156,7 +155,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// newExitCodes is a topic of help, not a command.
+// newExitCodes makes the help topic of exit codes, which does not run.
 func newExitCodes() *cobra.Command {
 	return &cobra.Command{Use: "exit-codes", Short: "How commands end", Long: exitcode.Status}
 }

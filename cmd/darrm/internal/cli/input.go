@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// Open opens an input file that is read whole, or stdin for "-", of at most limit bytes. A
-// file must be a regular one, and reading ends when ctx does: a terminal or a pipe may keep
-// a reader of stdin waiting for ever.
+// Open opens an input of at most limit bytes: a file, or stdin for "-". A file must be a regular
+// one, and reading ends when ctx does: a terminal or a pipe may keep a reader of stdin waiting for
+// ever.
 func (a *App) Open(ctx context.Context, path string, limit int64) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(readfile.Limit(ctx, a.Stdin(ctx), "stdin", limit)), nil
@@ -42,8 +42,8 @@ func (in *input) Read(p []byte) (int, error) {
 	return copy(p, in.buf[:n]), err
 }
 
-// Interruptibly returns what f does, or ctx.Err() as soon as ctx is done. f is
-// then left behind, blocked in the system; the program is about to end.
+// Interruptibly returns the results of f, or ctx.Err() as soon as ctx is done. f is then left
+// behind, blocked in the system; the program is about to end.
 func Interruptibly[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -152,8 +152,8 @@ func expand[T any](item string, convert func(*big.Rat) (T, error)) ([]T, error) 
 	return out, nil
 }
 
-// written is a decimal as people write it: no fraction, hexadecimal or underscore,
-// and no exponent so large that the exact number would fill the memory.
+// written matches a decimal as people write it: no fraction, hexadecimal or underscore, and no
+// exponent so large that the exact number would fill the memory.
 var written = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?0*[0-9]{1,3})?$`)
 
 // maxDigits bounds the length of a number. A float64 needs 17 digits.
@@ -168,7 +168,7 @@ func decimal(text string) (*big.Rat, error) {
 	return nil, fmt.Errorf("%q, but it must be a decimal number such as 3, 0.5 or 1e-5", text)
 }
 
-// whole converts to an int that keeps the rule.
+// whole returns a conversion to an int that keeps the rule.
 func whole(rule func(int) error) func(*big.Rat) (int, error) {
 	return func(x *big.Rat) (int, error) {
 		if !x.IsInt() {
@@ -182,9 +182,8 @@ func whole(rule func(int) error) func(*big.Rat) (int, error) {
 	}
 }
 
-// float converts to the float64 that stands for just this decimal. One that needs
-// more digits is refused: rounding it would certify another promise than the one asked
-// for.
+// float returns a conversion to the float64 that prints as this decimal. One that needs more digits
+// is refused: rounding it would certify a promise that was not asked for.
 func float(rule func(float64) error) func(*big.Rat) (float64, error) {
 	return func(x *big.Rat) (float64, error) {
 		f, _ := x.Float64()
@@ -197,7 +196,7 @@ func float(rule func(float64) error) func(*big.Rat) (float64, error) {
 	}
 }
 
-// Show writes a decimal, shortened where it is long.
+// show writes a decimal, shortened where it is long.
 func show(x *big.Rat) string {
 	digits, _ := x.FloatPrec()
 	if s := x.FloatString(digits); len(s) <= 40 {

@@ -11,10 +11,10 @@ import (
 // Percent writes a share as a percentage.
 func Percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 
-// Shortest is the shortest decimal that stands for x.
+// Shortest returns the shortest decimal that parses as x.
 func Shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Finite returns a number for JSON, which has no infinities.
+// Finite returns a number for JSON, nil (null) where x is infinite or not a number.
 func Finite(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil

@@ -23,8 +23,8 @@ import (
 // progressAfter is the time before a command first shows its progress.
 const progressAfter = time.Second
 
-// Progress shows how a solve is doing, on a terminal only and not before
-// progressAfter. It is safe for concurrent use.
+// Progress displays how far a command is: on a terminal after progressAfter, or as lines of JSON.
+// It is safe for concurrent use.
 type Progress struct {
 	app   *App
 	width int
@@ -121,7 +121,7 @@ func (p *Progress) Stop() {
 	}
 }
 
-// timeLeft estimates how long the rest takes, "" where too little is done to tell.
+// timeLeft estimates the time of the rest, "" where too little is done for an estimate.
 func timeLeft(since time.Duration, done, total int64) string {
 	if since < 2*time.Second || 20*done < total || done >= total {
 		return ""
@@ -136,7 +136,7 @@ func timeLeft(since time.Duration, done, total int64) string {
 	return fmt.Sprintf("about %d h left", int(math.Ceil(left.Hours())))
 }
 
-// Round is solve.Options.Progress. How many rounds there will be, nobody knows.
+// Round serves as solve.Options.Progress. The number of rounds is not known beforehand.
 func (p *Progress) Round(r solve.Progress) {
 	p.Show("solving", -1, int64(r.Round),
 		fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows,
@@ -145,7 +145,7 @@ func (p *Progress) Round(r solve.Progress) {
 }
 
 // Gap returns plurality/solve.Options.Progress. The bar's length is that of the gap's logarithm,
-// from 1 to the goal. Since much of a solve tells nothing, what was told last is shown again.
+// from 1 to the goal. It repeats the last report while the solver sends none.
 func (p *Progress) Gap(goal float64) func(pluralitysolve.Progress) {
 	const whole = 1000
 	var mu sync.Mutex
@@ -201,7 +201,7 @@ func (p *Progress) Rows(stage string) func(votes.Progress) {
 	}
 }
 
-// Wait shows until stop that a stage is under way which tells nothing of itself.
+// Wait displays, until Stop, that a stage without reports of its own is under way.
 func (p *Progress) Wait(stage string) {
 	p.app.Doing(stage)
 	if p.lines != nil {
@@ -232,13 +232,13 @@ type stage struct {
 	finish bool // it is short, and goes on to its end after an interruption
 }
 
-// Doing notes what is being done, which an interruption tells.
+// Doing sets the stage's name, which the error of an interruption has.
 func (a *App) Doing(name string) { a.stage.Store(&stage{name: name}) }
 
-// Finishing notes what is not left half done.
+// Finishing sets the name of a stage that goes on to its end after an interruption.
 func (a *App) Finishing(name string) { a.stage.Store(&stage{name, true}) }
 
-// interrupted says on a terminal, at once, that a signal was heard and what is finished.
+// interrupted confirms a signal on a terminal at once, with the stage that stops or is finished.
 func (a *App) interrupted() {
 	s := a.stage.Load()
 	if s == nil || a.Quiet || a.JSON || !terminal.Is(a.Err) {

@@ -99,7 +99,7 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// Given names arguments, the first of many.
+// given quotes the first arguments for an error.
 func given(args []string) string {
 	const most = 3
 	var names []string
@@ -154,7 +154,7 @@ func Require(c *cobra.Command, flags ...string) error {
 
 func seeHelp(c *cobra.Command) string { return fmt.Sprintf(" (see %s --help)", c.CommandPath()) }
 
-// Page is w for people, as wide as stdout.
+// Page returns w as a page for people, as wide as stdout.
 func (a *App) Page(w io.Writer) *terminal.Page {
 	return &terminal.Page{Writer: w, Width: terminal.Width(a.Out)}
 }
@@ -164,7 +164,7 @@ func (a *App) Print(write func(*terminal.Page) error) error {
 	return a.Deliver("", func(w io.Writer) error { return write(a.Page(w)) })
 }
 
-// Talk is stderr for people.
+// Talk returns stderr as a page for people; it discards all where --quiet is given.
 func (a *App) Talk() *terminal.Page {
 	w := a.Err
 	if a.Quiet {
@@ -200,7 +200,7 @@ func (a *App) Deliver(path string, write func(io.Writer) error) error {
 	return a.DeliverTo("out", path, write)
 }
 
-// DeliverTo is deliver for another flag.
+// DeliverTo delivers as Deliver does, to the file of another flag.
 func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
 	if path != "" && path != "-" {
 		if err := (release.FileOutput{Path: path, Flag: flag}).CheckPlace(); err != nil {
@@ -227,7 +227,7 @@ func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// DeliverJSON is deliver for a value, indented.
+// DeliverJSON delivers a value as indented JSON.
 func (a *App) DeliverJSON(path string, v any) error {
 	return a.Deliver(path, func(w io.Writer) error { return EncodeJSON(w, v) })
 }

@@ -61,7 +61,7 @@ func Run(args []string, groups []Group) int {
 // Allow gives a command more than the usual time to end after a signal.
 func (a *App) Allow(more time.Duration) { a.grace.Store(int64(grace + more)) }
 
-// complain tells an error on stderr.
+// complain writes an error to stderr.
 func (a *App) complain(args []string, err error, code exitcode.Code) {
 	if a.JSON || asksForJSON(args) {
 		writeJSONError(a.Err, err, code)
@@ -73,7 +73,7 @@ func (a *App) complain(args []string, err error, code exitcode.Code) {
 	}
 }
 
-// tell writes an error: in one line, that programs find it, and broken on a terminal only.
+// tell writes an error: in one line for programs, broken into several on a terminal.
 func (a *App) tell(first, text string) {
 	if terminal.Is(a.Err) {
 		text = strings.TrimPrefix(terminal.Hang(terminal.Width(a.Err), first, "  ", text), first)
@@ -81,7 +81,7 @@ func (a *App) tell(first, text string) {
 	fmt.Fprintf(a.Err, "%s%s\n", first, text)
 }
 
-// asksForJSON finds --json where parsing stopped at a wrong flag before it.
+// asksForJSON finds --json in arguments of which parsing stopped at an earlier, wrong flag.
 func asksForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]

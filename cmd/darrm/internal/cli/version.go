@@ -10,14 +10,14 @@ import (
 	"github.com/darrm/darrm/lp"
 )
 
-// nextVersion is the version that the source will be released as; scripts/version reads it.
+// nextVersion is the next release's version; scripts/version reads it.
 const nextVersion = "0.1.0"
 
 // released is set by the linker in builds of releases (flag -X of scripts/dist).
 var released string
 
-// Version of the program: that of the build, or of the module where "go install …@v1.2.3" built
-// it, or the next one's, marked -dev.
+// Version is the program's version: the linker's, or the module's where "go install …@v1.2.3" built
+// it, or the next one, marked -dev.
 var Version = func() string {
 	if released != "" {
 		return released

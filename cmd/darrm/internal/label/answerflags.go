@@ -11,7 +11,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// answerFlags say what answers votes, and who pays.
+// answerFlags select the mechanism that answers votes, and the ledger that pays.
 type answerFlags struct {
 	problem.Flags
 	mechanism problem.MechanismFlags

@@ -8,7 +8,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// chargeFlags say who pays for a release of labels, and how its answers add up.
+// chargeFlags hold the ledger that pays for a release of labels, and the composition of its
+// answers.
 type chargeFlags struct {
 	release.Charge
 	slack      float64
@@ -40,7 +41,7 @@ func (f *chargeFlags) register(c *cobra.Command) {
 		"without --ledger: replace --out by a new draw. Nobody accounts for the two")
 }
 
-// registerPayer registers which ledger is charged, and for which teachers.
+// registerPayer registers the ledger and the teachers that it is charged for.
 func (f *chargeFlags) registerPayer(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.Ledger, "ledger", "",
@@ -65,7 +66,7 @@ func (f *chargeFlags) prepare(c *cobra.Command, promise bool) error {
 	return f.Check(promise)
 }
 
-// settle takes over what other flags say of the charge.
+// settle sets the slack where --slack was given.
 func (f *chargeFlags) settle(c *cobra.Command) {
 	if c.Flags().Changed("slack") {
 		f.Slack = &f.slack

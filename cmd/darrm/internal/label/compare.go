@@ -148,7 +148,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 			return nil, release.Unreadable(ctx, err)
 		}
 		if b.Missing != nil {
-			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
+			// A missing vote would have to be drawn, and compare draws nothing.
 			return nil, &release.InputError{Err: fmt.Errorf(
 				"the votes have missing ones, which compare does not take")}
 		}

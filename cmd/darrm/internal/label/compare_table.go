@@ -19,7 +19,7 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 		c.Setting.Affected))
 	w.Printf("\n")
 	var refused []string
-	// The majority agrees with itself whatever queries come.
+	// The majority always agrees with itself.
 	plain := comparedRow("plain majority (not private)", c.Plain)
 	plain[2] = "-"
 	rows := [][]string{plain}
@@ -66,8 +66,8 @@ func comparedRow(title string, s ensemble.Score) []string {
 	return row
 }
 
-// renderAlike writes what is to be said of each mechanism that applies, those of which the
-// same is said together.
+// renderAlike writes the remarks on mechanisms, each remark once with all mechanisms that it
+// applies to.
 func renderAlike(w *terminal.Page, title string, rows []ensemble.ComparisonRow,
 	say func(*ensemble.Mechanism) []string) {
 	var order []string

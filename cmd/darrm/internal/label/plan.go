@@ -130,7 +130,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	}
 	var unsaved error
 	solveNoise, solvePlurality := f.problem.Solvers(a, &f.optimal, &unsaved)
-	// Labels are for use, so γ is optimal for agreement.
+	// Labels are meant for use, so γ is optimal for agreement.
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
 		o, err := choose.Noise{Objective: choose.Agreement,
 			PriorMean: cli.WhenGiven(c, "prior-mean", &f.problem.PriorMean)}.Complete(ctx, p.K, nil)
@@ -140,7 +140,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 		return solveNoise(ctx, p, o)
 	}
 	r.SolveWithin, r.SolvePlurality = f.optimal.Within, solvePlurality
-	// The time is for all that is solved, and so for the plan.
+	// The time limits all solving together, and so the plan.
 	ctx, cancel := f.problem.Limit(c.Context())
 	defer cancel()
 	c.SetContext(ctx)
@@ -176,8 +176,7 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := f.read.prepare(c); err != nil {
 		return err
 	}
-	// What serves more than two classes presumes nothing of the teachers, unless something is said of
-	// them.
+	// A mechanism of more than two classes presumes nothing of the teachers, unless a flag states it.
 	if len(f.read.options.Classes) > 2 && !slices.ContainsFunc([]string{"eps", "teacher-delta",
 		"teachers"}, c.Flags().Changed) {
 		if err := c.Flags().Set("eps", "inf"); err != nil {
@@ -206,7 +205,7 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(f.optimal.Within))
 }
 
-// votes says over which votes agreement is expected.
+// votes sets the law of votes over which agreement is expected.
 func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
@@ -237,7 +236,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 			return release.Unreadable(ctx, err)
 		}
 		if b.Missing != nil {
-			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
+			// A missing vote would have to be drawn, and plan draws nothing.
 			return &release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not " +
 				"take: " +
 				"leave the FILEs out")}
@@ -258,7 +257,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	return nil
 }
 
-// command is the aggregate command of a choice, as arguments.
+// command returns the aggregate command of a choice, as arguments.
 func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
 	files []string) []string {
 	if len(files) == 0 || f.sampled != r.Queries {
@@ -267,7 +266,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	args := append([]string{"darrm", "aggregate"}, files...)
 	add := func(name, value string) { args = append(args, "--"+name, value) }
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	// What was said of the files holds for aggregate too.
+	// Flags that describe the files go to aggregate too.
 	reading := &cobra.Command{}
 	new(readFlags).register(reading)
 	c.Flags().Visit(func(flag *pflag.Flag) {
@@ -321,7 +320,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 // placeholder stands for votes that are not there yet.
 const placeholder = "votes.csv"
 
-// shellWords are arguments as a shell reads them.
+// shellWords quotes arguments for a shell.
 func shellWords(args []string) []string {
 	words := make([]string, len(args))
 	for i, arg := range args {
@@ -336,7 +335,7 @@ func shellWords(args []string) []string {
 	return words
 }
 
-// outcome is a plan as it is shown.
+// outcome is the printed form of a plan.
 type outcome struct {
 	r        plan.Request
 	p        *plan.Plan
@@ -357,7 +356,7 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		o.report.Notes = append(o.report.Notes, placeholder+" stands for the votes to answer.")
 	}
 	for i, choice := range p.Choices {
-		// What aggregate charges is worked out by the release itself, and must be the same.
+		// The release works out what aggregate charges, and it must be what was planned.
 		if err := choose.CheckPlanned(choice, r.Queries); err != nil {
 			return nil, err
 		}

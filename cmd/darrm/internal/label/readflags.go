@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// readFlags say how votes stand in files.
+// readFlags hold the format and the layout of files of votes.
 type readFlags struct {
 	format, compression, layout, header, missing string
 	classes, voteColumns                         string
@@ -52,7 +52,8 @@ func (f *readFlags) register(c *cobra.Command) {
 		"(default: what the table or the file says)")
 }
 
-// registerVotes registers what votes are, wherever they stand.
+// registerVotes registers the flags of votes inside or outside of files: classes, missing votes,
+// number of teachers.
 func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl := c.Flags()
 	fl.StringVar(&f.classes, "classes", "0,1",
@@ -86,7 +87,7 @@ func (f *readFlags) prepare(c *cobra.Command) error {
 	return nil
 }
 
-// prepareVotes checks what is said of votes, wherever they stand.
+// prepareVotes checks the flags of registerVotes.
 func (f *readFlags) prepareVotes(c *cobra.Command) error {
 	o := &f.options
 	if c.Flags().Changed("num-classes") {

@@ -143,7 +143,7 @@ func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []j
 	return cli.EncodeJSON(w, out)
 }
 
-// jsonClass is a class as a JSON value: an integer where its name is one.
+// jsonClass returns a class as a JSON value: an integer where its name is one.
 func jsonClass(name string) json.RawMessage {
 	if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 		return json.RawMessage(name)

@@ -45,7 +45,7 @@ func scoreRow(title string, s ensemble.Score) []string {
 	return []string{title, cli.Percent(s.Agreement), right}
 }
 
-// report shows on stderr how the mechanism of a release does, beside the baselines.
+// report writes the scores of a release's mechanism and of the baselines to stderr.
 func (s *scores) report(a *cli.App, g choose.Choice) error {
 	if a.Quiet {
 		return nil

@@ -36,7 +36,7 @@ type serveFlags struct {
 	headFile    string
 }
 
-// newKeyFlag states what is meant once: in a file it would be stated for ever.
+// newKeyFlag is meant for one start, so no key of --config has its name.
 const newKeyFlag = "new-key"
 
 // NewServe makes the command that answers queries over HTTP.
@@ -200,7 +200,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 	return server.Serve(c.Context(), l)
 }
 
-// started tells programs where the server listens.
+// started prints the server's address for programs.
 func (f *serveFlags) started(a *cli.App, l net.Listener) error {
 	if !a.JSON {
 		return nil
@@ -277,7 +277,7 @@ func setFlags(c *cobra.Command, settings map[string]any) error {
 	return nil
 }
 
-// settingText is a value of a configuration as it would stand on the command line.
+// settingText returns a value of a configuration as the command line would have it.
 func settingText(value any) string {
 	switch v := value.(type) {
 	case float64:

@@ -164,7 +164,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	return w.Table(terminal.Table{Header: header, Rows: rows})
 }
 
-// votesPicture is the histogram.
+// votesPicture draws the histogram.
 func votesPicture(d *votes.Description) (figure.Sheet, error) {
 	c := picture.NewChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries,
 		cli.Percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")

@@ -136,7 +136,7 @@ func (f *accountFlags) run(c *cobra.Command, a *cli.App) error {
 	return nil
 }
 
-// options checks the flags and returns what one answer is, and what it costs.
+// options checks the flags and returns one answer's mechanism and cost.
 func (f *accountFlags) options(c *cobra.Command,
 	a *cli.App) (o ensemble.StatementOptions, err error) {
 	o.Randomness = problem.RandomnessOf(f.teachers)
@@ -174,11 +174,12 @@ func (f *accountFlags) options(c *cobra.Command,
 	return o, nil
 }
 
-// toldByTable are the flags of what a table says.
+// toldByTable are the flags that a table replaces.
 var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta", "affected",
 	"data", "num-classes", "mechanism"}
 
-// tableOptions are those of a table, whose answers may add up by more than their (ε, δ).
+// tableOptions sets the options of a table's answers, which compose by their own event and not by
+// (ε, δ) alone.
 func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
 	o *ensemble.StatementOptions) error {
 	for _, name := range toldByTable {

@@ -32,7 +32,7 @@ var methodStyle = map[string]draw.LineStyle{
 	ensemble.ByVotes:                  figure.Line(figure.Purple, 2, 4),
 }
 
-// wide is a line of that width in points.
+// wide returns a line of a width in points.
 func wide(c color.Color, width float64) draw.LineStyle {
 	line := figure.Line(c)
 	line.Width = vg.Points(width)

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 )
 
-// methodTitle is a method's column.
+// methodTitle returns the title of a method's column.
 func methodTitle(method string) string {
 	if method == ensemble.ByVotes {
 		return "by the votes"
@@ -18,7 +18,7 @@ func methodTitle(method string) string {
 	return method
 }
 
-// renderStatement writes what answers cost together as a table, a row for each number.
+// renderStatement writes the total cost of answers as a table, a row for each number.
 func renderStatement(w *terminal.Page, s *ensemble.Statement, o ensemble.StatementOptions) error {
 	w.Text("  ", fmt.Sprintf("K = %d teachers, %s; one record reaches %d of them", s.K,
 		teachers(o.Problem), s.Affected))

@@ -14,7 +14,7 @@ import (
 )
 
 // marginPicture draws how often the answer is right against the lead of the first class, for the
-// table and for what needs none, each with its value.
+// table and for the baselines, each with its value.
 func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 	p := t.Problem()
 	margins := t.Margins(0)

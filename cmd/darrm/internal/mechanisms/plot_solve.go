@@ -18,8 +18,8 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 )
 
-// gammaPicture draws γ against the votes, the baselines beside it, each with what it costs by
-// the table's metric.
+// gammaPicture draws γ and the baselines against the votes, each with its value of the table's
+// metric.
 func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	p := t.Func()
 	problem := t.Problem()
@@ -150,8 +150,7 @@ func splitting[P any](points []P, axes []sweepAxis[P]) (out []sweepAxis[P]) {
 	return out
 }
 
-// ownResult is the row's own result among what picture draws of it; the baselines have the numbers
-// from 0.
+// ownResult selects the row's own result in picture; the baselines have the numbers from 0.
 const ownResult = -1
 
 // picture draws a result of the problems in rows: of the optimum and the baselines if there is

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 )
 
-// renderTable writes what a person wants to know about a solved table.
+// renderTable writes a solved table for people: γ, guarantee, certificate and gap.
 func renderTable(w *terminal.Page, t *gamma.Table) error {
 	p, m := t.Problem(), metrics(t)
 	kind := "Certified"
@@ -51,7 +51,7 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 	return nil
 }
 
-// teachers describes the privacy that the teachers promise.
+// teachers returns the teachers' promise in words.
 func teachers(p constraints.Problem) string {
 	if promiseNothing(p) {
 		return "which promise nothing themselves"
@@ -100,8 +100,7 @@ func metrics(t *gamma.Table) []metric {
 	return []metric{distance, differs}
 }
 
-// renderGamma writes γ beside the baselines', one row for each vote count, and what each
-// costs by the metrics.
+// renderGamma writes γ beside the baselines', one row for each vote count, and the metrics of each.
 func renderGamma(w *terminal.Page, t *gamma.Table, metrics []metric) error {
 	k := t.Func().K()
 	header := []string{"votes for one answer", "γ(l), optimal"}

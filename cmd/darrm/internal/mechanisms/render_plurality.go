@@ -11,7 +11,8 @@ import (
 	"github.com/darrm/darrm/plurality/solve"
 )
 
-// renderPlurality writes what a person wants to know about a table of many classes.
+// renderPlurality writes a table of many classes for people: agreement by lead, guarantee,
+// certificate and gap.
 func renderPlurality(w *terminal.Page, t *plurality.Table) error {
 	p := t.Problem()
 	kind := "Certified"
@@ -52,7 +53,7 @@ func renderPlurality(w *terminal.Page, t *plurality.Table) error {
 // leastShare bounds the probability of neighbouring leads that share a row of the table.
 const leastShare = 0.15
 
-// renderMargins writes how often the answer is right, by leads, beside what needs no table.
+// renderMargins writes how often the answer is right by lead, for the table and the baselines.
 func renderMargins(w *terminal.Page, t *plurality.Table) error {
 	margins := t.Margins(leastShare)
 	baselines := t.Baselines()

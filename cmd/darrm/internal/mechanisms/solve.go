@@ -65,7 +65,7 @@ writes it to a file. --plot draws it.`,
 			if err := picture.CheckPlot(plotFile); err != nil {
 				return err
 			}
-			// Before hours are spent.
+			// Checked before the solve, which can take hours.
 			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(),
 				(release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
 				return err

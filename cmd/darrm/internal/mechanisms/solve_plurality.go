@@ -23,7 +23,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// pluralitySolve are the flags of solve for many classes. The others are those of two.
+// pluralitySolve holds the flags of solve for many classes, beside those of two.
 type pluralitySolve struct {
 	*problem.Flags
 	problem.PluralityFlags
@@ -52,7 +52,7 @@ func (f *pluralitySolve) register(c *cobra.Command) {
 		"otherwise)"
 }
 
-// check refuses flags of the other kind of problem.
+// check refuses flags of two classes beside --classes, and the other way round.
 func (f *pluralitySolve) check(c *cobra.Command) error {
 	return f.PluralityFlags.Check(c, f.Name, math.IsInf(f.Epsilon, 1), f.TeacherDelta == 0, "gap",
 		"plot-gap")
@@ -77,7 +77,7 @@ func (f *pluralitySolve) problem(c *cobra.Command, a *cli.App,
 	return p, o, o.Validate(p)
 }
 
-// options checks the flags that say how to solve.
+// options checks the flags of the solver.
 func (f *pluralitySolve) options(c *cobra.Command) (o solve.Options, err error) {
 	o = solve.Options{Gap: f.Gap, Version: cli.Version, BestOnCancel: f.OnInterrupt == "best" ||
 		!c.Flags().Changed("on-interrupt")}
@@ -86,12 +86,12 @@ func (f *pluralitySolve) options(c *cobra.Command) (o solve.Options, err error) 
 			return o, err
 		}
 	}
-	// Here, since a gap of 0 that was typed would be the default to solve.
+	// Checked here, since solve takes a gap of 0 for its default.
 	return o, cmp.Or(check.Within("gap", f.Gap), f.CheckTimeout(c))
 }
 
-// run is the command solve for many classes. Ctrl-C ends the search, and the best table so far
-// is what is delivered, unless --on-interrupt says nothing.
+// run executes solve for many classes. Ctrl-C ends the search and delivers the best table so far,
+// unless --on-interrupt is "nothing".
 func (f *pluralitySolve) run(c *cobra.Command, a *cli.App, k int, out, plotFile string) error {
 	p, objective, err := f.problem(c, a, k)
 	if err != nil {
@@ -152,7 +152,7 @@ func sayEarly(a *cli.App, t *plurality.Table) {
 		t.Gap)
 }
 
-// solve returns what is to be delivered.
+// solve returns the output to deliver.
 func (f *pluralitySolve) solve(c *cobra.Command, a *cli.App, p plurality.Problem,
 	objective plurality.Objective, o solve.Options, to pluralityFiles) (*pluralityOutput, error) {
 	store, err := f.Store()

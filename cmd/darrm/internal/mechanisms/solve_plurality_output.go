@@ -18,8 +18,8 @@ type pluralityFiles struct{ out, plot, plotGap string }
 // table reports whether the table goes to a file.
 func (f pluralityFiles) table() bool { return f.out != "" && f.out != "-" }
 
-// pluralityOutput is a table as it will be written. Large tables take seconds to encode, which
-// who interrupts a search does not wait for.
+// pluralityOutput is an encoded table. Encoding takes seconds for large tables, so it is done
+// before an interruption.
 type pluralityOutput struct {
 	table   *plurality.Table
 	encoded []byte // nil where nothing asks for it
@@ -67,8 +67,8 @@ func (f pluralityFiles) prepare(a *cli.App, t *plurality.Table,
 	return o, nil
 }
 
-// deliver writes the files and the result. Where the search was interrupted, stdout has no result
-// beside a file that has it.
+// deliver writes the files and the result. After an interruption it leaves stdout empty if a file
+// has the table.
 func (o *pluralityOutput) deliver(a *cli.App, to pluralityFiles, interrupted bool) error {
 	raw := func(data []byte) func(io.Writer) error {
 		return func(w io.Writer) error {

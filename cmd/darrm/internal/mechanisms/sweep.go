@@ -183,7 +183,7 @@ func (f *sweepFlags) outputs() (*cache.Store, error) {
 		(release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace())
 }
 
-// sweepWork is a sweep that is ready to begin.
+// sweepWork is a checked sweep.
 type sweepWork struct {
 	run     func(progress func(done int)) (sweep.Result, error)
 	write   func(w *terminal.Page, format string) error
@@ -231,7 +231,7 @@ func (f *sweepFlags) solveAll(a *cli.App, points int, invalid []error, work swee
 	return nil
 }
 
-// checkFormat checks the flags that say what is written, and how long it may take.
+// checkFormat checks the flags of the output and the time limit.
 func (f *sweepFlags) checkFormat(c *cobra.Command, a *cli.App) error {
 	if a.JSON {
 		if c.Flags().Changed("format") && f.format != "json" {
@@ -242,7 +242,7 @@ func (f *sweepFlags) checkFormat(c *cobra.Command, a *cli.App) error {
 	return cmp.Or(f.CheckTimeout(c), picture.CheckPlot(f.plot))
 }
 
-// options checks the flags that do not describe the grid.
+// options checks the flags that do not describe the grid, and returns the sweep's options.
 func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o sweep.Options, err error) {
 	if err := cmp.Or(cli.Require(c, "K", problem.RequiredBudget), f.checkFormat(c, a)); err != nil {
 		return o, err
@@ -259,8 +259,7 @@ func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o sweep.Options, err
 	return o, err
 }
 
-// points returns the problems of the grid, and what is wrong with the combinations that are
-// none.
+// points returns the problems of the grid, and the errors of invalid combinations.
 func (f *sweepFlags) points(ctx context.Context,
 	c *cobra.Command) (points []sweep.Point, invalid []error, err error) {
 	g := sweep.Grid{
@@ -284,7 +283,7 @@ func (f *sweepFlags) points(ctx context.Context,
 	return points, invalid, err
 }
 
-// affectedValues are those of --affected, or what --data says.
+// affectedValues returns the values of --affected, or those that --data implies.
 func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 	if !c.Flags().Changed("data") {
 		return f.affected.Values, nil

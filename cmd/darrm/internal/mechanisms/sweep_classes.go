@@ -19,7 +19,7 @@ import (
 	"github.com/darrm/darrm/sweep"
 )
 
-// runClasses is run for many classes.
+// runClasses runs a sweep of many classes.
 func (f *sweepFlags) runClasses(c *cobra.Command, a *cli.App) error {
 	if err := cmp.Or(f.checkFormat(c, a), check.Delta("delta", f.delta),
 		check.Within("gap", f.Gap)); err != nil {
@@ -70,8 +70,8 @@ func (f *sweepFlags) runClasses(c *cobra.Command, a *cli.App) error {
 	})
 }
 
-// objectives returns the objective for each number of classes. A file of counts is for one, and
-// for one K.
+// objectives returns the objective for each number of classes. A file of counts fits one number and
+// one K.
 func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 	problems []plurality.Problem) (map[int]plurality.Objective, error) {
 	first := problems[0]
@@ -171,7 +171,7 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 	return columns
 }
 
-// unlessZero is a number, "" for one that was not given.
+// unlessZero writes a number, "" for one that was not given.
 func unlessZero(x float64) string {
 	if x == 0 {
 		return ""

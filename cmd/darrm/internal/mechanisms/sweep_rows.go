@@ -105,7 +105,7 @@ type sweepColumn[R any] struct {
 	given bool           // a parameter, not a result
 }
 
-// numberColumn is a result; human is its format in the table.
+// numberColumn makes the column of a result; human is its format in the table.
 func numberColumn[R any](name string, value func(R) float64, human string) sweepColumn[R] {
 	return sweepColumn[R]{
 		name:  name,
@@ -114,14 +114,14 @@ func numberColumn[R any](name string, value func(R) float64, human string) sweep
 	}
 }
 
-// givenColumn is a parameter.
+// givenColumn makes the column of a parameter.
 func givenColumn[R any](name string, cell func(R) string) sweepColumn[R] {
 	return sweepColumn[R]{name: name, cell: cell, given: true}
 }
 
 func (s *sweepRows) columns() []sweepColumn[sweepRow] {
 	number, given := numberColumn[sweepRow], givenColumn[sweepRow]
-	// m and the prior mean are 0 where something else was given instead.
+	// m and the prior mean are 0 where another parameter was given in their place.
 	ifGiven := func(x float64) string {
 		if x == 0 {
 			return ""

@@ -66,7 +66,7 @@ func render(w *terminal.Page, t problem.CheckedTable) error {
 	return renderTable(w, t.Gamma)
 }
 
-// verdict says in one line what a check found that succeeded.
+// verdict returns the one-line result of a check that succeeded.
 func verdict(t problem.CheckedTable) string {
 	var gap float64
 	if t.Plurality != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 )
 
-// CheckPlot looks at the value of --plot, "" for no picture.
+// CheckPlot refuses a value of --plot whose ending names no format; "" asks for no picture.
 func CheckPlot(file string) error { return CheckPicture("plot", file) }
 
-// CheckPicture is CheckPlot for another flag.
+// CheckPicture checks the value of another flag as CheckPlot does.
 func CheckPicture(flag, file string) error {
 	if _, ok := figure.Format(file); file != "" && !ok {
 		return cli.Usagef("%s = %q, but the name must end in "+figure.Formats, flag, file)
@@ -30,13 +30,13 @@ func DeliverPlot(a *cli.App, file string, s figure.Sheet) error {
 	return DeliverPlotTo(a, "plot", file, s)
 }
 
-// DeliverPlotTo is deliverPlot for another flag.
+// DeliverPlotTo draws s into the file of another flag.
 func DeliverPlotTo(a *cli.App, flag, file string, s figure.Sheet) error {
 	format, _ := figure.Format(file)
 	return a.DeliverTo(flag, file, func(w io.Writer) error { return s.Encode(w, format) })
 }
 
-// Chart is a picture of one panel that is being drawn.
+// Chart is a picture of one panel.
 type Chart struct {
 	*plot.Plot
 	legend []figure.Entry
@@ -69,7 +69,7 @@ func (c *Chart) add(name string, points plotter.XYs, line draw.LineStyle,
 	return nil
 }
 
-// Line is a curve without marks.
+// Line draws a curve without marks.
 func (c *Chart) Line(name string, points plotter.XYs, style draw.LineStyle) error {
 	return c.add(name, points, style, draw.GlyphStyle{})
 }

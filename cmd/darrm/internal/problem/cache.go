@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// CacheFlags say where solved tables are kept.
+// CacheFlags locate the cache of solved tables.
 type CacheFlags struct {
 	noCache  bool
 	CacheDir string

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// MechanismFlags choose what answers.
+// MechanismFlags select the mechanism that answers.
 type MechanismFlags struct {
 	name       string // "" where none was named
 	Neighbours string
@@ -21,7 +21,7 @@ type MechanismFlags struct {
 	Relation   accountant.Relation
 }
 
-// MechanismNames returns the values of --mechanism that the table has, those of some kind alone.
+// MechanismNames returns the values of --mechanism for which of holds.
 func MechanismNames(of func(ensemble.Description) bool) (names []string) {
 	for _, d := range ensemble.Mechanisms() {
 		if of(d) {
@@ -33,7 +33,7 @@ func MechanismNames(of func(ensemble.Description) bool) (names []string) {
 
 func anyMechanism(ensemble.Description) bool { return true }
 
-// IsBaseline selects the mechanisms that a noise function is compared with.
+// IsBaseline reports whether noise functions are compared with the mechanism.
 func IsBaseline(d ensemble.Description) bool { _, ok := d.Baseline(); return ok }
 
 // Register adds the flags to a command.

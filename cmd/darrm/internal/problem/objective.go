@@ -15,7 +15,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// ObjectiveFlags say what to be optimal for, and among which functions.
+// ObjectiveFlags hold the objective of the optimal noise function and the shapes to choose from.
 type ObjectiveFlags struct {
 	Name, prior, PriorCounts string
 	PriorMean                float64

@@ -20,7 +20,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// OptimalFlags say how the optimal plurality of many classes is found.
+// OptimalFlags hold the objective and the time of the optimal plurality of many classes.
 type OptimalFlags struct {
 	PluralityFlags
 	Within time.Duration
@@ -39,9 +39,9 @@ func (f *OptimalFlags) RegisterWithin(c *cobra.Command) {
 		"many classes: how long to look for the optimal table where another mechanism can take its place")
 }
 
-// Solve returns the optimal table of the problem, from the cache if it is there. limit is how
-// long that may take, 0 for as long as --timeout allows. unsaved is the cache's error, to be
-// returned at the end.
+// solve returns the optimal table of the problem, from the cache if it is there. limit bounds the
+// time, 0 for as long as --timeout allows. unsaved is the cache's error, to be returned after the
+// table was delivered.
 func (f *OptimalFlags) solve(ctx context.Context, a *cli.App, flags *Flags, p plurality.Problem,
 	o plurality.Objective, limit time.Duration) (t *plurality.Table, unsaved, err error) {
 	store, err := flags.Store()

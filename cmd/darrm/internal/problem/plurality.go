@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// PluralityFlags say what a mechanism of many classes is to be best at, beside --prior-counts,
-// which two classes have too.
+// PluralityFlags hold the objective of many classes, but for --prior-counts, which two classes have
+// too.
 type PluralityFlags struct {
 	accuracy, concentration, abstain, Gap float64
 }
@@ -41,8 +41,8 @@ func (f *PluralityFlags) RegisterGap(c *cobra.Command, otherwise float64) {
 var pluralityFlagNames = []string{"concentration", "accuracy", "abstain"}
 
 // Check refuses flags of the other kind of problem: of two classes where --classes is given, of
-// many where it is not, more among them. infinite and noDelta say that --eps and --teacher-delta
-// say what holds for many classes anyway.
+// many where it is not, more among them. infinite and noDelta state that --eps is inf and
+// --teacher-delta 0, which many classes presume anyway.
 func (f *PluralityFlags) Check(c *cobra.Command, objective string, infinite, noDelta bool,
 	more ...string) error {
 	if !c.Flags().Changed("classes") {

@@ -15,8 +15,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// Flags are the flags that say which noise function is wanted and how to
-// get it.
+// Flags state the teachers, the privacy of an answer, the objective and the solver.
 type Flags struct {
 	m, TotalEpsilon, Epsilon float64
 	TeacherDelta, Delta      float64
@@ -35,8 +34,7 @@ func (f *Flags) Register(c *cobra.Command, epsilon, teacherDelta float64) {
 	f.RegisterCache(c)
 }
 
-// What the flags mean that describe the problem: the teachers, and the promise. A sweep
-// takes lists of the same.
+// The help of the flags of teachers and privacy, of which a sweep takes lists.
 const (
 	UsageM            = "privacy allowance: one released answer may cost m·ε (any number > 0)"
 	UsageTotalEpsilon = "ε of one released answer, instead of m·ε"
@@ -49,7 +47,7 @@ const (
 		"parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and may join another: then --affected 2"
 )
 
-// RegisterPromise registers what describes the problem.
+// RegisterPromise registers the flags of the teachers and of an answer's privacy.
 func (f *Flags) RegisterPromise(c *cobra.Command, epsilon, teacherDelta float64) {
 	fl := c.Flags()
 	fl.Float64Var(&f.m, "m", 0, UsageM)
@@ -76,7 +74,7 @@ func (f *Flags) registerSolve(c *cobra.Command) {
 		"give up solving, or checking a table, after this time, such as 90s (default none)")
 }
 
-// Reach returns how many of k teachers one record can reach, and whether that was said.
+// Reach returns how many of k teachers one record can reach, and whether a flag states it.
 func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	if c.Flags().Changed("affected") {
 		if f.Data != "" {
@@ -94,7 +92,7 @@ func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	return affected, err == nil, err
 }
 
-// ErrAffectedAndData refuses two statements of the same.
+// ErrAffectedAndData reports that the reach of a record is stated twice.
 var ErrAffectedAndData = cli.Usagef("--affected and --data exclude each other")
 
 // AgreementRule names the one metric of solve, plan, compare and a release's scores:
@@ -160,7 +158,7 @@ func (f *Flags) Request(c *cobra.Command, a *cli.App, o *OptimalFlags, m *Mechan
 	return r, nil
 }
 
-// Noise returns the objective and the solver of the optimal noise function, as flags state them.
+// noise returns the objective and the solver of the optimal noise function, as flags state them.
 func (f *Flags) noise(c *cobra.Command) choose.Noise {
 	n := f.ObjectiveFlags.Noise(c)
 	n.Method, n.OnInterrupt = cli.Value(cli.WhenGiven(c, "method", &f.Method)),
@@ -168,8 +166,8 @@ func (f *Flags) noise(c *cobra.Command) choose.Noise {
 	return n
 }
 
-// Solve returns the certified table for k teachers. A cache that fails to store
-// is an error only after the table was delivered: see solved.
+// Solve returns the certified table for k teachers. Solved.unsaved holds the error of a cache that
+// could not store it.
 func (f *Flags) Solve(c *cobra.Command, a *cli.App, k int) (Solved, error) {
 	p, err := f.problem(c, k)
 	if err != nil {

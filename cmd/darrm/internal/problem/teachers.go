@@ -9,7 +9,7 @@ import (
 // TeacherNames are the values of --teachers.
 var TeacherNames = []string{string(ensemble.FreshTeachers), string(ensemble.FrozenTeachers)}
 
-// RandomnessOf is a value of --teachers.
+// RandomnessOf parses a value of --teachers; it returns NothingPromised for others.
 func RandomnessOf(name string) ensemble.TeacherRandomness {
 	switch name {
 	case string(ensemble.FreshTeachers):

@@ -12,8 +12,7 @@ import (
 	"github.com/darrm/darrm/plan/choose"
 )
 
-// TimeoutFlag bounds the time of work that may be long. Time that is up is an error, and
-// nothing comes of the work.
+// TimeoutFlag bounds the time of long work. Work that exceeds it fails and leaves nothing.
 type TimeoutFlag struct{ timeout time.Duration }
 
 // RegisterTimeout adds --timeout with its help.
@@ -39,8 +38,8 @@ type lateError struct{ error }
 
 func (e lateError) Unwrap() error { return e.error }
 
-// Late names the flag in an error that is due to the limit, unless that was done; other errors it
-// returns as they are.
+// Late names the flag in an error that is due to the limit. It does so once, and returns other
+// errors as they are.
 func (f *TimeoutFlag) Late(what string, err error) error {
 	var late lateError
 	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &late) {

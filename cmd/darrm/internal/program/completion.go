@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
-// shells are those whose completion cobra writes.
+// shells are the shells that cobra writes completions for.
 var shells = []struct {
 	name  string
 	write func(root *cobra.Command, w io.Writer) error

@@ -79,7 +79,7 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 	}
 }
 
-// manName is the name of a command's page.
+// manName returns the name of a command's page.
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
 // troff escapes a text for troff: what would be a request, an escape or a hyphen.
@@ -154,7 +154,7 @@ func writeMan(w io.Writer, c *cobra.Command, date string) error {
 	return err
 }
 
-// troffLines is troff for a text that is not filled.
+// troffLines escapes a text that is not filled, line by line.
 func troffLines(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

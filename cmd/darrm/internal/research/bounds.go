@@ -154,7 +154,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *cli.App) error {
 			config.Fraction = f.Options.Fraction
 		}
 		row := boundRow{Method: string(m), Fails: []string{}}
-		// Its plan is priced, which heeds no context.
+		// Pricing the plan heeds no context.
 		b, err := cli.Interruptibly(c.Context(), func() (shuffled.BoundReport, error) {
 			return shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum,
 				shuffled.BoundOptions{
@@ -199,7 +199,7 @@ func (f *boundsCommand) checkPsi(c *cobra.Command) error {
 	return nil
 }
 
-// set takes the method's figures.
+// set copies the method's figures.
 func (r *boundRow) set(b shuffled.BoundReport) {
 	r.Noise, r.Cost, r.StepCap = b.Account.Noise, cli.FiniteCost(b.Account.Cost), b.Bound.StepCap
 	r.Printed, r.Corrected = newTerms(b.Bound.Printed), newTerms(b.Bound.Corrected)

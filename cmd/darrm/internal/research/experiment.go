@@ -29,7 +29,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// experiments is the catalog of all fields, with what solves for noise functions.
+// experiments returns the catalog of all fields, with the solver of noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
 	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
 		convex.Field(), federated.Field(), pairwise.Field(), classes.Field())

@@ -81,7 +81,7 @@ func (f *codecFlags) compressor(n, d int, rho float64, beta string) (sketch.Comp
 	return e.New(sketch.Config{N: n, K: f.k, D: d, Root: f.root, Beta: mode}, rho, f.bits)
 }
 
-// maxVectors is the most that is read of a file of vectors: 4 GiB.
+// maxVectors limits a file of vectors to 4 GiB.
 const maxVectors = 4 << 30
 
 // readVectors reads a .npy file of one vector, or of one per row.
@@ -106,7 +106,7 @@ func rowsOf(m npy.Matrix) [][]float64 {
 	return out
 }
 
-// meanFault gives an error of decoding its kind: a message that cannot be used is an input.
+// meanFault marks an unusable message as an error of the input.
 func meanFault(path string, err error) error {
 	if errors.Is(err, wire.ErrMessage) {
 		return &release.InputError{Err: fmt.Errorf("%s: %w", cmp.Or(path, "messages"), err)}

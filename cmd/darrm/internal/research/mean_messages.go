@@ -76,7 +76,7 @@ func (f *encodeFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	case row < 0 || row >= m.Rows:
 		return cli.Usagef("--row = %d, but it must be between 0 and %d", row, m.Rows-1)
 	}
-	// what a client sends does not depend on n or rho
+	// a client's message does not depend on n or rho
 	compressor, err := f.compressor(1, m.Columns, 0, "auto")
 	if err != nil {
 		return err

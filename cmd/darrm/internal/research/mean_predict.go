@@ -128,7 +128,7 @@ func jsonAdvice(a sketch.Advice) any {
 		rows(a.Rows), rows(a.SameBits)}
 }
 
-// shortError writes an error; what is too large to be of use is "huge".
+// shortError writes an error, or "huge" for one too large to be of use.
 func shortError(v float64) string {
 	if math.IsInf(v, 1) || v >= 1e6 {
 		return "huge"

@@ -34,7 +34,7 @@ type simulateFlags struct {
 	plot         string
 }
 
-// simulated are the estimators that simulate compares by itself.
+// simulated are the estimators that simulate compares by default.
 var simulated = []string{string(sketch.RandK), string(sketch.RandKSpatialAvg),
 	string(sketch.RandProjAvg), string(sketch.RandProjOpt)}
 
@@ -165,7 +165,7 @@ func (f *simulateFlags) run(c *cobra.Command, a *cli.App) error {
 	return picture.DeliverPlot(a, f.plot, sheet)
 }
 
-// simulationRow is a row for programs. What is not finite is left out.
+// simulationRow is a row for programs, without figures that are not finite.
 type simulationRow struct {
 	N             int      `json:"n"`
 	K             int      `json:"k"`

@@ -45,7 +45,7 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 	return c
 }
 
-// deliverPlan prices a plan, beside what else its method says, and prints it.
+// deliverPlan prices a plan and prints it with the method's own fields.
 func deliverPlan(c *cobra.Command, a *cli.App, make func() (train.Plan, error)) error {
 	plan, err := pricing(c, a, make)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// accountShuffled has the flags of account train shuffled: what a forecast knows is stated, for
-// want of records.
+// accountShuffled has the flags of account train shuffled. Flags state what training would take
+// from the records.
 type accountShuffled struct {
 	ShuffledFlags
 	selectFlags
@@ -114,7 +114,7 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 		}
 		rows = append(rows, row)
 	}
-	// Parameters that are out of range are refused by every way.
+	// Every mode refuses parameters that are out of range.
 	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
 		return first
 	}
@@ -245,7 +245,7 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 	return nil
 }
 
-// orDash shows that there is nothing to show.
+// orDash writes "-" for an empty text.
 func orDash(s string) string {
 	if s == "" {
 		return "-"

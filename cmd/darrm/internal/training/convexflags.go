@@ -60,7 +60,7 @@ the same flags. The ε of a row that is not proved is no promise.`,
 	},
 }
 
-// convexFlags are a method of learn/convex and its parameters.
+// convexFlags hold a method of learn/convex and its parameters.
 type convexFlags struct {
 	methodFlags
 	loss                     loss.Loss // of --task
@@ -142,7 +142,7 @@ func (f *convexFlags) register(c *cobra.Command) {
 var neighbourNames = map[string]accountant.Relation{"replace": accountant.ReplaceOne,
 	"add-remove": accountant.AddOrRemoveOne}
 
-// linearTasks are the losses of a prediction and a response.
+// linearTasks are the losses that depend on a prediction and a response.
 func linearTasks() []string {
 	return slices.DeleteFunc(loss.Names(), func(name string) bool { return name == "mean" })
 }
@@ -198,7 +198,7 @@ func (f *convexFlags) trainSparse(plan train.Plan, r *data.Sparse) (train.Algori
 	return plan.(convex.SparsePlan).TrainSparse(r)
 }
 
-// measureSparse has the mean loss.
+// measureSparse measures the mean loss.
 func (f *convexFlags) measureSparse(r *data.Sparse) func(w []float64) string {
 	return objective(func(w []float64) float64 {
 		link, sum := f.loss.(loss.Linear).Scalar(), 0.0

@@ -18,8 +18,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// family is a kind of methods that are priced before any record is read. train and account train
-// have a command of its name each; a new family is a line of families.
+// family is a group of methods that are priced before any record is read. It has one command in
+// train and one in account train; a new family is a line of families.
 type family struct {
 	name, mechanism  string // mechanism is the ledger's name of it
 	trains, accounts commandText
@@ -52,21 +52,22 @@ type familyFlags interface {
 	plan(ctx context.Context, n, d int) (train.Plan, error)
 	// about describes the method for the model's file and for the ledger.
 	about() modelKind
-	// measure returns what a simulation says of its model.
+	// measure returns a function that describes a simulation's model.
 	measure(r *data.Records) func(w []float64) string
 }
 
-// onSets are families that train on known data sets and on public records too. They take the
-// records before they plan.
+// onSets are families that train on known data sets and on public records too. They get the records
+// before they plan.
 type onSets interface {
-	// Take takes the records; shared states that public ones which equal private ones do so by chance.
+	// Take sets the records; shared states that public records equal private ones by chance.
 	Take(set datasets.Set, shared bool) (*data.Records, error)
 }
 
 // grounded are families whose plans have more than a price. Neither method does anything for a
 // choice among candidates.
 type grounded interface {
-	// explain says on what grounds a plan costs what it does, and whether it did.
+	// explain prints the theorem and the parameters behind a plan's cost, and reports whether it had
+	// any.
 	explain(a *cli.App, plan train.Plan) bool
 	describe(r *modelReport, plan train.Plan)
 }
@@ -82,7 +83,7 @@ func registerGrid(f familyFlags) func(c *cobra.Command) {
 // modelKind describes a model's task, for the model's file and for the ledger.
 type modelKind struct {
 	task, set string
-	paidFor   string // Task in the ledger; "" is task
+	paidFor   string // task in the ledger; "" is task
 	link      model.Link
 }
 
@@ -96,7 +97,7 @@ type methodFlags struct {
 
 func (f *methodFlags) common() *methodFlags { return f }
 
-// Register adds the flags; norm is which norm --radius bounds.
+// register adds the flags; norm names the norm that --radius bounds.
 func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm string) {
 	fl := c.Flags()
 	fl.StringVar(&f.Method, "method", methods[0], strings.Join(methods, ", "))
@@ -128,7 +129,7 @@ func (f *methodFlags) unused(err error, flags map[string]string) error {
 	return err
 }
 
-// named is the error of a plan with its method.
+// named adds the method to a plan's error.
 func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Method, err)
@@ -136,8 +137,7 @@ func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
 	return plan, nil
 }
 
-// pricing works out a price, which takes up to seconds and leaves nothing behind when it is
-// interrupted.
+// pricing works out a price within seconds; an interruption ends it at once.
 func pricing[T any](c *cobra.Command, a *cli.App, price func() (T, error)) (T, error) {
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
@@ -145,7 +145,7 @@ func pricing[T any](c *cobra.Command, a *cli.App, price func() (T, error)) (T, e
 	return cli.Interruptibly(c.Context(), price)
 }
 
-// sayPrice says on what grounds a training costs what.
+// sayPrice prints a training's cost with the bound and the noise that it follows from.
 func sayPrice(a *cli.App, p train.Price) {
 	if math.IsInf(p.Cost.Epsilon, 1) {
 		a.Say("NOT PRIVATE: %s promises nothing, whatever its model is used for", p.Method)
@@ -174,7 +174,7 @@ func worst(blocks []train.Block) (worst train.Block, ok bool) {
 	return worst, len(blocks) > 0
 }
 
-// priceReport is on what grounds a training costs what.
+// priceReport is the bound and the notes that a training's cost follows from, in JSON.
 type priceReport struct {
 	Relation string   `json:"neighbours"`
 	Bound    string   `json:"bound"`

@@ -44,7 +44,7 @@ guide, with what each part is trusted for.`,
 	return c
 }
 
-// federatedFault gives an error its kind: a file that does not fit is an input, and a round that
+// federatedFault marks the kind of an error: a file that does not fit is an input, and a round that
 // was released before is refused as by a ledger.
 func federatedFault(path string, err error) error {
 	var book *rounds.BookError
@@ -89,7 +89,7 @@ func readRun(a *cli.App, c *cobra.Command,
 	return p, r, federatedFault(round, err)
 }
 
-// deliverFile writes what a command made to --out, and what it says of it as JSON to stdout.
+// deliverFile writes a command's file to --out and its report as JSON to stdout.
 func deliverFile(a *cli.App, out string, file []byte, report any) error {
 	if err := a.Deliver(out, func(w io.Writer) error {
 		_, err := w.Write(file)
@@ -103,8 +103,7 @@ func deliverFile(a *cli.App, out string, file []byte, report any) error {
 	return nil
 }
 
-// deliverOnce is deliverFile for what a round gives, which stays as it is where it was written
-// before.
+// deliverOnce writes a round's file as deliverFile does, and keeps an equal file that is there.
 func deliverOnce(ctx context.Context, a *cli.App, out string, file []byte,
 	report func(unchanged bool) any) error {
 	before, err := release.WriteOnce(ctx, fmt.Sprintf("--out = %q", out),

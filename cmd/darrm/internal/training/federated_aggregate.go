@@ -120,7 +120,7 @@ func runAggregateRound(c *cobra.Command, a *cli.App, args []string, out, modelPa
 	return nil
 }
 
-// newFederatedModel is the model of a finished run.
+// newFederatedModel returns the model of a finished run.
 func newFederatedModel(p *rounds.Plan, last *rounds.Round) *modelReport {
 	price, columns := p.Price(), p.Columns()
 	return &modelReport{

@@ -66,7 +66,7 @@ With --local-eps the reports are given, and the price is what comes of them.`,
 	},
 }
 
-// federatedFlags are a run of learn/federated.
+// federatedFlags hold the parameters of a run of learn/federated.
 type federatedFlags struct {
 	methodFlags
 	loss                        loss.Loss // of --task

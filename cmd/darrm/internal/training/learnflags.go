@@ -16,10 +16,9 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// The groups of flags that the methods of train share: data, loss, privacy and what becomes
-// of the model.
+// The methods of train share these groups of flags: data, loss, privacy and the model's file.
 
-// DataFlags say which records are trained on.
+// DataFlags locate the records to train on.
 type DataFlags struct {
 	dataSet, dataDir     string
 	dataSeed             uint64
@@ -65,8 +64,8 @@ func (f *DataFlags) SayShared(a *cli.App, set datasets.Set) {
 	}
 }
 
-// registerPrivate adds the flags of private records only; more is what else the usage of their file
-// says.
+// registerPrivate adds the flags of private records only; more is appended to the help of their
+// file.
 func (f *DataFlags) registerPrivate(c *cobra.Command, more string) {
 	fl := c.Flags()
 	fl.StringVar(&f.private, "private", "", "file of private records"+more)
@@ -89,7 +88,7 @@ func (f *DataFlags) files() []release.File {
 var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{},
 	"logistic": loss.Logistic{}}
 
-// privacyFlags say what the model may cost.
+// privacyFlags hold the model's budget.
 type privacyFlags struct {
 	epsilon, delta float64
 }
@@ -104,7 +103,7 @@ func (f *privacyFlags) target() accountant.Cost {
 	return accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}
 }
 
-// modelFlags say where a model goes, who pays for it, and where its secret state is kept.
+// modelFlags hold the model's file, the ledger that pays, and the file of the secret state.
 type modelFlags struct {
 	out, checkpoint   string
 	ledger, requestID string

@@ -46,7 +46,7 @@ private data is not covered.`,
 	},
 }
 
-// metricFlags are the parameters of pairwise.Metric.
+// metricFlags hold the parameters of pairwise.Metric.
 type metricFlags struct {
 	methodFlags
 	ball, threshold, stepSize float64
@@ -82,8 +82,7 @@ func (f *metricFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 		StepSize: f.stepSize, Target: f.target()}.Plan(n, d))
 }
 
-// measure looks for neighbours among some of the records, since all of them would take n²
-// distances.
+// measure searches for neighbours among a part of the records, since all would take n² distances.
 func (f *metricFlags) measure(r *data.Records) func(w []float64) string {
 	const most = 2000
 	rows := make([]int, min(most, r.Len()))

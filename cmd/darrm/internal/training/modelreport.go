@@ -12,7 +12,7 @@ func objective(value func(x []float64) float64) func(x []float64) string {
 	return func(x []float64) string { return fmt.Sprintf("objective %.9g", value(x)) }
 }
 
-// modelReport is a model with what it costs.
+// modelReport is a model with its cost, in JSON.
 type modelReport struct {
 	// there is no model: this is what it would be
 	DryRun      bool             `json:"dry_run,omitempty"`

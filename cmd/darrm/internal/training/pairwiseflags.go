@@ -64,7 +64,7 @@ and what one or several passes in order cost.`,
 	},
 }
 
-// pairwiseFlags are a method of learn/pairwise and its parameters.
+// pairwiseFlags hold a method of learn/pairwise and its parameters.
 type pairwiseFlags struct {
 	methodFlags
 	loss                        loss.Pair // of --task
@@ -127,7 +127,8 @@ func (f *pairwiseFlags) Check(c *cobra.Command) (err error) {
 	return err
 }
 
-// promiseless refuses what a method that promises nothing cannot keep.
+// promiseless checks the flags of a method that promises no privacy: it has no price, and only a
+// simulation.
 func (f *pairwiseFlags) promiseless(c *cobra.Command) error {
 	seed := c.Flags().Lookup("insecure-seed")
 	if seed == nil {
@@ -146,7 +147,7 @@ func (f *pairwiseFlags) promiseless(c *cobra.Command) error {
 	return nil
 }
 
-// private are the methods that promise something.
+// private returns the methods with a privacy guarantee.
 func (f *pairwiseFlags) private() []string {
 	return slices.DeleteFunc(pairwise.Methods(), func(name string) bool {
 		return !pairwise.Private(name)
@@ -161,7 +162,7 @@ func (f *pairwiseFlags) about() modelKind {
 	return k
 }
 
-// all returns the options, of all flags.
+// all returns the options of all flags.
 func (f *pairwiseFlags) all() pairwise.Options {
 	o := f.options
 	o.Loss, o.Radius, o.Clip, o.Target = f.loss, f.radius, f.clip, f.target()
@@ -179,7 +180,7 @@ func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	return f.named(method.Plan(n, d))
 }
 
-// measure has the AUC.
+// measure measures the AUC.
 func (f *pairwiseFlags) measure(r *data.Records) func(w []float64) string {
 	return func(w []float64) string {
 		m := model.Model{Pair: f.loss, Link: model.LinkRank, Weights: w}

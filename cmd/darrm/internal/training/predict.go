@@ -18,7 +18,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// appliedModel are the flags and files of predict and evaluate.
+// appliedModel holds the flags and files of predict and evaluate.
 type appliedModel struct {
 	recordFlags
 	labels string
@@ -169,7 +169,8 @@ func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath st
 	return m, records, nil
 }
 
-// predictions are a model's, of each record. Scores are of classes, and probabilities too.
+// predictions holds a model's prediction for each record; scores and probabilities only for
+// classes.
 type predictions struct {
 	Predictions   []float64 `json:"predictions"`
 	Scores        []float64 `json:"scores,omitempty"`

@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// recordFlags say how files of records are read.
+// recordFlags hold the format of files of records.
 type recordFlags struct {
 	dataFormat, response string
 	positive             []int
@@ -61,7 +61,7 @@ func (f *recordFlags) formatOf(path string) string {
 	return formatLIBSVM
 }
 
-// stated refuses to take from private records what a released model would show of them.
+// stated refuses settings that would be read from private records and shown by a released model.
 func (f *recordFlags) stated(path string) error {
 	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
 		return cli.Usagef("--dim must be given: the largest index in %s tells of its records, and the "+
@@ -126,7 +126,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	if err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
-	// a file of labels has what a task may not be able to use
+	// a file of labels may have values that the task cannot use
 	return records.From(cmp.Or(labels, path)), nil
 }
 

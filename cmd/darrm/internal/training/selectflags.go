@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/learn/train/selection"
 )
 
-// selectFlags choose among candidates, privately: every train command has them.
+// selectFlags hold the private choice among candidates, which every train command has.
 type selectFlags struct {
 	grid               []string
 	stopping, score    string
@@ -58,8 +58,7 @@ func (f *selectFlags) register(c *cobra.Command) {
 			selection.DefaultShare))
 }
 
-// notInGrid are flags of a method that a candidate may not have of its own: what all of them are
-// for or are priced by.
+// notInGrid are flags that all candidates share, since they are compared or priced by them.
 var notInGrid = []string{"task", "intercept", "eps", "delta", "neighbours", "noise", "grid",
 	"stopping", "runs", "score", "score-bound", "score-share"}
 
@@ -121,7 +120,7 @@ func (f *selectFlags) varies(name string) bool {
 	return len(f.points) > 0 && slices.Contains(f.points[0].names, name)
 }
 
-// Set sets the flags to a point.
+// set sets the flags to a point.
 func (f *selectFlags) set(p gridPoint) error {
 	for i, name := range p.names {
 		if err := f.command.Flags().Set(name, p.values[i]); err != nil {
@@ -131,8 +130,8 @@ func (f *selectFlags) set(p gridPoint) error {
 	return nil
 }
 
-// plan prices what the flags say: one method, or a choice among candidates. one prices the method
-// of the flags as they are, for the target that privacy holds.
+// plan prices the flags: one method, or a choice among candidates. one prices the method of the
+// flags as they are, for the target that privacy holds.
 func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link model.Link,
 	one func() (train.Plan, error)) (train.Plan, error) {
 	if len(f.points) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// explain says on what grounds a plan of shuffled gradients costs what; of another plan, a choice
-// among candidates, it says nothing.
+// explain prints the account behind the cost of a plan of shuffled gradients, and nothing for a
+// choice among candidates.
 func (*ShuffledFlags) explain(a *cli.App, plan train.Plan) bool {
 	p, ok := plan.(*shuffled.Plan)
 	if ok {
@@ -31,7 +31,7 @@ func (f *ShuffledFlags) describe(r *modelReport, plan train.Plan) {
 	}
 }
 
-// sayAccount says on what grounds a training costs what.
+// sayAccount prints a training's cost with the account that it follows from.
 func sayAccount(a *cli.App, r iteration.Report) {
 	switch {
 	case math.IsInf(r.Cost.Epsilon, 1):
@@ -66,7 +66,7 @@ func trialLine(t iteration.Trial) string {
 	return fmt.Sprintf("%s: ε = %s", t.Mode, num.Outward(t.Epsilon, 6, true))
 }
 
-// basis says by which mode, ρ and order a cost was worked out.
+// basis returns the mode, ρ and order of a cost, in words.
 func basis(r iteration.Report) string {
 	if byLosses(r) {
 		return fmt.Sprintf("%s by its privacy losses", r.Mode)
@@ -107,7 +107,7 @@ func orderName(r iteration.Report) string {
 	return r.Order.String()
 }
 
-// costBasis is on what grounds a training costs what.
+// costBasis is the account that a training's cost follows from, in JSON.
 type costBasis struct {
 	Mode          string   `json:"mode"`
 	Conversion    string   `json:"conversion"`

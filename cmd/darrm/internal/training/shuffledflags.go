@@ -88,7 +88,7 @@ flags --task and --score that say how candidates are compared.`,
 	},
 }
 
-// ShuffledFlags are a method of learn/shuffled and its parameters.
+// ShuffledFlags hold a method of learn/shuffled and its parameters.
 type ShuffledFlags struct {
 	methodFlags
 	order, mode, conversion       string
@@ -130,8 +130,8 @@ func (f *ShuffledFlags) RegisterBy(c *cobra.Command, standard iteration.Mode) {
 // registerGrid adds the flags that a candidate of --grid may have of its own.
 func (f *ShuffledFlags) registerGrid(c *cobra.Command) { f.registerSteps(c, "") }
 
-// registerSteps adds the flags that the steps depend on; more is what else the usage of the model's
-// size says.
+// registerSteps adds the flags that the steps depend on; more is appended to the help of the
+// model's size.
 func (f *ShuffledFlags) registerSteps(c *cobra.Command, more string) {
 	fl, o := c.Flags(), &f.Options
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁"+more)
@@ -260,7 +260,7 @@ func (f *ShuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regulariz
 	return stated, nil
 }
 
-// Take takes the records to train on, with --intercept.
+// Take sets the records to train on, with --intercept.
 func (f *ShuffledFlags) Take(set datasets.Set, shared bool) (*data.Records, error) {
 	f.Set, f.bound, f.shared = set, f.radius, shared
 	if f.intercept {
@@ -299,8 +299,8 @@ func (f *ShuffledFlags) plan(ctx context.Context, _, _ int) (train.Plan, error) 
 	return plan, nil
 }
 
-// TrainingError names the flags of data that must not be the same, and how many records are. It
-// goes to stderr alone: the count is a secret of the private records.
+// TrainingError adds to an error the flags of data that must differ, and the number of equal
+// records. It goes to stderr alone: the count is a secret of the private records.
 func TrainingError(err error) error {
 	if e := (*data.SharedError)(nil); errors.As(err, &e) {
 		return fmt.Errorf("--public, --private: %w: %s; --%s states that it is by chance",
@@ -318,7 +318,7 @@ func (f *ShuffledFlags) measure(r *data.Records) func(w []float64) string {
 	return objective(train.Problem{Loss: o.Task, Regularizer: o.Regularizer, Records: r}.Objective)
 }
 
-// texts are names as text.
+// texts converts names to strings.
 func texts[T ~string](names []T) []string {
 	out := make([]string, len(names))
 	for i, name := range names {

@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// streamed are families with a method that learns from records as they come.
+// streamed is implemented by families with a method that learns from records as they come.
 type streamed interface {
 	streams() bool // with the flags as they are
 	online(d int) (*pairwise.Online, error)
@@ -35,7 +35,7 @@ func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
 var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive",
 	"checkpoint", "dry-run"}
 
-// stream trains on stdin, of which it keeps one record. The model promises nothing.
+// stream trains on stdin and keeps one record at a time. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release.Model) error {
 	for _, name := range notOfStreams {
 		if c.Flags().Changed(name) {

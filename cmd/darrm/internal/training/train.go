@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
-// NewTrain is train with a subcommand for each family of methods. Without one it is train
-// shuffled, which was the only family once.
+// NewTrain makes the command train with a subcommand for each family of methods. Without one it is
+// train shuffled.
 func NewTrain(a *cli.App) *cobra.Command {
 	c := newTrainFamily(a, shuffledFamily)
 	c.Use, c.Short = "train", "Train a model privately"
@@ -23,7 +23,7 @@ model costs before it is trained. Flags without a method are those of train shuf
 	return c
 }
 
-// NewAccountTrain is account train with the same subcommands.
+// NewAccountTrain makes the command account train with the same subcommands.
 func NewAccountTrain(a *cli.App) *cobra.Command {
 	c := newAccountFamily(a, shuffledFamily)
 	c.Use, c.Short = "train", "Tell what training a model costs, before there are data"

@@ -101,8 +101,8 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	return t.run(c.Context(), m)
 }
 
-// rounds returns the word for a round of a run: the method's own unit, if it has one. A choice has
-// "round", since each of its rounds trains a candidate.
+// rounds returns the word for a round of a run: the method's own unit, or "round", as for a choice,
+// whose rounds train a candidate each.
 func (f *trainFamily) rounds() string {
 	if len(f.points) > 0 {
 		return "round"
@@ -118,7 +118,7 @@ func (f *trainFamily) ledgerUnit() string {
 	return "" // epochs
 }
 
-// report is a model's file without the method.
+// report returns a model's file without the method's part.
 func (f *trainFamily) report(records recordsRead) *modelReport {
 	k := f.about()
 	if f.varies("ball") || f.varies("set") { // a candidate may have its own
@@ -174,7 +174,7 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 	return read, plan, err
 }
 
-// records reads the records, with --intercept, and what a model's file says of them.
+// records reads the records, with --intercept, and their description for a model's file.
 func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	read *recordsRead) (*data.Records, error) {
 	describe := func(r *data.Records) { read.columns, read.response = r.Columns(), r.ResponseName() }
@@ -199,7 +199,7 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	return records, nil
 }
 
-// sparse are families with a method that does not make records dense.
+// sparse is implemented by families with a method that keeps records sparse.
 type sparse interface {
 	sparse() bool // with the flags as they are
 	trainSparse(plan train.Plan, r *data.Sparse) (train.Algorithm, error)

@@ -22,7 +22,7 @@ func (f *modelFlags) model(c *cobra.Command, a *cli.App) release.Model {
 	}
 }
 
-// training makes the trainings of an algorithm, of whatever method.
+// training runs an algorithm of any method: released, simulated, or priced only.
 type training struct {
 	app       *cli.App
 	flags     *modelFlags
@@ -113,14 +113,14 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 	return release.Training{State: s.Checkpoint, Run: run}, nil
 }
 
-// progress shows how many epochs are done, until stop.
+// progress displays the number of epochs done, until stop.
 func (t *training) progress() (show func(done int), stop func()) {
 	bar := cli.NewProgress(t.app)
 	count := bar.Count("training", t.unit+"s")
 	return func(done int) { count(done, t.algorithm.Rounds()) }, bar.Stop
 }
 
-// failure names the checkpoint that does not fit.
+// failure adds to an error the checkpoint that does not fit.
 func (t *training) failure(err error) error {
 	if errors.Is(err, train.ErrCheckpoint) {
 		return &release.InputError{Err: fmt.Errorf("%s: %w", t.flags.checkpoint, err)}
