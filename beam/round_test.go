@@ -33,7 +33,7 @@ import (
 
 // roundTest is a round of a run of four silos, with the silos' answers.
 type roundTest struct {
-	plan  *rounds.Plan
+	plan  *rounds.Run
 	round *rounds.Round
 	files [][]byte // by silo
 	job   RoundJob

@@ -85,7 +85,7 @@ func partOf(key int64) (randomiser.Stream, int)    { return randomiser.Stream(ke
 
 // asked is a plan and its round.
 type asked struct {
-	plan  *rounds.Plan
+	plan  *rounds.Run
 	round *rounds.Round
 }
 

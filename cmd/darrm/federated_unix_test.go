@@ -32,7 +32,7 @@ type fleet struct {
 	t      *testing.T
 	dir    string
 	silos  int
-	plan   *rounds.Plan
+	plan   *rounds.Run
 	mu     sync.Mutex
 	states map[string]int // what kills left behind, by kind
 	kills  int

@@ -44,7 +44,7 @@ func main() {
 	// longer ones are shortened.
 	setting := convex.Setting{Loss: loss.Logistic{}, Radius: 1,
 		Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
-	var plans []train.Plan
+	var plans []train.PricedMethod
 	for _, method := range []convex.Method{
 		convex.ObjectivePerturbation{Setting: setting, Ball: 10},
 		convex.OutputPerturbation{Setting: setting, Ball: 10},

@@ -78,7 +78,7 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, err
 	sets := make([]geometry.Set, len(p.Lines))
 	return sweep.Trial[samples]{
 		Lines: p.lines(), Repeats: p.Repeats,
-		Plan: func(i int) (train.Plan, float64, error) {
+		Plan: func(i int) (train.PricedMethod, float64, error) {
 			m, o, err := p.Lines[i].method(t, d, target)
 			sets[i] = o.Set
 			if err != nil || m == nil {
@@ -91,7 +91,7 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, err
 			return plan, plan.Price().Cost.Epsilon, nil
 		},
 		Sample: func(repeat int) (samples, error) { return p.sample(r, t, at, repeat) },
-		Score: func(ctx context.Context, i int, plan train.Plan, s samples,
+		Score: func(ctx context.Context, i int, plan train.PricedMethod, s samples,
 			repeat int) (map[string]float64, error) {
 			return p.score(ctx, t, p.Lines[i], plan, sets[i], s, sweep.Seed(r, repeat))
 		},
@@ -105,7 +105,8 @@ func (p *parameters) once(l line) bool { return p.task().draw == nil && l.Method
 
 // score trains one model and scores it: by the task's value "", and where there are classes by
 // accuracy and AUC.
-func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan, set geometry.Set,
+func (p *parameters) score(ctx context.Context, t *task, l line, plan train.PricedMethod,
+	set geometry.Set,
 	s samples, seed uint64) (map[string]float64, error) {
 	var w []float64
 	switch l.Method {

@@ -56,7 +56,7 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	losses := make([]loss.Pair, len(p.Lines))
 	return sweep.Trial[samples]{
 		Lines: p.lines(), Repeats: p.Repeats,
-		Plan: func(i int) (plan train.Plan, epsilon float64, err error) {
+		Plan: func(i int) (plan train.PricedMethod, epsilon float64, err error) {
 			l := p.Lines[i]
 			if l.Method == published {
 				return nil, 0, nil
@@ -75,7 +75,7 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 			s.own, s.fresh, err = p.sample(all, at, sweep.Seed(r, repeat))
 			return s, err
 		},
-		Score: func(ctx context.Context, i int, plan train.Plan, s samples,
+		Score: func(ctx context.Context, i int, plan train.PricedMethod, s samples,
 			repeat int) (map[string]float64, error) {
 			if plan == nil {
 				return nil, nil //nolint:nilnil // the source prints its scores
@@ -94,7 +94,7 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	}.Measure(r)
 }
 
-func trained(ctx context.Context, plan train.Plan, own *data.Records,
+func trained(ctx context.Context, plan train.PricedMethod, own *data.Records,
 	seed uint64) ([]float64, error) {
 	a, err := plan.Train(own)
 	if err != nil {

@@ -214,7 +214,7 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 }
 
 // evidence is the excess of a method, as claims quote it.
-func (x trained) evidence(r *experiment.Run, m shuffled.Method) string {
+func (x trained) evidence(r *experiment.Run, m shuffled.Variant) string {
 	edge := x.gridEdge()
 	if edge != "" {
 		edge = ", at the " + edge + " step size tried"
@@ -260,7 +260,7 @@ func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[traini
 	}
 }
 
-func titles(r *experiment.Run, methods []shuffled.Method) string {
+func titles(r *experiment.Run, methods []shuffled.Variant) string {
 	names := make([]experiment.Method, len(methods))
 	for i, m := range methods {
 		names[i] = experiment.Method(m)

@@ -13,8 +13,8 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Table has words to the left and numbers to the right.
-type Table struct {
+// TextTable has words to the left and numbers to the right.
+type TextTable struct {
 	Header []string
 	Rows   [][]string
 	Footer []string // nil for none; lines of a cell are separated by "\n"
@@ -30,10 +30,10 @@ const (
 	indent      = "  "
 )
 
-// Table writes a table. Where it is too wide, its texts are broken at spaces. Where it still
+// TextTable writes a table. Where it is too wide, its texts are broken at spaces. Where it still
 // is, its columns stand in several tables, one below the other, each of which begins with the
 // key columns. Numbers are never cut.
-func (p *Page) Table(t Table) error {
+func (p *Page) Table(t TextTable) error {
 	columns := make([]column, len(t.Header))
 	for i := range columns {
 		columns[i] = t.column(i)
@@ -60,7 +60,7 @@ type column struct {
 // readable is the least width at which texts read well.
 func (c column) readable() int { return max(c.least, min(c.width, textWidth)) }
 
-func (t Table) column(i int) column {
+func (t TextTable) column(i int) column {
 	c := column{index: i}
 	for _, row := range t.Rows {
 		c.width = max(c.width, twwidth.Width(row[i]))
@@ -148,7 +148,7 @@ func narrow(columns []column, width int, floor func(column) int) bool {
 }
 
 // render writes the columns as one table.
-func (p *Page) render(t Table, columns []column) error {
+func (p *Page) render(t TextTable, columns []column) error {
 	align := make(tw.Alignment, len(columns))
 	for i, c := range columns {
 		if align[i] = tw.AlignLeft; c.numeric {

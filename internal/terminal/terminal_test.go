@@ -80,7 +80,7 @@ func TestTable(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(Least, 130).Draw(t, "width")
-		table := Table{Keys: rapid.IntRange(0, 2).Draw(t, "keys")}
+		table := TextTable{Keys: rapid.IntRange(0, 2).Draw(t, "keys")}
 		cols, rows := rapid.IntRange(1, 9).Draw(t, "columns"), rapid.IntRange(1, 12).Draw(t, "rows")
 		numeric := make([]bool, cols)
 		for c := range cols {
@@ -130,7 +130,7 @@ func TestTable(t *testing.T) {
 
 // What fits stays in one piece, and a footer stays under its column.
 func TestTableInOnePiece(t *testing.T) {
-	table := Table{
+	table := TextTable{
 		Header: []string{"votes for one answer", "γ(l), optimal", "what is said of it"},
 		Rows: [][]string{{"0 or 11", "1.000000", "nothing that would be long"},
 			{"1 or 10", "0.977696", "-"}},

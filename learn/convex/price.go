@@ -7,7 +7,7 @@ import (
 
 // What every method's plan has is package train's.
 type (
-	Plan  = train.Plan
+	Plan  = train.PricedMethod
 	Noise = train.Noise
 )
 

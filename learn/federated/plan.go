@@ -48,7 +48,7 @@ type plan struct {
 // Plan is a priced method. It is immutable and safe for concurrent use.
 type Plan struct{ plan }
 
-var _ train.Plan = (*Plan)(nil)
+var _ train.PricedMethod = (*Plan)(nil)
 
 // weight returns ρ of a round: the weight of fresh gradients.
 func (p *plan) weight(round int) float64 {

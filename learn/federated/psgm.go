@@ -108,7 +108,7 @@ func (r Randomizer) fault() error {
 }
 
 // Plan prices the method for the records of all silos.
-func (c PSGM) Plan(n, features int) (train.Plan, error) {
+func (c PSGM) Plan(n, features int) (train.PricedMethod, error) {
 	p, err := c.plan(n, features)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ type SPAUC struct {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c OLP) Plan(n, d int) (train.Plan, error) {
+func (c OLP) Plan(n, d int) (train.PricedMethod, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 200
 	}
@@ -68,7 +68,7 @@ func (c OLP) Plan(n, d int) (train.Plan, error) {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c OAM) Plan(n, d int) (train.Plan, error) {
+func (c OAM) Plan(n, d int) (train.PricedMethod, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 100
 	}
@@ -82,7 +82,7 @@ func (c OAM) Plan(n, d int) (train.Plan, error) {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c SPAUC) Plan(n, d int) (train.Plan, error) {
+func (c SPAUC) Plan(n, d int) (train.PricedMethod, error) {
 	return passesOver(c.Setting, "spauc", n, d, c.Passes, &c.Schedule, 0, []any{c.Schedule},
 		func(e *passRun, t, i int) {
 			spaucStep(e, c.At(t), i)
@@ -91,7 +91,7 @@ func (c SPAUC) Plan(n, d int) (train.Plan, error) {
 
 // passesOver is a plan that makes a step on each record of each shuffled pass.
 func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, buffer int,
-	details []any, step func(e *passRun, t, i int), output Output) (train.Plan, error) {
+	details []any, step func(e *passRun, t, i int), output Output) (train.PricedMethod, error) {
 	p, err := newOpen(s, name, n, d, passesOr10(passes), schedule)
 	if err != nil {
 		return nil, err

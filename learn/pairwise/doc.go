@@ -12,8 +12,9 @@
 // Metric learns a distance instead of a score, by the phases of OnePass.
 //
 // The others, SGD (Algorithm 1), Online (Algorithm 2), LocalizedSGD (Algorithm 4),
-// RandomPairs, OLP, OAM and SPAUC, promise nothing. A method's parameters become a train.Plan,
-// which is priced before any record is read; plan.Compare() has the other ways beside it.
+// RandomPairs, OLP, OAM and SPAUC, promise nothing. A method's parameters become a
+// train.PricedMethod, which is priced before any record is read; plan.Compare() has the other ways
+// beside it.
 //
 // # What is promised
 //

@@ -26,7 +26,7 @@ type FullBatch struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c FullBatch) Plan(n, d int) (train.Plan, error) {
+func (c FullBatch) Plan(n, d int) (train.PricedMethod, error) {
 	p, err := newPhased(c.Setting, allPairs, c.StepSize, n, d)
 	if err != nil {
 		return nil, err

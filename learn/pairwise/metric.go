@@ -46,7 +46,7 @@ type Metric struct {
 const maxMetricDim = 1000
 
 // Plan prices the method for n records of dimension d.
-func (c Metric) Plan(n, d int) (train.Plan, error) {
+func (c Metric) Plan(n, d int) (train.PricedMethod, error) {
 	for _, v := range []struct {
 		name, rule string
 		ok         bool

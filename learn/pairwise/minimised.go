@@ -60,7 +60,7 @@ type objective struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c Minimised) Plan(n, d int) (train.Plan, error) {
+func (c Minimised) Plan(n, d int) (train.PricedMethod, error) {
 	t, err := c.private(n, d, false)
 	if err != nil {
 		return nil, err

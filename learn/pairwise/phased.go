@@ -77,7 +77,7 @@ const leastNoise = 0x1p-40
 const maxPasses = 1e6
 
 // Plan prices the method for n records of dimension d.
-func (c OnePass) Plan(n, d int) (train.Plan, error) {
+func (c OnePass) Plan(n, d int) (train.PricedMethod, error) {
 	p, err := newPhased(c.Setting, inOrder, c.StepSize, n, d)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (c OnePass) Plan(n, d int) (train.Plan, error) {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c Cyclic) Plan(n, d int) (train.Plan, error) {
+func (c Cyclic) Plan(n, d int) (train.PricedMethod, error) {
 	p, err := newPhased(c.Setting, cyclic, c.StepSize, n, d)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func cyclicMoved(passes int) float64 { return float64(passes+1) / 2 }
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
 // (D/G)·first.
 func (p *phased) deterministic(eta, first float64,
-	moved func(d draws) float64) (train.Plan, error) {
+	moved func(d draws) float64) (train.PricedMethod, error) {
 	star, err := train.NoiseFor(p.Target)
 	if err != nil {
 		return nil, err

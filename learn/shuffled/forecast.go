@@ -42,7 +42,7 @@ func (f Forecast) Steps() (iteration.Steps, error) {
 }
 
 // Quote prices the training for its target, for a choice among candidates. It does not train.
-func (f Forecast) Quote(ctx context.Context) (train.Plan, error) {
+func (f Forecast) Quote(ctx context.Context) (train.PricedMethod, error) {
 	e, err := f.Steps()
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func (p *Plan) Train(r *data.Records) (train.Algorithm, error) {
 
 // Priced returns the plan for a choice among candidates: with the event that its epochs are
 // together. It refuses dp-sgd, of which no event is known, and modes whose conditions fail.
-func (p *Plan) Priced() (train.Plan, error) {
+func (p *Plan) Priced() (train.PricedMethod, error) {
 	if p.c.Method == DPSGD {
 		return nil, errors.New(
 			"dp-sgd has no event to be composed here: take the method dp-sgd of package convex")
@@ -54,7 +54,7 @@ type priced struct {
 func (p priced) Price() train.Price { return p.price.Clone() }
 
 // priceOf is a price without its event.
-func priceOf(method Method, n, d int, r iteration.Report) train.Price {
+func priceOf(method Variant, n, d int, r iteration.Report) train.Price {
 	return train.Price{
 		Method: string(method), Records: n, Dim: d, Relation: accountant.ReplaceOne,
 		Cost: r.Cost, Bound: accountant.Method(r.Mode),

@@ -11,9 +11,9 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// Plan is a method whose parameters and cost are fixed, for a number of records and a
+// PricedMethod is a method whose parameters and cost are fixed, for a number of records and a
 // dimension and before any record is read. It is immutable and safe for concurrent use.
-type Plan interface {
+type PricedMethod interface {
 	// Price returns the privacy cost of a model, and its derivation.
 	Price() Price
 	// Compare prices other ways to account for the method, or other noise, beside the one in use.

@@ -1,7 +1,7 @@
 // Package silo lets a holder of records answer the rounds of a federated run: once each, paid for
 // by the ledger of its records before the answer leaves.
 //
-// The first answer charges what all rounds cost a record together (rounds.Plan.Cost), because the
+// The first answer charges what all rounds cost a record together (rounds.Run.Cost), because the
 // rounds' costs do not add up one by one: their sum in the ledger would be many times what they
 // cost together. Who leaves after one round has paid for all; nothing is given back. The cost is
 // for the plan's least number of reports, below which the shuffler releases nothing: how many
@@ -36,7 +36,7 @@ import (
 
 // Answer is one silo's answer to one round.
 type Answer struct {
-	Plan    *rounds.Plan
+	Plan    *rounds.Run
 	Round   *rounds.Round
 	Silo    int // from 0
 	Records *data.Records

@@ -24,7 +24,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-func newPlan(t testing.TB, change func(*federated.PSGM)) *rounds.Plan {
+func newPlan(t testing.TB, change func(*federated.PSGM)) *rounds.Run {
 	t.Helper()
 	c := federated.PSGM{
 		Setting: federated.Setting{
@@ -51,7 +51,7 @@ func newRecords(t testing.TB, n int, seed uint64) *data.Records {
 
 // newAnswer is of the first silo to the first round, with a ledger that pays for one run and a
 // half.
-func newAnswer(t testing.TB, p *rounds.Plan) (Answer, *ledger.Ledger) {
+func newAnswer(t testing.TB, p *rounds.Run) (Answer, *ledger.Ledger) {
 	t.Helper()
 	dir := t.TempDir()
 	budget := must.Get(ledger.NewBudget(1.5*p.Cost().Epsilon, 1.5e-5))(t)

@@ -132,7 +132,7 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 		}
 		tell(&q.Summary)
 		return frame.Print(func(w *terminal.Page) error {
-			return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"},
+			return w.Table(terminal.TextTable{Header: []string{"dry run: nothing was released", "ε", "δ"},
 				Rows: q.Rows()})
 		})
 	}

@@ -18,7 +18,7 @@ import (
 // secret and for this answer alone (stream.Secret). With the same coins the answer is the same.
 //
 // Cost: two gradients and two reports for each record that takes part.
-func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Records,
+func (p *Run) Answer(ctx context.Context, r *Round, silo int, records *data.Records,
 	coins stream.Coins) ([]byte, error) {
 	if err := p.Asks(r, silo); err != nil {
 		return nil, err
@@ -44,13 +44,13 @@ func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Rec
 
 // Fits refuses records that are not those of the plan's silo: another number, or what the loss
 // cannot use.
-func (p *Plan) Fits(silo int, records *data.Records) error {
+func (p *Run) Fits(silo int, records *data.Records) error {
 	_, err := p.priced.NewSilo(silo, records, stream.Coins{})
 	return err
 }
 
 // Asks refuses a silo that the round does not ask.
-func (p *Plan) Asks(r *Round, silo int) error {
+func (p *Run) Asks(r *Round, silo int) error {
 	if silo < 0 || silo >= len(p.doc.Silos) {
 		return &check.Error{Name: "silo", Value: silo + 1,
 			Rule: fmt.Sprintf("between 1 and %d", len(p.doc.Silos))}
@@ -77,7 +77,7 @@ type replyFile struct {
 }
 
 // Accept ends a round by the reply of the silo that was asked for its local phase.
-func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
+func (p *Run) Accept(r *Round, reply []byte) (*Round, error) {
 	if r.Local == nil {
 		return nil, formatf("round %d waits for reports, not for a reply", r.Round)
 	}
@@ -100,7 +100,7 @@ func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
 
 // Aggregate takes the shuffled reports of a round. The result is the next round or, with local
 // steps, the same one asking a silo for them, which Accept ends.
-func (p *Plan) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round, error) {
+func (p *Run) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (p *Plan) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round
 }
 
 // wantsReports refuses a round that waits for something else.
-func (p *Plan) wantsReports(r *Round) error {
+func (p *Run) wantsReports(r *Round) error {
 	switch {
 	case p.Finished(r):
 		return formatf("all %d rounds are done", p.Rounds())
@@ -125,7 +125,7 @@ func (p *Plan) wantsReports(r *Round) error {
 }
 
 // next does what follows when a server has the reports of a round.
-func (p *Plan) next(ctx context.Context, r *Round,
+func (p *Run) next(ctx context.Context, r *Round,
 	receive func(*federated.Server) (federated.Request, error)) (*Round, error) {
 	s := p.server(r)
 	q, err := receive(s)

@@ -42,12 +42,12 @@ func (e *BookError) Unwrap() error { return e.Err }
 
 // path is the file of a round. It is not named by the question: another model in the same round is
 // another try at its records.
-func (b Book) path(p *Plan, round int) string {
+func (b Book) path(p *Run, round int) string {
 	return filepath.Join(b.Folder, fmt.Sprintf("%s-round-%d", p.Digest(), round))
 }
 
 // note writes that the round was released as the shuffled reports of the digest, on disk.
-func (b Book) note(p *Plan, r *Round, digest [32]byte) error {
+func (b Book) note(p *Run, r *Round, digest [32]byte) error {
 	if _, err := os.Stat(b.Folder); err != nil {
 		return &BookError{err}
 	}
@@ -80,7 +80,7 @@ func (b Book) note(p *Plan, r *Round, digest [32]byte) error {
 }
 
 // follows refuses a round whose predecessor the book does not know.
-func (b Book) follows(p *Plan, r *Round) error {
+func (b Book) follows(p *Run, r *Round) error {
 	if r.Round == 0 || b.Begins {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // release shuffles the files of a round and releases them.
-func release(t *testing.T, p *Plan, r *Round, book Book, files ...[]byte) error {
+func release(t *testing.T, p *Run, r *Round, book Book, files ...[]byte) error {
 	t.Helper()
 	s := must.Get(p.NewShuffle(r))(t)
 	for _, f := range files {

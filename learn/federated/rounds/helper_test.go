@@ -15,7 +15,7 @@ import (
 const features = 3
 
 // newPlan plans a small run of ε₀ = 2, which needs no calibration.
-func newPlan(t testing.TB, change func(*federated.PSGM)) *Plan {
+func newPlan(t testing.TB, change func(*federated.PSGM)) *Run {
 	t.Helper()
 	c := federated.PSGM{
 		Setting: federated.Setting{
@@ -32,7 +32,7 @@ func newPlan(t testing.TB, change func(*federated.PSGM)) *Plan {
 }
 
 // newRecords returns records with an intercept, by silo and together.
-func newRecords(t testing.TB, p *Plan) (silos []*data.Records, all *data.Records) {
+func newRecords(t testing.TB, p *Run) (silos []*data.Records, all *data.Records) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	var x, y []float64
@@ -63,7 +63,7 @@ func newRecords(t testing.TB, p *Plan) (silos []*data.Records, all *data.Records
 }
 
 // answers returns the files of the silos' reports to a round.
-func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records,
+func answers(t testing.TB, p *Run, r *Round, silos []*data.Records,
 	coins func(silo int) stream.Coins) (files [][]byte) {
 	t.Helper()
 	for m := range silos {
@@ -73,7 +73,7 @@ func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records,
 }
 
 // shuffle returns the files shuffled.
-func shuffle(t testing.TB, p *Plan, r *Round, files [][]byte, book Book) []byte {
+func shuffle(t testing.TB, p *Run, r *Round, files [][]byte, book Book) []byte {
 	t.Helper()
 	s := must.Get(p.NewShuffle(r))(t)
 	for _, f := range files {

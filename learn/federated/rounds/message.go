@@ -19,22 +19,22 @@ const (
 const headSize = len(reportsMagic) + 32 + 32
 
 // head returns the bytes that both files begin with.
-func (p *Plan) head(magic string, r *Round) []byte {
+func (p *Run) head(magic string, r *Round) []byte {
 	question := p.question(r)
 	b := append([]byte(magic), p.digest[:]...)
 	return append(b, question[:]...)
 }
 
-func (p *Plan) size() int { return p.priced.Randomizer().Size() }
+func (p *Run) size() int { return p.priced.Randomizer().Size() }
 
 // body appends the counts and the reports.
-func (p *Plan) body(b []byte, reports federated.Reports) []byte {
+func (p *Run) body(b []byte, reports federated.Reports) []byte {
 	b = p.counts(b, [2]int{len(reports[0]) / p.size(), len(reports[1]) / p.size()})
 	return append(append(b, reports[0]...), reports[1]...)
 }
 
 // counts appends how many reports there are, and of which size.
-func (p *Plan) counts(b []byte, count [2]int) []byte {
+func (p *Run) counts(b []byte, count [2]int) []byte {
 	for _, n := range append(count[:], p.size()) {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
@@ -42,12 +42,12 @@ func (p *Plan) counts(b []byte, count [2]int) []byte {
 }
 
 // reportsFile is the file of a silo's reports.
-func (p *Plan) reportsFile(r *Round, silo int, reports federated.Reports) []byte {
+func (p *Run) reportsFile(r *Round, silo int, reports federated.Reports) []byte {
 	return p.body(binary.LittleEndian.AppendUint64(p.head(reportsMagic, r), uint64(silo)), reports)
 }
 
 // readHead checks the head of a message and returns the bytes after it.
-func (p *Plan) readHead(magic string, r *Round, b []byte) ([]byte, error) {
+func (p *Run) readHead(magic string, r *Round, b []byte) ([]byte, error) {
 	if len(b) < headSize || !bytes.HasPrefix(b, []byte(magic)) {
 		return nil, formatf("it does not begin with %q", magic[:len(magic)-1])
 	}
@@ -63,7 +63,7 @@ func (p *Plan) readHead(magic string, r *Round, b []byte) ([]byte, error) {
 }
 
 // readBody returns the reports. Their number is known from the length before any is looked at.
-func (p *Plan) readBody(b []byte) (out federated.Reports, err error) {
+func (p *Run) readBody(b []byte) (out federated.Reports, err error) {
 	if len(b) < 24 {
 		return out, formatf("it is cut short")
 	}
@@ -84,7 +84,7 @@ func (p *Plan) readBody(b []byte) (out federated.Reports, err error) {
 }
 
 // readReports reads a silo's file.
-func (p *Plan) readReports(r *Round, b []byte) (silo int, reports federated.Reports, err error) {
+func (p *Run) readReports(r *Round, b []byte) (silo int, reports federated.Reports, err error) {
 	rest, err := p.readHead(reportsMagic, r, b)
 	if err != nil {
 		return 0, reports, err
@@ -112,7 +112,7 @@ func (p *Plan) readReports(r *Round, b []byte) (silo int, reports federated.Repo
 // ReadReports reads a silo's file to a round: its number, from 0, and its reports. It refuses
 // another number of reports than the plan's, and what is no report, which would make the whole
 // round fail when nobody knows whose it was. Cost: that of adding the reports up.
-func (p *Plan) ReadReports(ctx context.Context, r *Round,
+func (p *Run) ReadReports(ctx context.Context, r *Round,
 	file []byte) (silo int, reports federated.Reports, err error) {
 	silo, reports, err = p.readReports(r, file)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *Plan) ReadReports(ctx context.Context, r *Round,
 
 // readShuffled refuses reports in any order but that of their bytes: of a set of reports there is
 // one next round.
-func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
+func (p *Run) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 	rest, err := p.readHead(shuffledMagic, r, b)
 	if err != nil {
 		return federated.Reports{}, err
@@ -158,10 +158,10 @@ func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 
 // MaxReports returns the most bytes that a silo's file has, and MaxShuffled those of shuffled
 // reports.
-func (p *Plan) MaxReports() int64 { return p.MaxShuffled() }
+func (p *Run) MaxReports() int64 { return p.MaxShuffled() }
 
 // MaxShuffled returns the most bytes that a file of shuffled reports has.
-func (p *Plan) MaxShuffled() int64 {
+func (p *Run) MaxShuffled() int64 {
 	most := 0
 	for _, round := range []int{0, 1} {
 		n, _ := p.priced.Expected(round)
@@ -172,6 +172,6 @@ func (p *Plan) MaxShuffled() int64 {
 
 // ReportCounts returns the numbers of reports of gradients and of differences that a silo, numbered
 // from 0, sends in a round.
-func (p *Plan) ReportCounts(r *Round, silo int) [2]int {
+func (p *Run) ReportCounts(r *Round, silo int) [2]int {
 	return p.priced.SiloReports(r.broadcast(), silo)
 }

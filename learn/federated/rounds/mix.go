@@ -25,7 +25,7 @@ func Cell(message []byte) int { return int(binary.BigEndian.Uint16(message) >> 4
 // place is its rank in the order of its stream's bytes; of equal reports, which are alike to
 // everybody, any may come first. It is safe for concurrent use.
 type Mix struct {
-	plan  *Plan
+	plan  *Run
 	round *Round
 	in    map[int]bool
 	count [2]int
@@ -33,7 +33,7 @@ type Mix struct {
 
 // NewMix refuses what a Shuffle refuses: a silo that is there twice, and fewer reports than the
 // price is for, which is ErrPartialRound.
-func (p *Plan) NewMix(r *Round, silos []int) (*Mix, error) {
+func (p *Run) NewMix(r *Round, silos []int) (*Mix, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}

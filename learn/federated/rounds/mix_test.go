@@ -19,7 +19,7 @@ type mixed struct {
 	messages federated.Reports
 }
 
-func mix(t testing.TB, p *Plan, r *Round, files [][]byte) mixed {
+func mix(t testing.TB, p *Run, r *Round, files [][]byte) mixed {
 	t.Helper()
 	var silos []int
 	var cells [2][Cells][]byte

@@ -72,9 +72,9 @@ type localPhase struct {
 	Noise float64 `json:"noise"`
 }
 
-// Plan is a priced run that all parts have the file of. It is immutable and safe for concurrent
+// Run is a priced run that all parts have the file of. It is immutable and safe for concurrent
 // use.
-type Plan struct {
+type Run struct {
 	doc    document
 	loss   loss.Loss
 	priced *federated.Plan
@@ -85,7 +85,7 @@ type Plan struct {
 // New plans and prices a run: it finds ε₀ and σ for the target, and gives the run a new name.
 // c.Silos has the numbers of records, features is the number of columns without an intercept. New
 // takes the time of one calibration, seconds.
-func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
+func New(c federated.PSGM, features int, columns Columns) (*Run, error) {
 	if c.Loss == nil {
 		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
 	}
@@ -141,8 +141,8 @@ func width(features int, c Columns) int {
 }
 
 // plan computes the price of the document's parameters, and ignores the price that it states.
-func (d document) plan() (*Plan, error) {
-	p := &Plan{doc: d}
+func (d document) plan() (*Run, error) {
+	p := &Run{doc: d}
 	var err error
 	if p.loss, err = loss.ParseSized(d.Task); err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (d document) plan() (*Plan, error) {
 }
 
 // settled gives a plan its digest, which is of every field.
-func (d document) settled(p *Plan) (*Plan, error) {
+func (d document) settled(p *Run) (*Run, error) {
 	b, err := json.Marshal(d)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ const costSlack = 1e-9
 
 // ReadPlan reads a plan's file and prices it again: the cost that a file states is not believed.
 // The price is the larger of the two, and a stated one that is too small is refused.
-func ReadPlan(b []byte) (*Plan, error) {
+func ReadPlan(b []byte) (*Run, error) {
 	var d document
 	if err := strictjson.DecodeKnown(b, MaxPlan, &d); err != nil {
 		return nil, formatf("not a plan: %w", err)
@@ -226,40 +226,40 @@ func encode(v any) ([]byte, error) {
 }
 
 // Encode returns the plan's file.
-func (p *Plan) Encode() ([]byte, error) { return encode(p.doc) }
+func (p *Run) Encode() ([]byte, error) { return encode(p.doc) }
 
 // Digest names the plan. FullDigest is for where somebody may want two plans to have one name.
-func (p *Plan) Digest() string { return hex.EncodeToString(p.digest[:16]) }
+func (p *Run) Digest() string { return hex.EncodeToString(p.digest[:16]) }
 
 // FullDigest is a hash of every field of the plan.
-func (p *Plan) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
+func (p *Run) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
 
 // Federated returns the plan of the roles.
-func (p *Plan) Federated() *federated.Plan { return p.priced }
+func (p *Run) Federated() *federated.Plan { return p.priced }
 
 // Cost returns the privacy cost of all rounds together to a record. It holds if no round is
 // released with fewer reports than the plan requires.
-func (p *Plan) Cost() accountant.Cost {
+func (p *Run) Cost() accountant.Cost {
 	c := p.priced.Price().Cost
 	c.Epsilon = max(c.Epsilon, p.doc.Cost.Epsilon)
 	return c
 }
 
 // Price is on what grounds.
-func (p *Plan) Price() train.Price {
+func (p *Run) Price() train.Price {
 	price := p.priced.Price()
 	price.Cost = p.Cost()
 	return price
 }
 
 // Silos returns the numbers of records n_m.
-func (p *Plan) Silos() []int { return slices.Clone(p.doc.Silos) }
+func (p *Run) Silos() []int { return slices.Clone(p.doc.Silos) }
 
 // Rounds returns R.
-func (p *Plan) Rounds() int { return p.doc.Rounds }
+func (p *Run) Rounds() int { return p.doc.Rounds }
 
 // LocalSteps returns H.
-func (p *Plan) LocalSteps() int {
+func (p *Run) LocalSteps() int {
 	if p.doc.Local == nil {
 		return 1
 	}
@@ -267,10 +267,10 @@ func (p *Plan) LocalSteps() int {
 }
 
 // Columns returns the names of the silos' columns.
-func (p *Plan) Columns() Columns { return p.doc.Columns }
+func (p *Run) Columns() Columns { return p.doc.Columns }
 
 // Features returns the number of columns of features, without the intercept.
-func (p *Plan) Features() int { return p.doc.FeatureCount }
+func (p *Run) Features() int { return p.doc.FeatureCount }
 
 // Loss returns the loss that is minimised.
-func (p *Plan) Loss() loss.Loss { return p.loss }
+func (p *Run) Loss() loss.Loss { return p.loss }

@@ -42,16 +42,16 @@ const largest = 1e100
 const maxNumber = 48
 
 // MaxRound returns the most bytes that a file of a round, or of a reply, has.
-func (p *Plan) MaxRound() int64 { return 4096 + 6*maxNumber*int64(p.priced.Dim()) }
+func (p *Run) MaxRound() int64 { return 4096 + 6*maxNumber*int64(p.priced.Dim()) }
 
 // First returns the round that a run begins with.
-func (p *Plan) First() *Round { return p.round(p.newServer()) }
+func (p *Run) First() *Round { return p.round(p.newServer()) }
 
-func (p *Plan) newServer() *federated.Server { return p.priced.NewServer(p.coins) }
+func (p *Run) newServer() *federated.Server { return p.priced.NewServer(p.coins) }
 
-func (p *Plan) uniform() bool { return p.doc.Output == string(federated.Uniform) }
+func (p *Run) uniform() bool { return p.doc.Output == string(federated.Uniform) }
 
-func (p *Plan) round(s *federated.Server) *Round {
+func (p *Run) round(s *federated.Server) *Round {
 	r := &Round{Format: roundFormat, Plan: p.Digest(), Round: s.Round()}
 	for _, v := range s.State() {
 		switch v.Name {
@@ -71,7 +71,7 @@ func (p *Plan) round(s *federated.Server) *Round {
 }
 
 // server returns the server in that round.
-func (p *Plan) server(r *Round) *federated.Server {
+func (p *Run) server(r *Round) *federated.Server {
 	s := p.newServer()
 	for _, v := range s.State() {
 		switch v.Name {
@@ -91,7 +91,7 @@ func (p *Plan) server(r *Round) *federated.Server {
 }
 
 // ReadRound reads the file of a round of this plan.
-func (p *Plan) ReadRound(b []byte) (*Round, error) {
+func (p *Run) ReadRound(b []byte) (*Round, error) {
 	r := new(Round)
 	if err := strictjson.DecodeKnown(b, int(p.MaxRound()), r); err != nil {
 		return nil, formatf("not a round: %w", err)
@@ -128,7 +128,7 @@ func (p *Plan) ReadRound(b []byte) (*Round, error) {
 	return r, nil
 }
 
-func (p *Plan) checkVector(name string, x []float64) error {
+func (p *Run) checkVector(name string, x []float64) error {
 	if len(x) != p.priced.Dim() {
 		return formatf("%s: %d numbers, but the plan's models have %d", name, len(x), p.priced.Dim())
 	}
@@ -167,7 +167,7 @@ func (r *Round) request() federated.Request {
 }
 
 // question names what a round asks for: another model in the same round is another question.
-func (p *Plan) question(r *Round) [32]byte {
+func (p *Run) question(r *Round) [32]byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm federated question 1\n%x %d %v\n", p.digest, r.Round, r.Local != nil)
 	vectors := [][]float64{r.Model, r.Previous}
@@ -186,10 +186,10 @@ func (p *Plan) question(r *Round) [32]byte {
 }
 
 // Question names what a round asks for.
-func (p *Plan) Question(r *Round) string {
+func (p *Run) Question(r *Round) string {
 	q := p.question(r)
 	return hex.EncodeToString(q[:16])
 }
 
 // Finished reports whether all rounds are done.
-func (p *Plan) Finished(r *Round) bool { return r.Round == p.Rounds() }
+func (p *Run) Finished(r *Round) bool { return r.Round == p.Rounds() }

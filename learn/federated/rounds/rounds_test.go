@@ -18,7 +18,7 @@ import (
 )
 
 // readBack returns the plan and the round as another machine reads them from their files.
-func readBack(t testing.TB, p *Plan, r *Round) (*Plan, *Round) {
+func readBack(t testing.TB, p *Run, r *Round) (*Run, *Round) {
 	t.Helper()
 	q := must.Get(ReadPlan(must.Get(p.Encode())(t)))(t)
 	return q, must.Get(q.ReadRound(must.Get(r.Encode())(t)))(t)

@@ -11,14 +11,14 @@ import (
 
 // Shuffle takes the silos' reports of one round. It is not safe for concurrent use.
 type Shuffle struct {
-	plan     *Plan
+	plan     *Run
 	round    *Round
 	in       map[int]bool
 	shuffler *randomiser.Shuffler
 }
 
 // NewShuffle begins to take reports of a round.
-func (p *Plan) NewShuffle(r *Round) (*Shuffle, error) {
+func (p *Run) NewShuffle(r *Round) (*Shuffle, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func errTwice(silo int) error { return formatf("silo %d has sent its reports alr
 // Missing returns the silos, from 0, whose reports did not come.
 func (s *Shuffle) Missing() (out []int) { return s.plan.missing(s.in) }
 
-func (p *Plan) missing(in map[int]bool) (out []int) {
+func (p *Run) missing(in map[int]bool) (out []int) {
 	for m := range p.doc.Silos {
 		if !in[m] {
 			out = append(out, m)

@@ -97,7 +97,7 @@ func (e *bitRun) Round(ctx context.Context, _ int) error {
 func bits(n int) []Candidate {
 	one := func(side float64) Candidate {
 		return Candidate{Name: map[float64]string{1: "plus", -1: "minus"}[side],
-			Plan: func(t accountant.Cost) (train.Plan, error) {
+			Plan: func(t accountant.Cost) (train.PricedMethod, error) {
 				return bit{target: t, n: n, side: side}, nil
 			}}
 	}

@@ -37,8 +37,8 @@ func classes(n int) *data.Records {
 func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	const n = 2000
 	r := classes(n)
-	phased := func(radius float64) func(target accountant.Cost) (train.Plan, error) {
-		return func(target accountant.Cost) (train.Plan, error) {
+	phased := func(radius float64) func(target accountant.Cost) (train.PricedMethod, error) {
+		return func(target accountant.Cost) (train.PricedMethod, error) {
 			s := convex.Setting{Loss: loss.Logistic{}, Radius: radius, Target: target}
 			return convex.PhasedSGD{Setting: s, Ball: 5, StepFactor: 8}.Plan(n, 3)
 		}
@@ -47,14 +47,14 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs := func(radius float64) func(target accountant.Cost) (train.Plan, error) {
-		return func(target accountant.Cost) (train.Plan, error) {
+	pairs := func(radius float64) func(target accountant.Cost) (train.PricedMethod, error) {
+		return func(target accountant.Cost) (train.PricedMethod, error) {
 			s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: radius, Target: target}, Ball: 5}
 			return pairwise.OnePass{Setting: s}.Plan(n, 3)
 		}
 	}
-	shuffle := func(clip float64) func(target accountant.Cost) (train.Plan, error) {
-		return func(target accountant.Cost) (train.Plan, error) {
+	shuffle := func(clip float64) func(target accountant.Cost) (train.PricedMethod, error) {
+		return func(target accountant.Cost) (train.PricedMethod, error) {
 			p, err := shuffled.NewPlan(t.Context(), shuffled.Config{
 				Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{},
 				Epochs: 2, StepSize: 0.02, Clip: clip,

@@ -17,7 +17,7 @@ import (
 type Candidate struct {
 	Name string // such as "step-size=0.1 clip=1"
 	// Plan prices the candidate for a target of its own.
-	Plan func(target accountant.Cost) (train.Plan, error)
+	Plan func(target accountant.Cost) (train.PricedMethod, error)
 }
 
 // Selection trains candidates and chooses among them. Nothing in it may depend on private records.
@@ -41,7 +41,7 @@ const DefaultShare = 0.1
 type plan struct {
 	s        Selection
 	base     accountant.Cost // that each candidate is calibrated to
-	plans    []train.Plan
+	plans    []train.PricedMethod
 	stopping accountant.Stopping // with Stopping
 	rounds   int
 	sigma    float64 // of the noise on scores, in units; with Stopping
@@ -53,7 +53,7 @@ type plan struct {
 // Plan prices the selection for n records of dimension d: it calibrates what each candidate may
 // cost so that all of it costs the target, and heeds ctx between prices. Cost: some ten plans of
 // every candidate.
-func (s Selection) Plan(ctx context.Context, n, d int) (train.Plan, error) {
+func (s Selection) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func TestSelectionResumes(t *testing.T) {
 		var stop context.CancelFunc
 		runs := 0
 		for i, c := range s.Candidates {
-			s.Candidates[i].Plan = func(target accountant.Cost) (train.Plan, error) {
+			s.Candidates[i].Plan = func(target accountant.Cost) (train.PricedMethod, error) {
 				q, err := c.Plan(target)
 				b := q.(bit)
 				b.twist = func(ctx context.Context, _ float64) error {
@@ -178,7 +178,7 @@ func TestSelectionReleases(t *testing.T) {
 func TestSelectionOutlivesADivergedCandidate(t *testing.T) {
 	s := tiny("", 0)
 	wild := s.Candidates[0].Plan
-	s.Candidates[0].Plan = func(target accountant.Cost) (train.Plan, error) {
+	s.Candidates[0].Plan = func(target accountant.Cost) (train.PricedMethod, error) {
 		q, err := wild(target)
 		b := q.(bit)
 		b.twist = func(context.Context, float64) error { return train.ErrDiverged }
@@ -231,7 +231,7 @@ func TestSelectionRefusals(t *testing.T) {
 		"no classes": {private(func(s *Selection) { s.Score.Loss = loss.LeastSquares{} }),
 			"no classes"},
 		"not private": {private(func(s *Selection) {
-			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.Plan,
+			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.PricedMethod,
 				error) {
 				return open{}, nil
 			}}}

@@ -65,7 +65,7 @@ func Broken(zero, one []float64, a Allowed) bool {
 }
 
 // Trained returns the plan's method on these records.
-func Trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
+func Trained(t testing.TB, p train.PricedMethod, r *data.Records) train.Algorithm {
 	t.Helper()
 	return must.Get(p.Train(r))(t)
 }

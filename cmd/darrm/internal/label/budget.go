@@ -240,7 +240,8 @@ func deliverSums(a *cli.App, s release.BudgetSums) error {
 	rows := [][]string{s.Granted.Row("granted", false), s.Spent.Row("spent", true),
 		s.Remaining.Row("remains", false)}
 	return a.Print(func(w *terminal.Page) error {
-		if err := w.Table(terminal.Table{Header: []string{s.Ledger, "ε", "δ"}, Rows: rows}); err != nil {
+		if err := w.Table(terminal.TextTable{Header: []string{s.Ledger, "ε", "δ"},
+			Rows: rows}); err != nil {
 			return err
 		}
 		w.Text("  ", "neighbours: "+string(s.Neighbours))
@@ -263,6 +264,6 @@ func renderHistory(w *terminal.Page, h release.History) error {
 		}
 		rows[i] = row
 	}
-	return w.Table(terminal.Table{Header: []string{"entry", "time", "kind", "request", "ε", "δ",
+	return w.Table(terminal.TextTable{Header: []string{"entry", "time", "kind", "request", "ε", "δ",
 		"what"}, Rows: rows})
 }

@@ -30,7 +30,8 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 		}
 		rows = append(rows, comparedRow(r.Title, r.Score))
 	}
-	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "agrees", "95 %",
+	if err := w.Table(terminal.TextTable{Header: []string{"mechanism, over its noise", "agrees",
+		"95 %",
 		"right", "95 %", "abstains"}, Rows: rows}); err != nil {
 		return err
 	}
@@ -109,7 +110,8 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 	w.Text("  ", fmt.Sprintf("ε of answers to all %d queries, at δ = %v, by Rényi divergences:",
 		c.Queries, c.Target.Delta))
 	w.Printf("\n")
-	if err := w.Table(terminal.Table{Header: []string{"mechanism", "at any votes", "at these votes",
+	if err := w.Table(terminal.TextTable{Header: []string{"mechanism", "at any votes",
+		"at these votes",
 		"order", "cheaper at these"}, Rows: rows}); err != nil {
 		return err
 	}

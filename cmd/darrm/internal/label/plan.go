@@ -412,7 +412,8 @@ func (o *outcome) render(w *terminal.Page) error {
 			num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true),
 			num.Outward(c.Total.Delta, 3, true)})
 	}
-	if err := w.Table(terminal.Table{Header: []string{"mechanism", "ε of one label", "δ of one label",
+	if err := w.Table(terminal.TextTable{Header: []string{"mechanism", "ε of one label",
+		"δ of one label",
 		"agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
 		return err
 	}
@@ -429,7 +430,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of),
 			num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
 	}
-	if err := w.Table(terminal.Table{Header: []string{"bound", "composed", "ε", "δ", ""},
+	if err := w.Table(terminal.TextTable{Header: []string{"bound", "composed", "ε", "δ", ""},
 		Rows: rows}); err != nil {
 		return err
 	}

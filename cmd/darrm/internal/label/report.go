@@ -106,7 +106,7 @@ func quote(a *cli.App, q *release.Quote, g choose.Choice) error {
 	reportOptimum(a, g)
 	reportPromise(a, &q.Summary)
 	return a.Print(func(w *terminal.Page) error {
-		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"},
+		return w.Table(terminal.TextTable{Header: []string{"dry run: nothing was released", "ε", "δ"},
 			Rows: q.Rows()})
 	})
 }

@@ -87,7 +87,7 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 	}
 	a.Say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels; to be " +
 		"like the majority, " + problem.AgreementRule)
-	if err := a.Talk().Table(terminal.Table{Header: []string{"mechanism, over its noise",
+	if err := a.Talk().Table(terminal.TextTable{Header: []string{"mechanism, over its noise",
 		"like the majority", "right"}, Rows: rows}); err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 			cli.Percent(float64(n) / float64(max(1, d.Queries))),
 			bar + strings.Repeat("·", width-len([]rune(bar)))})
 	}
-	if err := w.Table(terminal.Table{Header: []string{histogramTitle(d), "queries", "share", ""},
+	if err := w.Table(terminal.TextTable{Header: []string{histogramTitle(d), "queries", "share", ""},
 		Rows: rows}); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 		}
 		rows = append(rows, append(row, cli.Percent(t.Agreement), percentOrNone(t.Accuracy)))
 	}
-	return w.Table(terminal.Table{Header: header, Rows: rows})
+	return w.Table(terminal.TextTable{Header: header, Rows: rows})
 }
 
 // votesPicture draws the histogram.

@@ -71,5 +71,5 @@ func renderFresh(w *terminal.Page, s *ensemble.Statement) error {
 		}
 		rows = append(rows, row)
 	}
-	return w.Table(terminal.Table{Header: header, Rows: rows})
+	return w.Table(terminal.TextTable{Header: header, Rows: rows})
 }

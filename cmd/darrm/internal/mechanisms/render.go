@@ -136,7 +136,7 @@ func renderGamma(w *terminal.Page, t *gamma.Table, metrics []metric) error {
 		}
 		rows = append(rows, row)
 	}
-	return w.Table(terminal.Table{Header: header, Rows: rows, Footer: footer})
+	return w.Table(terminal.TextTable{Header: header, Rows: rows, Footer: footer})
 }
 
 // reach describes in words the number of teachers that one person's record reaches.

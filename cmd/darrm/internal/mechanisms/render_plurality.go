@@ -88,5 +88,5 @@ func renderMargins(w *terminal.Page, t *plurality.Table) error {
 		}
 		rows = append(rows, row)
 	}
-	return w.Table(terminal.Table{Header: header, Rows: rows, Footer: footer})
+	return w.Table(terminal.TextTable{Header: header, Rows: rows, Footer: footer})
 }

@@ -231,7 +231,7 @@ func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn
 		w.Text("  ", fmt.Sprintf("In all rows: %s", strings.Join(same, ", ")))
 		w.Printf("\n")
 	}
-	return w.Table(terminal.Table{Header: header, Rows: rows, Keys: keys})
+	return w.Table(terminal.TextTable{Header: header, Rows: rows, Keys: keys})
 }
 
 // planMajority plans the picture of a sweep of two classes.

@@ -124,7 +124,7 @@ func cacheList(a *cli.App, f *problem.CacheFlags) error {
 			}
 			rows = append(rows, []string{what, fmt.Sprint(l.Bytes), l.Modified.Format("2006-01-02 15:04")})
 		}
-		return w.Table(terminal.Table{Header: []string{"table", "bytes", "stored (UTC)"}, Rows: rows})
+		return w.Table(terminal.TextTable{Header: []string{"table", "bytes", "stored (UTC)"}, Rows: rows})
 	})
 }
 

@@ -104,15 +104,15 @@ func newTerms(t shuffled.Terms) termsJSON {
 }
 
 func (f *boundsCommand) run(c *cobra.Command, a *cli.App) error {
-	methods := []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
+	methods := []shuffled.Variant{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
 		shuffled.Interleaved}
 	one := c.Flags().Changed("method")
 	if one {
-		m := shuffled.Method(f.Method)
+		m := shuffled.Variant(f.Method)
 		if m == shuffled.DPSGD {
 			return cli.Usagef("method = %q, but the bound is for shuffled methods", m)
 		}
-		methods = []shuffled.Method{m}
+		methods = []shuffled.Variant{m}
 	} else {
 		f.Method = string(shuffled.Interleaved) // it has use for every flag
 	}
@@ -238,7 +238,7 @@ func renderBounds(w *terminal.Page, rows []boundRow) error {
 	}
 	header := []string{"method", "ε", "σ", "bound, printed", "bound, corrected", "noise term, printed",
 		"noise term, corrected", "public data's term", "step size at most"}
-	if err := w.Table(terminal.Table{Header: header, Rows: table}); err != nil {
+	if err := w.Table(terminal.TextTable{Header: header, Rows: table}); err != nil {
 		return err
 	}
 	for _, r := range rows {

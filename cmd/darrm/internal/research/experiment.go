@@ -81,7 +81,7 @@ func newExperimentList(a *cli.App) *cobra.Command {
 				return a.DeliverJSON("", list)
 			}
 			return a.Print(func(w *terminal.Page) error {
-				return w.Table(terminal.Table{Header: []string{"experiment", "repeats", "data", "what"},
+				return w.Table(terminal.TextTable{Header: []string{"experiment", "repeats", "data", "what"},
 					Rows: rows})
 			})
 		},
@@ -225,7 +225,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error
 		err = a.DeliverJSON("", list)
 	} else {
 		err = a.Print(func(w *terminal.Page) error {
-			return w.Table(terminal.Table{Header: []string{"experiment", "time", "claims that hold",
+			return w.Table(terminal.TextTable{Header: []string{"experiment", "time", "claims that hold",
 				"folder"}, Rows: rows})
 		})
 	}

@@ -153,7 +153,7 @@ func writeAdvice(w *terminal.Page, a sketch.Advice) error {
 		}
 		cells = append(cells, row)
 	}
-	if err := w.Table(terminal.Table{Header: header, Rows: cells}); err != nil {
+	if err := w.Table(terminal.TextTable{Header: header, Rows: cells}); err != nil {
 		return err
 	}
 	at := "ρ* = 0.5"

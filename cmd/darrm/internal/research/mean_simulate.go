@@ -210,7 +210,7 @@ func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) err
 			fmt.Sprintf("%.4g", r.MSE), fmt.Sprintf("%.1g", r.StandardError),
 			fmt.Sprintf("%.4g", r.Predicted), fmt.Sprintf("%.0f", r.Bits)})
 	}
-	return w.Table(terminal.Table{Header: []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±",
+	return w.Table(terminal.TextTable{Header: []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±",
 		"predicted", "bits"}, Rows: cells})
 }
 

@@ -33,9 +33,9 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		return deliverPlan(c, a, func() (train.Plan, error) {
+		return deliverPlan(c, a, func() (train.PricedMethod, error) {
 			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
-				func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
+				func() (train.PricedMethod, error) { return checkedPlan(f, c, n, d) })
 		})
 	}
 	c.Flags().IntVar(&n, "n", 0, "number of private records")
@@ -46,7 +46,7 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 }
 
 // deliverPlan prices a plan and prints it with the method's own fields.
-func deliverPlan(c *cobra.Command, a *cli.App, make func() (train.Plan, error)) error {
+func deliverPlan(c *cobra.Command, a *cli.App, make func() (train.PricedMethod, error)) error {
 	plan, err := pricing(c, a, make)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func deliverPrice(a *cli.App, p train.Price, rows []train.PriceRow) error {
 		}
 		w.Text("  ", p.Tuning())
 		w.Printf("\n")
-		t := terminal.Table{Header: []string{"noise", "account", "ε", "Δ", "σ", ""}}
+		t := terminal.TextTable{Header: []string{"noise", "account", "ε", "Δ", "σ", ""}}
 		for _, r := range rows {
 			status := "proved"
 			switch {

@@ -127,7 +127,7 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 // stated returns the forecast of the flags as they are, which a candidate of --grid may have
 // changed.
 func (f *accountShuffled) stated(c *cobra.Command) (o shuffled.Forecast, err error) {
-	switch method := shuffled.Method(f.Method); method {
+	switch method := shuffled.Variant(f.Method); method {
 	case shuffled.DPSGD:
 		return o, cli.Usagef("method = %q is no shuffled method: darrm train --dry-run has its figure",
 			method)
@@ -148,9 +148,9 @@ func (f *accountShuffled) choose(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	task := lossNames[f.Task]
-	return deliverPlan(c, a, func() (train.Plan, error) {
+	return deliverPlan(c, a, func() (train.PricedMethod, error) {
 		return f.selectFlags.plan(f.forecast.Records, 0, &f.privacyFlags, task.Name(), model.LinkOf(task),
-			func() (train.Plan, error) {
+			func() (train.PricedMethod, error) {
 				o, err := f.stated(c)
 				if err != nil {
 					return nil, err
@@ -235,7 +235,8 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			note(fmt.Sprintf("%s: %s", name, s))
 		}
 	}
-	if err := w.Table(terminal.Table{Header: []string{"accounting", "conversion", "ε", "σ, private",
+	if err := w.Table(terminal.TextTable{Header: []string{"accounting", "conversion", "ε",
+		"σ, private",
 		"σ, public", "m", "ρ", "α", "may be released"}, Rows: table}); err != nil {
 		return err
 	}

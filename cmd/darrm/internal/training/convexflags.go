@@ -167,7 +167,7 @@ func (f *convexFlags) about() modelKind {
 }
 
 // plan prices the method for n records of dimension d, with --intercept in it.
-func (f *convexFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
+func (f *convexFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
 	set, err := f.geometry(d)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,8 @@ func (f *convexFlags) measure(r *data.Records) func(w []float64) string {
 
 func (f *convexFlags) sparse() bool { return f.Method == "frank-wolfe" }
 
-func (f *convexFlags) trainSparse(plan train.Plan, r *data.Sparse) (train.Algorithm, error) {
+func (f *convexFlags) trainSparse(plan train.PricedMethod, r *data.Sparse) (train.Algorithm,
+	error) {
 	return plan.(convex.SparsePlan).TrainSparse(r)
 }
 

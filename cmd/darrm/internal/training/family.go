@@ -49,7 +49,7 @@ type familyFlags interface {
 	// before the others.
 	Check(c *cobra.Command) error
 	// plan prices the method for n records of dimension d, with --intercept in it.
-	plan(ctx context.Context, n, d int) (train.Plan, error)
+	plan(ctx context.Context, n, d int) (train.PricedMethod, error)
 	// about describes the method for the model's file and for the ledger.
 	about() modelKind
 	// measure returns a function that describes a simulation's model.
@@ -68,8 +68,8 @@ type onSets interface {
 type grounded interface {
 	// explain prints the theorem and the parameters behind a plan's cost, and reports whether it had
 	// any.
-	explain(a *cli.App, plan train.Plan) bool
-	describe(r *modelReport, plan train.Plan)
+	explain(a *cli.App, plan train.PricedMethod) bool
+	describe(r *modelReport, plan train.PricedMethod)
 }
 
 // registerGrid adds the flags that a candidate of --grid may have of its own.
@@ -113,7 +113,7 @@ func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm s
 
 // checkedPlan prices the method of the flags as they are, which a candidate of --grid may have
 // changed since they were checked.
-func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.Plan, error) {
+func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.PricedMethod, error) {
 	if err := f.Check(c); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (f *methodFlags) unused(err error, flags map[string]string) error {
 }
 
 // named adds the method to a plan's error.
-func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
+func (f *methodFlags) named(plan train.PricedMethod, err error) (train.PricedMethod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Method, err)
 	}

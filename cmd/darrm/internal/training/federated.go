@@ -70,7 +70,7 @@ func readAll(ctx context.Context, a *cli.App, path string, limit int64) ([]byte,
 
 // readRun reads the files of a plan and of a round.
 func readRun(a *cli.App, c *cobra.Command,
-	plan, round string) (*rounds.Plan, *rounds.Round, error) {
+	plan, round string) (*rounds.Run, *rounds.Round, error) {
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	bar.Wait("pricing the plan")

@@ -121,7 +121,7 @@ func runAggregateRound(c *cobra.Command, a *cli.App, args []string, out, modelPa
 }
 
 // newFederatedModel returns the model of a finished run.
-func newFederatedModel(p *rounds.Plan, last *rounds.Round) *modelReport {
+func newFederatedModel(p *rounds.Run, last *rounds.Round) *modelReport {
 	price, columns := p.Price(), p.Columns()
 	return &modelReport{
 		Private: true, DataSet: "plan " + p.Digest(), Method: price.Method, Rounds: p.Rounds(),

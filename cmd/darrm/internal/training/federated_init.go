@@ -85,7 +85,7 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	if len(f.columns) > 0 {
 		f.features = len(f.columns)
 	}
-	p, err := pricing(c, a, func() (*rounds.Plan, error) {
+	p, err := pricing(c, a, func() (*rounds.Run, error) {
 		return rounds.New(f.run(f.psgm.Silos), f.features,
 			rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
 	})

@@ -158,7 +158,7 @@ type siloReport struct {
 }
 
 // records reads the silo's records, with the plan's columns.
-func (f *siloFlags) records(c *cobra.Command, a *cli.App, p *rounds.Plan) (*data.Records, error) {
+func (f *siloFlags) records(c *cobra.Command, a *cli.App, p *rounds.Run) (*data.Records, error) {
 	columns := p.Columns()
 	_, mean := p.Loss().(loss.MeanEstimation)
 	o := reading{responses: !mean, dim: p.Features()}

@@ -183,7 +183,7 @@ func (f *federatedFlags) run(silos []int) federated.PSGM {
 }
 
 // plan prices the method for n records of dimension d, with --intercept in it.
-func (f *federatedFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
+func (f *federatedFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
 	silos := f.psgm.Silos
 	if len(silos) == 0 {
 		silos = []int{n}
@@ -201,7 +201,7 @@ func (f *federatedFlags) measure(r *data.Records) func(w []float64) string {
 }
 
 // sayRun prints the cost of a run and the amount of data that its silos send.
-func sayRun(a *cli.App, p *rounds.Plan) {
+func sayRun(a *cli.App, p *rounds.Run) {
 	sayPrice(a, p.Price())
 	a.Say("      %d silos send %s in all", len(p.Silos()),
 		megabytes(p.Federated().Reports()*p.Federated().Randomizer().Size()))

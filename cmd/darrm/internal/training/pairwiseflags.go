@@ -172,7 +172,7 @@ func (f *pairwiseFlags) all() pairwise.Options {
 	return o
 }
 
-func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
+func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
 	method, err := pairwise.New(f.Method, f.all())
 	if err != nil {
 		return nil, f.unused(err, pairwiseOptions)

@@ -273,7 +273,7 @@ func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) err
 		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)},
 			[]string{"R²", figureOrNone(e.R2)})
 	}
-	return w.Table(terminal.Table{Header: []string{"figure", "value"}, Rows: rows})
+	return w.Table(terminal.TextTable{Header: []string{"figure", "value"}, Rows: rows})
 }
 
 // showAUC writes an AUC with its interval.

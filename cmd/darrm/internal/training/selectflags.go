@@ -133,7 +133,7 @@ func (f *selectFlags) set(p gridPoint) error {
 // plan prices the flags: one method, or a choice among candidates. one prices the method of the
 // flags as they are, for the target that privacy holds.
 func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link model.Link,
-	one func() (train.Plan, error)) (train.Plan, error) {
+	one func() (train.PricedMethod, error)) (train.PricedMethod, error) {
 	if len(f.points) == 0 {
 		return one()
 	}
@@ -158,13 +158,15 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 	}
 	for _, p := range f.points {
 		s.Candidates = append(s.Candidates, selection.Candidate{Name: p.String(),
-			Plan: func(t accountant.Cost) (train.Plan, error) {
+			Plan: func(t accountant.Cost) (train.PricedMethod, error) {
 				if err := f.set(p); err != nil {
 					return nil, err
 				}
 				privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
 				plan, err := one()
-				if p, ok := plan.(interface{ Priced() (train.Plan, error) }); ok && err == nil {
+				if p, ok := plan.(interface {
+					Priced() (train.PricedMethod, error)
+				}); ok && err == nil {
 					return p.Priced() // a plan whose price has no event by itself
 				}
 				return plan, err

@@ -14,7 +14,7 @@ import (
 
 // explain prints the account behind the cost of a plan of shuffled gradients, and nothing for a
 // choice among candidates.
-func (*ShuffledFlags) explain(a *cli.App, plan train.Plan) bool {
+func (*ShuffledFlags) explain(a *cli.App, plan train.PricedMethod) bool {
 	p, ok := plan.(*shuffled.Plan)
 	if ok {
 		sayAccount(a, p.Report())
@@ -23,7 +23,7 @@ func (*ShuffledFlags) explain(a *cli.App, plan train.Plan) bool {
 }
 
 // describe adds a plan's account to a model's file.
-func (f *ShuffledFlags) describe(r *modelReport, plan train.Plan) {
+func (f *ShuffledFlags) describe(r *modelReport, plan train.PricedMethod) {
 	if p, ok := plan.(*shuffled.Plan); ok {
 		basis := newCostBasis(p.Report())
 		r.Regularizer, r.Account, r.Price, r.Epochs, r.Rounds = f.Complete().Regularizer.Name(), &basis,

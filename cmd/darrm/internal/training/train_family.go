@@ -140,13 +140,13 @@ type recordsRead struct {
 
 // algorithm reads the records and sets the training's algorithm and measure.
 func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
-	t *training) (recordsRead, train.Plan, error) {
+	t *training) (recordsRead, train.PricedMethod, error) {
 	read := recordsRead{name: filepath.Base(f.private)}
-	priced := func(n, d int) (train.Plan, error) {
+	priced := func(n, d int) (train.PricedMethod, error) {
 		n = cmp.Or(f.count, n)
-		return pricing(c, a, func() (train.Plan, error) {
+		return pricing(c, a, func() (train.PricedMethod, error) {
 			return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
-				func() (train.Plan, error) { return checkedPlan(f.familyFlags, c, n, d) })
+				func() (train.PricedMethod, error) { return checkedPlan(f.familyFlags, c, n, d) })
 		})
 	}
 	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 &&
@@ -202,6 +202,6 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 // sparse is implemented by families with a method that keeps records sparse.
 type sparse interface {
 	sparse() bool // with the flags as they are
-	trainSparse(plan train.Plan, r *data.Sparse) (train.Algorithm, error)
+	trainSparse(plan train.PricedMethod, r *data.Sparse) (train.Algorithm, error)
 	measureSparse(r *data.Sparse) func(w []float64) string
 }
