@@ -216,7 +216,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"trainings": func(t *testing.T, m *markdown) {
-		methods := []shuffled.Variant{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv,
+		methods := []shuffled.Scheme{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv,
 			shuffled.DPShuffleG, shuffled.DPSGD, shuffled.PublicOnly}
 		head := []string{"stand-in for", "ε"}
 		for _, method := range methods {
@@ -227,7 +227,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			rows := goldenRows(t, d.Name, "summary")
 			for _, eps := range p.Epsilons {
 				cells := []string{d.Name, fmt.Sprint(eps)}
-				var private, all shuffled.Variant
+				var private, all shuffled.Scheme
 				leastPrivate, least := math.Inf(1), math.Inf(1)
 				for _, method := range methods {
 					row := p.main(rows, method, eps)
@@ -332,7 +332,7 @@ type trainingFields struct {
 
 // main returns the row of a method in the first variant, with fraction 0.5 or else the first,
 // nil if there is none.
-func (p trainingFields) main(rows []map[string]string, method shuffled.Variant,
+func (p trainingFields) main(rows []map[string]string, method shuffled.Scheme,
 	eps float64) map[string]string {
 	v := p.Variants[0]
 	fraction := v.Fractions[0]

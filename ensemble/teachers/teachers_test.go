@@ -408,7 +408,7 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 	records, public := clients(t, 60, 2, 9), clients(t, 60, 2, 10)
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
-		c.Method = rapid.SampledFrom([]shuffled.Variant{shuffled.DPShuffleG, shuffled.PrivPub,
+		c.Method = rapid.SampledFrom([]shuffled.Scheme{shuffled.DPShuffleG, shuffled.PrivPub,
 			shuffled.PubPriv, shuffled.Interleaved}).Draw(t, "method")
 		c.Fraction, c.Radius, c.Mode = 0.5, 3, iteration.Paper // quick to calibrate
 		k := rapid.IntRange(1, 7).Draw(t, "K")

@@ -29,26 +29,26 @@ import (
 type pipelineParameters struct {
 	solve solver
 
-	Data      string             `json:"data"` // a data set of logistic regression
-	DataSeed  uint64             `json:"data_seed"`
-	Queries   int                `json:"queries"` // held-out private records
-	Teachers  int                `json:"teachers"`
-	Trainers  []shuffled.Variant `json:"trainers"` // methods that train the teachers
-	Fraction  float64            `json:"fraction"` // p, for those that have one
-	Epsilons  []float64          `json:"epsilons"` // totals
-	Delta     float64            `json:"delta"`    // in total
-	Allowance int                `json:"m"`        // of γ_opt where one record reaches all teachers
-	Epochs    int                `json:"epochs"`
-	Clip      float64            `json:"clip"`
-	Radius    float64            `json:"radius"` // longer records are shortened to it
-	Lambda    float64            `json:"lambda"` // of ‖x‖²
-	StepSizes []float64          `json:"step_sizes"`
-	Repeats   int                `json:"repeats"`
+	Data      string            `json:"data"` // a data set of logistic regression
+	DataSeed  uint64            `json:"data_seed"`
+	Queries   int               `json:"queries"` // held-out private records
+	Teachers  int               `json:"teachers"`
+	Trainers  []shuffled.Scheme `json:"trainers"` // methods that train the teachers
+	Fraction  float64           `json:"fraction"` // p, for those that have one
+	Epsilons  []float64         `json:"epsilons"` // totals
+	Delta     float64           `json:"delta"`    // in total
+	Allowance int               `json:"m"`        // of γ_opt where one record reaches all teachers
+	Epochs    int               `json:"epochs"`
+	Clip      float64           `json:"clip"`
+	Radius    float64           `json:"radius"` // longer records are shortened to it
+	Lambda    float64           `json:"lambda"` // of ‖x‖²
+	StepSizes []float64         `json:"step_sizes"`
+	Repeats   int               `json:"repeats"`
 }
 
 func (p *pipelineParameters) Validate() error {
-	private := slices.DeleteFunc(shuffled.Variants(),
-		func(m shuffled.Variant) bool { return !m.IsPrivate() })
+	private := slices.DeleteFunc(shuffled.Schemes(),
+		func(m shuffled.Scheme) bool { return !m.IsPrivate() })
 	return cmp.Or(
 		check.Among([]string{datasets.COMPAS, datasets.CreditCard})("data", p.Data),
 		check.OddTeachers(p.Teachers),
@@ -143,7 +143,7 @@ func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
 }
 
 // config returns the training parameters of one model, without a step size.
-func (p *pipelineParameters) config(w workshop, m shuffled.Variant,
+func (p *pipelineParameters) config(w workshop, m shuffled.Scheme,
 	target accountant.Cost) shuffled.Config {
 	return shuffled.Config{
 		// The source's accounting, whatever is the tightest that is known.
@@ -290,7 +290,7 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 	var out []pipelined
 	for i, v := range []struct {
 		method experiment.Method
-		train  shuffled.Variant
+		train  shuffled.Scheme
 		parts  teachers.Parts
 	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole},
 		{methodPublicModel, shuffled.PublicOnly, w.whole}} {
@@ -309,7 +309,7 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 }
 
 // runFor runs everything for one trainer and total.
-func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Variant, eps float64,
+func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Scheme, eps float64,
 	use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
 	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
@@ -371,7 +371,7 @@ func (p *pipelineParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	found := map[shuffled.Variant][][]pipelined{}
+	found := map[shuffled.Scheme][][]pipelined{}
 	for i, m := range p.Trainers {
 		for j, eps := range p.Epsilons {
 			name := fmt.Sprintf("%s-eps%g", m, eps)

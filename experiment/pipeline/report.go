@@ -20,7 +20,7 @@ func ofMethod(list []pipelined, m experiment.Method) pipelined {
 func (x pipelined) mean() float64 { return stat.Mean(x.Accuracy, nil) }
 
 func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []pipelined,
-	found map[shuffled.Variant][][]pipelined) error {
+	found map[shuffled.Scheme][][]pipelined) error {
 	r.Result.Title += " (" + datasets.Label(w.set) + ")"
 	if w.set.Standin {
 		r.Note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real "+
@@ -95,7 +95,7 @@ func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []
 // compare notes the accuracy of the teachers' majority beside that of one private model and of a
 // public one.
 func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined,
-	found map[shuffled.Variant][][]pipelined) {
+	found map[shuffled.Scheme][][]pipelined) {
 	public := ofMethod(references, methodPublicModel).mean()
 	for _, m := range p.Trainers {
 		single, over := 0, 0
@@ -116,7 +116,7 @@ func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined,
 }
 
 // judge tests claims that follow from theory, and the source's claims about its methods.
-func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Variant][][]pipelined) {
+func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Scheme][][]pipelined) {
 	over, overDelta, noise, noiseless := 0.0, 0.0, 0.0, true
 	sub := experiment.Difference{High: math.Inf(1)}
 	for _, m := range p.Trainers {
@@ -169,7 +169,7 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Variant
 
 // picture draws accuracy against the total ε, one panel for each trainer.
 func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references []pipelined,
-	found map[shuffled.Variant][][]pipelined) error {
+	found map[shuffled.Scheme][][]pipelined) error {
 	var panels []experiment.Panel
 	low, high := 1.0, 0.0
 	for _, m := range p.Trainers {

@@ -7,17 +7,17 @@ import (
 
 // bounded is the excess-risk bound of one line at its best step size.
 type bounded struct {
-	Method    shuffled.Variant `json:"method"`
-	Epsilon   float64          `json:"epsilon"`
-	Printed   float64          `json:"printed"`
-	Corrected float64          `json:"corrected"`
-	StepCap   float64          `json:"step_cap"` // the theorem's
-	Fails     []string         `json:"fails"`    // its hypotheses that do not hold
+	Method    shuffled.Scheme `json:"method"`
+	Epsilon   float64         `json:"epsilon"`
+	Printed   float64         `json:"printed"`
+	Corrected float64         `json:"corrected"`
+	StepCap   float64         `json:"step_cap"` // the theorem's
+	Fails     []string        `json:"fails"`    // its hypotheses that do not hold
 }
 
 // mainTraining returns the line of a method in the first variant, with its fraction 0.5 or, where
 // it has none such, its first.
-func (p *trainingParameters) mainTraining(m shuffled.Variant, epsilon float64) training {
+func (p *trainingParameters) mainTraining(m shuffled.Scheme, epsilon float64) training {
 	v := p.Variants[0]
 	return trainingFor(m, v.Order, v.middleFraction(), epsilon)
 }

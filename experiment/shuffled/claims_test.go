@@ -80,7 +80,7 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 		return must.Get(strconv.ParseFloat(s, 64))(t)
 	}
 	line := func(row map[string]string) training {
-		return training{shuffled.Variant(row["method"]), row["order"], number(row["p"]),
+		return training{shuffled.Scheme(row["method"]), row["order"], number(row["p"]),
 			number(row["eps"])}
 	}
 	found := map[training]trained{}

@@ -214,7 +214,7 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 }
 
 // evidence is the excess of a method, as claims quote it.
-func (x trained) evidence(r *experiment.Run, m shuffled.Variant) string {
+func (x trained) evidence(r *experiment.Run, m shuffled.Scheme) string {
 	edge := x.gridEdge()
 	if edge != "" {
 		edge = ", at the " + edge + " step size tried"
@@ -260,7 +260,7 @@ func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[traini
 	}
 }
 
-func titles(r *experiment.Run, methods []shuffled.Variant) string {
+func titles(r *experiment.Run, methods []shuffled.Scheme) string {
 	names := make([]experiment.Method, len(methods))
 	for i, m := range methods {
 		names[i] = experiment.Method(m)

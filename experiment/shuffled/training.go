@@ -26,21 +26,21 @@ import (
 type trainingParameters struct {
 	Data string `json:"data"` // one of datasets.Names()
 	// of the stand-in, or of what the sources leave to chance: see datasets.Load
-	DataSeed  uint64             `json:"data_seed"`
-	Methods   []shuffled.Variant `json:"methods"`
-	Variants  []variant          `json:"variants"` // the first one is the main figure's
-	Epsilons  []float64          `json:"epsilons"`
-	Delta     float64            `json:"delta"`
-	Epochs    int                `json:"epochs"`
-	Clip      float64            `json:"clip"`
-	StepSizes []float64          `json:"step_sizes,omitempty"` // none is the source's grid of 18
+	DataSeed  uint64            `json:"data_seed"`
+	Methods   []shuffled.Scheme `json:"methods"`
+	Variants  []variant         `json:"variants"` // the first one is the main figure's
+	Epsilons  []float64         `json:"epsilons"`
+	Delta     float64           `json:"delta"`
+	Epochs    int               `json:"epochs"`
+	Clip      float64           `json:"clip"`
+	StepSizes []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
 	// Widen goes on along the source's grid while a line's best step size is the largest or
 	// the smallest of those tried.
 	Widen   bool `json:"widen,omitempty"`
 	Repeats int  `json:"repeats"`
-	// Bounds are the variants whose risk is bounded, in the main one.
-	Bounds []shuffled.Variant `json:"bounds,omitempty"`
-	Claims []ordering         `json:"claims,omitempty"`
+	// Bounds are the schemes whose risk is bounded, in the main variant.
+	Bounds []shuffled.Scheme `json:"bounds,omitempty"`
+	Claims []ordering        `json:"claims,omitempty"`
 }
 
 // variant is an order of the private records, and the fractions p that are tried with it.
@@ -52,10 +52,10 @@ type variant struct {
 // ordering is a claim about the main variant: each of Better has, in the mean, Factor times
 // less excess risk than each of Worse. It is tested.
 type ordering struct {
-	Epsilon float64            `json:"epsilon"`
-	Better  []shuffled.Variant `json:"better"`
-	Worse   []shuffled.Variant `json:"worse"`
-	Factor  float64            `json:"factor"` // ≥ 1
+	Epsilon float64           `json:"epsilon"`
+	Better  []shuffled.Scheme `json:"better"`
+	Worse   []shuffled.Scheme `json:"worse"`
+	Factor  float64           `json:"factor"` // ≥ 1
 }
 
 // orders are the orders by their names.
@@ -82,7 +82,7 @@ func (p *trainingParameters) Validate() error {
 		}
 		chosen = append(chosen, v.Order)
 	}
-	bounded := func(name string, m shuffled.Variant) error {
+	bounded := func(name string, m shuffled.Scheme) error {
 		if !m.IsPrivate() || m == shuffled.DPSGD {
 			return &check.Error{Name: name, Value: string(m), Rule: "private shuffled gradient methods"}
 		}
@@ -90,7 +90,7 @@ func (p *trainingParameters) Validate() error {
 	}
 	err := cmp.Or(
 		check.Among(datasets.Names())("data", p.Data),
-		check.Each("methods", p.Methods, check.Among(shuffled.Variants())),
+		check.Each("methods", p.Methods, check.Among(shuffled.Schemes())),
 		check.Each("order of a variant", chosen, check.Among(slices.Sorted(maps.Keys(orders)))),
 		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error {
 			return check.Open(name, eps, 0, math.Inf(1))
@@ -132,7 +132,7 @@ func (p *trainingParameters) Steps() int {
 
 // training is one line of a figure: a method, and what it is run with.
 type training struct {
-	Method   shuffled.Variant
+	Method   shuffled.Scheme
 	Order    string  // "" where no order is chosen
 	Fraction float64 // 0 where the method has none
 	Epsilon  float64 // 0 where the method has none
@@ -160,7 +160,7 @@ func (p *trainingParameters) trainings() []training {
 }
 
 // trainingFor returns the line on which the method appears with such parameters.
-func trainingFor(m shuffled.Variant, order string, fraction, epsilon float64) training {
+func trainingFor(m shuffled.Scheme, order string, fraction, epsilon float64) training {
 	t := training{m, order, fraction, epsilon}
 	if m == shuffled.PublicOnly || m == shuffled.DPSGD {
 		t.Order = ""

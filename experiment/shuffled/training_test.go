@@ -143,7 +143,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 			continue
 		}
 		c := shuffled.Config{
-			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffled.Variant(l[2]),
+			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffled.Scheme(l[2]),
 			Fraction: number(l[6]), Epochs: 4,
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]),
 			Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},

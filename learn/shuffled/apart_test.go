@@ -42,7 +42,7 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 	}
 	one := must.Get(private.Select([]int{19}))(t)
 	relabelled := records(t, [][]float64{one.Row(0)}, []float64{1 - one.Response(0)})
-	for _, method := range []Variant{PublicOnly, PrivPub, PubPriv, Interleaved} {
+	for _, method := range []Scheme{PublicOnly, PrivPub, PubPriv, Interleaved} {
 		for _, c := range []struct {
 			name   string
 			public *data.Records

@@ -118,7 +118,7 @@ func auditRuns() int {
 
 // auditConfig is a small run whose worst record moves the model as far as the theory
 // allows, or nearly.
-func auditConfig(m Variant, order iteration.SampleOrder, mode iteration.Mode) Config {
+func auditConfig(m Scheme, order iteration.SampleOrder, mode iteration.Mode) Config {
 	c := config(m)
 	c.Order, c.Mode, c.Clip, c.StepSize, c.Epochs = order, mode, 1, 0.5, 4
 	c.Target = accountant.Cost{Epsilon: 2, Delta: 0.01}
@@ -131,12 +131,12 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 	public := scalars(t, 50, 50, 50, 50, 50, 50)
 	ig, so, rr := iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled
 	type audit struct {
-		m     Variant
+		m     Scheme
 		order iteration.SampleOrder
 		mode  iteration.Mode
 	}
 	var cases []audit
-	for _, m := range []Variant{DPShuffleG, PrivPub, PubPriv, Interleaved} {
+	for _, m := range []Scheme{DPShuffleG, PrivPub, PubPriv, Interleaved} {
 		for _, order := range []iteration.SampleOrder{ig, so, rr} {
 			cases = append(cases, audit{m, order, iteration.Paper})
 			cases = append(cases, audit{m, order, iteration.GaussianExact}, audit{m, order, iteration.Best})

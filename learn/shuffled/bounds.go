@@ -297,7 +297,7 @@ type Rates struct {
 //	dp-shuffle-g  (1/n)^{2/3}·(√d/ε)^{4/3}               √(d/n)/ε              nε²/d
 //	priv-pub      (p/n)^{2/3}·(√d/ε)^{4/3}               √(pd/n)/ε             nε²/(dp)
 //	interleaved   (1/(n((1-p)n+1)))^{2/3}·(√d/ε)^{4/3}   √d/(ε√(n((1-p)n+1)))  nε²((1-p)n+1)/d
-func Rate(m Variant, n, d int, epsilon, p float64) (Rates, error) {
+func Rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
 	if n < 1 || d < 1 {
 		return Rates{}, &check.Error{Name: "n and d", Value: fmt.Sprintf("%d and %d", n, d),
 			Rule: "at least 1"}

@@ -69,7 +69,7 @@ func TestAcceptance21Bounds(t *testing.T) {
 		{2103, 11, 5, .5, 0.00352432218, 0.00222018385, 3.40612723e-05, 0.00031541843},
 		{200, 21, 5, .25, 0.0260315200, 0.0103306155, 0.000918011726, 0.0045825757},
 	} {
-		rate := func(m Variant) Rates {
+		rate := func(m Scheme) Rates {
 			return must.Get(Rate(m, v.n, v.d, v.eps, v.p))(t)
 		}
 		must.Near(t, "DP rate", rate(DPShuffleG).Printed, v.dp, 1e-8)
@@ -330,7 +330,7 @@ func TestGapSmoothness(t *testing.T) {
 func TestPlanBounds(t *testing.T) {
 	private := gaussians(t, 1, 20, 3, func(int) float64 { return 1 }, 1, true)
 	public := gaussians(t, 2, 20, 3, func(int) float64 { return 0 }, 1, true)
-	for _, m := range []Variant{DPShuffleG, PrivPub, PubPriv, Interleaved} {
+	for _, m := range []Scheme{DPShuffleG, PrivPub, PubPriv, Interleaved} {
 		c := config(m)
 		c.Task, c.Regularizer, c.StepSize = loss.LeastSquares{}, geometry.L2{Lambda: 50}, 1e-4
 		p := plan(t, c, private, public)

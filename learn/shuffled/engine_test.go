@@ -76,7 +76,7 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 	private, public := gaussians(t, 1, n, d, zero, 1, false), gaussians(t, 2, n, d, zero, 1, false)
 	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
 		iteration.Reshuffled} {
-		with := func(m Variant, s Schedule) *Plan {
+		with := func(m Scheme, s Schedule) *Plan {
 			c := config(m)
 			c.Order, c.Epochs, c.Regularizer = order, 3, geometry.Ball{Radius: 2}
 			if s != nil {
@@ -244,7 +244,7 @@ func TestAcceptance16Prox(t *testing.T) {
 	// After an epoch its time is nη, whatever part of the n steps was private: the same coins
 	// without ψ end at 1+nηλ times as much.
 	private, public := scalars(t, 1, 2, 3, 4, 5), scalars(t, -1, 4, 2, 0, 1)
-	for _, m := range []Variant{ShuffleG, DPShuffleG, PublicOnly, Interleaved} {
+	for _, m := range []Scheme{ShuffleG, DPShuffleG, PublicOnly, Interleaved} {
 		for _, fraction := range []float64{0.2, 0.6} {
 			c := config(m)
 			c.Epochs, c.StepSize, c.Fraction = 1, 0.1, fraction

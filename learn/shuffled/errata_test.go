@@ -107,7 +107,7 @@ func TestErratumClippedStepsExpand(t *testing.T) {
 // S, the epochs of Priv-Pub that come first, are its private ones: S = pK. The list of
 // appendix F.3 gives that S to Pub-Priv, whose private epochs would then be the others.
 func TestErratumPrivateEpochs(t *testing.T) {
-	for m, privateFirst := range map[Variant]bool{PrivPub: true, PubPriv: false} {
+	for m, privateFirst := range map[Scheme]bool{PrivPub: true, PubPriv: false} {
 		schedule, err := m.Schedule(10, 8, 0.25)
 		if err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func (s *study) after(others int) *study {
 	return s
 }
 
-func (s *study) config(m shuffled.Variant, eps, p float64) shuffled.Config {
+func (s *study) config(m shuffled.Scheme, eps, p float64) shuffled.Config {
 	return shuffled.Config{
 		Task: s.set.Task, Regularizer: s.set.Regularizer, Method: m, Fraction: p, Epochs: s.epochs,
 		Order: s.order, Clip: 10, Start: s.set.Start,
@@ -101,7 +101,7 @@ func (s *study) config(m shuffled.Variant, eps, p float64) shuffled.Config {
 }
 
 // tune returns the mean excess at the best step size.
-func (s *study) tune(m shuffled.Variant, eps, p float64) train.Tuned {
+func (s *study) tune(m shuffled.Scheme, eps, p float64) train.Tuned {
 	s.t.Helper()
 	// Above 2/L a clipped run may end anywhere, and sometimes near the optimum.
 	l := max(s.set.Task.Smoothness(s.set.Private.MaxNorm()),
@@ -181,10 +181,10 @@ func TestAcceptance25ToyOrdering(t *testing.T) {
 		1: {2.01, 12.6, 2.01, 12.4, 6.9}, 5: {2.01, 11.0, 1.99, 7.9, 2.14},
 		10: {2.01, 7.57, 1.82, 4.76, 0.98},
 	}
-	last := map[shuffled.Variant]train.Tuned{}
+	last := map[shuffled.Scheme]train.Tuned{}
 	for _, eps := range epsilons {
-		got := map[shuffled.Variant]train.Tuned{}
-		for _, m := range []shuffled.Variant{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
+		got := map[shuffled.Scheme]train.Tuned{}
+		for _, m := range []shuffled.Scheme{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
 			shuffled.Interleaved} {
 			got[m] = s.tune(m, eps, 0.5)
 			// Invariance (acceptance 28): more ε never worsens a method.
@@ -231,7 +231,7 @@ func TestAcceptance26MNIST(t *testing.T) {
 	}
 	if !long() {
 		// Three methods, one run each, at the step sizes that the whole grid finds best.
-		at := func(eta float64, m shuffled.Variant) float64 {
+		at := func(eta float64, m shuffled.Scheme) float64 {
 			return newStudy(t, set, 1, []float64{eta}).tune(m, 10, 0.5).Mean
 		}
 		public, inter, dp := at(1e-4, shuffled.PublicOnly), at(5e-5, shuffled.Interleaved),
@@ -281,7 +281,7 @@ func TestAcceptance27Crime(t *testing.T) {
 			}
 			s := newStudy(t, set, repeats, etas).after(100 * k)
 			runnerUp := math.Inf(1)
-			for _, m := range []shuffled.Variant{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub,
+			for _, m := range []shuffled.Scheme{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub,
 				shuffled.PubPriv} {
 				runnerUp = min(runnerUp, s.tune(m, eps, 0.5).Mean)
 			}
@@ -355,7 +355,7 @@ func TestAcceptance29Deterministic(t *testing.T) {
 	s.epochs = 5
 	var first []train.Cell
 	var table string
-	for _, m := range []shuffled.Variant{shuffled.Interleaved, shuffled.DPShuffleG, shuffled.DPSGD} {
+	for _, m := range []shuffled.Scheme{shuffled.Interleaved, shuffled.DPShuffleG, shuffled.DPSGD} {
 		for i, workers := range []int{1, 2, 3, 8, 0} {
 			last, calls := 0, 0
 			g := s.grid(s.config(m, 5, 0.5), []float64{1e-2, 1e-3, 1e-4}, 7, 5, 9)

@@ -24,7 +24,7 @@ func TestGoldenTraces(t *testing.T) {
 	}
 	for _, golden := range []struct {
 		set    string
-		method shuffled.Variant
+		method shuffled.Scheme
 		digest string
 	}{
 		{"crime", "shuffle-g", "fc8384a424fc3918"},

@@ -55,7 +55,7 @@ func gaussians(t testing.TB, seed uint64, n, d int, mean func(j int) float64, st
 }
 
 // config is a valid configuration of mean estimation.
-func config(m Variant) Config {
+func config(m Scheme) Config {
 	return Config{
 		Task: loss.MeanEstimation{}, Method: m, Fraction: 0.5, Epochs: 4, Order: iteration.Reshuffled,
 		StepSize: 0.01, Clip: 10, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6}, Radius: 100,

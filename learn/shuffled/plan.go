@@ -23,7 +23,7 @@ type Config struct {
 	Task        loss.Loss            // required
 	Regularizer geometry.Regularizer // nil is NoRegularizer
 
-	Method   Variant // required
+	Method   Scheme  // required
 	Fraction float64 // p in (0,1), for methods that use it
 	Epochs   int     // K ≥ 1
 

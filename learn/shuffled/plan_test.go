@@ -27,7 +27,7 @@ func TestMethodNoise(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	private, public := gaussians(t, 1, n, 2, zero, 1, false), gaussians(t, 2, n, 2, zero, 1, false)
 	for _, v := range []struct {
-		method Variant
+		method Scheme
 		p      float64
 		sigma  float64
 	}{
@@ -53,7 +53,7 @@ func TestMethodNoise(t *testing.T) {
 			t.Errorf("%s: twice the noise still costs %g", v.method, doubled.Cost().Epsilon)
 		}
 	}
-	for _, m := range []Variant{ShuffleG, PublicOnly} {
+	for _, m := range []Scheme{ShuffleG, PublicOnly} {
 		p := plan(t, config(m), private, public)
 		want := 0.0
 		if m == ShuffleG {
@@ -68,7 +68,7 @@ func TestMethodNoise(t *testing.T) {
 // Floors and clamps: never more private steps than asked for, and at least one of each.
 func TestScheduleParts(t *testing.T) {
 	for _, v := range []struct {
-		m         Variant
+		m         Scheme
 		n, epochs int
 		p         float64
 		want      Schedule
@@ -86,7 +86,7 @@ func TestScheduleParts(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.SampledFrom([]Variant{PrivPub, PubPriv, Interleaved}).Draw(t, "m")
+		m := rapid.SampledFrom([]Scheme{PrivPub, PubPriv, Interleaved}).Draw(t, "m")
 		n := rapid.IntRange(2, 500).Draw(t, "n")
 		k := rapid.IntRange(2, 80).Draw(t, "K")
 		p := rapid.Float64Range(0.001, 0.999).Draw(t, "p")
@@ -291,7 +291,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {1, 1}}, y)
 	modes := append(iteration.Modes(), "")
 	for _, task := range []loss.Loss{loss.LeastSquares{}, loss.Logistic{}} {
-		for _, m := range Variants() {
+		for _, m := range Schemes() {
 			for _, mode := range modes {
 				for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
 					iteration.Reshuffled} {
@@ -386,7 +386,7 @@ func TestBestModeOfAPlan(t *testing.T) {
 // Without noise on private records the cost is 0 or +Inf at every δ, so none is needed.
 func TestDeltaOfNoNoise(t *testing.T) {
 	data, public := scalars(t, 1, 2, 3), scalars(t, 3, 2, 2)
-	for m, want := range map[Variant]float64{PublicOnly: 0, ShuffleG: math.Inf(1)} {
+	for m, want := range map[Scheme]float64{PublicOnly: 0, ShuffleG: math.Inf(1)} {
 		c := config(m)
 		c.Target = accountant.Cost{}
 		if got := plan(t, c, data, public).Cost(); got != (accountant.Cost{Epsilon: want}) {
@@ -469,7 +469,7 @@ func TestCheckpoint(t *testing.T) {
 	private, public := gaussians(t, 1, 30, 3, zero, 1, false), gaussians(t, 2, 30, 3, zero, 1, false)
 	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
 		iteration.Reshuffled} {
-		for _, m := range []Variant{DPShuffleG, PrivPub, PubPriv, Interleaved, DPSGD} {
+		for _, m := range []Scheme{DPShuffleG, PrivPub, PubPriv, Interleaved, DPSGD} {
 			c := config(m)
 			c.Order, c.Regularizer = order, geometry.Ball{Radius: 5}
 			p := plan(t, c, private, public)

@@ -54,7 +54,7 @@ type priced struct {
 func (p priced) Price() train.Price { return p.price.Clone() }
 
 // priceOf is a price without its event.
-func priceOf(method Variant, n, d int, r iteration.Report) train.Price {
+func priceOf(method Scheme, n, d int, r iteration.Report) train.Price {
 	return train.Price{
 		Method: string(method), Records: n, Dim: d, Relation: accountant.ReplaceOne,
 		Cost: r.Cost, Bound: accountant.Method(r.Mode),

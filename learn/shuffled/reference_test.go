@@ -53,11 +53,11 @@ func (w within) excluded(what, printed string, ours []float64) bool {
 	return outside
 }
 
-var compared = []shuffled.Variant{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub,
+var compared = []shuffled.Scheme{shuffled.PublicOnly, shuffled.DPShuffleG, shuffled.PrivPub,
 	shuffled.PubPriv, shuffled.Interleaved}
 
 // excess returns the tuned excess of a method in the study of every draw.
-func (w within) excess(study func(draw int) *study, m shuffled.Variant, eps, p float64) []float64 {
+func (w within) excess(study func(draw int) *study, m shuffled.Scheme, eps, p float64) []float64 {
 	var out []float64
 	for draw := range w.draws {
 		s := study(draw)
@@ -171,7 +171,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		t.Fatalf("n = %d", set.Private.Len())
 	}
 	w := within{t, 5}
-	excess := func(m shuffled.Variant, order iteration.SampleOrder, eps, p float64,
+	excess := func(m shuffled.Scheme, order iteration.SampleOrder, eps, p float64,
 		etas []float64) []float64 {
 		return w.excess(func(draw int) *study {
 			s := newStudy(t, set, 2, etas).after(2 * draw)
@@ -180,7 +180,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		}, m, eps, p)
 	}
 	for _, v := range []struct {
-		method  shuffled.Variant
+		method  shuffled.Scheme
 		order   iteration.SampleOrder
 		eps, p  float64
 		printed string

@@ -61,42 +61,42 @@ func (s Schedule) scaled(sigma float64) Schedule {
 	return t
 }
 
-// Variant is a way of using private and public data.
-type Variant string
+// Scheme is a way of using private and public data.
+type Scheme string
 
 // The methods, and where they use what. S = ⌊pK⌋ and n_d = ⌊pn⌋, at least 1 and at most
 // K-1 and n-1: rounding down never spends more private steps than asked for.
 const (
-	ShuffleG   Variant = "shuffle-g"    // private data, no noise: not private
-	DPShuffleG Variant = "dp-shuffle-g" // private data in all epochs
+	ShuffleG   Scheme = "shuffle-g"    // private data, no noise: not private
+	DPShuffleG Scheme = "dp-shuffle-g" // private data in all epochs
 	// private data in the first S epochs, then public data without noise
-	PrivPub Variant = "priv-pub"
-	PubPriv Variant = "pub-priv" // public data without noise, private data in the last S epochs
+	PrivPub Scheme = "priv-pub"
+	PubPriv Scheme = "pub-priv" // public data without noise, private data in the last S epochs
 	// each epoch n_d private, then n-n_d public steps, noise on all of them
-	Interleaved Variant = "interleaved"
-	PublicOnly  Variant = "public-only" // public data, no noise
+	Interleaved Scheme = "interleaved"
+	PublicOnly  Scheme = "public-only" // public data, no noise
 	// DPSGD is the baseline that is no shuffled gradient method: each step draws its
 	// record uniformly, and applies the proximal map of η·ψ. It is not the source's.
-	DPSGD Variant = "dp-sgd"
+	DPSGD Scheme = "dp-sgd"
 )
 
-// Variants returns all methods.
-func Variants() []Variant {
-	return []Variant{ShuffleG, DPShuffleG, PrivPub, PubPriv, Interleaved, PublicOnly, DPSGD}
+// Schemes returns all methods.
+func Schemes() []Scheme {
+	return []Scheme{ShuffleG, DPShuffleG, PrivPub, PubPriv, Interleaved, PublicOnly, DPSGD}
 }
 
 // UsesFraction reports whether the method takes the fraction p.
-func (m Variant) UsesFraction() bool { return m == PrivPub || m == PubPriv || m == Interleaved }
+func (m Scheme) UsesFraction() bool { return m == PrivPub || m == PubPriv || m == Interleaved }
 
 // UsesPublic reports whether the method needs public data.
-func (m Variant) UsesPublic() bool { return m.UsesFraction() || m == PublicOnly }
+func (m Scheme) UsesPublic() bool { return m.UsesFraction() || m == PublicOnly }
 
 // IsPrivate reports whether the method uses private data with noise.
-func (m Variant) IsPrivate() bool { return m != ShuffleG && m != PublicOnly }
+func (m Scheme) IsPrivate() bool { return m != ShuffleG && m != PublicOnly }
 
 // Schedule returns the method's schedule with noise 1 where the method has noise, for n
 // records and K epochs. The fraction p is taken in (0, 1) by those methods that use it.
-func (m Variant) Schedule(n, epochs int, fraction float64) (Schedule, error) {
+func (m Scheme) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 	if n < 1 {
 		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
 	}
@@ -133,5 +133,5 @@ func (m Variant) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		return Schedule{{Epochs: epochs, Private: part(n), Noise: 1, PublicNoise: 1}}, nil
 	}
 	return nil, &check.Error{Name: "method", Value: string(m),
-		Rule: fmt.Sprintf("one of %v", Variants())}
+		Rule: fmt.Sprintf("one of %v", Schemes())}
 }

@@ -228,7 +228,7 @@ func specificationCases(t *testing.T) map[string]Config {
 	regularizers := []geometry.Regularizer{nil, geometry.Ball{Radius: 0.4}, geometry.L2{Lambda: 0.8},
 		geometry.L1{Lambda: 0.3}}
 	tasks := []loss.Loss{loss.MeanEstimation{}, loss.LeastSquares{}, loss.Logistic{}}
-	for i, m := range Variants() {
+	for i, m := range Schemes() {
 		for j, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce,
 			iteration.Reshuffled} {
 			for l, reg := range regularizers {
@@ -306,7 +306,7 @@ func TestReleaseIsTheSpecificationsForItsKey(t *testing.T) {
 func TestTrainedNoiseIsTheAccounted(t *testing.T) {
 	private := gaussians(t, 45, 7, 3, func(j int) float64 { return float64(j) }, 1, true)
 	public := gaussians(t, 46, 7, 3, func(j int) float64 { return 2 - float64(j) }, 1, true)
-	for _, m := range Variants() {
+	for _, m := range Schemes() {
 		if !m.IsPrivate() {
 			continue
 		}

@@ -104,15 +104,15 @@ func newTerms(t shuffled.Terms) termsJSON {
 }
 
 func (f *boundsCommand) run(c *cobra.Command, a *cli.App) error {
-	methods := []shuffled.Variant{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
+	methods := []shuffled.Scheme{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv,
 		shuffled.Interleaved}
 	one := c.Flags().Changed("method")
 	if one {
-		m := shuffled.Variant(f.Method)
+		m := shuffled.Scheme(f.Method)
 		if m == shuffled.DPSGD {
 			return cli.Usagef("method = %q, but the bound is for shuffled methods", m)
 		}
-		methods = []shuffled.Variant{m}
+		methods = []shuffled.Scheme{m}
 	} else {
 		f.Method = string(shuffled.Interleaved) // it has use for every flag
 	}

@@ -127,7 +127,7 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 // stated returns the forecast of the flags as they are, which a candidate of --grid may have
 // changed.
 func (f *accountShuffled) stated(c *cobra.Command) (o shuffled.Forecast, err error) {
-	switch method := shuffled.Variant(f.Method); method {
+	switch method := shuffled.Scheme(f.Method); method {
 	case shuffled.DPSGD:
 		return o, cli.Usagef("method = %q is no shuffled method: darrm train --dry-run has its figure",
 			method)

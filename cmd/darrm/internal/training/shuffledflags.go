@@ -138,8 +138,8 @@ func (f *ShuffledFlags) registerSteps(c *cobra.Command, more string) {
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²"+more)
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in"+more)
 	fl.StringVar(&f.Method, "method", string(shuffled.DPShuffleG),
-		strings.Join(texts(shuffled.Variants()), ", "))
-	cli.OneOf(c, "method", shuffled.Variants()...)
+		strings.Join(texts(shuffled.Schemes()), ", "))
+	cli.OneOf(c, "method", shuffled.Schemes()...)
 	fl.Float64Var(&o.Fraction, "fraction", 0.5,
 		"p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
 	fl.IntVar(&o.Epochs, "epochs", 50, "K, passes over the data")
@@ -170,7 +170,7 @@ func (f *ShuffledFlags) registerMode(c *cobra.Command, standard iteration.Mode) 
 // settings returns the configuration of the flags without the data's part.
 func (f *ShuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 	o := f.Options
-	o.Method, o.Order, o.Clip, o.Target = shuffled.Variant(f.Method), orderNames[f.order], f.clip,
+	o.Method, o.Order, o.Clip, o.Target = shuffled.Scheme(f.Method), orderNames[f.order], f.clip,
 		f.target()
 	o.Mode, o.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
 	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
@@ -183,7 +183,7 @@ func (f *ShuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 }
 
 func (f *ShuffledFlags) Check(c *cobra.Command) (err error) {
-	method := shuffled.Variant(f.Method)
+	method := shuffled.Scheme(f.Method)
 	needed := []string{"step-size"}
 	if method.IsPrivate() {
 		needed = append(needed, "clip", "delta", "eps|noise")
