@@ -58,12 +58,10 @@ type Training struct {
 }
 
 // Check refuses settings that contradict each other, and files that would replace another.
-// It reads and writes nothing. The error is a [UsageError]. [Model.Run] and [Model.Quote]
-// begin with it.
+// It reads and writes nothing, and Begin may still be missing. The error is a [UsageError].
+// [Model.Run] and [Model.Quote] begin with it.
 func (m Model) Check() error {
 	switch {
-	case m.Begin == nil:
-		return usagef("begin must be given: what begins the training")
 	case m.Simulated && m.Ledger != "":
 		return usagef("%s and %s exclude each other: a simulation releases nothing "+
 			"and pays for nothing", pSeed, pLedger)
@@ -113,6 +111,9 @@ func (m Model) Quote(ctx context.Context) error {
 func (m Model) begin(ctx context.Context) (t *Transaction, training Training, err error) {
 	if err = m.Check(); err != nil {
 		return nil, training, err
+	}
+	if m.Begin == nil {
+		return nil, training, usagef("begin must be given: it begins the training")
 	}
 	t = &Transaction{Output: m.Output}
 	if t.Ledger, err = openLedger(ctx, m.Ledger); err != nil {
