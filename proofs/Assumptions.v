@@ -1,7 +1,7 @@
 (** What every theorem of the claim rests on; make compares it with assumptions.txt. *)
 From Coq Require Import String.
 Open Scope string_scope.
-From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses.
+From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses Bound.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -28,3 +28,9 @@ Check "TwoClasses.private_ok".
 Print Assumptions TwoClasses.private_ok.
 Check "ManyClasses.private_ok".
 Print Assumptions ManyClasses.private_ok.
+Check "Bound.bound_ok".
+Print Assumptions Bound.bound_ok.
+Check "Bound.optimal_ok".
+Print Assumptions Bound.optimal_ok.
+Check "Bound.worst_ok".
+Print Assumptions Bound.worst_ok.

@@ -1,9 +1,15 @@
 (** The checker as an OCaml program. Trusted: extraction, ExtrOcamlZBigInt, OCaml, zarith. *)
 From Coq Require Import ZArith QArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt.
-From darrm Require TwoClasses ManyClasses.
+From darrm Require TwoClasses ManyClasses Optimal Bound.
 Definition two_table := TwoClasses.Table.
 Definition two_private := TwoClasses.private.
+Definition shape_of (n : nat) := match n with O => Optimal.Free | S O => Optimal.Monotone | _ => Optimal.Any end.
+Definition mean_prior := Bound.Mean.
+Definition counts_prior := Bound.Counts.
+Definition worst_prior := Bound.Worst.
+Definition two_optimal := Bound.optimal.
 Definition many_table := ManyClasses.Table.
 Definition many_private := ManyClasses.private.
 Extraction Language OCaml.
-Extraction "out/checker.ml" two_table two_private many_table many_private.
+Extraction "out/checker.ml" two_table two_private shape_of mean_prior counts_prior
+  worst_prior two_optimal many_table many_private.

@@ -1,6 +1,8 @@
 (* The reader of darrm-check, which stands outside the proof. It reads whole numbers, prints back
    each list of them as it hands it to the checker, and then yes or no.
      2 K t terms a b c f Dn Dd pn pd one n phi(0) ... phi(n-1)          TwoClasses.table
+       shape prior n {yn yd m counts ...} gn gd                         Bound.optimal
+         shape: 0 free, 1 monotone, 2 any; prior: 0 n d | 1 n counts ... | 2 n weights ... d
      3 K C t terms c f pn pd one abstains n {m votes ... k masses ...}  ManyClasses.table *)
 open Checker
 
@@ -30,7 +32,17 @@ let () =
       let dn = next () in let dd = next () in let pn = next () in let pd = next () in
       let one = next () in let phi = list next in
       let table = two_table k t terms a b c f dn dd pn pd one phi in
-      [fun () -> say "private" (two_private table)]
+      let shape = shape_of (nat ()) in
+      let prior = match int () with
+        | 0 -> let n = next () in let d = next () in mean_prior n d
+        | 1 -> counts_prior (list next)
+        | 2 -> let w = list next in let d = next () in worst_prior w d
+        | _ -> prerr_endline "darrm-check: no prior"; exit 3 in
+      let proof = list (fun () ->
+        let yn = next () in let yd = next () in let counts = list nat in ((yn, yd), counts)) in
+      let gn = next () in let gd = next () in
+      [(fun () -> say "private" (two_private table));
+       (fun () -> say "optimal" (two_optimal table shape prior proof gn gd))]
     | 3 ->
       let k = nat () in let cl = nat () in let t = nat () in let terms = nat () in
       let c = next () in let f = next () in let pn = next () in let pd = next () in
