@@ -1,7 +1,8 @@
 (** What every theorem of the claim rests on; make compares it with assumptions.txt. *)
 From Coq Require Import String.
 Open Scope string_scope.
-From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses Bound.
+From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses Bound
+  Game Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -34,3 +35,11 @@ Check "Bound.optimal_ok".
 Print Assumptions Bound.optimal_ok.
 Check "Bound.worst_ok".
 Print Assumptions Bound.worst_ok.
+Check "Game.game_bounds".
+Print Assumptions Game.game_bounds.
+Check "Game.game_private".
+Print Assumptions Game.game_private.
+Check "Game.value_W".
+Print Assumptions Game.value_W.
+Check "Kernel.k11_promise".
+Print Assumptions Kernel.k11_promise.

@@ -93,11 +93,14 @@ Definition near_best (x : table) (w : seq Z * Z) (least gn gd : Z) (p : prior) :
   | _ => Z.leb (gd * (- minus_loss x w - least)) (gn * grid)
   end.
 
+(** No loss is below 0 where no weight is. *)
+Definition floor0 (w : seq Z * Z) (b : Z) : Z := if all (fun a => Z.leb 0 a) w.1 then Z.max 0 b else b.
+
 (** Within gn/gd of the best private function of the shape. *)
 Definition optimal (x : table) (sh : shape) (p : prior) (ms : seq multiplier) (gn gd : Z) : bool :=
   let pb := weaker x in let w := weights x.(K) p in
   [&& formed x, Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)), Z.ltb 0 gd, Z.ltb 0 w.2,
-      all (allowed x.(K) x.(t)) ms & near_best x w (bound pb x.(K) sh w ms) gn gd p].
+      all (allowed x.(K) x.(t)) ms & near_best x w (floor0 w (bound pb x.(K) sh w ms)) gn gd p].
 
 Open Scope R_scope.
 
@@ -350,11 +353,16 @@ by split; [apply: up hE c|apply: up hE c'] => b; apply: (answer_ge0 q01).
 Qed.
 
 Lemma bound_below q : competitor x sh q ->
-  IZR (bound (weaker x) x.(K) sh w ms) <= G * loss x.(K) (w_of x p) q.
+  IZR (floor0 w (bound (weaker x) x.(K) sh w ms)) <= G * loss x.(K) (w_of x p) q.
 Proof.
 move=> hc; have [ok _] := weaker_ok; have k := weaker_keeps hc; case: hc => _ [q01 hsh].
 case/andP: yes => _ /andP [_ /andP [_ /andP [/Z.ltb_lt hw /andP [ha _]]]].
-exact: (bound_ok ok hw (weights_size _ _) ha k q01 hsh).
+have b := bound_ok ok hw (weights_size _ _) ha k q01 hsh.
+rewrite /floor0; case: ifP => // w0; rewrite IZR_max; apply: Rmax_lub => //.
+apply: Rmult_le_pos; first exact/Rlt_le/G_pos.
+apply: rsum_ge0 => l _; apply: Rmult_le_pos.
+  by apply: ratio_pos => //; apply/Z.leb_le; apply: (all_nthP 0%Z w0); rewrite weights_size.
+by have := gam1 q01 (l := l) (ltn_ord l); rewrite /gam; lra.
 Qed.
 
 Lemma phi_facts : (0 < x.(one))%Z /\ forall l, (l <= x.(K))%N ->
@@ -382,7 +390,7 @@ Theorem optimal_ok q : (if p is Worst _ _ then False else True) -> competitor x 
 Proof.
 move=> hp hc; have b := bound_below hc; have g := G_pos; have [o1 _] := phi_facts; have o2 := IZR_lt _ _ o1.
 case/andP: yes => _ /andP [_ /andP [/Z.ltb_lt hgd /andP [/Z.ltb_lt hw /andP [_ nb]]]].
-have {nb} : (gd * (- minus_loss x w - bound (weaker x) x.(K) sh w ms) <= gn * grid)%Z.
+have {nb} : (gd * (- minus_loss x w - floor0 w (bound (weaker x) x.(K) sh w ms)) <= gn * grid)%Z.
   by move: nb hp; rewrite /near_best; case: p => // [? ?|?] /Z.leb_le.
 move=> /IZR_le; rewrite (mult_IZR gd) (mult_IZR gn grid) minus_IZR opp_IZR => nb; have pg := IZR_lt _ _ hgd; have pw := IZR_lt _ _ hw.
 have ml : IZR (minus_loss x w) <= - (G * loss x.(K) (w_of x p) (one_prob x)).
@@ -392,7 +400,7 @@ have ml : IZR (minus_loss x w) <= - (G * loss x.(K) (w_of x p) (one_prob x)).
   have hd : (0 < w.2 * x.(one))%Z by apply: Z.mul_pos_pos.
   have [f _] := fl_ok (- (nth 0 w.1 l * (x.(one) - noise x l)))%Z hd; apply: Rle_trans f _; apply: Req_le.
   by rewrite one_prob_gam ?half_le // /w_of opp_IZR !mult_IZR; field; split; apply: Rgt_not_eq.
-move: ml nb b; move: (IZR (minus_loss _ _)) (IZR (bound _ _ _ _ _)) (loss _ _ q) (loss _ _ (one_prob x)) => m lb c a ml nb b.
+move: ml nb b; move: (IZR (minus_loss _ _)) (IZR (floor0 _ _)) (loss _ _ q) (loss _ _ (one_prob x)) => m lb c a ml nb b.
 apply: (Rmult_le_reg_r (IZR gd * G)); first exact: Rmult_lt_0_compat.
 have -> : (c + IZR gn / IZR gd) * (IZR gd * G) = IZR gd * (G * c) + IZR gn * G by field; lra.
 have h1 : IZR gd * (G * a) <= IZR gd * - m by apply: Rmult_le_compat_l; lra.
@@ -411,8 +419,8 @@ move=> hp hc z0 hz l hl; have b := bound_below hc; have g := G_pos; have [o1 _] 
 case/andP: yes => _ /andP [_ /andP [/Z.ltb_lt hgd /andP [/Z.ltb_lt hw /andP [_ nb]]]].
 have {nb} [w0 [w1 nb]] : all (fun a => Z.leb 0 a) w.1 /\ (2 * Zsum w.1 <= w.2)%Z /\
     forall l, (l < uphalf x.(K))%N ->
-    (gd * (- fl (- (x.(one) - noise x l)) (2 * x.(one)) - bound (weaker x) x.(K) sh w ms) <= gn * grid)%Z.
-  have : near_best x w (bound (weaker x) x.(K) sh w ms) gn gd p by [].
+    (gd * (- fl (- (x.(one) - noise x l)) (2 * x.(one)) - floor0 w (bound (weaker x) x.(K) sh w ms)) <= gn * grid)%Z.
+  have : near_best x w (floor0 w (bound (weaker x) x.(K) sh w ms)) gn gd p by [].
   rewrite /near_best; case: p hp => // ? ? _ /andP [h1 /andP [/Z.leb_le h2 /allP h3]]; split=> //; split=> // k hk.
   by apply/Z.leb_le; apply: h3; rewrite mem_iota.
 have pw := IZR_lt _ _ hw; have pg := IZR_lt _ _ hgd.
@@ -435,7 +443,7 @@ have [f _] := fl_ok (- (x.(one) - noise x l))%Z hd.
 rewrite one_prob_gam ?half_le //.
 have {}nb := IZR_le _ _ (nb l hl); rewrite (mult_IZR gd) (mult_IZR gn grid) minus_IZR opp_IZR in nb.
 rewrite opp_IZR minus_IZR (mult_IZR 2 x.(one)) in f.
-move: f nb b; move: (IZR (fl _ _)) (IZR (bound _ _ _ _ _)) => F lb f nb b.
+move: f nb b; move: (IZR (fl _ _)) (IZR (floor0 _ _)) => F lb f nb b.
 rewrite minus_IZR; set a := IZR x.(one) - IZR (noise x l) in f *.
 have ea : G * (- a / (2 * IZR x.(one))) = - (G * (a / IZR x.(one) / 2)) by field; lra.
 rewrite ea in f.
