@@ -69,14 +69,16 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-test-services: wheel ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, PostgreSQL
+test-services: wheel ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, PostgreSQL, the proved checker on random tables
 	scripts/test-postgres
 	scripts/test-python
 	scripts/test-pages bin/plain/darrm
+	$(MAKE) proofs && proofs/test bin/plain/darrm 200 2
 
 MUTATED := accountant constraints gamma plurality ensemble release ledger votes serve
 test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
+	$(MAKE) proofs && proofs/check gamma/testdata/k41-m5-free.json
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
 
 PROVER := coq libcoq-mathcomp-fingroup ocaml-findlib libzarith-ocaml-dev

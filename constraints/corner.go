@@ -37,7 +37,7 @@ func (c Corner) String() string {
 }
 
 // Multiset counts the teachers, of K, that sit at each corner, indexed by Corner. One multiset is
-// one constraint: the teachers are exchangeable.
+// one constraint: the teachers are exchangeable (corners_private in proofs/Corners.v).
 type Multiset [corners]int
 
 // Teachers returns how many teachers the multiset places.

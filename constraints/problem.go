@@ -195,6 +195,8 @@ func (p Problem) DefaultDelta() float64 {
 // (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0); those of the others do
 // not depend on the record, whatever the majority is computed from. For t = 1 this
 // is the parallel composition of teachers with disjoint training data.
+//
+// Proved by machine: post_private in proofs/PostProcessing.v.
 func (p Problem) PostProcessing() bool {
 	if math.IsInf(p.Epsilon, 1) {
 		return false

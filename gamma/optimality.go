@@ -55,6 +55,8 @@ type Multiplier struct {
 //
 // The bound is a figure that a table's file states and that is worked out again: float64() around
 // each product keeps processors from fusing it with a sum, so that all of them find the same one.
+//
+// Proved by machine for exact numbers: lower_bound in proofs/Optimal.v.
 func lowerBound(s *constraints.System, weights []float64, off float64, shape Shape,
 	proof []Multiplier) (float64, error) {
 	p := s.Problem()

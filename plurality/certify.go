@@ -143,7 +143,7 @@ func inUnits(n uint64) float64 {
 	return min(1, math.Nextafter(float64(n)/unitsPerOne, 1)) // n may have more than 53 bits
 }
 
-// checkRows checks one pair where δ = 0.
+// checkRows checks one pair where δ = 0 (plurality_private in proofs/Plurality.v).
 func (s *System) checkRows(g []uint64, p *Pair) *ViolationError {
 	for _, c := range p.Columns {
 		mi, mj := uint64(s.classesOf[c.I]), uint64(s.classesOf[c.J])

@@ -27,6 +27,8 @@ func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
 // from one to the other, once each, until visit returns false. A vote moves from class to class or,
 // where votes may be missing, also comes or goes. The error is ctx.Err(), which is looked at every
 // millisecond or so, however many pairs a histogram has. Cost: O(C) a pair.
+//
+// That no other pairs are needed: plurality_private in proofs/Plurality.v.
 func (s *Space) Pairs(ctx context.Context, t int, visit func(*Pair) bool) error {
 	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return ctx.Err() != nil }}
 	for h := range s.Histograms() {
