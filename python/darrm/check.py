@@ -34,7 +34,8 @@ Viswanath, The Composition Theorem for Differential Privacy, 2015, Theorem 3.3).
 are then identities in e^ε, which no rounding of e^ε decides, so this is checked first.
 
 Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
-sorted histograms and 200 classes.
+sorted histograms and 200 classes. Tables for many answers are priced anew, which _answers.py
+explains, in minutes at most. How near they are to the best table is not checked here.
 
 Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
 more than they do. The release's e^ε is rounded down: it must keep a little more than it says.
@@ -51,7 +52,7 @@ import sys
 from fractions import Fraction
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _plurality
+from . import _answers, _plurality
 
 __all__ = ["CheckError", "Verdict", "check", "main"]
 
@@ -71,19 +72,21 @@ class Verdict:
 
     Attributes:
         private: whether every constraint holds.
-        method: "sweep" of every constraint, or "post-processing", where all of them are known to hold.
+        method: "sweep" of every constraint, "post-processing", where all of them are known to hold, or
+            "game", the price of many answers over every pair of neighbours.
         excess: the largest left side minus the right side, as a float; private means ≤ 0. By
-            post-processing 0, which it is at most.
+            post-processing 0, which it is at most. Of many answers the price minus the stated one.
         worst: the corners of the worst constraint, as counts of teachers in the table's order; of
             many classes the votes of the two histograms. Empty for post-processing.
         constraints: how many constraints there are.
-        optimal: whether the gap is at most the stated one.
+        optimal: whether the gap is at most the stated one; of many answers None, since that is not
+            checked here, or False where the table claims more agreement than it has.
         error: the table's error, worked out here; of many classes 1 - value.
-        gap: how far at most the error is from the least possible, as a float.
+        gap: how far at most the error is from the least possible, as a float; of many answers 1.
     """
 
     def __init__(
-        self, private: bool, method: str, excess: float, worst: List[Any], constraints: int, optimal: bool, error: float, gap: float
+        self, private: bool, method: str, excess: float, worst: List[Any], constraints: int, optimal: Optional[bool], error: float, gap: float
     ) -> None:
         self.private = private
         self.method = method
@@ -359,6 +362,8 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     raw: Dict[str, Any] = table if isinstance(table, dict) else load(table)
     if isinstance(raw, dict) and raw.get("kind") == "plurality":
         return _many(raw)
+    if isinstance(raw, dict) and raw.get("kind") == "answers":
+        return _game(raw)
     t = _Table(raw)
     t.phi()  # γ that cannot be drawn exactly is refused, whatever shows the promise
     corners = t.corners()
@@ -398,6 +403,23 @@ def _many(raw: Dict[str, Any]) -> Verdict:
     return Verdict(excess <= 0, "sweep", float(excess), worst, constraints, gap <= stated, float(1 - value), float(gap))
 
 
+def _game(raw: Dict[str, Any]) -> Verdict:
+    """check for a table for many answers."""
+    try:
+        t = _answers.Table(raw, _decimal)
+        most = min(t.delta, _decimal(raw.get("certificate", {}).get("delta"), "certificate.delta"))
+        price, pairs = _answers.price(t, _exp(t.total, up=False), most)
+        value = t.value()
+        stated = _decimal(raw.get("value"), "value")
+    except _plurality.Malformed as e:
+        raise CheckError(str(e)) from e
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
+        raise CheckError(f"no table for many answers: {e!r}") from e
+    optimal = False if value is not None and stated > value else None
+    error = float(1 - (stated if value is None else value))
+    return Verdict(price <= most, "game", float(price - most), [], pairs, optimal, error, 1.0)
+
+
 def _fields(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     """An object's fields. Two readers may take different ones of a name that stands there twice."""
     fields = dict(pairs)
@@ -432,15 +454,21 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         json.dump(vars(v), sys.stdout, indent=2)
         print()
     else:
-        if v.method == "post-processing":
+        if v.method == "game":
+            print(f"private: {'yes' if v.private else 'NO'}: all answers together, over {v.constraints:,} pairs of neighbours")
+            print(f"  price - stated price = {v.excess:.3e}")
+        elif v.method == "post-processing":
             print(f"private: yes: all {v.constraints:,} constraints, by post-processing")
             print("  all that one record reaches may be published under the promise")
         else:
             print(f"private: yes: all {v.constraints:,} constraints" if v.private else f"private: NO: one of {v.constraints:,} constraints is broken")
             where = "between the votes" if v.worst and isinstance(v.worst[0], list) else "at corners"
             print(f"  largest left side - right side = {v.excess:.3e} {'≤' if v.private else '>'} 0, {where} {v.worst}")
+        if v.method == "game":
+            print(f"agreement: {1 - v.error:.12g}{', less than the table claims' if v.optimal is False else ''}")
+            return 0 if v.private and v.optimal is not False else 4
         print(f"optimal: {'yes' if v.optimal else 'NO'}: error {v.error:.12g}, at most {max(v.gap, 0):.2g} above the least possible")
-    return 0 if v.private and v.optimal else 4
+    return 0 if v.private and v.optimal is not False else 4
 
 
 if __name__ == "__main__":

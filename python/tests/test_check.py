@@ -13,6 +13,7 @@ from pathlib import Path
 
 if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(Path(__file__).parents[1]))
+from darrm import _answers as answers  # noqa: E402
 from darrm import check as module  # noqa: E402
 from darrm.check import CheckError, check, main  # noqa: E402
 
@@ -40,6 +41,105 @@ class RightTables(unittest.TestCase):
         v = check(str(TABLES / "k11.json"))
         self.assertEqual(v.constraints, 31824)
         self.assertAlmostEqual(v.error, 0.041269485245, places=11)
+
+
+class ManyAnswers(unittest.TestCase):
+    """Tables for many answers, right and wrong in one thing."""
+
+    def test_right(self):
+        paths = sorted((TABLES / "answers").glob("*.json"))
+        self.assertEqual(len(paths), 6)
+        for path in paths:
+            with self.subTest(path.name):
+                v = check(str(path))
+                self.assertTrue(v.private)
+                self.assertIsNone(v.optimal)
+                t = module.load(str(path))
+                self.assertGreater(v.excess, -0.03 * float(t["delta"]))  # two prices, by two programs
+                self.assertAlmostEqual(1 - v.error, float(t["value"]), places=12)
+
+    def changed(self, name, change):
+        t = table("answers/" + name)
+        change(t)
+        return check(t)
+
+    def test_promises_too_much(self):
+        """More answers, a smaller ε or δ, or more records' reach than the masses allow."""
+        for field, value in (("answers", 22), ("total_epsilon", Fraction("0.95")), ("delta", Fraction("9e-6")), ("affected", 3)):
+            with self.subTest(field):
+                self.assertFalse(self.changed("k5t2.json", lambda t: t.update({field: value})).private)
+
+        def less(t):
+            t["certificate"]["delta"] = Fraction("9.4e-6")
+
+        self.assertFalse(self.changed("k5t2.json", less).private)
+
+    def test_masses(self):
+        """A hundredth more for the class with the most votes is too much, in every histogram."""
+        for name in ("k5t2.json", "k5c3a.json"):
+            for i, m in enumerate(table("answers/" + name)["masses"]):
+                if len(m["groups"]) - ("abstain" in table("answers/" + name)) < 2:
+                    continue
+
+                def more(t):
+                    groups = t["masses"][i]["groups"]
+                    groups[0], groups[1] = groups[0] + 2**53 // 100, groups[1] - 2**53 // 100
+
+                with self.subTest(name=name, histogram=i):
+                    self.assertFalse(self.changed(name, more).private)
+
+    def test_certain(self):
+        """A class that one histogram excludes is told apart with its whole probability."""
+        t = table("answers/k11.json")
+        for m in t["masses"][1:]:
+            m["groups"] = [2**53, 0]
+        self.assertFalse(check(t).private)
+
+    def test_value(self):
+        def more(t):
+            t["value"] += Fraction(1, 1000)
+
+        self.assertIs(self.changed("k5c3a.json", more).optimal, False)
+
+    def test_brute_force(self):
+        """Every way to play three answers, in fractions, without a lattice: never above the price."""
+        for name in ("k5t2.json", "k5c3m.json", "k5c3a.json"):
+            t = answers.Table(table("answers/" + name), module._decimal)
+            t.answers = 3
+            laws, _ = t.ratios()
+            factor = Fraction(51, 50)
+
+            def play(n, x):
+                if n == 0:
+                    return max(Fraction(0), 1 - x)
+                return max(sum(p * play(n - 1, x * r) if r else p for r, p in law) for law in laws)
+
+            exact = play(2, factor) if len(laws) > 20 else play(3, factor)
+            t.answers = 2 if len(laws) > 20 else 3
+            t.raw["price"]["step"] = Fraction(1, 50)
+            price, _ = answers.price(t, factor, Fraction(1))
+            self.assertLessEqual(exact, price)
+            self.assertLess(price, exact * Fraction(1002, 1000))
+
+    def test_form(self):
+        def drop(t):
+            del t["masses"][0]
+
+        def twice(t):
+            t["masses"][1] = t["masses"][0]
+
+        def sums(t):
+            t["masses"][1]["groups"][0] += 1
+
+        def parity(t):
+            t["masses"][1]["lead"] += 1
+
+        def huge(t):
+            t["answers"] = 10**6
+
+        for change in (drop, twice, sums, parity, huge, lambda t: t.update(missing_votes=1), lambda t: t.update(delta=0)):
+            with self.subTest(change), self.assertRaises(CheckError):
+                self.changed("k11.json", change)
 
 
 class ManyClasses(unittest.TestCase):

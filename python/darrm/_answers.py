@@ -1,0 +1,280 @@
+"""Tables for many answers for the second checker: see check.py.
+
+Q answers drawn from one table are (ε, δ)-differentially private together if W_Q(e^ε) ≤ δ, where
+
+    W_0(x) = (1 - x)₊,    W_n(x) = max over pairs of neighbours Σ_o P_o·W_{n-1}(x·P'_o/P_o),
+
+P and P' being the answer's laws under two histograms of votes that at most t teachers lead from
+one to the other, in either order. An answer o with P'_o = 0 adds its whole P_o. The adversary
+knows all labels so far and picks the next pair.
+
+Everything is worked out in integers. Each W_n is convex and falls. So a ratio between two points
+of a lattice may be split into both, as long as P and P' keep their sums: that can only raise the
+maximum. W is kept at the points e^ε·b^j, b = 1 + 1/n, in whole numbers of 2⁻⁹⁶ that are rounded up
+after each answer. Beyond the points that are kept, W is taken as 1 below, and as its last value
+above.
+
+Symbols: K teachers, C classes, t affected, Q answers, E factor, P law, r ratio, b base.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
+
+from ._plurality import Malformed, Table as _Classes, partitions
+
+#: The most products of integers for a price, some three minutes.
+MAX_WORK = 1_000_000_000
+#: The most pairs of neighbours that are listed.
+MAX_PAIRS = 100_000
+#: The most teachers of two classes, and classes.
+MAX_TEACHERS, MAX_CLASSES = 1001, 200
+
+_ONE = 2**53
+_UNIT = 96  # W and masses are whole numbers of 2⁻⁹⁶
+_FINE = 320  # bits to which the lattice's points are known
+
+_Law = Dict[Tuple[int, ...], List[Fraction]]  # of a histogram: the probability of each class
+
+
+def _around(counts: Tuple[int, ...], t: int, missing: bool) -> Iterator[Tuple[int, ...]]:
+    """All other counts that at most t teachers lead to. Those who do not vote come last in counts."""
+    last = len(counts) - 1
+
+    def visit(c: int, up: int, down: int, so_far: Tuple[int, ...]) -> Iterator[Tuple[int, ...]]:
+        if c == last:
+            d = down - up
+            if counts[c] + d >= 0 and max(up + max(d, 0), down + max(-d, 0)) <= t and (missing or d == 0):
+                if so_far + (counts[c] + d,) != counts:
+                    yield so_far + (counts[c] + d,)
+            return
+        for d in range(-min(counts[c], t - down), t - up + 1):
+            yield from visit(c + 1, up + max(d, 0), down + max(-d, 0), (*so_far, counts[c] + d))
+
+    return visit(0, 0, 0, ())
+
+
+class Table:
+    """The object of a file, checked for form."""
+
+    def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
+        def whole(name: str, least: int, most: int) -> int:
+            value = raw.get(name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise Malformed(f"{name} = {value!r}, but it must be a whole number from {least} to {most}")
+            return value
+
+        whole("format_version", 1, 1)
+        self.raw, self.number = raw, number
+        self.k, self.classes = whole("k", 1, MAX_TEACHERS), whole("classes", 2, MAX_CLASSES)
+        self.affected, self.answers = whole("affected", 1, self.k), whole("answers", 1, 10**6)
+        self.missing = raw.get("missing_votes")
+        if not isinstance(self.missing, bool):
+            raise Malformed("missing_votes must be true or false")
+        self.total, self.delta = number(raw.get("total_epsilon"), "total_epsilon"), number(raw.get("delta"), "delta")
+        if not 0 < self.total <= 700 or not 0 < self.delta < 1:
+            raise Malformed("total_epsilon or delta is out of range")
+        self.abstain = number(raw["abstain"], "abstain") if "abstain" in raw else None
+        if self.abstain is not None and not 0 <= self.abstain <= 1:
+            raise Malformed("abstain is out of [0,1]")
+        self.law: _Law = {}
+        masses = raw.get("masses")
+        if not isinstance(masses, list) or not masses:
+            raise Malformed("there are no masses")
+        for m in masses:
+            counts = self._counts(m)
+            if counts in self.law:
+                raise Malformed(f"masses of {list(counts)} stand there twice")
+            self.law[counts] = self._probabilities(counts, m["groups"])
+        if len(self.law) != self._expected():
+            raise Malformed(f"masses of {self._expected()} histograms are needed, not of {len(self.law)}")
+
+    def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
+        """What the law of an entry depends on: the lead of two classes, else the sorted votes."""
+        if self.classes == 2:
+            lead = m.get("lead")
+            if isinstance(lead, bool) or not isinstance(lead, int) or not 0 <= lead <= self.k:
+                raise Malformed(f"lead = {lead!r}, but it must be a whole number from 0 to {self.k}")
+            if not self.missing and (self.k - lead) % 2:
+                raise Malformed(f"lead = {lead}, but {self.k} votes have no such lead")
+            return (lead,)
+        votes = m.get("votes")
+        if not isinstance(votes, list) or len(votes) != self.classes or any(type(v) is not int or v < 0 for v in votes):
+            raise Malformed(f"votes = {votes!r}, but they must be {self.classes} whole numbers ≥ 0")
+        if votes != sorted(votes, reverse=True) or sum(votes) > self.k or (not self.missing and sum(votes) != self.k):
+            raise Malformed(f"votes = {votes} are not sorted, or not of {self.k} teachers")
+        return tuple(votes)
+
+    def _expected(self) -> int:
+        """How many histograms there are."""
+        if self.classes == 2:
+            return self.k + 1 if self.missing else self.k // 2 + 1
+        return sum(1 for n in range(0 if self.missing else self.k, self.k + 1) for _ in partitions(n, self.classes))
+
+    def _probabilities(self, counts: Tuple[int, ...], groups: Any) -> List[Fraction]:
+        """The probability of each class, then of no class where that is an answer."""
+        votes = (counts[0], 0) if self.classes == 2 else counts
+        distinct = sorted(set(votes), reverse=True)
+        expected = len(distinct) + (self.abstain is not None)
+        if not isinstance(groups, list) or len(groups) != expected or any(type(g) is not int or g < 0 for g in groups) or sum(groups) != _ONE:
+            raise Malformed(f"the groups of {list(counts)} are not {expected} whole numbers ≥ 0 of sum 2^53")
+        p = [Fraction(groups[distinct.index(v)], votes.count(v) * _ONE) for v in votes]
+        if self.abstain is not None:
+            p.append(Fraction(groups[-1], _ONE))
+        return p
+
+    def _of(self, votes: Sequence[int]) -> List[Fraction]:
+        """The answer's law under these votes for each class, in their order."""
+        if self.classes == 2:
+            lead = votes[0] - votes[1]
+            p = self.law[(abs(lead),)]
+            return p if lead >= 0 else [p[1], p[0], *p[2:]]
+        order = sorted(range(self.classes), key=lambda c: -votes[c])
+        p = self.law[tuple(votes[c] for c in order)]
+        named = [Fraction(0)] * self.classes
+        for c, x in zip(order, p):
+            named[c] = x
+        return named + p[self.classes :]
+
+    def _near(self) -> Iterator[Tuple[List[Fraction], List[Fraction]]]:
+        """The laws under both votes of each ordered pair of neighbours, classes matched by name."""
+        if self.classes == 2:
+            # A vote that changes moves the lead by 2, one that comes or goes by 1.
+            for a in range(-self.k, self.k + 1):
+                if not self.missing and (self.k - a) % 2:
+                    continue
+                for b in range(max(-self.k, a - 2 * self.affected), min(self.k, a + 2 * self.affected) + 1):
+                    if b != a and (self.missing or (b - a) % 2 == 0):
+                        yield self._of((a, 0)), self._of((b, 0))
+            return
+        for h in self.law:
+            for other in _around((*h, self.k - sum(h)), self.affected, self.missing):
+                yield self._of(h), self._of(other[:-1])
+
+    def ratios(self) -> Tuple[Set[Tuple[Tuple[Fraction, Fraction], ...]], int]:
+        """For each ordered pair the P of each ratio P'/P, without repetitions; and the pairs' number."""
+        found: Set[Tuple[Tuple[Fraction, Fraction], ...]] = set()
+        pairs = 0
+        for p, other in self._near():
+            pairs += 1
+            if pairs > MAX_PAIRS:
+                raise Malformed(f"more than {MAX_PAIRS} pairs of neighbours; use darrm verify")
+            at: Dict[Fraction, Fraction] = {}
+            for x, y in zip(p, other):
+                if x:
+                    at[y / x] = at.get(y / x, Fraction(0)) + x
+            found.add(tuple(sorted(at.items())))
+        return found, pairs
+
+    def value(self) -> Optional[Fraction]:
+        """How often the answer has the most votes under the prior, or None where the prior is of
+        votes that may be missing."""
+        if self.missing:
+            return None
+        raw = dict(self.raw)
+        if self.classes == 2:  # as a table of classes names them
+            raw["masses"] = [
+                {"votes": [(self.k + m["lead"]) // 2, (self.k - m["lead"]) // 2], "groups": m["groups"]}
+                for m in sorted(raw["masses"], key=lambda m: m["lead"])
+            ]
+        t = _Classes(raw, self.number)
+        worth = t.worth(t.weights())
+        return sum((w * g for w, g in zip(worth, t.mass)), Fraction(0)) / _ONE
+
+
+class _Lattice:
+    """The points b^j, b = 1 + 1/n, known to _FINE bits from below and above."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.step = math.log1p(1 / n)
+        self.points: Dict[int, Tuple[Fraction, Fraction]] = {0: (Fraction(1), Fraction(1))}
+
+    def point(self, j: int) -> Tuple[Fraction, Fraction]:
+        """Bounds of b^j."""
+        if j not in self.points:
+            exact = Fraction(self.n + 1, self.n) ** j
+            fine = max(_FINE, _FINE + exact.denominator.bit_length() - exact.numerator.bit_length())
+            low = Fraction((exact.numerator << fine) // exact.denominator, 1 << fine)
+            self.points[j] = (low, low + Fraction(1, 1 << fine))
+        return self.points[j]
+
+    def split(self, mass: Fraction, r: Fraction) -> List[Tuple[int, int]]:
+        """A mass at ratio r > 0 as whole masses at the two points around it, the dearer way."""
+        j = math.floor((math.log(r.numerator) - math.log(r.denominator)) / self.step)
+        while self.point(j)[1] > r:
+            j -= 1
+        while self.point(j + 1)[0] <= r and self.point(j + 1)[1] <= r:
+            j += 1
+        total = math.ceil(mass * 2**_UNIT)
+        # mass·(b^(j+1) - r)/(b^(j+1) - b^j) at b^j, the smaller ratio, where W is larger: rounded up.
+        low = mass * self.n * (Fraction(self.n + 1, self.n) - r / self.point(j)[1])
+        at_low = min(total, max(0, math.ceil(low * 2**_UNIT)))
+        return [(j, at_low), (j + 1, total - at_low)]
+
+
+def price(t: Table, factor: Fraction, enough: Fraction) -> Tuple[Fraction, int]:
+    """A δ such that all answers are (ln factor, δ)-differentially private, and the number of pairs.
+
+    factor is at most e^ε. The true δ is no larger than what is returned. The lattice is made finer
+    until that is enough, as far as MAX_WORK allows.
+    """
+    ratios, pairs = t.ratios()
+    step = t.raw.get("price", {}).get("step")
+    step = float(step) if step and 0 < float(step) <= 1 else 0.1
+    best = _price(t, ratios, factor, 0.8 * step)
+    if best is None:
+        raise Malformed(f"its price takes more than {MAX_WORK:.0g} products; use darrm verify")
+    for finer in (0.4, 0.2):
+        if best > enough:
+            best = min(best, _price(t, ratios, factor, finer * step) or best)
+    return best, pairs
+
+
+def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor: Fraction, step: float) -> Optional[Fraction]:
+    """price on a lattice of so many scales of one answer's loss, or None beyond MAX_WORK."""
+    scale = max(2 * math.sqrt(sum(float(p) * (1 - math.sqrt(float(r))) ** 2 for r, p in law)) for law in ratios)
+    lattice = _Lattice(max(1, math.ceil(1 / (step * max(scale, 1e-4)))))
+    reach = math.ceil((9 * scale * math.sqrt(t.answers) + 1) / lattice.step)
+    laws = []
+    for law in ratios:
+        masses: Dict[int, int] = {}
+        certain = 0
+        for r, p in law:
+            if not r:
+                certain += math.ceil(p * 2**_UNIT)
+                continue
+            for j, m in lattice.split(p, r):
+                masses[j] = masses.get(j, 0) + m
+        laws.append((sorted((j, m) for j, m in masses.items() if m), certain << _UNIT))
+    atoms = sum(len(masses) for masses, _ in laws)
+    far = max((abs(j) for masses, _ in laws for j, _ in masses), default=0)
+    reach = min(reach, far * t.answers)
+    if atoms * (2 * reach + 1) * t.answers > MAX_WORK:
+        return None
+    return Fraction(_play(laws, _start(lattice, factor, reach), reach, far, t.answers), 2**_UNIT)
+
+
+def _start(lattice: _Lattice, factor: Fraction, reach: int) -> List[int]:
+    """W_0 at the points -reach … reach."""
+    return [max(0, math.ceil((1 - factor * lattice.point(j)[0]) * 2**_UNIT)) for j in range(-reach, reach + 1)]
+
+
+def _play(laws: List[Tuple[List[Tuple[int, int]], int]], w: List[int], reach: int, far: int, answers: int) -> int:
+    """W_Q at point 0. The points that later answers do not reach are left out."""
+    one, size = 2**_UNIT, 2 * reach + 1
+    for n in range(answers):
+        most = min(reach, far * (answers - 1 - n))  # what counts afterwards
+        padded = [one] * far + w + [w[-1]] * far
+        best = [0] * (2 * most + 1)
+        for masses, certain in laws:
+            row = [certain] * (2 * most + 1)
+            for j, m in masses:
+                first = far + (size // 2) - most + j
+                row = [x + m * y for x, y in zip(row, padded[first : first + 2 * most + 1])]
+            best = list(map(max, best, row))
+        w = [min(one, -(-x >> _UNIT)) for x in best]
+        size = len(w)
+    return w[size // 2]
