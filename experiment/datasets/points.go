@@ -39,8 +39,8 @@ const (
 	CreditClients = "credit-clients"
 )
 
-// PointNames returns the names of all sets of points.
-func PointNames() []string {
+// pointNames returns the names of all sets of points.
+func pointNames() []string {
 	return []string{FashionMNIST, Indoor, CreditClients, Diabetes, German, Letter}
 }
 
@@ -104,8 +104,8 @@ func PointInputs(ctx context.Context, name, root string, n int, seed uint64,
 
 // checkPoints checks the name and the number of points.
 func checkPoints(name string, n int) error {
-	if !slices.Contains(PointNames(), name) {
-		return &check.Error{Name: "points", Value: name, Rule: fmt.Sprintf("one of %v", PointNames())}
+	if !slices.Contains(pointNames(), name) {
+		return &check.Error{Name: "points", Value: name, Rule: fmt.Sprintf("one of %v", pointNames())}
 	}
 	return check.Whole("number of points", n, 2, maxPoints)
 }

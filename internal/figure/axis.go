@@ -52,8 +52,8 @@ func exponent(x float64) int { return int(math.Floor(math.Log10(x))) }
 // FewTicks marks two to eight round values and nothing in between.
 func FewTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 7) }
 
-// CoarseTicks marks two to five round values of a range from 0, for an axis with little room.
-func CoarseTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 4) }
+// coarseTicks marks two to five round values of a range from 0, for an axis with little room.
+func coarseTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 4) }
 
 // ticks marks round values that cut the range into at most that many steps.
 func ticks(lo, hi float64, most int) []plot.Tick {

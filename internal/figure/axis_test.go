@@ -76,7 +76,7 @@ func TestTicksAreFewAndSome(t *testing.T) {
 				min, max int
 			}{
 				"logarithmic": {LogTicks(lo, hi), 2, 9}, "few": {FewTicks(lo, hi), 2, 8},
-				"coarse": {CoarseTicks(0, hi), 2, 5},
+				"coarse": {coarseTicks(0, hi), 2, 5},
 			} {
 				if n := labelled(c.ticks); n < c.min || n > c.max {
 					t.Errorf("%s ticks from %g to %g: %d values, want %d to %d: %v", name, lo, hi, n, c.min, c.max,

@@ -57,8 +57,8 @@ const labelGap = 6 // points from a vertical axis' label to the ticks' labels
 
 const legendLine = 17 // points from one line of a legend to the next
 
-// Sans returns the style of text of that size in points.
-func Sans(size float64) text.Style {
+// sans returns the style of text of that size in points.
+func sans(size float64) text.Style {
 	return text.Style{
 		Color:   Ink,
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: font.Length(size)},
@@ -68,7 +68,7 @@ func Sans(size float64) text.Style {
 
 // restyle gives a text of a chart the house font and colour, and leaves its alignment.
 func restyle(s *text.Style, size float64) {
-	house := Sans(size)
+	house := sans(size)
 	s.Color, s.Font = house.Color, house.Font
 }
 
@@ -123,7 +123,7 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 		if err != nil {
 			return err
 		}
-		label.TextStyle[0] = Sans(tickSize)
+		label.TextStyle[0] = sans(tickSize)
 		label.TextStyle[0].YAlign = text.YCenter
 		label.Offset = vg.Point{X: vg.Points(3)}
 		p.Add(bar, label)
@@ -135,7 +135,7 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 	restyle(&p.Y.Tick.Label, tickSize)
 	p.Y.Tick.Label.YAlign = text.YCenter
 	p.X.Min, p.X.Max = 0, top*1.35                 // room for the label behind the longest bar
-	p.X.Tick.Marker = plot.TickerFunc(CoarseTicks) // the names leave the axis little room
+	p.X.Tick.Marker = plot.TickerFunc(coarseTicks) // the names leave the axis little room
 	p.Y.Min, p.Y.Max = -0.7, float64(n)-0.3
 	return nil
 }
@@ -185,7 +185,7 @@ func (s Sheet) Encode(w io.Writer, format string) error {
 func (s Sheet) paint(all draw.Canvas, l legend) {
 	all.SetColor(paper)
 	all.Fill(all.Rectangle.Path())
-	label := Sans(labelSize)
+	label := sans(labelSize)
 	label.Rotation, label.XAlign, label.YAlign = math.Pi/2, text.XCenter, text.YBottom
 	room := vg.Points(labelGap)
 	charts, labels := make([][]*plot.Plot, len(s.Charts)), make([][]string, len(s.Charts))
@@ -202,7 +202,7 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 				room = vg.Points(labelGap) + label.FontExtents().Height
 			}
 			c.Y.Label.Text = ""
-			c.Title.Text = wrap(c.Title.Text, Sans(titleSize), s.Width-vg.Points(24))
+			c.Title.Text = wrap(c.Title.Text, sans(titleSize), s.Width-vg.Points(24))
 			charts[i][j] = &c
 		}
 	}
@@ -255,7 +255,7 @@ func newLegend(entries []Entry, width vg.Length) legend {
 	}
 	widest := vg.Length(0)
 	for _, e := range entries {
-		widest = max(widest, Sans(labelSize).Width(e.Name))
+		widest = max(widest, sans(labelSize).Width(e.Name))
 	}
 	columns := int((width - vg.Points(24)) / (widest + vg.Points(thumbnail+5+14)))
 	columns = max(1, min(columns, len(entries)))
@@ -271,7 +271,7 @@ func (l legend) height() vg.Length {
 }
 
 func (l legend) draw(c draw.Canvas) {
-	style := Sans(labelSize)
+	style := sans(labelSize)
 	style.YAlign = text.YCenter
 	for i, e := range l.entries {
 		x := c.Min.X + c.Size().X/vg.Length(l.columns)*vg.Length(i%l.columns)

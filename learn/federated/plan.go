@@ -158,8 +158,8 @@ func (p *Plan) Reports() int {
 // Dim returns the length of the model.
 func (p *Plan) Dim() int { return p.d }
 
-// StreamRounds returns the number of streams of reports, or of noisy means, over all rounds.
-func (p *Plan) StreamRounds() int {
+// streamRounds returns the number of streams of reports, or of noisy means, over all rounds.
+func (p *Plan) streamRounds() int {
 	s := p.streams()
 	return s[differences] + s[gradients]
 }

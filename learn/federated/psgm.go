@@ -228,7 +228,7 @@ func (p *Plan) settle(c PSGM) error {
 // describe adds what a reader of the price should know.
 func (p *Plan) describe(a *account) {
 	expected := p.expected(p.Rounds - 1)
-	streams := p.StreamRounds()
+	streams := p.streamRounds()
 	p.price.Notes = append([]string{
 		fmt.Sprintf("local epsilon of a report: %.6g; %d streams of reports in %d rounds, %s",
 			p.randomizer.Epsilon(), streams, p.Rounds, a),

@@ -70,12 +70,12 @@ const (
 	largestLocal = 32
 )
 
-// ErrTarget is the error for a target that no report meets, however noisy.
-var ErrTarget = errors.New("no local epsilon meets the target")
+// errTarget is the error for a target that no report meets, however noisy.
+var errTarget = errors.New("no local epsilon meets the target")
 
 // Calibrate returns a local ε₀ in [1e-6, 32] and the cost of the charges for it, which is at most
 // the target. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode
-// refuses count as not meeting the target. ErrTarget wraps the refusal where there is none.
+// refuses count as not meeting the target. errTarget wraps the refusal where there is none.
 func Calibrate(target accountant.Cost, c Conversion,
 	charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost,
 	err error) {
@@ -99,7 +99,7 @@ func Calibrate(target accountant.Cost, c Conversion,
 		func(e float64) (float64, error) { return at(e), nil })
 	if err != nil {
 		return 0, accountant.Cost{}, errors.Join(fmt.Errorf("epsilon %g at delta %g: %w", target.Epsilon,
-			target.Delta, ErrTarget), refused)
+			target.Delta, errTarget), refused)
 	}
 	return epsilon, accountant.Cost{Epsilon: central, Delta: target.Delta}, nil
 }

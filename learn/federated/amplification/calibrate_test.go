@@ -102,7 +102,7 @@ func TestCalibrate(t *testing.T) {
 func TestCalibrateEdges(t *testing.T) {
 	none := errors.New("no")
 	if _, _, err := Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-5}, "",
-		func(float64) ([]accountant.Charge, error) { return nil, none }); !errors.Is(err, ErrTarget) ||
+		func(float64) ([]accountant.Charge, error) { return nil, none }); !errors.Is(err, errTarget) ||
 		!errors.Is(err, none) {
 		t.Errorf("%v", err)
 	}
