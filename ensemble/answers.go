@@ -29,6 +29,8 @@ type Answers struct {
 	PerAnswer accountant.Cost // of one answer by itself, given what Teachers promise: (mε, δ)
 	// besides PerAnswer or instead of it: one answer that is private by its own noise
 	Noise NoisyAnswer
+	// instead of both: the price of all answers, fixed before the first one
+	Together Together
 	// of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
 	Teachers accountant.Cost
 	K        int // teachers
@@ -84,6 +86,7 @@ type Total struct {
 //	frozen                  the t-fold composition of Teachers, however many queries
 //	frozen, promise nothing the Q-fold composition of PerAnswer
 //	Noise, either way       the Q-fold composition of Noise
+//	Together, either way    its Cost, for up to Most answers
 //
 // Composition theorems need fresh randomness in every query. Answers of frozen teachers
 // share that of their training, so PerAnswer holds for each answer but does not add up:
@@ -175,6 +178,9 @@ func (r Answers) AnyNumber() (Total, error) {
 func (r Answers) check() error {
 	if err := r.checkPlan(); err != nil {
 		return err
+	}
+	if r.Together.Most > 0 {
+		return r.checkTogether()
 	}
 	if r.Noise.Event != nil {
 		if err := r.checkNoise(); err != nil {

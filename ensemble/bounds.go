@@ -30,7 +30,7 @@ type Bound struct {
 
 // Rule names in words the rule that the bound follows from.
 func (b Bound) Rule() string {
-	if b.Count == 1 {
+	if b.Count == 1 && b.Method != methodGame {
 		switch b.Of {
 		case OfAnswers:
 			return "one answer"
@@ -39,6 +39,9 @@ func (b Bound) Rule() string {
 		case OfTeacherAnswers:
 			return "one answer of one teacher"
 		}
+	}
+	if b.Method == methodGame {
+		return fmt.Sprintf("the price of up to %d answers of one table", b.Count)
 	}
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)
 }
@@ -105,6 +108,9 @@ func (r Answers) Bounds() (Report, error) {
 	report := Report{Queries: r.Queries, Delta: r.Delta}
 	if r.Queries == 0 {
 		return report, nil
+	}
+	if r.Together.Most > 0 {
+		return r.together(), nil
 	}
 	// Answers add up where each has randomness of its own, and one alone always holds.
 	own := r.Randomness == FreshTeachers || math.IsInf(r.Teachers.Epsilon, 1) || r.Queries == 1

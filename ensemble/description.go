@@ -39,6 +39,7 @@ const (
 	NoTable        TableKind = iota
 	NoiseTable               // a gamma.Certified, which serves two classes
 	PluralityTable           // a plurality.Certified
+	AnswersTable             // an answers.Certified, of which all answers are priced together
 )
 
 // Mechanisms describes every mechanism there is, in the order in which they are shown.

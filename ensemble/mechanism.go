@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 )
 
 // Abstained is the answer of a Mechanism that does not name a class. It is an answer: it
@@ -33,6 +34,7 @@ type Mechanism struct {
 	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
 	noise       *gamma.Certified
 	table       *plurality.Certified
+	answers     *answers.Certified
 }
 
 // known returns an event that takes no working out.
@@ -99,7 +101,7 @@ func (m *Mechanism) Abstains() bool { return m.abstains }
 // counts had better draw answers instead.
 func (m *Mechanism) SlowLaw() bool { return m.slowLaw }
 
-// PerAnswer returns the (ε, δ) that one answer costs.
+// PerAnswer returns the (ε, δ) that one answer costs; of ManyAnswers, all of them together.
 func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
 
 // Event returns one answer as what an accountant is charged with, for the neighbouring
@@ -132,6 +134,10 @@ func (m *Mechanism) Answers(queries int, slack float64) Answers {
 		Queries: queries, PerAnswer: m.cost, Teachers: m.Teachers(), K: m.setting.K,
 		Affected:   m.setting.Affected,
 		Randomness: FreshTeachers, Slack: slack,
+	}
+	if r.Together = m.Together(); r.Together.Most > 0 {
+		r.PerAnswer, r.Slack = accountant.Cost{}, 0 // nothing composes
+		return r
 	}
 	if noise, ok := m.Noise(); ok {
 		r.Noise = noise

@@ -12,6 +12,8 @@ const (
 	OptimalNoise = "darrm"
 	// OptimalPlurality is the Name of what Plurality returns.
 	OptimalPlurality = "optimal"
+	// OptimalAnswers is the Name of what ManyAnswers returns.
+	OptimalAnswers = "many-answers"
 	// Fallback is the Name of the mechanism that takes the optimal plurality's place where that is not
 	// known in time: what PermuteAndFlip returns.
 	Fallback = "permute-and-flip"
@@ -25,6 +27,7 @@ const (
 var mechanisms = slices.Concat([]Description{
 	{Name: OptimalNoise, Title: "DaRRM", Table: NoiseTable, Teachers: true},
 	{Name: OptimalPlurality, Title: "optimal plurality", Table: PluralityTable},
+	{Name: OptimalAnswers, Title: "best for many answers", Delta: true, Table: AnswersTable},
 }, baselineRows(), []Description{
 	{
 		Name: gnMaxRenyi, Title: "GNMax", note: ", Rényi", Delta: true, calibrate: calibratedGNMax(Renyi),

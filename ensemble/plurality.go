@@ -10,7 +10,6 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
 )
@@ -83,43 +82,17 @@ func pluralityEvent(c *plurality.Certified, neighbours accountant.Relation) acco
 // bestPlurality is a certified table by itself.
 type bestPlurality struct{ *plurality.Certified }
 
-// draw compares one uniform 53-bit integer with the masses, which chooses a group of classes with
-// the same votes; then each of them is equally likely. So every probability is exactly what was
-// certified.
 func (b bestPlurality) draw(src randsrc.Source, counts []int) (int, error) {
-	s := b.System()
-	h, err := s.Index(counts)
+	h, err := b.System().Index(counts)
 	if err != nil {
 		return noAnswer, err
 	}
-	u, err := noise.Uniform(src, plurality.One)
-	if err != nil {
-		return noAnswer, err
+	first, end := b.System().Range(h)
+	masses := make([]uint64, 0, end-first)
+	for i := first; i < end; i++ {
+		masses = append(masses, b.Mass(i))
 	}
-	i, _ := s.Range(h)
-	for ; u >= b.Mass(i); i++ { // the masses sum to One > u
-		u -= b.Mass(i)
-	}
-	// Drawn of one class, or of abstaining, too, so that the number of draws says nothing
-	// about the votes.
-	nth, err := noise.Uniform(src, max(2, uint64(s.ClassesOf(i))))
-	if err != nil {
-		return noAnswer, err
-	}
-	if s.Votes(i) == plurality.Abstained {
-		return Abstained, nil
-	}
-	nth %= uint64(s.ClassesOf(i))
-	for class, v := range counts {
-		if v != s.Votes(i) {
-			continue
-		}
-		if nth == 0 {
-			return class, nil
-		}
-		nth--
-	}
-	panic(fmt.Sprintf("ensemble: fewer than %d classes have %d votes", s.ClassesOf(i), s.Votes(i)))
+	return drawGroup(src, masses, counts)
 }
 
 func (b bestPlurality) exact() string { return "" }

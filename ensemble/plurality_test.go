@@ -161,7 +161,6 @@ type pluralityDraw func(m *Mechanism, src randsrc.Source, counts []int) (int, er
 // group comes up once, and abstaining in its own.
 func checkPluralityDraw(m *Mechanism, draw pluralityDraw, groups map[string]map[int]uint64,
 	counts []int) error {
-	p := m.rule.(bestPlurality).Problem()
 	byVotes := map[int][]int{plurality.Abstained: {Abstained}}
 	for c, v := range counts {
 		byVotes[v] = append(byVotes[v], c)
@@ -170,7 +169,7 @@ func checkPluralityDraw(m *Mechanism, draw pluralityDraw, groups map[string]map[
 	slices.Sort(order)
 	slices.Reverse(order)
 	order = slices.Compact(order)
-	if p.Abstain {
+	if _, ok := groups[descending(counts)][plurality.Abstained]; ok {
 		order = append(order, plurality.Abstained)
 	}
 	from := uint64(0)

@@ -20,6 +20,9 @@ type StatementOptions struct {
 	Problem   constraints.Problem // of K, Affected and what the teachers promise; ε = +Inf for nothing
 	Answer    accountant.Event    // one answer
 	PerAnswer accountant.Cost     // of one answer
+	// Together is the price of all answers where they have one, instead of Answer and PerAnswer; they
+	// take no Slack and no Randomness.
+	Together Together
 
 	// Randomness leaves out the totals of other teachers; 0 shows both. It must be 0 for
 	// teachers that promise nothing, which have no privacy to add up.
@@ -46,7 +49,8 @@ type Statement struct {
 	// where it is not shown.
 	Frozen *StatementTotal `json:"frozen_teachers,omitempty"`
 
-	records int
+	records  int
+	together bool // all answers have one price
 }
 
 // StatementTotal is a total with the rule that it follows from.
@@ -79,6 +83,7 @@ var statementMethods = []string{
 	string(accountant.MethodBasic), string(accountant.MethodGeneral), string(accountant.MethodOptimal),
 	string(accountant.MethodGaussian),
 	string(accountant.MethodZCDP), string(accountant.MethodRDP), string(accountant.MethodPLD), ByVotes,
+	string(methodGame),
 }
 
 // NewStatement works out what the answers cost, on all processors. Every figure is rounded
@@ -94,6 +99,14 @@ func NewStatement(ctx context.Context, o StatementOptions) (*Statement, error) {
 	p := o.Problem
 	s := &Statement{K: p.K, Affected: p.Affected, PerAnswer: o.PerAnswer, Slack: slack,
 		records: o.Records}
+	if o.Together.Most > 0 {
+		s.PerAnswer, s.Slack, s.together = o.Together.Cost, 0, true
+		for _, q := range o.Queries {
+			s.Fresh = append(s.Fresh, o.Together.row(q))
+		}
+		s.Warnings = s.warnings()
+		return s, nil
+	}
 	if o.Randomness != FreshTeachers && !math.IsInf(p.Epsilon, 1) {
 		t, err := o.answers(0, FrozenTeachers).AnyNumber()
 		if err != nil {
@@ -115,6 +128,10 @@ func NewStatement(ctx context.Context, o StatementOptions) (*Statement, error) {
 func (o StatementOptions) check(slack float64) error {
 	if !(slack >= 0 && slack < 1) {
 		return &check.Error{Name: "slack", Value: slack, Rule: "in [0,1)"}
+	}
+	if o.Together.Most > 0 && o.Slack != nil {
+		return &check.Error{Name: "slack", Value: slack,
+			Rule: "left out where all answers have one price: nothing composes"}
 	}
 	for _, q := range o.Queries {
 		if err := check.Whole("queries", q, 1, accountant.MaxOptimalCount); err != nil {
@@ -150,6 +167,17 @@ func (o StatementOptions) rows(ctx context.Context, slack float64) ([]StatementR
 		})
 	}
 	return rows, g.Wait()
+}
+
+// row returns the one price, or that nothing is promised of more answers.
+func (t Together) row(queries int) StatementRow {
+	r := StatementRow{Queries: queries, Delta: t.Cost.Delta, Bounds: []StatementBound{}}
+	if queries <= t.Most {
+		r.Epsilon = &t.Cost.Epsilon
+		r.Bounds = append(r.Bounds, StatementBound{string(methodGame), t.Cost.Epsilon,
+			fmt.Sprintf("of up to %d answers", t.Most)})
+	}
+	return r
 }
 
 func (o StatementOptions) row(none accountant.Accountant, queries int,
@@ -248,6 +276,9 @@ func (s *Statement) Only(queries []int) *Statement {
 // warnings names the totals that protect nobody: of fresh answers, the number from which on.
 func (s *Statement) warnings() (out []string) {
 	for _, r := range s.Fresh {
+		if s.together && r.Epsilon == nil {
+			break // so many answers are refused
+		}
 		epsilon := math.Inf(1)
 		if r.Epsilon != nil {
 			epsilon = *r.Epsilon

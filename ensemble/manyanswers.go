@@ -1,0 +1,109 @@
+package ensemble
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+// Together is the joint price of many answers: up to Most of them cost Cost, however many are asked
+// for. The number is fixed before the first answer. See package accountant/game.
+type Together struct {
+	Cost accountant.Cost
+	Most int // Q ≥ 1; 0 where answers are priced one by one
+}
+
+// checkTogether refuses more answers than have a price, and other costs beside it.
+func (r Answers) checkTogether() error {
+	if r.PerAnswer != (accountant.Cost{}) || r.Noise.Event != nil {
+		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer,
+			Rule: "left out where all answers have one price"}
+	}
+	if r.Queries > r.Together.Most {
+		return &check.Error{Name: "queries", Value: r.Queries,
+			Rule: fmt.Sprintf("at most %d: for so many answers the table was made", r.Together.Most)}
+	}
+	return checkCost("answers' ", r.Together.Cost)
+}
+
+// together returns the one bound on answers that have one price.
+func (r Answers) together() Report {
+	report := Report{Queries: r.Queries, Delta: r.Together.Cost.Delta}
+	if r.Delta > 0 && r.Delta < r.Together.Cost.Delta {
+		report.Delta = r.Delta
+		report.Refused = []Refusal{{OfAnswers, r.Together.Most, methodGame,
+			fmt.Errorf("the table's delta is %g: %w", r.Together.Cost.Delta, accountant.ErrDeltaTooSmall)}}
+		return report
+	}
+	report.Bounds = []Bound{{OfAnswers, r.Together.Most, methodGame, r.Together.Cost, true, ""}}
+	return report
+}
+
+// methodGame is the Method of a Bound that follows from Together.
+const methodGame accountant.Method = "game"
+
+// ManyAnswers returns the mechanism of a table that was priced for all of its answers together
+// (package plurality/answers). A certificate is all that makes one. neighbours is the relation for
+// which the table's t was counted.
+//
+// PerAnswer is the price of all Q answers: the first one alone is certified to cost no more.
+// Answers charges it once, and refuses more than Q. One answer's votes cost nothing more when they
+// are answered again by another table, since nothing is presumed of the teachers.
+//
+// Cost: nothing.
+func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechanism, error) {
+	if c.Problem().K < 1 {
+		return nil, errors.New("many answers need a certified table")
+	}
+	p := c.Problem()
+	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if p.Missing {
+		return nil, fmt.Errorf("the table is for votes that may be missing, which no release takes yet: "+
+			"make one in which all K = %d teachers vote: %w", p.K, accountant.ErrUnsupported)
+	}
+	m := countMechanism(s, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, answersTable{c},
+		fmt.Sprintf("the price of up to %d answers over every pair of neighbours, from integers", p.Answers))
+	m.name, m.title = OptimalAnswers, fmt.Sprintf("best for %d answers", p.Answers)
+	m.abstains, m.answers = p.Abstain, c
+	return m, nil
+}
+
+// AnswersTable returns the table of ManyAnswers, nil of other mechanisms.
+func (m *Mechanism) AnswersTable() *answers.Certified { return m.answers }
+
+// Together returns the price that all answers have in common; its Most is 0 where each answer is
+// paid for by itself.
+func (m *Mechanism) Together() Together {
+	if m.answers == nil {
+		return Together{}
+	}
+	return Together{Cost: m.cost, Most: m.answers.Problem().Answers}
+}
+
+// answersTable is a certified table by itself.
+type answersTable struct{ *answers.Certified }
+
+func (t answersTable) draw(src randsrc.Source, counts []int) (int, error) {
+	masses, err := t.Masses(counts)
+	if err != nil {
+		return noAnswer, err
+	}
+	return drawGroup(src, masses, counts)
+}
+
+func (t answersTable) exact() string { return "" }
+
+func (t answersTable) law(counts []int) []float64 {
+	p, err := t.Law(counts)
+	if err != nil {
+		panic(fmt.Sprintf("ensemble: %v", err)) // counts of the Setting are those of the table
+	}
+	return p
+}
