@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 
 // Bill holds the requests to a ledger that pay for a release.
 type Bill struct {
-	// training is that of frozen teachers, or a run whose answers are released one by one,
-	// charged once; nil of others.
+	// training is that of frozen teachers, a run whose answers are released one by one, or all
+	// answers of a table, charged once; nil of others.
 	training *ledger.Request
 	// release is charged by itself, or, where training is there, at no cost.
 	release ledger.Request
@@ -48,6 +49,9 @@ func (plan Plan) Bill(c Charge) (*Bill, error) {
 
 // bill is Bill of a charge that was checked, with its totals.
 func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
+	if err := plan.checkShare(c); err != nil {
+		return nil, err
+	}
 	p, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
 	c.relation = p.Neighbours
 	event := Event{
@@ -71,6 +75,18 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	var err error
 	draw := c.draw()
 	switch {
+	case plan.mechanism.Together().Most > 0:
+		event.PerAnswer, event.Slack = nil, 0 // no answer has a price of its own
+		event.Answers = plan.mechanism.Together().Most
+		if b.training, err = plan.quotaRequest(c, event); err != nil {
+			return nil, err
+		}
+		if b.release, err = c.paidRequest(event, b.training.ID); err != nil {
+			return nil, err
+		}
+		b.release.Quota = &ledger.Quota{Table: b.training.Quota.Table, Share: c.AnswersShare}
+		b.release.Count = uint64(plan.queries)
+		return b, nil
 	case c.Teachers == ensemble.FrozenTeachers:
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.training, err = plan.trainingRequest(c); err != nil {
@@ -98,6 +114,20 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	return b, nil
 }
 
+// checkShare refuses a client's share that bounds nothing: answers that are paid for together cost
+// nothing each, and others have no number that could run out.
+func (plan Plan) checkShare(c Charge) error {
+	switch together := plan.mechanism.Together().Most > 0; {
+	case together && c.Share != nil:
+		return &UsageError{&check.Error{Name: "share", Value: *c.Share,
+			Rule: "left out for a table for many answers, which cost nothing each: state a share in answers"}}
+	case !together && c.AnswersShare != nil:
+		return &UsageError{&check.Error{Name: "share in answers", Value: *c.AnswersShare,
+			Rule: "left out but for a table for many answers: state a share of the budget"}}
+	}
+	return nil
+}
+
 func (plan Plan) perTeacher() *accountant.Cost {
 	return new(plan.mechanism.Teachers())
 }
@@ -115,6 +145,22 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
 	})
 	return &training, err
+}
+
+// quotaRequest is the charge for all answers of a table together, once in a ledger, whoever asks
+// and whichever teachers answer: the price holds for all votes that one record moves t of. Its number is fixed before the first answer, and the ledger counts those that are
+// taken.
+func (plan Plan) quotaRequest(c Charge, event Event) (*ledger.Request, error) {
+	var table ledger.Digest
+	if _, err := hex.Decode(table[:], []byte(plan.mechanism.AnswersTable().Hash())); err != nil {
+		return nil, err
+	}
+	together := plan.mechanism.Together()
+	c.Client, c.Share = "", nil // it pays for what anybody asks
+	event.Queries, event.Votes, event.Key, event.Online = 0, "", "", false
+	request, err := c.request(answersPrefix+table.String(), together.Cost, event)
+	request.Quota = &ledger.Quota{Table: table, Answers: uint64(together.Most)}
+	return &request, err
 }
 
 // drawRequest is the charge for every further answer to a draw. What many answers to the
@@ -289,6 +335,8 @@ func payerConflict(err error, payer *ledger.Request) error {
 	switch {
 	case payer.Draw != nil:
 		return drawConflict(payer.Draw, err)
+	case payer.Quota != nil:
+		return fmt.Errorf("the answers of this table were charged before, in another way: %w", err)
 	case strings.HasPrefix(payer.ID, runPrefix):
 		return fmt.Errorf("this run was charged before, for another cost: %w", err)
 	}

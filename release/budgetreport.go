@@ -110,6 +110,8 @@ type ReportEntry struct {
 	PaidBy string    `json:"paid_by,omitempty"` // the earlier charge that covers this one, at no cost
 	Who    string    `json:"ensemble,omitempty"`
 	Result string    `json:"sha256,omitempty"` // of what is released; "" where the ledger has none
+	// Quota is of a charge that pays for up to so many answers of a table; nil of others.
+	Quota *AnswersUsed `json:"quota,omitempty"`
 	// Shared marks a charge that is no release itself: it pays for others.
 	Shared bool `json:"shared,omitempty"`
 }
@@ -165,9 +167,14 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		}
 	}
 	var assumed assumptions
+	taken := takenBy(entries)
 	for i := range entries {
 		if e := &entries[i]; e.Kind == ledger.KindCharge {
-			r.Releases = append(r.Releases, newReportEntry(e, results[e.ID]))
+			out := newReportEntry(e, results[e.ID])
+			if out.Quota = answersUsed(e, taken); out.Quota != nil {
+				out.What += "; " + out.Quota.String()
+			}
+			r.Releases = append(r.Releases, out)
 			assumed.of(e)
 		}
 	}

@@ -21,16 +21,17 @@ const (
 	teachersPrefix = "teachers:" // the training of frozen teachers
 	drawPrefix     = "draw:"     // one series of fresh teachers' votes, answered any number of times
 	runPrefix      = "run:"      // a run whose answers are released one by one
+	answersPrefix  = "answers:"  // all answers of a table that have one price
 )
 
 // sharedPrefixes are all of them.
-var sharedPrefixes = []string{teachersPrefix, drawPrefix, runPrefix}
+var sharedPrefixes = []string{teachersPrefix, drawPrefix, runPrefix, answersPrefix}
 
 // shared refuses the id of a release that begins as what many releases share.
 func shared(id string) error {
 	if isShared(id) {
-		return fmt.Errorf("request id = %q, but names that begin with %q, %q or %q are for what many "+
-			"releases share", id, teachersPrefix, drawPrefix, runPrefix)
+		return fmt.Errorf("request id = %q, but names that begin with %q, %q, %q or %q are for what "+
+			"many releases share", id, teachersPrefix, drawPrefix, runPrefix, answersPrefix)
 	}
 	return nil
 }
@@ -78,7 +79,10 @@ type Charge struct {
 	// all, nil for no bound. [Online] sets them.
 	Client string
 	Share  *ledger.Budget
-	online bool // the release is an answer of [Online]
+	// AnswersShare is the most answers that Client may take of a table whose answers have one price,
+	// nil for no bound. [Online] sets it.
+	AnswersShare *uint64
+	online       bool // the release is an answer of [Online]
 	// relation is the mechanism's. [Plan.Bill] sets it.
 	relation accountant.Relation
 	// Key is the fingerprint of the key that the coins come from, where the release can be

@@ -23,6 +23,8 @@ type Event struct {
 	Key        string           `json:"key,omitempty"` // names where the coins come from
 	Rule       string           `json:"rule"`          // what the cost follows from
 	Online     bool             `json:"online,omitempty"`
+	// Answers is Q of a table for many answers, which cost nothing more each; 0 for others.
+	Answers int `json:"answers,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
 }
@@ -77,6 +79,12 @@ func Describe(event json.RawMessage) string {
 	switch err := json.Unmarshal(event, &e); {
 	case err != nil || e.Mechanism == "":
 		return ""
+	case e.Answers > 0 && e.Queries == 0:
+		return fmt.Sprintf("up to %d labels by %s, all together", e.Answers, e.Mechanism)
+	case e.Answers > 0 && e.Queries == 1:
+		return fmt.Sprintf("1 label of up to %d by %s", e.Answers, e.Mechanism)
+	case e.Answers > 0:
+		return fmt.Sprintf("%d labels of up to %d by %s", e.Queries, e.Answers, e.Mechanism)
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
 		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times",
 			e.Queries, e.K)

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -55,10 +56,14 @@ type HistoryEntry struct {
 	Ensemble   string          `json:"ensemble,omitempty"`
 	Digest     string          `json:"ensemble_digest,omitempty"`
 	Draw       *HistoryDraw    `json:"draw,omitempty"`
-	Event      json.RawMessage `json:"event,omitempty"`
-	Result     string          `json:"sha256,omitempty"`
-	Previous   string          `json:"previous"`
-	Hash       string          `json:"hash"`
+	// Quota is of a charge that pays for up to so many answers of a table, Takes of one that takes
+	// some of them.
+	Quota    *AnswersUsed    `json:"quota,omitempty"`
+	Takes    uint64          `json:"takes,omitempty"`
+	Event    json.RawMessage `json:"event,omitempty"`
+	Result   string          `json:"sha256,omitempty"`
+	Previous string          `json:"previous"`
+	Hash     string          `json:"hash"`
 }
 
 // HistoryDraw names the votes that a charge is for.
@@ -70,6 +75,36 @@ type HistoryDraw struct {
 	Covers bool   `json:"covers"`
 }
 
+// AnswersUsed is how many of the answers that a charge pays for were taken, delivered or not.
+type AnswersUsed struct {
+	Table   string `json:"table"`
+	Answers uint64 `json:"answers"`
+	Taken   uint64 `json:"taken"`
+}
+
+func (u *AnswersUsed) String() string {
+	return fmt.Sprintf("%d of %d answers taken", u.Taken, u.Answers)
+}
+
+// takenBy returns how many answers were taken of each charge that opened a quota, by its id.
+func takenBy(entries []ledger.Entry) map[string]uint64 {
+	taken := map[string]uint64{}
+	for i := range entries {
+		if n := entries[i].Takes(); n > 0 {
+			taken[entries[i].PaidBy] += n
+		}
+	}
+	return taken
+}
+
+// answersUsed is nil unless e opened a quota.
+func answersUsed(e *ledger.Entry, taken map[string]uint64) *AnswersUsed {
+	if e.Quota == nil || e.PaidBy != "" {
+		return nil
+	}
+	return &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, taken[e.ID]}
+}
+
 // NewHistory verifies the ledger and returns its entries. Errors and cost are those of
 // [ledger.Ledger.History].
 func NewHistory(ctx context.Context, l *ledger.Ledger) (History, error) {
@@ -78,8 +113,10 @@ func NewHistory(ctx context.Context, l *ledger.Ledger) (History, error) {
 		return History{}, err
 	}
 	h := History{Entries: make([]HistoryEntry, len(entries))}
+	taken := takenBy(entries)
 	for i := range entries {
 		h.Entries[i] = newHistoryEntry(&entries[i])
+		h.Entries[i].Quota, h.Entries[i].Takes = answersUsed(&entries[i], taken), entries[i].Takes()
 	}
 	return h, nil
 }
@@ -118,6 +155,9 @@ func (e *HistoryEntry) What() string {
 		}
 	}
 	add("paid by ", e.PaidBy)
+	if e.Quota != nil {
+		parts = append(parts, e.Quota.String())
+	}
 	add("client ", e.Client)
 	who := e.Ensemble
 	if who != "" && e.Digest != "" {

@@ -298,6 +298,7 @@ func (e *usedError) Unwrap() error { return e.cause }
 func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 	c := o.options.Charge
 	c.RequestID, c.Query, c.Client, c.Share, c.Key = q.ID, digest, q.Client, q.Share, o.keyName
+	c.AnswersShare = q.AnswersShare
 	c.online = true
 	b, err := o.options.Plan.bill(c, o.totals)
 	if err != nil {

@@ -74,6 +74,8 @@ func ways(t testing.TB) map[string]way {
 			[]int{1, 1, 0}, func(int) float64 { return 0.3 }},
 		"none": {noisy(t, 0), Charge{}, []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1},
 			[]int{2, 1, 2, 2, 2, 0, 0, 0, 0, 1}, func(n int) float64 { return float64(5*n) / 10 }},
+		"together": {together(t, 1000), Charge{}, []int{1, 0, 1}, []int{1, 1, 0},
+			func(n int) float64 { return 2 }},
 	}
 }
 

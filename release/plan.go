@@ -100,7 +100,8 @@ func (plan Plan) AnswerNames(classes []string) []string {
 
 // tabled reports whether the mechanism is given by certified numbers.
 func (plan Plan) tabled() bool {
-	return plan.mechanism.NoiseFunction() != nil || plan.mechanism.Table() != nil
+	m := plan.mechanism
+	return m.NoiseFunction() != nil || m.Table() != nil || m.AnswersTable() != nil
 }
 
 // pin adds the numbers of the mechanism to the hash: two mechanisms that could answer the same
@@ -110,6 +111,10 @@ func (plan Plan) pin(h hash.Hash) {
 	add := func(v uint64) {
 		buf = binary.LittleEndian.AppendUint64(buf[:0], v)
 		h.Write(buf)
+	}
+	if c := plan.mechanism.AnswersTable(); c != nil {
+		h.Write([]byte("answers " + c.Hash()))
+		return
 	}
 	if c := plan.mechanism.Table(); c != nil {
 		p, end := c.Problem(), c.System().Variables()
@@ -132,6 +137,10 @@ func (plan Plan) certificate() string {
 	case m.Table() != nil:
 		c := m.Table().Certificate()
 		return fmt.Sprintf("certified against all %s privacy rows", num.Thousands(big.NewInt(c.Rows)))
+	case m.AnswersTable() != nil:
+		c := m.AnswersTable().Certificate()
+		return fmt.Sprintf("all %s answers priced over all %s pairs of neighbours",
+			num.Thousands(big.NewInt(int64(m.Together().Most))), num.Thousands(big.NewInt(int64(c.Pairs))))
 	case m.NoiseFunction() != nil:
 		return fmt.Sprintf("certified against all %s constraints",
 			num.Thousands(m.Problem().Count()))

@@ -32,6 +32,8 @@ type Query struct {
 	Client string
 	// Share, unless nil, is how much all requests of the client may spend.
 	Share *ledger.Budget
+	// AnswersShare, unless nil, is how many answers of a table for many answers the client may take.
+	AnswersShare *uint64
 }
 
 // count returns the number of votes for each class and of those that are missing. A query that

@@ -61,10 +61,14 @@ func (q *Quote) Rows() (rows [][]string) {
 		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true),
 			num.Outward(c.Delta, 6, true)})
 	}
-	add("one label", q.PerAnswer)
-	if q.Totals.Frozen == nil {
+	switch {
+	case q.Together.Most > 0: // the one price that there is
+		add(fmt.Sprintf("up to %d labels", q.Together.Most), q.PerAnswer)
+	case q.Totals.Frozen == nil:
+		add("one label", q.PerAnswer)
 		add(fmt.Sprintf("all %d", q.Queries), q.Totals.Fresh.Cost)
-	} else {
+	default:
+		add("one label", q.PerAnswer)
 		if q.Teachers != ensemble.FrozenTeachers {
 			add(fmt.Sprintf("all %d, fresh teachers", q.Queries), q.Totals.Fresh.Cost)
 			add("the same votes again, fresh", q.Totals.Again.Cost)

@@ -32,10 +32,13 @@ type Summary struct {
 	// Certificate describes the check of the mechanism's numbers; "" where it has none.
 	Certificate string
 	PerAnswer   accountant.Cost
-	Totals      Totals
-	Teachers    ensemble.TeacherRandomness // NothingPromised also where it was not said
-	Source      Source
-	Records     int // that the teachers were trained on; 0 if unknown
+	// Together is the price that all answers of a table for many answers have in common; its Most
+	// is 0 for other mechanisms.
+	Together ensemble.Together
+	Totals   Totals
+	Teachers ensemble.TeacherRandomness // NothingPromised also where it was not said
+	Source   Source
+	Records  int // that the teachers were trained on; 0 if unknown
 	// Again is true if these votes were answered before, and a charge of the draw pays for this
 	// answer and for all that follow.
 	Again  bool
@@ -57,7 +60,7 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
 		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,
-		Source: SourceFlags, Remembered: c.Ledger != "",
+		Together: plan.mechanism.Together(), Source: SourceFlags, Remembered: c.Ledger != "",
 	}
 }
 
@@ -85,11 +88,20 @@ func (s Summary) Facts() (facts []Fact) {
 		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected "+
 			"(or --data), and a table for others is refused")
 	}
-	one := s.PerAnswer.Short() + "-DP"
+	one, title := s.PerAnswer.Short()+"-DP", "one label:"
+	if s.Together.Most > 0 {
+		one, title = fmt.Sprintf("%s for up to %d", one, s.Together.Most), "all labels:"
+	}
 	if s.Certificate != "" {
 		one += ", " + s.Certificate
 	}
-	add("one label:", one)
+	add(title, one)
+	if s.Together.Most > 0 {
+		for _, warning := range s.Warnings() {
+			add("WARNING:", warning)
+		}
+		return facts
+	}
 	for i, t := range s.totals() {
 		title := "all labels:"
 		if i > 0 {

@@ -6,21 +6,24 @@ import (
 	"io"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 )
 
-// Table is a table that was read and certified: of a noise function, or of a plurality of many
-// classes. One of the two is nil.
+// Table is a table that was read and certified: of a noise function, of a plurality of many
+// classes, or of many answers with one price. Two of the three are nil.
 type Table struct {
 	Gamma     *gamma.Table
 	Plurality *plurality.Table
+	Answers   *answers.Table
 }
 
 // MaxTableBytes bounds what ReadTable reads.
-const MaxTableBytes = max(gamma.MaxTableBytes, plurality.MaxTableBytes)
+const MaxTableBytes = max(gamma.MaxTableBytes, plurality.MaxTableBytes, answers.MaxTableBytes)
 
-// ReadTable reads a table of either kind, certifies it from scratch and compares what it says
+// ReadTable reads a table of any kind, certifies it from scratch and compares what it says
 // about itself with what is found. A table is what its field "kind" says. The error is an
 // [InputError] where the bytes are no table or cannot be read, otherwise that of the claim's
 // Verify.
@@ -40,6 +43,14 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 		t.Plurality, err = claim.Verify(ctx)
 		return t, err
 	}
+	if answers.Recognises(data) {
+		claim, err := answers.ReadClaim(ctx, bytes.NewReader(data))
+		if err != nil {
+			return Table{}, &InputError{err}
+		}
+		t.Answers, err = claim.Verify(ctx)
+		return t, err
+	}
 	claim, err := gamma.ReadClaim(bytes.NewReader(data))
 	if err != nil {
 		return Table{}, &InputError{err}
@@ -51,11 +62,17 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 // Plan returns answers with the table, to the votes of the teachers that it is certified for.
 // neighbours is the relation of their promise, or for which the table's t was counted.
 func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
-	if t.Plurality == nil && t.Gamma == nil {
-		return Plan{}, usagef("table must be given: use ReadTable")
-	}
-	if t.Plurality != nil {
+	switch {
+	case t.Answers != nil:
+		m, err := ensemble.ManyAnswers(t.Answers.Certified, neighbours)
+		if err != nil {
+			return Plan{}, err
+		}
+		return NewPlan(m)
+	case t.Plurality != nil:
 		return Plurality(t.Plurality.Certified, neighbours)
+	case t.Gamma != nil:
+		return DaRRM(t.Gamma.Certified, neighbours)
 	}
-	return DaRRM(t.Gamma.Certified, neighbours)
+	return Plan{}, usagef("table must be given: use ReadTable")
 }
