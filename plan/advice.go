@@ -28,6 +28,10 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 			continue
 		}
 		k := r.kinds(promise)[c.kind]
+		if k.whole != nil {
+			r.adviseAll(ctx, a, k)
+			continue
+		}
 		x, ok, err := r.leastUseful(ctx, k, c.x)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -21,7 +21,6 @@ func ExampleNew() {
 		return
 	}
 	best := p.Choices[0]
-	fmt.Printf("%s with labels of ε = %v: %.1f %% agree, all cost ε = %.4f\n",
-		best.Name, best.Mechanism.PerAnswer().Epsilon, 100*best.Agreement.Expected, best.Total.Epsilon)
-	// Output: gnmax with labels of ε = 0.483: 99.4 % agree, all cost ε = 1.9996
+	fmt.Printf("%s: %.1f %% agree, all cost %v\n", best.Name, 100*best.Agreement.Expected, best.Total)
+	// Output: many-answers: 99.9 % agree, all cost (2, 1e-05)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
@@ -29,6 +30,10 @@ type kind struct {
 	// label returns the cost of one label at x. It is nil unless the mechanism sees only vote
 	// counts.
 	label func(x float64) accountant.Cost
+	// whole is in the place of all the others where there is no x: it returns what is made for all
+	// labels and the whole budget. needs then tells what the wanted agreement costs.
+	whole func(ctx context.Context) (Choice, error)
+	needs func(ctx context.Context) (n answerssolve.Needs, ok bool, err error)
 }
 
 // kinds returns the mechanisms to try. promise is true if the teachers' own privacy counts: they
@@ -44,6 +49,9 @@ func (r *Request) kinds(promise bool) (all []kind) {
 		if r.Budget.Delta > 0 {
 			all = append(all, r.optimal(r.perLabelDelta()))
 		}
+	}
+	if r.Budget.Delta > 0 {
+		all = append(all, r.manyAnswers())
 	}
 	for _, d := range ensemble.Mechanisms() {
 		switch {
@@ -228,12 +236,12 @@ func (r *Request) plurality() kind {
 
 // table returns the optimum of many classes, within what is left of SolveWithin.
 func (r *Request) table(ctx context.Context, p plurality.Problem) (*plurality.Table, error) {
-	left := r.SolveWithin - r.solving
-	if r.SolveWithin > 0 && left <= 0 {
-		return nil, &pluralitysolve.LimitError{Problem: p, Limit: r.SolveWithin}
+	left, err := r.left(&pluralitysolve.LimitError{Problem: p, Limit: r.SolveWithin})
+	if err != nil {
+		return nil, err
 	}
 	began := time.Now()
-	table, err := r.SolvePlurality(ctx, p, r.objective(), max(0, left))
+	table, err := r.SolvePlurality(ctx, p, r.objective(), left)
 	r.solving += time.Since(began)
 	var limit *pluralitysolve.LimitError
 	if errors.As(err, &limit) {

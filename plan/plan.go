@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
@@ -44,17 +45,22 @@ type Request struct {
 	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
 	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
 	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
-	// SolveWithin limits the search for all optimal tables of many classes together. The plan
-	// leaves out the tables that are not found by then. 0 is for no limit.
+	// SolveWithin limits the search for all optimal tables of many classes, and of many answers,
+	// together. The plan leaves out the tables that are not found by then. 0 is for no limit.
 	SolveWithin time.Duration
 	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not
 	// found within a time that is not 0. Defaults to solve.Within of package plurality, to 1e-4.
 	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective,
 		time.Duration) (*plurality.Table, error)
+	// SolveAnswers returns a table for many answers, or a *solve.LimitError of package
+	// plurality/answers/solve if none is certified within a time that is not 0. Defaults to Within of
+	// that package.
+	SolveAnswers func(context.Context, answers.Problem, answers.Prior,
+		time.Duration) (*answers.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
 
-	solving time.Duration // that SolvePlurality took so far
+	solving time.Duration // that SolvePlurality and SolveAnswers took so far
 }
 
 // Plan lists the mechanisms that keep a budget.
@@ -81,12 +87,14 @@ type Choice struct {
 	Name      string              // the mechanism's
 	Mechanism *ensemble.Mechanism // made for the promise, so its noise is known
 	Objective plurality.Objective // what that is best for
-	Slack     float64             // δ' that the composition spends
-	NoNoise   bool                // the majority itself is released
-	Frozen    bool                // the training was paid for, and labels cost nothing more
-	Total     accountant.Cost     // of all labels: what a release charges
-	Rule      string              // what Total follows from, for people
-	Bounds    ensemble.Report     // all bounds, of which Total is the smallest that holds
+	// no table that is used for all labels agrees more often under the prior: 1 where that is not known
+	Bound     float64
+	Slack     float64         // δ' that the composition spends
+	NoNoise   bool            // the majority itself is released
+	Frozen    bool            // the training was paid for, and labels cost nothing more
+	Total     accountant.Cost // of all labels: what a release charges
+	Rule      string          // what Total follows from, for people
+	Bounds    ensemble.Report // all bounds, of which Total is the smallest that holds
 	Agreement Agreement
 
 	answers ensemble.Answers
@@ -148,6 +156,9 @@ func (r *Request) validate() error {
 			found, err := pluralitysolve.Within(ctx, within, nil, p, o, options)
 			return found.Table, err
 		}
+	}
+	if r.SolveAnswers == nil {
+		r.SolveAnswers = solveAnswers
 	}
 	if !r.promise() {
 		return check.Delta("teacher delta", r.Teachers.Delta)
@@ -306,6 +317,9 @@ func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice,
 // choose returns the mechanism of a kind that spends the most of the budget. What it costs is
 // worked out again, from the mechanism itself.
 func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
+	if k.whole != nil {
+		return r.madeForAll(ctx, k)
+	}
 	x, err := r.largest(ctx, k)
 	if err != nil {
 		return Choice{}, err
@@ -338,6 +352,12 @@ func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) 
 		return Choice{}, err
 	}
 	c.x = x
+	return c.priced()
+}
+
+// priced returns the choice with what a release charges for it.
+func (c Choice) priced() (Choice, error) {
+	var err error
 	if c.Bounds, err = c.answers.Bounds(); err != nil {
 		return Choice{}, err
 	}

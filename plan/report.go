@@ -53,6 +53,13 @@ type ReportedChoice struct {
 	StandardError float64         `json:"agreement_standard_error"`
 	Abstained     float64         `json:"abstained"`
 	Bounds        []ReportedBound `json:"bounds"`
+	// UpperBound is Choice.Bound, left out where it is not known.
+	UpperBound float64 `json:"upper_bound,omitempty"`
+	// Answers is the most labels of a table whose labels have one price, which per_label then is.
+	Answers int `json:"answers,omitempty"`
+	// Prepare and PrepareArgs are the front end's command to run before, where there is one.
+	Prepare     string   `json:"prepare,omitempty"`
+	PrepareArgs []string `json:"prepare_args,omitempty"`
 	// Command and Args are the front end's command that releases the labels, for a shell and as
 	// arguments. The front end fills them in.
 	Command string   `json:"command"`
@@ -113,12 +120,16 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 }
 
 func (c Choice) report() ReportedChoice {
-	out := ReportedChoice{
+	bound := c.Bound
+	if bound == 1 { // nothing is known
+		bound = 0
+	}
+	out := ReportedChoice{UpperBound: bound,
 		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Mechanism.Problem().M,
 		PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
 		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected,
-		StandardError: c.Agreement.StandardError,
-		Abstained:     c.Agreement.Abstained,
+		StandardError: c.Agreement.StandardError, Answers: c.Mechanism.Together().Most,
+		Abstained: c.Agreement.Abstained,
 	}
 	for _, b := range c.Bounds.Bounds {
 		out.Bounds = append(out.Bounds, ReportedBound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon,

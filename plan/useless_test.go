@@ -10,6 +10,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 	"github.com/darrm/darrm/plurality/solve"
 )
 
@@ -58,9 +60,13 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 		asked++
 		return nil, errors.New("it takes hours")
 	}
+	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior, time.Duration) (*answers.Table,
+		error) {
+		return nil, errors.New("it has too many pairs")
+	}
 	p := mustPlan(t, r)
 	var useless *UselessError
-	if !p.Useless || asked > 0 || len(p.Refused) != 1 ||
+	if !p.Useless || asked > 0 || len(p.Refused) != 2 ||
 		p.Refused[0].Name != ensemble.OptimalPlurality || !errors.As(p.Refused[0].Err, &useless) {
 		t.Fatalf("asked %d times, %+v", asked, p)
 	}
@@ -106,7 +112,9 @@ func TestSolveWithinIsForAllTables(t *testing.T) {
 	r.SolvePlurality = nil
 	var limit *solve.LimitError
 	p := mustPlan(t, r)
-	if len(p.Refused) != 1 || !errors.As(p.Refused[0].Err, &limit) || limit.Limit != r.SolveWithin ||
+	var many *answerssolve.LimitError
+	if len(p.Refused) != 2 || !errors.As(p.Refused[0].Err, &limit) || limit.Limit != r.SolveWithin ||
+		!errors.As(p.Refused[1].Err, &many) || many.Limit != r.SolveWithin ||
 		math.IsNaN(p.Choices[0].Agreement.Expected) {
 		t.Errorf("%+v", p.Refused)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
 )
 
@@ -29,6 +30,7 @@ type Choice struct {
 	release.Plan
 	Noise   *gamma.Table     // of the optimal noise function; else nil
 	Optimum *plurality.Table // of the optimal plurality; else nil
+	Answers *answers.Table   // for many answers; else nil
 	Instead error            // why Plan is no optimum, where there should have been one
 }
 
@@ -82,9 +84,9 @@ func (c *Chooser) TeachersOfTable() bool { return c.tableAlone }
 func (c *Chooser) useTable(ctx context.Context) error {
 	r := &c.r
 	d := r.mechanism()
-	if r.Mechanism != "" && d.Table != ensemble.NoiseTable && d.Table != ensemble.PluralityTable {
-		return usagef("%s goes with %s %s or %s",
-			pTable, pMechanism, ensemble.OptimalNoise, ensemble.OptimalPlurality)
+	if r.Mechanism != "" && d.Table == ensemble.NoTable {
+		return usagef("%s goes with %s %s, %s or %s", pTable, pMechanism, ensemble.OptimalNoise,
+			ensemble.OptimalPlurality, ensemble.OptimalAnswers)
 	}
 	for _, list := range [][]check.Parameter{ofNoise, ofOptimum} {
 		if p, ok := r.first(list...); ok {
@@ -98,13 +100,14 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if table.Plurality != nil && d.Table == ensemble.NoiseTable {
-		return usagef("%s %s, but %s is a table of many classes: say %s %s",
-			pMechanism, ensemble.OptimalNoise, r.TableName, pMechanism, ensemble.OptimalPlurality)
-	}
-	g := &Choice{Noise: table.Gamma, Optimum: table.Plurality}
+	g := &Choice{Noise: table.Gamma, Optimum: table.Plurality, Answers: table.Answers}
 	if g.Plan, err = table.Plan(r.Neighbours); err != nil {
 		return err
+	}
+	if name := g.Mechanism().Name(); r.Mechanism != "" && r.Mechanism != name &&
+		!(d.Table == ensemble.PluralityTable && table.Gamma != nil) { // the same mechanism for two classes
+		return usagef("%s %s, but %s is one of %s: say %s %s, or leave it out",
+			pMechanism, r.Mechanism, r.TableName, name, pMechanism, name)
 	}
 	if err := r.Stated.Match(g.Mechanism().Problem(), r.TableName); err != nil {
 		return err

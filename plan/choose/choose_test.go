@@ -165,7 +165,7 @@ func TestTable(t *testing.T) {
 			r.Classes =
 				2
 		},
-		"table goes with mechanism darrm or optimal": func(r *Request) { r.Mechanism = "lnmax" },
+		"table goes with mechanism darrm, optimal or many-answers": func(r *Request) { r.Mechanism = "lnmax" },
 		"objective and table exclude each other: the table is solved": func(r *Request) {
 			r.Noise.Objective = Agreement
 		},
@@ -173,8 +173,7 @@ func TestTable(t *testing.T) {
 			r.Many.Gap =
 				new(float64)
 		},
-		"mechanism darrm, but t.json is a table of many classes: say " +
-			"mechanism optimal": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
+		"mechanism darrm, but t.json is one of optimal: say mechanism optimal, or leave it out": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
 	} {
 		r := with()
 		change(&r)

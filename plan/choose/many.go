@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
@@ -63,7 +64,10 @@ func (m Many) WithCounts(
 func TooLong(err error) error {
 	var limit *pluralitysolve.LimitError
 	var size *plurality.SizeError
+	var many *answerssolve.LimitError
 	switch {
+	case errors.As(err, &many):
+		return check.Namedf("%w (%s)", many, pSolveWithin)
 	case errors.As(err, &limit):
 		return check.Namedf("%w (%s)", limit, pSolveWithin)
 	case errors.As(err, &size):

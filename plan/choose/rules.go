@@ -41,6 +41,10 @@ func (r *Request) validate() (promise bool, err error) {
 		r.Mechanism = ensemble.OptimalNoise
 	}
 	d := r.mechanism()
+	if d.Table == ensemble.AnswersTable {
+		return false, usagef("%s %s needs a table, which is made for a number of answers and a budget: "+
+			"give %s", pMechanism, d.Name, pTable)
+	}
 	if r.noVotes && !d.Teachers && (d.Table != ensemble.PluralityTable || r.Classes > 2) {
 		if err := r.require(one(pK)); err != nil {
 			return false, err
