@@ -99,6 +99,12 @@ func TestAnyWeightsGiveTheBestEverywhere(t *testing.T) {
 		p := countProblem(t, k, eps, 0)
 		table, err := Optimal(context.Background(), p,
 			Options{Counts: counts, Shape: shape, Method: method, NewSolver: all[name]})
+		// Weights over 16 orders of magnitude are more than gonum's method can take, once in some
+		// thousand draws: then it must admit that.
+		if status := (*lp.StatusError)(nil); name == "simplex" && errors.As(err, &status) &&
+			status.Status == lp.Numerical {
+			rt.Skip(err)
+		}
 		if err != nil {
 			rt.Fatal(err)
 		}
