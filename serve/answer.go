@@ -89,7 +89,7 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 	if fail != nil {
 		return result{fail: fail}
 	}
-	q.Client, q.Share = client.Name, client.share
+	q.Client, q.Share, q.AnswersShare = client.Name, client.share, client.Answers
 	a, err := s.Online.Answer(ctx, q)
 	if err != nil {
 		return result{fail: failureOf(err)}

@@ -34,6 +34,8 @@ type Client struct {
 	// them the client may spend all.
 	Epsilon *float64 `toml:"epsilon"`
 	Delta   *float64 `toml:"delta"`
+	// Answers is the client's share of a table for many answers, each of which costs nothing more.
+	Answers *uint64 `toml:"answers"`
 	// Rate is the most answers a second over time, and Burst the most at once. Rate 0 sets no
 	// limit; Burst defaults to Rate, rounded up.
 	Rate  float64 `toml:"rate"`

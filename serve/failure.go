@@ -68,8 +68,11 @@ func failureOf(err error) *failure {
 		input    *release.InputError
 		share    *ledger.ShareError
 		exceeded *ledger.ExceededError
+		quota    *ledger.QuotaError
 	)
 	switch {
+	case errors.As(err, &quota):
+		return &failure{Kind: kindBudget, Message: quota.Error(), status: http.StatusTooManyRequests}
 	case errors.As(err, &share):
 		left := release.NewAmount(share.Share.Cost().Minus(share.Spent))
 		return &failure{Kind: kindBudget, Message: share.Error(), Remaining: &left,

@@ -163,6 +163,19 @@ func (s *Server) SetClients(clients []Client) error {
 		}
 	}
 	for _, m := range all {
+		if m.share == nil && m.Answers == nil {
+			continue
+		}
+		switch together := s.Online.Plan().Mechanism().Together().Most > 0; {
+		case together && m.share != nil:
+			return &check.Error{Name: "share of client " + m.Name, Value: m.share,
+				Rule: "left out for a table for many answers, which cost nothing each: state answers"}
+		case !together && m.Answers != nil:
+			return &check.Error{Name: "answers of client " + m.Name, Value: *m.Answers,
+				Rule: "left out but for a table for many answers: state epsilon and delta"}
+		}
+	}
+	for _, m := range all {
 		if m.room == nil {
 			m.room = make(chan struct{}, (s.AtOnce+1)/2)
 		}

@@ -76,8 +76,12 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 	m := plan.Mechanism()
 	s := m.Setting()
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, one answer %v-DP", s.K,
-		s.Classes, m.PerAnswer()), "votes for the leading class", "probability")}
+	of := "one answer"
+	if most := m.Together().Most; most > 0 {
+		of = fmt.Sprintf("up to %d answers", most)
+	}
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, %s %v-DP", s.K, s.Classes, of,
+		m.PerAnswer()), "votes for the leading class", "probability")}
 	curve := func(name string, others int, line draw.LineStyle, of func([]float64) float64) error {
 		first := (s.K + others) / (others + 1) // as many as any other has
 		step := max(1, (s.K-first)/most)

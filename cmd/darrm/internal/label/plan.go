@@ -140,6 +140,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 		return solveNoise(ctx, p, o)
 	}
 	r.SolveWithin, r.SolvePlurality = f.optimal.Within, solvePlurality
+	r.SolveAnswers = f.problem.AnswersSolver(a, &unsaved)
 	// The time limits all solving together, and so the plan.
 	ctx, cancel := f.problem.Limit(c.Context())
 	defer cancel()
@@ -257,6 +258,41 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	return nil
 }
 
+// preparation returns the command that makes the table of a choice, as arguments; nil where
+// aggregate makes it.
+func (f *planFlags) preparation(c *cobra.Command, choice plan.Choice) []string {
+	if choice.Mechanism.AnswersTable() == nil {
+		return nil
+	}
+	p := choice.Mechanism.AnswersTable().Problem()
+	args := []string{"darrm", "solve"}
+	add := func(name, value string) { args = append(args, "--"+name, value) }
+	add("K", strconv.Itoa(p.K))
+	if p.Classes > 2 {
+		add("classes", strconv.Itoa(p.Classes))
+	}
+	add("affected", strconv.Itoa(p.Affected))
+	add("queries", strconv.Itoa(p.Answers))
+	add("budget-eps", number(p.Epsilon))
+	add("budget-delta", number(p.Delta))
+	switch o := choice.Objective; {
+	case o.Concentration != 0:
+		add("concentration", number(o.Concentration))
+	default:
+		add("accuracy", number(o.Accuracy))
+	}
+	if f.problem.CacheDir != "" {
+		add("cache-dir", f.problem.CacheDir)
+	}
+	add("out", tableFile)
+	return args
+}
+
+// tableFile stands for the file of a table that is made before the release.
+const tableFile = "table.json"
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
 // command returns the aggregate command of a choice, as arguments.
 func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
 	files []string) []string {
@@ -265,7 +301,6 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	}
 	args := append([]string{"darrm", "aggregate"}, files...)
 	add := func(name, value string) { args = append(args, "--"+name, value) }
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	// Flags that describe the files go to aggregate too.
 	reading := &cobra.Command{}
 	new(readFlags).register(reading)
@@ -276,6 +311,18 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	})
 	p := choice.Mechanism.Problem()
 	private := !math.IsInf(p.Epsilon, 1)
+	if choice.Mechanism.AnswersTable() != nil { // it states all else
+		add("table", tableFile)
+		add("affected", strconv.Itoa(p.Affected))
+		if c.Flags().Changed("neighbours") {
+			add("neighbours", f.mechanism.Neighbours)
+		}
+		if c.Flags().Changed("records") {
+			add("records", strconv.Itoa(f.records))
+		}
+		add("out", "labels.csv")
+		return args
+	}
 	if choice.Name == ensemble.OptimalNoise {
 		add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
 		if private {
@@ -340,7 +387,7 @@ type outcome struct {
 	r        plan.Request
 	p        *plan.Plan
 	report   *plan.Report
-	commands [][]string // of the choices
+	commands [][][]string // of the choices, in the order in which they are run
 }
 
 func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
@@ -361,8 +408,14 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 			return nil, err
 		}
 		args := f.command(c, r, choice, files)
-		o.commands = append(o.commands, args)
-		o.report.Choices[i].Command, o.report.Choices[i].Args = strings.Join(shellWords(args), " "), args
+		commands := [][]string{args}
+		out := &o.report.Choices[i]
+		if before := f.preparation(c, choice); before != nil {
+			commands = [][]string{before, args}
+			out.Prepare, out.PrepareArgs = strings.Join(shellWords(before), " "), before
+		}
+		o.commands = append(o.commands, commands)
+		out.Command, out.Args = strings.Join(shellWords(args), " "), args
 	}
 	return o, nil
 }
@@ -385,7 +438,9 @@ func (o *outcome) render(w *terminal.Page) error {
 	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K,
 		promise, r.Affected, r.Neighbours))
 	w.Fact("use:", best.Title())
-	w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
+	if best.Mechanism.AnswersTable() == nil {
+		w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
+	}
 	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
 	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v",
 		r.Votes.Mean())
@@ -398,6 +453,10 @@ func (o *outcome) render(w *terminal.Page) error {
 	}
 	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
 		agreement(best.Agreement), from, cli.Percent(r.Votes.Guess()), problem.AgreementRule))
+	if best.Bound > 0 && best.Bound < 1 {
+		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for all %d labels can give",
+			cli.Percent(best.Bound), r.Queries))
+	}
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
 	}
@@ -408,8 +467,11 @@ func (o *outcome) render(w *terminal.Page) error {
 	var rows [][]string
 	for _, c := range o.p.Choices {
 		per := c.Mechanism.PerAnswer()
-		rows = append(rows, []string{c.Title(), num.Outward(per.Epsilon, 4, true),
-			num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true),
+		one := []string{num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true)}
+		if c.Mechanism.AnswersTable() != nil {
+			one = []string{"-", "-"} // no label has a price of its own
+		}
+		rows = append(rows, []string{c.Title(), one[0], one[1], agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true),
 			num.Outward(c.Total.Delta, 3, true)})
 	}
 	if err := w.Table(terminal.TextTable{Header: []string{"mechanism", "ε of one label",
@@ -434,7 +496,10 @@ func (o *outcome) render(w *terminal.Page) error {
 		Rows: rows}); err != nil {
 		return err
 	}
-	w.Printf("\nRun:\n\n%s\n", strings.Join(shellLines(o.commands[0], w.Width), " \\\n"))
+	w.Printf("\nRun:\n\n")
+	for _, args := range o.commands[0] {
+		w.Printf("%s\n", strings.Join(shellLines(args, w.Width), " \\\n"))
+	}
 	return nil
 }
 

@@ -63,6 +63,7 @@ type releaseFields struct {
 	Queries      int                    `json:"queries"`
 	Slack        float64                `json:"slack"`
 	PerLabel     accountant.Cost        `json:"per_label"`
+	MostLabels   int                    `json:"most_labels,omitempty"` // that per_label is the price of
 	AllFrozen    *accountant.Cost       `json:"all_labels_frozen_teachers"`
 	AllFresh     accountant.Cost        `json:"all_labels_fresh_teachers"`
 	Again        *accountant.Cost       `json:"same_votes_again"`
@@ -77,7 +78,7 @@ func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
 		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
 		Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
-		PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: problem.OptimalFieldsOf(g.Optimum),
+		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: problem.OptimalFieldsOf(g.Optimum),
 	}
 	if g.Instead != nil {
 		f.Instead = g.Instead.Error()

@@ -200,6 +200,6 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
 			"%s is new in every answer", f.table)
 	}
 	m := p.Mechanism()
-	o.Problem, o.Answer, o.PerAnswer = m.Problem(), m.Event(), m.PerAnswer()
+	o.Problem, o.Answer, o.PerAnswer, o.Together = m.Problem(), m.Event(), m.PerAnswer(), m.Together()
 	return nil
 }

@@ -23,6 +23,10 @@ func renderStatement(w *terminal.Page, s *ensemble.Statement, o ensemble.Stateme
 	w.Text("  ", fmt.Sprintf("K = %d teachers, %s; one record reaches %d of them", s.K,
 		teachers(o.Problem), s.Affected))
 	one := fmt.Sprintf("one answer: %s-DP", s.PerAnswer.Short())
+	if o.Together.Most > 0 {
+		one = fmt.Sprintf("up to %d answers of this table, charged once: %s-DP", o.Together.Most,
+			s.PerAnswer.Short())
+	}
 	if _, plain := o.Answer.(accountant.ApproxDP); !plain {
 		one += fmt.Sprintf(", %v", o.Answer)
 	}

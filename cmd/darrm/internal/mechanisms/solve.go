@@ -21,7 +21,7 @@ func NewSolve(a *cli.App) *cobra.Command {
 	var f problem.Flags
 	var k int
 	var out, plotFile string
-	many := pluralitySolve{Flags: &f}
+	many := answersSolve{pluralitySolve: &pluralitySolve{Flags: &f}}
 	c := &cobra.Command{
 		Use:   "solve --K teachers --m allowance",
 		Short: "Find the optimal private noise function, or plurality of many classes",
@@ -42,6 +42,10 @@ The votes that are expected are those of which classes have uneven shares, unles
 --concentration, --accuracy or a file of --prior-counts says otherwise. Ctrl-C ends
 the search and keeps the best table so far. docs/many-classes.md says more.
 
+With --queries it finds the best table for that many labels together, of two classes or
+of many (--classes), within --budget-eps and --budget-delta: aggregate --table and serve
+release them for that price, which is charged once. docs/many-answers.md says more.
+
 The result is certified: every privacy constraint is checked again with rounding
 errors accounted for, whatever the solver said. Solved tables are kept in a cache
 and certified again whenever they are read.
@@ -53,14 +57,17 @@ writes it to a file. --plot draws it.`,
   darrm solve --K 11 --m 3 --objective agreement
   darrm solve --K 41 --m 5 --shape monotone --json
   darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5
-  darrm solve --classes 4 --K 50 --affected 1 --total-eps 0.1 --gap 1e-4 --out table.json`,
+  darrm solve --classes 4 --K 50 --affected 1 --total-eps 0.1 --gap 1e-4 --out table.json
+  darrm solve --K 101 --data disjoint --queries 1000 --budget-eps 3 --budget-delta 1e-6 --out table.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := many.check(c); err != nil {
 				return err
 			}
-			if err := cli.Require(c, "K", problem.RequiredBudget); err != nil {
-				return err
+			if !many.asked(c) {
+				if err := cli.Require(c, "K", problem.RequiredBudget); err != nil {
+					return err
+				}
 			}
 			if err := picture.CheckPlot(plotFile); err != nil {
 				return err
@@ -70,8 +77,11 @@ writes it to a file. --plot draws it.`,
 				(release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
 				return err
 			}
-			if c.Flags().Changed("classes") {
-				return many.run(c, a, k, out, plotFile)
+			switch {
+			case many.asked(c):
+				return many.run(c, a, k, out)
+			case c.Flags().Changed("classes"):
+				return many.pluralitySolve.run(c, a, k, out, plotFile)
 			}
 			s, err := f.Solve(c, a, k)
 			if err != nil {
@@ -116,6 +126,7 @@ writes it to a file. --plot draws it.`,
 	c.Flags().StringVar(&plotFile, "plot", "",
 		"draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
+	many.pluralitySolve.register(c)
 	many.register(c)
 	return c
 }

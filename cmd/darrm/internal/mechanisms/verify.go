@@ -20,7 +20,8 @@ func NewVerify(a *cli.App) *cobra.Command {
 		Short: "Check a table's privacy guarantee and its optimality from scratch",
 		Long: `Check a table file from scratch, of two classes or of many: every privacy constraint
 is evaluated again with rounding errors accounted for, and the proof of optimality
-is worked out again. No solver is needed. A file that claims more about itself than is
+is worked out again. A table for many answers is priced again, over all pairs of
+neighbours. No solver is needed. A file that claims more about itself than is
 proved is refused, by however little and even if its mechanism is private; one that
 claims less is not. Expected errors and rates of disagreement, on which no promise
 rests, are compared to within 1e-9.
@@ -60,7 +61,10 @@ check that takes longer fails: nothing is said of the table.`,
 }
 
 func render(w *terminal.Page, t problem.CheckedTable) error {
-	if t.Plurality != nil {
+	switch {
+	case t.Answers != nil:
+		return renderAnswers(w, t.Answers)
+	case t.Plurality != nil:
 		return renderPlurality(w, t.Plurality)
 	}
 	return renderTable(w, t.Gamma)
@@ -69,9 +73,12 @@ func render(w *terminal.Page, t problem.CheckedTable) error {
 // verdict returns the one-line result of a check that succeeded.
 func verdict(t problem.CheckedTable) string {
 	var gap float64
-	if t.Plurality != nil {
+	switch {
+	case t.Answers != nil:
+		return "VERIFIED: all answers together are as private as promised."
+	case t.Plurality != nil:
 		gap = t.Plurality.Gap
-	} else {
+	default:
 		gap = t.Gamma.Gap
 	}
 	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.",

@@ -12,12 +12,15 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// CheckedTable is a table of two classes or of many that was certified.
+// CheckedTable is a table of any kind that was certified.
 type CheckedTable struct{ release.Table }
 
 // Encode writes the table as its file.
 func (t CheckedTable) Encode(w io.Writer) error {
-	if t.Plurality != nil {
+	switch {
+	case t.Answers != nil:
+		return t.Answers.Encode(w)
+	case t.Plurality != nil:
 		return t.Plurality.Encode(w)
 	}
 	return t.Gamma.Encode(w)

@@ -1,0 +1,93 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+// renderAnswers writes a table for many answers for people.
+func renderAnswers(w *terminal.Page, t *answers.Table) error {
+	p := t.Problem()
+	w.Printf("Table for up to %d labels of K = %d votes for %d classes\n\n", p.Answers, p.K,
+		p.Classes)
+	if p.Classes == 2 {
+		if err := renderLeads(w, t); err != nil {
+			return err
+		}
+		w.Printf("\n")
+	}
+	value := "Agreement"
+	if p.Abstain {
+		value = fmt.Sprintf("Agreement, plus %v times the share of no answer", t.Prior.AbstainValue)
+	}
+	value += fmt.Sprintf(": %s expected (%s).", cli.Percent(t.Value), problem.AgreementRule)
+	if t.UpperBound < 1 {
+		value += fmt.Sprintf(" No table that is used for all %d labels can give more than %s.",
+			p.Answers, cli.Percent(t.UpperBound))
+	}
+	w.Text("  ", value)
+	prior := problem.PriorText(t.Prior.Objective)
+	if t.Prior.Present != 0 {
+		prior += fmt.Sprintf(", and each teacher votes with probability %v", t.Prior.Present)
+	}
+	w.Text("  ", "Prior: "+prior+". It decides what is useful and never what is private.")
+	w.Text("  ", "Noise: "+lawText(t.Law)+". The masses are integers, and they alone are priced.")
+	w.Printf("Guarantee: up to %d released labels together are\n", p.Answers)
+	w.Printf("  (%v, %v)-differentially private,\n", p.Epsilon, p.Delta)
+	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes, "+
+		"however each query is chosen after the labels before it. Nothing is presumed of the "+
+		"teachers.", p.Affected))
+	c := t.Certificate()
+	w.Text("  ", fmt.Sprintf("Certificate: at ε = %v the labels cost δ ≤ %s, over all %s ordered pairs "+
+		"of neighbouring votes, with every rounding upward.", p.Epsilon, num.Outward(c.Delta, 6, true),
+		num.Thousands(big.NewInt(int64(c.Pairs)))))
+	return nil
+}
+
+// lawText describes how a table was made.
+func lawText(l answers.Law) string {
+	switch l.Name {
+	case answers.NormalLaw:
+		return fmt.Sprintf("normal with deviation %s on each count, priced by the label",
+			num.Outward(l.Sigma, 5, true))
+	case answers.ChainLaw:
+		return fmt.Sprintf("the best under a bound on the Rényi divergence of order %v", l.Order)
+	}
+	return fmt.Sprintf("the best of a convex program under a bound on the Rényi divergence of order "+
+		"%v", l.Order)
+}
+
+// leadRows is about how many leads are shown.
+const leadRows = 8
+
+// renderLeads writes how likely the class that leads is the label, of two classes.
+func renderLeads(w *terminal.Page, t *answers.Table) error {
+	p := t.Problem()
+	header := []string{"lead", "its label"}
+	if p.Abstain {
+		header = append(header, "no answer")
+	}
+	step := max(1, (p.K+1)/2/leadRows)
+	var rows [][]string
+	for first := (p.K + 1) / 2; first <= p.K; first++ {
+		if (first-(p.K+1)/2)%step != 0 && first != p.K {
+			continue
+		}
+		law, err := t.Certified.Law([]int{first, p.K - first})
+		if err != nil {
+			return err
+		}
+		row := []string{fmt.Sprint(2*first - p.K), fmt.Sprintf("%.6f", law[0])}
+		if p.Abstain {
+			row = append(row, fmt.Sprintf("%.6f", law[2]))
+		}
+		rows = append(rows, row)
+	}
+	return w.Table(terminal.TextTable{Header: header, Rows: rows})
+}
