@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/accountant"
 )
 
 // drawn is a request for an answer to a draw of ensemble "e", which pays for itself.
@@ -227,7 +229,7 @@ func TestRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Whether votes are equal nobody can read in a file; writeUnchecked puts in the right relation.
-			if c.want != ErrSameVotes && (c.want != ErrRelation || r.Relation != "") {
+			if c.want != ErrSameVotes && (c.want != ErrRelation || r.Relation != 0) {
 				forged := opened(t, before)
 				writeUnchecked(t, forged, r.entry(Entry{}))
 				if _, err := Open(t.Context(), forged.Path()); !errors.Is(err, ErrDamaged) {
@@ -412,7 +414,7 @@ func TestDrawRefused(t *testing.T) {
 		"control in digest":      teachers("\u202e", drawn("a", "march", 1)),
 		"long digest":            teachers(strings.Repeat("x", MaxID+1), drawn("a", "march", 1)),
 		"digest of no ensemble":  of("", teachers("v1", drawn("a", "march", 1))),
-		"a relation of its kind": {Relation: "both", ID: "a", Count: 1, Unit: unitOfOne},
+		"a relation of its kind": {Relation: accountant.BlankOne, ID: "a", Count: 1, Unit: unitOfOne},
 	} {
 		if _, err := l.Charge(t.Context(), r); err == nil || errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v", name, err)
@@ -472,10 +474,10 @@ func TestRelation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []Relation{"", "both", "Replace"} {
+	for _, bad := range []Relation{0, accountant.BlankOne, -1, 9} {
 		path := t.TempDir() + "/ledger"
 		if _, err := Create(t.Context(), path, budget, bad); err == nil {
-			t.Errorf("neighbours = %q: no error", bad)
+			t.Errorf("neighbours = %v: no error", bad)
 		}
 	}
 	for _, r := range []Relation{ReplaceOne, AddOrRemoveOne} {
@@ -487,11 +489,11 @@ func TestRelation(t *testing.T) {
 		if l, err = Open(t.Context(), l.Path()); err != nil || l.Relation() != r {
 			t.Errorf("%v, %v", l.Relation(), err)
 		}
-		for _, other := range []Relation{"", ReplaceOne, AddOrRemoveOne} {
+		for _, other := range []Relation{0, ReplaceOne, AddOrRemoveOne} {
 			// Also of a request that was charged before, and of one among others.
 			if _, err := l.Charge(t.Context(), Request{Relation: other, ID: "a", Count: 1,
 				Unit: mustCost(t, 0.1, 0)}); other != r && !errors.Is(err, ErrRelation) {
-				t.Errorf("neighbours = %q in a ledger for %q: %v", other, r, err)
+				t.Errorf("neighbours = %v in a ledger for %v: %v", other, r, err)
 			}
 		}
 		mustSpend(t, l, mustCost(t, 0.1, 0))

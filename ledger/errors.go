@@ -46,6 +46,8 @@ var (
 	// ErrBroken: a write failed earlier through this handle, so its state is not
 	// known. Open the ledger again ([Ledger.Reopen]), which verifies it.
 	ErrBroken = errors.New("ledger handle is unusable after a failure; open the ledger again")
+	// ErrBudget: the ledger was made with another budget than the stated one.
+	ErrBudget = errors.New("another budget")
 	// ErrSecret: the secret beside the ledger is missing, is not the ledger's, or may be
 	// read by others.
 	ErrSecret = errors.New("no usable secret")

@@ -100,7 +100,7 @@ func decodeGenesis(b []byte) (genesis, error) {
 				"charge a new one (darrm budget init)", j.Format, formatVersion)
 	}
 	g := genesis{relation: j.Neighbours}
-	err := g.relation.check()
+	err := checkRelation(g.relation)
 	if err != nil {
 		return genesis{}, err
 	}

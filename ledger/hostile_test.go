@@ -138,7 +138,7 @@ func writeUnchecked(t *testing.T, l *Ledger, e Entry) {
 	if e.Kind == KindCharge && e.Event == nil {
 		e.Event = []byte("null")
 	}
-	if e.Kind == KindCharge && e.Relation == "" {
+	if e.Kind == KindCharge && e.Relation == 0 {
 		e.Relation = l.Relation()
 	}
 	if err := l.write(s, []*Entry{&e}); err != nil {

@@ -32,10 +32,7 @@ type Ledger struct {
 // directory left behind when they were killed is removed.
 func Create(ctx context.Context, location string, budget Budget,
 	relation Relation) (*Ledger, error) {
-	if budget == (Budget{}) {
-		return nil, &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
-	}
-	if err := relation.check(); err != nil {
+	if err := checkNew(budget, relation); err != nil {
 		return nil, err
 	}
 	store, err := openStore(location)
@@ -54,6 +51,14 @@ func Create(ctx context.Context, location string, budget Budget,
 		return nil, err
 	}
 	return l, nil
+}
+
+// checkNew checks what a new ledger is for.
+func checkNew(budget Budget, relation Relation) error {
+	if budget == (Budget{}) {
+		return &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
+	}
+	return checkRelation(relation)
 }
 
 // newGenesis returns the genesis record of a new ledger, and makes the secret that it names.
@@ -160,6 +165,13 @@ func (l *Ledger) Budget() Budget { return l.genesis.budget }
 
 // Relation returns the neighbouring relation of all costs.
 func (l *Ledger) Relation() Relation { return l.genesis.relation }
+
+// Simulated reports whether the ledger is one for tests, which is forgotten when they end. What it
+// pays for is no release. It is false of every store that this module's programs use.
+func (l *Ledger) Simulated() bool {
+	s, ok := l.store.(interface{ Simulated() bool })
+	return ok && s.Simulated()
+}
 
 // do runs fn with the ledger locked.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
@@ -307,8 +319,8 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) {
 	if r.Relation != s.genesis.relation {
 		return nil, fmt.Errorf(
-			"request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation,
-			r.Relation, s.genesis.relation)
+			"request %q: %w: it is for neighbours = %q, the ledger for %q", r.ID, ErrRelation,
+			r.Relation.Name(), s.genesis.relation.Name())
 	}
 	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {

@@ -335,6 +335,12 @@ func TestMutantsDie(t *testing.T) {
 			"AppendUvarint(to, 0)", "TestBookIsAMap", false},
 		{"quota: its state shows nothing taken", "quota.go",
 			"Taken: s.book.taken(taker{id, \"\"})}", "Taken: 0}", "TestQuota", false},
+		{"a new ledger beside the secret of a lost one", "opencreate.go", "if left != \"\" {",
+			"if false {", "TestOpenOrCreateRefuses", false},
+		{"another budget is opened", "opencreate.go", "case l.Budget() != budget:", "case false:",
+			"TestOpenOrCreateRefuses", false},
+		{"another relation is opened", "opencreate.go", "case l.Relation() != relation:",
+			"case false:", "TestOpenOrCreateRefuses", false},
 	} {
 		m := mutant.Mutant{Name: p.name, File: p.file, Old: p.old, New: p.new, Killer: p.killer}
 		m.CheckPlace(t)

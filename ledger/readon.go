@@ -120,8 +120,8 @@ func (c *chain) judge(ctx context.Context, p *piece, visit func(*Entry) error) e
 		for ; i < end.entries; i++ {
 			e := &p.entries[i].Entry
 			if e.Kind == KindCharge && e.Relation != c.genesis.relation {
-				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq, e.Relation,
-					c.genesis.relation)
+				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq,
+					e.Relation.Name(), c.genesis.relation.Name())
 			}
 			if err := c.book.verify(e); err != nil {
 				return damaged("entry %d: %w", e.Seq, err)

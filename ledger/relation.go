@@ -3,26 +3,25 @@ package ledger
 import (
 	"fmt"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Relation is a neighbouring relation: it defines the pairs of datasets that are neighbours. A cost
-// is a promise about neighbours, so costs add up only where all are for the same relation: a ledger
-// has one, for ever.
-type Relation string
+// Relation is a neighbouring relation. A cost is a promise about neighbours, so costs add up only
+// where all are for the same relation: a ledger has one, for ever.
+type Relation = accountant.Relation
 
+// The relations that a ledger may have.
 const (
-	// ReplaceOne: one record of the two datasets differs.
-	ReplaceOne Relation = "replace"
-	// AddOrRemoveOne: one of the two datasets has one record more.
-	AddOrRemoveOne Relation = "add-remove"
+	ReplaceOne     = accountant.ReplaceOne     // one record of the two datasets differs
+	AddOrRemoveOne = accountant.AddOrRemoveOne // one of the two datasets has one record more
 )
 
-// check fails for what is not one of the relations.
-func (r Relation) check() error {
+// checkRelation fails for what is not one of them.
+func checkRelation(r Relation) error {
 	if r == ReplaceOne || r == AddOrRemoveOne {
 		return nil
 	}
-	return &check.Error{Name: "neighbours", Value: fmt.Sprintf("%.40q", string(r)),
-		Rule: fmt.Sprintf("%q or %q", ReplaceOne, AddOrRemoveOne)}
+	return &check.Error{Name: "neighbours", Value: fmt.Sprintf("%q", r.Name()),
+		Rule: fmt.Sprintf("%q or %q", ReplaceOne.Name(), AddOrRemoveOne.Name())}
 }

@@ -146,8 +146,8 @@ func (r *Request) checkTeachers() error {
 	if r.Share != nil && r.Client == "" {
 		return &check.Error{Name: "share", Value: *r.Share, Rule: "left out without a client"}
 	}
-	if r.Relation != "" {
-		if err := r.Relation.check(); err != nil {
+	if r.Relation != 0 {
+		if err := checkRelation(r.Relation); err != nil {
 			return err
 		}
 	}

@@ -160,7 +160,7 @@ func (m Model) bill(training Training) (*Bill, error) {
 	}
 	b := &Bill{
 		release: ledger.Request{ID: id, Count: 1, Unit: unit, Event: event,
-			Relation: inLedger(m.Relation)}, coins: "release",
+			Relation: m.Relation}, coins: "release",
 	}
 	if m.PartOf == "" || err != nil {
 		return b, err

@@ -98,7 +98,7 @@ func TestPlanIsOfTheMechanism(t *testing.T) {
 			t.Errorf("%s: frozen %v, %d teachers cost %v", name, totals.Frozen.Cost, s.Affected, frozen)
 		}
 		// Two that presume something else of frozen teachers charge something else.
-		text := string(b.training.Event) + string(b.release.Event) + string(b.release.Relation)
+		text := string(b.training.Event) + string(b.release.Event) + b.release.Relation.Name()
 		if before, ok := seen[text]; ok {
 			t.Errorf("%s is charged as %s", name, before)
 		}

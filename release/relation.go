@@ -5,26 +5,15 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/ledger"
 )
 
-// inLedger is the relation as a ledger names it; "" for none, which no ledger takes.
-func inLedger(r accountant.Relation) ledger.Relation {
-	switch r {
-	case accountant.ReplaceOne:
-		return ledger.ReplaceOne
-	case accountant.AddOrRemoveOne:
-		return ledger.AddOrRemoveOne
-	}
-	return ""
-}
-
+// relations are those that a ledger may have.
 var relations = []accountant.Relation{accountant.ReplaceOne, accountant.AddOrRemoveOne}
 
 // RelationNames returns what [ParseRelation] reads.
 func RelationNames() (names []string) {
 	for _, r := range relations {
-		names = append(names, string(inLedger(r)))
+		names = append(names, r.Name())
 	}
 	return names
 }
@@ -32,7 +21,7 @@ func RelationNames() (names []string) {
 // ParseRelation reads "replace" or "add-remove".
 func ParseRelation(s string) (accountant.Relation, error) {
 	for _, r := range relations {
-		if s == string(inLedger(r)) {
+		if s == r.Name() {
 			return r, nil
 		}
 	}

@@ -93,7 +93,7 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member)
 	of := m.Setting()
 	writeJSON(w, http.StatusOK, mechanism{
 		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected,
-		Neighbours: string(book.Relation()),
+		Neighbours: book.Relation().Name(),
 		Abstains:   m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
 		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,
 	})

@@ -1,5 +1,6 @@
-// Package ledgertest is what every store of ledgers must pass: one suite for files and databases.
-// A package of tests runs it in an external test package (ledger_test), which must have
+// Package ledgertest has a ledger in memory for tests ([New]), and the suite that every store of
+// ledgers must pass ([Run]). A package runs the suite in an external test package (ledger_test), which
+// must have
 //
 //	var _ = ledgertest.Child()
 //
@@ -27,16 +28,21 @@ import (
 
 // Run tests the store of the locations that newLocation returns, each of which has no ledger yet.
 func Run(t *testing.T, newLocation func(t *testing.T) string) {
+	inOneProcess(t, newLocation)
+	t.Run("quota of processes", func(t *testing.T) { quotaOfProcesses(t, newLocation) })
+	t.Run("processes", func(t *testing.T) { processes(t, newLocation) })
+	t.Run("killed", func(t *testing.T) { killed(t, newLocation) })
+}
+
+// inOneProcess has the tests of a store that no other process reaches.
+func inOneProcess(t *testing.T, newLocation func(t *testing.T) string) {
 	t.Run("refusals", func(t *testing.T) { refusals(t, newLocation) })
 	t.Run("reference", func(t *testing.T) { reference(t, newLocation) })
 	t.Run("handles", func(t *testing.T) { handles(t, newLocation) })
 	t.Run("shares", func(t *testing.T) { sharesOf(t, newLocation) })
 	t.Run("quotas", func(t *testing.T) { quotas(t, newLocation) })
-	t.Run("quota of processes", func(t *testing.T) { quotaOfProcesses(t, newLocation) })
 	t.Run("heads", func(t *testing.T) { heads(t, newLocation) })
 	t.Run("outline", func(t *testing.T) { outline(t, newLocation) })
-	t.Run("processes", func(t *testing.T) { processes(t, newLocation) })
-	t.Run("killed", func(t *testing.T) { killed(t, newLocation) })
 }
 
 // Long reports whether the complete runs are wanted (make test-long).

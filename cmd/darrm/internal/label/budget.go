@@ -69,7 +69,11 @@ another one is refused.`,
 			if err != nil {
 				return err
 			}
-			l, err := ledger.Create(c.Context(), args[0], budget, ledger.Relation(neighbours))
+			relation, err := release.ParseRelation(neighbours)
+			if err != nil {
+				return err
+			}
+			l, err := ledger.Create(c.Context(), args[0], budget, relation)
 			var parameter *constraints.ParameterError
 			switch {
 			case errors.As(err, &parameter):
@@ -86,7 +90,7 @@ another one is refused.`,
 	}
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
-	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne),
+	c.Flags().StringVar(&neighbours, "neighbours", ledger.ReplaceOne.Name(),
 		"which datasets differ by one person in every cost that is ever charged: \"replace\" a record, "+
 			"or \"add-remove\" one")
 	cli.OneOf(c, "neighbours", release.RelationNames()...)
@@ -244,7 +248,7 @@ func deliverSums(a *cli.App, s release.BudgetSums) error {
 			Rows: rows}); err != nil {
 			return err
 		}
-		w.Text("  ", "neighbours: "+string(s.Neighbours))
+		w.Text("  ", "neighbours: "+s.Neighbours.Name())
 		w.Printf("%d entries, head %v\n", s.Entries, s.Head)
 		return nil
 	})
