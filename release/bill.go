@@ -59,8 +59,8 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 	}
-	if !c.fresh() && c.Query != (ledger.Digest{}) {
-		event.Votes = c.Query.String()
+	if (!c.fresh() || c.Votes != nil) && c.Query != (ledger.Digest{}) { // a draw has its own, but not
+		event.Votes = c.Query.String() // of the order of a batch's rows
 	}
 	switch {
 	case c.Teachers == "":
@@ -68,7 +68,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	case c.fresh():
 		event.PerTeacher = plan.perTeacher() // another answer to these votes must say the same
 	}
-	if c.online {
+	if c.online && plan.queries == 1 {
 		event.Slack = 0 // one answer composes nothing
 	}
 	b := &Bill{coins: "key"}
@@ -214,7 +214,7 @@ func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 	b, err := json.Marshal(event)
 	return ledger.Request{
 		ID: c.RequestID, Count: 1, PaidBy: payer, Client: c.Client, Share: c.Share, Event: b,
-		Relation: inLedger(c.relation),
+		Relation: c.relation,
 		Ensemble: c.Ensemble, EnsembleDigest: c.EnsembleDigest,
 	}, err
 }

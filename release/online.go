@@ -15,7 +15,6 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -29,9 +28,12 @@ type OnlineOptions struct {
 	// required where they promise anything: the operator of a service answers for them, and no
 	// table does. Its fields on the release itself play no part.
 	Stated Stated
-	// Charge states the payment, without the fields of one request: RequestID, Draw, Query, Client,
-	// Share and Key. Ledger is required.
+	// Charge states the payment, without the fields of one request: RequestID, Draw, Votes, Query,
+	// Client, Share and Key. Ledger is required, unless Book is given. Slack is for a [Batch], and 0
+	// where none is stated.
 	Charge Charge
+	// Book is the ledger, opened, instead of Charge.Ledger.
+	Book *ledger.Ledger
 	// Key is the file of the service key, which is made where there is none. Required. All
 	// servers of one ledger share it.
 	Key string
@@ -46,8 +48,9 @@ type OnlineOptions struct {
 	HeadFile string
 }
 
-// Online answers queries one at a time, each paid for by itself. It is safe for concurrent
-// use, and several processes may answer for one ledger. The package comment has the details.
+// Online answers queries one at a time, each paid for by itself, and batches of them. It is safe for
+// concurrent use, and several processes may answer for one ledger. The package comment has the
+// details.
 type Online struct {
 	options OnlineOptions
 	totals  Totals
@@ -73,7 +76,9 @@ type Answered struct {
 	Class int // or ensemble.Abstained
 	// Replayed is true if the request was charged before: nothing was spent now.
 	Replayed bool
-	Charge   ledger.Entry // of this answer
+	// Simulated is true if the ledger is one for tests: nothing was released.
+	Simulated bool
+	Charge    ledger.Entry // of this answer
 	// InLedger is the time that the charge and the note took. Unlike the whole, it does not depend
 	// on the votes.
 	InLedger time.Duration
@@ -89,9 +94,15 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if err := options.Plan.check(); err != nil {
 		return nil, err
 	}
-	template := options.Charge
+	if options.Book != nil {
+		if options.Charge.Ledger != "" {
+			return nil, usagef("book and %s exclude each other", pLedger)
+		}
+		o.options.Charge.Ledger = options.Book.Path()
+	}
+	template := o.options.Charge
 	template.RequestID = "any"
-	if options.Charge.Ledger == "" {
+	if template.Ledger == "" {
 		return nil, usagef("answers on line need a ledger: give %s", pLedger)
 	}
 	if options.Key == "" {
@@ -107,8 +118,10 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if o.totals, err = o.options.Plan.Totals(options.Charge.Slack); err != nil {
 		return nil, err
 	}
-	if o.book, err = options.Charge.Open(ctx); err != nil {
-		return nil, err
+	if o.book = options.Book; o.book == nil {
+		if o.book, err = options.Charge.Open(ctx); err != nil {
+			return nil, err
+		}
 	}
 	o.head.path = options.HeadFile
 	if err = o.head.check(ctx, o.book); err != nil {
@@ -258,11 +271,7 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 	a.InLedger += time.Since(start)
 	o.noteFailure(book, err)
 	if !out.Done() {
-		var parameter *check.Error // of the query: its id, its client or its share
-		if errors.As(err, &parameter) {
-			err = &InputError{err}
-		}
-		return nil, conflictOf(q.ID, err)
+		return nil, o.failed(q.ID, err)
 	}
 	o.covered.Store(true)
 	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
@@ -329,7 +338,7 @@ func (o *Online) transaction(book *ledger.Ledger,
 	if err != nil {
 		return nil, nil, err
 	}
-	a = &Answered{ID: q.ID}
+	a = &Answered{ID: q.ID, Simulated: book.Simulated()}
 	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != ""}
 	t.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes

@@ -68,8 +68,8 @@ func (o *Online) usedKey(ctx context.Context) (string, error) {
 // keyPage is the number of entries that usedKey reads at a time.
 const keyPage = 4096
 
-// answerEvent returns the event of an on-line answer without what is one query's, and the name of
-// its key; nil of other events.
+// answerEvent returns the event of on-line answers without what is one query's or one batch's, and
+// the name of its key; nil of other events.
 func answerEvent(raw json.RawMessage) (event *Event, key string) {
 	if !bytes.Contains(raw, []byte(`"online":true`)) || json.Unmarshal(raw, &event) != nil ||
 		!event.Online {
@@ -77,5 +77,6 @@ func answerEvent(raw json.RawMessage) (event *Event, key string) {
 	}
 	key = event.Key
 	event.Key, event.Votes = "", ""
+	event.Queries, event.Slack, event.Rule = 0, 0, ""
 	return event, key
 }

@@ -1,0 +1,192 @@
+package release
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
+)
+
+// Batch is a release of one label for each row of votes in memory. Give Votes or Counts.
+type Batch struct {
+	// Name names the release, and is its request in the ledger: 1 to ledger.MaxID bytes. The same
+	// name with the same rows, in their order, has the same labels for ever. Of fresh teachers it
+	// names the draw.
+	Name string
+	// Votes has a row for each query: the classes that the teachers voted for, in the order of the
+	// teachers; -1 for a vote that is missing.
+	Votes [][]int
+	// Counts has a row for each query: how many teachers voted for each class, K in all.
+	Counts [][]int
+}
+
+// AnsweredBatch has the labels of a batch.
+type AnsweredBatch struct {
+	Name   string
+	Labels []int // a class for each row, or ensemble.Abstained
+	// Replayed is true if the batch was charged before: nothing was spent now.
+	Replayed bool
+	// Simulated is true if the ledger is one for tests: nothing was released.
+	Simulated bool
+	Charge    ledger.Entry // of all labels; of frozen teachers the training's, PaidBy names it
+	Totals    Totals       // the joint cost of the labels
+}
+
+// queries returns the rows as queries, without names.
+func (b *Batch) queries() ([]Query, error) {
+	n := len(b.Votes) + len(b.Counts)
+	switch {
+	case b.Votes != nil && b.Counts != nil:
+		return nil, errors.New("votes and counts exclude each other")
+	case n == 0:
+		return nil, errors.New("votes or counts must be given, one row at least")
+	}
+	rows := make([]Query, n)
+	for i := range rows {
+		if b.Votes != nil {
+			rows[i].Votes = b.Votes[i]
+		} else {
+			rows[i].Counts = b.Counts[i]
+		}
+	}
+	return rows, nil
+}
+
+// castBatch is a batch that was checked.
+type castBatch struct {
+	counts  [][]int
+	missing []int
+	digest  ledger.Digest // under the service key, of the name and of all rows in their order
+	votes   *ledger.VoteHash
+}
+
+// cast checks and counts all rows before anything is charged.
+func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
+	rows, err := b.queries()
+	if err != nil {
+		return c, &InputError{err}
+	}
+	if o.options.Charge.fresh() {
+		if c.votes, err = book.VoteHash(); err != nil {
+			return c, err
+		}
+	}
+	setting := o.options.Plan.mechanism.Setting()
+	parts := [][]byte{o.scope[:], []byte(b.Name), binary.AppendUvarint(nil, uint64(len(rows)))}
+	for i := range rows {
+		counts, missing, err := rows[i].count(setting, o.options.Missing == votes.MissingCoin)
+		if err != nil {
+			return c, &InputError{fmt.Errorf("row %d: %w", i, err)}
+		}
+		c.counts, c.missing = append(c.counts, counts), append(c.missing, missing)
+		parts = append(parts, rows[i].row())
+		switch {
+		case c.votes == nil:
+		case rows[i].Votes != nil:
+			c.votes.Add(rows[i].Votes)
+		default:
+			c.votes.AddCounts(counts)
+		}
+	}
+	c.digest = o.key.digest("batch", parts...)
+	return c, nil
+}
+
+// Batch releases a label for each row, or gives those that it released before. The ledger is charged
+// once, what the labels cost together: by the best composition within Charge.Slack, and by their
+// sum where none is stated. Coins come from the service key, the name and all rows, so the same
+// batch has the same labels after any interruption, and costs nothing again. Whoever asks may know
+// the votes: a replay tells who guesses all rows that they are right.
+//
+// Everything is checked before anything is charged, and an [InputError] names what is wrong with
+// the batch. A name that was used with other rows, in another order, by another mechanism or with
+// another key is refused before anything is drawn. Other errors are those of [Transaction.Run].
+func (o *Online) Batch(ctx context.Context, b Batch) (*AnsweredBatch, error) {
+	book, err := o.Ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := shared(b.Name); err != nil {
+		return nil, &InputError{err}
+	}
+	c, err := o.cast(book, &b)
+	if err != nil {
+		return nil, err
+	}
+	a := &AnsweredBatch{Name: b.Name, Simulated: book.Simulated()}
+	bill, err := o.batchBill(&b, &c, a)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transaction{Ledger: book, Bill: bill, Output: nowhere{}, repeats: true}
+	t.Draw = func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+		a.Labels, err = o.label(ctx, &c)
+		seal := o.key.digest("answer", c.digest[:])
+		return func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "darrm answers 1\n%x\n%d\n", seal, a.Labels)
+			return err
+		}, err
+	}
+	out, err := t.Run(ctx)
+	o.noteFailure(book, err)
+	if !out.Done() {
+		return nil, o.failed(b.Name, err)
+	}
+	o.covered.Store(true)
+	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
+	return a, nil
+}
+
+// batchBill is the charge of a batch, whose totals a gets.
+func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill, err error) {
+	charge := o.options.Charge
+	if charge.Slack == nil {
+		charge.Slack = new(0.0)
+	}
+	plan := o.options.Plan.WithQueries(len(c.counts))
+	if a.Totals, err = plan.Totals(charge.Slack); err != nil {
+		return nil, err
+	}
+	charge.RequestID, charge.Query, charge.Votes, charge.Key = b.Name, c.digest, c.votes, o.keyName
+	charge.online = true
+	if bill, err = plan.bill(charge, a.Totals); err != nil {
+		return nil, err
+	}
+	bill.covered = o.covered.Load()
+	return bill, nil
+}
+
+// label draws the labels of a batch that was paid for.
+func (o *Online) label(ctx context.Context, c *castBatch) ([]int, error) {
+	coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
+	labels := make([]int, len(c.counts))
+	for i := range labels {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		// The digest has the name and all rows: no other batch, and no query, has these coins.
+		query := binary.AppendUvarint(c.digest[:len(c.digest):len(c.digest)], uint64(i))
+		var err error
+		labels[i], err = o.options.Plan.mechanism.AnswerMissing(coins, string(query), c.counts[i],
+			c.missing[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return labels, nil
+}
+
+// failed is the error of a request that was not answered.
+func (o *Online) failed(id string, err error) error {
+	var parameter *check.Error // of the request: its id, its client or its share
+	if errors.As(err, &parameter) {
+		err = &InputError{err}
+	}
+	return conflictOf(id, err)
+}
