@@ -38,7 +38,7 @@ func Memory(t testing.TB) string {
 	return location
 }
 
-const memoryScheme = "memory"
+const memoryScheme = "ledgertest"
 
 // memories are the ledgers of the tests that run, by location.
 var memories sync.Map
