@@ -157,8 +157,13 @@ func adopt(ctx context.Context, store Store, pinned Head) error {
 }
 
 // Path returns where the ledger is: the file, links resolved, or the location without its
-// password.
-func (l *Ledger) Path() string { return l.store.Location() }
+// password; "" of a ledger that nobody opened.
+func (l *Ledger) Path() string {
+	if l == nil || l.store == nil {
+		return ""
+	}
+	return l.store.Location()
+}
 
 // Budget returns what the ledger was created with.
 func (l *Ledger) Budget() Budget { return l.genesis.budget }

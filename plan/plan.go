@@ -35,7 +35,7 @@ type Request struct {
 	Neighbours accountant.Relation // required
 	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
 	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
-	Votes      *Law                // what expected agreement is over. Required.
+	Votes      *Law                // what expected agreement is over. Defaults to DefaultLaw.
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
 	Abstain bool
@@ -49,7 +49,7 @@ type Request struct {
 	// together. The plan leaves out the tables that are not found by then. 0 is for no limit.
 	SolveWithin time.Duration
 	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not
-	// found within a time that is not 0. Defaults to solve.Within of package plurality, to 1e-4.
+	// found within a time that is not 0. Defaults to SolvePlurality of this package.
 	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective,
 		time.Duration) (*plurality.Table, error)
 	// SolveAnswers returns a table for many answers, or a *solve.LimitError of package
@@ -117,11 +117,29 @@ type Advice struct {
 	QueriesName string
 }
 
+// SolvePlurality returns the optimal table of many classes, to 1e-4 of the objective. Where it is
+// not found within a time that is not 0 the error is a *solve.LimitError.
+func SolvePlurality(ctx context.Context, p plurality.Problem, o plurality.Objective,
+	within time.Duration) (*plurality.Table, error) {
+	options := pluralitysolve.Options{Gap: 1e-4}
+	if within == 0 {
+		return pluralitysolve.Optimal(ctx, p, o, options)
+	}
+	found, err := pluralitysolve.Within(ctx, within, nil, p, o, options)
+	return found.Table, err
+}
+
 // validate fills in the defaults and checks the rest.
 func (r *Request) validate() error {
 	s := ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
 	if err := s.Validate(); err != nil {
 		return err
+	}
+	if r.Votes == nil {
+		var err error
+		if r.Votes, err = DefaultLaw(r.K, r.Classes); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !(r.Budget.Epsilon > 0 && r.Budget.Epsilon <= maxEpsilon):
@@ -130,7 +148,7 @@ func (r *Request) validate() error {
 	case r.Queries < 1 || r.Queries > accountant.MaxOptimalCount:
 		return &check.Error{Name: "queries", Value: r.Queries,
 			Rule: fmt.Sprintf("between 1 and %d", accountant.MaxOptimalCount)}
-	case r.Votes == nil || r.Votes.k != r.K || r.Votes.classes != r.Classes:
+	case r.Votes.k != r.K || r.Votes.classes != r.Classes:
 		return errors.New("the votes to expect must be those of as many teachers and classes")
 	}
 	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta),
@@ -147,15 +165,7 @@ func (r *Request) validate() error {
 		}
 	}
 	if r.SolvePlurality == nil {
-		r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
-			within time.Duration) (*plurality.Table, error) {
-			options := pluralitysolve.Options{Gap: 1e-4}
-			if within == 0 {
-				return pluralitysolve.Optimal(ctx, p, o, options)
-			}
-			found, err := pluralitysolve.Within(ctx, within, nil, p, o, options)
-			return found.Table, err
-		}
+		r.SolvePlurality = SolvePlurality
 	}
 	if r.SolveAnswers == nil {
 		r.SolveAnswers = solveAnswers

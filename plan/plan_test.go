@@ -275,7 +275,7 @@ func TestRequestErrors(t *testing.T) {
 		"queries = 0, but":           func(r *Request) { r.Queries = 0 },
 		"affected = 12, but":         func(r *Request) { r.Affected = 12 },
 		"number of classes = 1":      func(r *Request) { r.Classes = 1 },
-		"as many teachers and class": func(r *Request) { r.Votes = nil },
+		"as many teachers and class": func(r *Request) { r.Votes, _ = DefaultLaw(r.K, 3) },
 		"agreement = 2, but":         func(r *Request) { r.Agreement = 2 },
 		"teachers = not stated":      func(r *Request) { r.Teachers.Epsilon = 1 },
 		"teachers' cost = (0, 0)":    func(r *Request) { r.Teachers = accountant.Cost{} },

@@ -38,6 +38,15 @@ func Prior(k, classes int, mean float64) (*Law, error) {
 	return l, l.fill(plurality.Objective{Accuracy: mean}, oneRight(classes, mean))
 }
 
+// DefaultLaw returns the law where none is stated: [Prior] of gamma.DefaultPriorMean for two classes,
+// and [Uneven] of plurality.DefaultConcentration for more.
+func DefaultLaw(k, classes int) (*Law, error) {
+	if classes > 2 {
+		return Uneven(k, classes, plurality.DefaultConcentration)
+	}
+	return Prior(k, classes, gamma.DefaultPriorMean)
+}
+
 // Uneven returns the law of votes where classes have uneven shares of a query's votes, as
 // plurality.Objective has them of this Concentration A in (0, 10⁶]. Each vote is for a class with
 // probability (A/C + its votes so far)/(A + all so far). It is exact where Prior is. Cost: as

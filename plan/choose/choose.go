@@ -39,6 +39,7 @@ func Prepare(ctx context.Context, r Request) (*Chooser, error) {
 	if err := r.CheckThreshold(); err != nil {
 		return nil, err
 	}
+	r.Solve.defaults()
 	c := &Chooser{r: r, replaceable: r.Mechanism == "" && !r.Service}
 	var err error
 	if r.ReadTable != nil {

@@ -2,10 +2,33 @@ package choose
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
+
+// Planned returns the release of a choice of the plan for r, and what it presumes of the teachers. A
+// choice without noise is refused: the majority itself is released, by nothing that draws. So is
+// what [CheckPlanned] refuses.
+func Planned(c plan.Choice, r plan.Request) (release.Plan, release.Stated, error) {
+	if c.NoNoise {
+		return release.Plan{}, release.Stated{}, usagef("the teachers' own privacy keeps the budget "+
+			"(%v, %s): no noise is needed, and the majority of their votes may be released as it is",
+			c.Total, c.Rule)
+	}
+	if err := CheckPlanned(c, r.Queries); err != nil {
+		return release.Plan{}, release.Stated{}, err
+	}
+	p, err := release.NewPlan(c.Mechanism)
+	// Of teachers whose promise costs too much nothing is presumed.
+	each := c.Mechanism.Teachers()
+	s := release.Stated{Epsilon: &each.Epsilon, Affected: &r.Affected}
+	if !math.IsInf(each.Epsilon, 1) {
+		s.TeacherDelta = &each.Delta
+	}
+	return p, s, err
+}
 
 // CheckPlanned refuses a choice of a plan that a release of so many labels would charge otherwise
 // than was planned: what is charged is worked out by package release, and the plan by package plan.

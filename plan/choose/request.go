@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 )
@@ -51,15 +52,25 @@ type Request struct {
 
 // Solvers find optima and read the files of their priors.
 type Solvers struct {
-	// Noise returns the optimal noise function.
+	// Noise returns the optimal noise function. Defaults to solve.Optimal.
 	Noise func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)
 	// Plurality returns the optimal table of many classes, or a *solve.LimitError of package
-	// plurality/solve where a limit that is not 0 is too short.
+	// plurality/solve where a limit that is not 0 is too short. Defaults to plan.SolvePlurality.
 	Plurality func(
 		ctx context.Context, p plurality.Problem, o plurality.Objective, limit time.Duration,
 	) (*plurality.Table, error)
 	Histogram  ReadCounts
 	Histograms ReadHistograms
+}
+
+// defaults fills in solvers that keep nothing.
+func (s *Solvers) defaults() {
+	if s.Noise == nil {
+		s.Noise = solve.Optimal
+	}
+	if s.Plurality == nil {
+		s.Plurality = plan.SolvePlurality
+	}
 }
 
 // ReadCounts reads how often each number of k votes occurs: Noise.PriorCounts, where it is a file.

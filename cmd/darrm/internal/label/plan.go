@@ -26,7 +26,6 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
-	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -211,10 +210,10 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
 		r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
-		if r.Classes > 2 && !c.Flags().Changed("prior-mean") {
-			r.Votes, err = plan.Uneven(r.K, r.Classes, plurality.DefaultConcentration)
-		} else {
+		if c.Flags().Changed("prior-mean") {
 			r.Votes, err = plan.Prior(r.K, r.Classes, f.problem.PriorMean)
+		} else {
+			r.Votes, err = plan.DefaultLaw(r.K, r.Classes)
 		}
 		return err
 	}

@@ -1,0 +1,250 @@
+package darrm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/release"
+)
+
+// Relation is the neighbouring relation of all promises and of a ledger.
+type Relation = accountant.Relation
+
+// One record is replaced, or added or removed.
+const (
+	ReplaceOne     = accountant.ReplaceOne
+	AddOrRemoveOne = accountant.AddOrRemoveOne
+)
+
+// Private teachers vote by a new run for every query, or were trained once and vote ever after.
+const (
+	Fresh  = ensemble.FreshTeachers
+	Frozen = ensemble.FrozenTeachers
+)
+
+// Teachers states what is known of the teachers. All that is promised rests on it.
+type Teachers struct {
+	K          int      // how many there are; required
+	Neighbours Relation // required
+	Classes    int      // that each may vote for; 2 where left out
+	// Affected is t, the most teachers that one record reaches: 1 for data in disjoint parts, K where
+	// left out.
+	Affected int
+	// Epsilon and Delta are what each teacher's own training promises; ε = 0 is for teachers that
+	// promise nothing.
+	Epsilon, Delta float64
+	// Randomness is Fresh or Frozen. Required where the teachers promise something.
+	Randomness ensemble.TeacherRandomness
+	// Ensemble names the teachers in the ledger, which charges frozen ones once, under it. Required of
+	// frozen teachers.
+	Ensemble string
+}
+
+// promise is what one teacher promises: ε = +Inf for nothing.
+func (t Teachers) promise() accountant.Cost {
+	if t.Epsilon == 0 {
+		return accountant.Cost{Epsilon: math.Inf(1), Delta: t.Delta}
+	}
+	return accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}
+}
+
+// stated is the statement that mechanisms and tables are compared with.
+func (t Teachers) stated() release.Stated {
+	each := t.promise()
+	s := release.Stated{Epsilon: &each.Epsilon, Affected: &t.Affected}
+	if each.Delta != 0 || !math.IsInf(each.Epsilon, 1) {
+		s.TeacherDelta = &each.Delta
+	}
+	return s
+}
+
+func (t Teachers) request() choose.Request {
+	return choose.Request{Stated: t.stated(), K: t.K, Classes: cmp.Or(t.Classes, 2),
+		Neighbours: t.Neighbours, Service: true}
+}
+
+// Mechanism is the noise for votes of certain teachers, certified for what it promises.
+type Mechanism struct {
+	teachers Teachers
+	stated   release.Stated // what the mechanism presumes of them
+	plan     release.Plan
+	slack    float64 // δ′ that a plan spends on the composition
+}
+
+// PerLabel returns the (ε, δ) that one label costs.
+func (m *Mechanism) PerLabel() accountant.Cost {
+	if m.plan.Mechanism() == nil {
+		return accountant.Cost{}
+	}
+	return m.plan.Mechanism().PerAnswer()
+}
+
+// Plan returns the mechanism for package release: files of votes, models, services.
+func (m *Mechanism) Plan() release.Plan { return m.plan }
+
+// An Aim is what [Optimal] keeps to: [PerLabel] or [Within].
+type Aim struct {
+	perLabel float64
+	budget   ledger.Budget
+	queries  int
+}
+
+// PerLabel aims at labels of this ε each, in (0, 700].
+func PerLabel(epsilon float64) Aim { return Aim{perLabel: epsilon} }
+
+// Within aims at so many labels that together keep the budget: what fits is found by package plan,
+// over its prior of votes, and never by votes at hand.
+func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, queries: queries} }
+
+// Optimal returns the mechanism that agrees most often with the majority. The noise of two classes
+// and that of many is the proved optimum; within a budget it is the best mechanism of package plan.
+// Teachers that need no noise are an error, which says so. The same program finds the same noise
+// after every start; one that outlives its build keeps a table ("darrm solve --out") for
+// [ReadTable].
+//
+// Errors are those of choose.Prepare and Choose or of plan.New, which name the parameter. Cost: a
+// second or two for two classes, for more that of package plurality/solve.
+func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
+	if aim.queries != 0 || aim.budget != (ledger.Budget{}) {
+		return within(ctx, t, aim)
+	}
+	r := t.request()
+	r.Stated.TotalEpsilon, r.Noise.Objective = &aim.perLabel, choose.Agreement
+	return t.choose(ctx, r)
+}
+
+// ReadTable reads a table of "darrm solve" and proves it again. A table for other teachers than t is
+// refused.
+func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, error) {
+	r := t.request()
+	r.TableName = "the table"
+	r.ReadTable = func(ctx context.Context) (release.Table, error) {
+		return release.ReadTable(ctx, table)
+	}
+	return t.choose(ctx, r)
+}
+
+func (t Teachers) choose(ctx context.Context, r choose.Request) (*Mechanism, error) {
+	c, err := choose.Prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := c.Choose(ctx, r.K, r.Classes)
+	if err != nil {
+		return nil, err
+	}
+	return &Mechanism{teachers: t, stated: c.Stated(), plan: choice.Plan}, nil
+}
+
+func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
+	epsilon, delta := aim.budget.Cost().Floor()
+	r := plan.Request{
+		K: t.K, Classes: cmp.Or(t.Classes, 2), Teachers: t.promise(), Randomness: t.Randomness,
+		Affected: cmp.Or(t.Affected, t.K), Neighbours: t.Neighbours,
+		Budget: accountant.Cost{Epsilon: epsilon, Delta: delta}, Queries: aim.queries,
+	}
+	p, err := plan.New(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	best := p.Choices[0]
+	planned, stated, err := choose.Planned(best, r)
+	if err != nil {
+		return nil, err
+	}
+	return &Mechanism{teachers: t, stated: stated, plan: planned, slack: best.Slack}, nil
+}
+
+// An Option is a setting of a [Releaser].
+type Option func(*release.OnlineOptions)
+
+// KeyFile names the file of the secret key from which all coins come. It is made where there is
+// none. Required: without it no label could be given again. Whoever has it can undo the noise.
+func KeyFile(path string) Option {
+	return func(o *release.OnlineOptions) { o.Key = path }
+}
+
+// Slack states the δ′ in [0, 1) that the composition of a batch may spend. It is 0 by default, so
+// that labels cost their sum, and of [Within] what the plan spends.
+func Slack(delta float64) Option {
+	return func(o *release.OnlineOptions) { o.Charge.Slack = &delta }
+}
+
+// Releaser releases labels, each charged to a ledger. Several processes may release from one ledger
+// with one key.
+type Releaser struct{ online *release.Online }
+
+// NewReleaser returns a releaser of labels by m. The mechanism and the book are for one relation. A
+// book that has answers of another key is refused. The other errors are those of release.OpenOnline.
+func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
+	options ...Option) (*Releaser, error) {
+	if m == nil || m.plan.Mechanism() == nil || book == nil {
+		return nil, &release.UsageError{Err: errors.New("mechanism and book must be given")}
+	}
+	o := release.OnlineOptions{Plan: m.plan, Stated: m.stated, Book: book}
+	if m.slack != 0 {
+		o.Charge.Slack = &m.slack
+	}
+	if !math.IsInf(*m.stated.Epsilon, 1) { // teachers that promise nothing have nothing to spend
+		o.Charge.Teachers, o.Charge.Ensemble = m.teachers.Randomness, m.teachers.Ensemble
+	}
+	for _, set := range options {
+		set(&o)
+	}
+	online, err := release.OpenOnline(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Releaser{online}, nil
+}
+
+// Online returns the release that r is a door to: replay keys, clients, shares, the ledger's state.
+func (r *Releaser) Online() *release.Online {
+	if r.online == nil {
+		return new(release.Online) // whose answers are errors
+	}
+	return r.online
+}
+
+// Rows are the votes of a batch: [Votes] or [Counts].
+type Rows interface {
+	batch(name string) release.Batch
+}
+
+// Votes are the classes that the teachers voted for, from 0, in their order: a row for each query.
+type Votes [][]int
+
+// Counts are the numbers of teachers who voted for each class: a row for each query.
+type Counts [][]int
+
+func (v Votes) batch(name string) release.Batch  { return release.Batch{Name: name, Votes: v} }
+func (c Counts) batch(name string) release.Batch { return release.Batch{Name: name, Counts: c} }
+
+// Batch releases a label for each row, charged together and once. The same name with the same rows
+// has the same labels, also after a restart, at no cost; with other rows, another order, mechanism
+// or key it is refused before anything is drawn. Errors are those of release.Online.Batch: a
+// release.InputError for rows out of their ranges, a ledger.ErrExceeded where the budget is too
+// small.
+func (r *Releaser) Batch(ctx context.Context, name string,
+	rows Rows) (*release.AnsweredBatch, error) {
+	if rows == nil {
+		return nil, &release.InputError{Err: errors.New("rows must be given")}
+	}
+	return r.Online().Batch(ctx, rows.batch(name))
+}
+
+// Answer releases one label, for the classes that the teachers voted for, in their order. Each id
+// is answered once: an id that is asked again is an error, since an asker who guesses votes would
+// be told that they are right. release.Query has a replay key for askers who may ask again. Errors
+// are those of release.Online.Answer.
+func (r *Releaser) Answer(ctx context.Context, id string, votes []int) (*release.Answered, error) {
+	return r.Online().Answer(ctx, release.Query{ID: id, Votes: votes})
+}
