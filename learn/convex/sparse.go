@@ -41,12 +41,7 @@ func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
 		return nil, err
 	}
 	return r.Scaled(func(values []float64) float64 {
-		// At least the exact norm, and the product at most the radius.
-		norm := geometry.Norm(values, q) * (1 + geometry.NormSlack(len(values)))
-		if norm <= t.Radius {
-			return 1
-		}
-		return t.Radius / norm * (1 - 0x1p-50)
+		return geometry.Shortening(values, t.Radius, q)
 	}), nil
 }
 

@@ -121,7 +121,7 @@ func parseEntry(f string) (index int, value float64, err error) {
 	a, b, ok := strings.Cut(f, ":")
 	index, err = strconv.Atoi(a)
 	if !ok || err != nil || index < 1 || index > maxValues {
-		return 0, 0, fmt.Errorf(": %w", &check.Error{Name: "field", Value: shorten(f),
+		return 0, 0, fmt.Errorf(": %w", &check.Error{Name: "field", Value: Shorten(f),
 			Rule: "index:value with an index from 1"})
 	}
 	if value, err = ParseNumber(b); err != nil {

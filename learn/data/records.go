@@ -62,6 +62,39 @@ func NewRecords(n, d int, features, y []float64) (*Records, error) {
 	return &Records{n: n, d: d, x: features, y: y}, nil
 }
 
+// Collect returns the records that scan visits, with responses or without. It keeps copies of what
+// it is given, and refuses what NewRecords refuses.
+func Collect(responses bool, scan func(visit func(x []float64, y float64) error) error) (*Records,
+	error) {
+	var x, y []float64
+	n, d := 0, 0
+	err := scan(func(row []float64, v float64) error {
+		n, d = n+1, len(row)
+		x = append(x, row...)
+		if responses {
+			y = append(y, v)
+		}
+		if len(x) > maxValues {
+			return fmt.Errorf("more than %d numbers", maxValues)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case n == 0:
+		return nil, errors.New("no records")
+	}
+	return NewRecords(n, d, x, y)
+}
+
+// Named returns the records with names of their features and of their response.
+func (r *Records) Named(columns []string, response string) *Records {
+	named := *r
+	named.columns, named.response = columns, response
+	return &named
+}
+
 // Len returns n.
 func (r *Records) Len() int { return r.n }
 
@@ -181,6 +214,18 @@ func (r *Records) Shortened(radius float64) *Records {
 		}
 	}
 	return s
+}
+
+// Scaled returns the records with the features of each multiplied by its factor.
+func (r *Records) Scaled(factor func(row []float64) float64) *Records {
+	s := *r
+	s.x = slices.Clone(r.x)
+	for i := range r.n {
+		if f := factor(r.Row(i)); f != 1 {
+			floats.Scale(f, s.x[i*r.d:(i+1)*r.d])
+		}
+	}
+	return &s
 }
 
 // Digest is a hash of all numbers.

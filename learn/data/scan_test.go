@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,33 +12,15 @@ import (
 
 // Scan and Read give the same records.
 func TestScanIsRead(t *testing.T) {
-	const csv = "a, y,b\n1,0,2\n-3,1,4e2\n\n5,0,6\n"
 	const libsvm = "# none\n1 1:2 3:4\n0 2:1 # two\n\n1\n"
 	for name, c := range map[string]struct {
 		read func() (*Records, error)
-		scan func(visit func([]float64, float64) error) ([]string, string, error)
+		scan func(visit func([]float64, float64) error) error
 	}{
-		"csv": {
-			func() (*Records, error) {
-				return ReadCSV(strings.NewReader(csv), CSVOptions{Response: "y", Header: true})
-			},
-			func(visit func([]float64, float64) error) ([]string, string, error) {
-				return ScanCSV(strings.NewReader(csv), CSVOptions{Response: "y", Header: true}, visit)
-			},
-		},
-		"csv without header": {
-			func() (*Records, error) {
-				return ReadCSV(strings.NewReader("1,2\n3,4\n"),
-					CSVOptions{Response: "2"})
-			},
-			func(visit func([]float64, float64) error) ([]string, string, error) {
-				return ScanCSV(strings.NewReader("1,2\n3,4\n"), CSVOptions{Response: "2"}, visit)
-			},
-		},
 		"libsvm": {
 			func() (*Records, error) { return ReadLIBSVM(strings.NewReader(libsvm), 3) },
-			func(visit func([]float64, float64) error) ([]string, string, error) {
-				return nil, "", ScanLIBSVM(strings.NewReader(libsvm), 3, visit)
+			func(visit func([]float64, float64) error) error {
+				return ScanLIBSVM(strings.NewReader(libsvm), 3, visit)
 			},
 		},
 	} {
@@ -48,27 +29,16 @@ func TestScanIsRead(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		i := 0
-		columns, response, err := c.scan(func(x []float64, y float64) error {
+		err = c.scan(func(x []float64, y float64) error {
 			if !slices.Equal(x, records.Row(i)) || y != records.Response(i) {
 				t.Errorf("%s: record %d is %v, %v", name, i+1, x, y)
 			}
 			i++
 			return nil
 		})
-		if err != nil || i != records.Len() || !slices.Equal(columns, records.Columns()) ||
-			response != records.ResponseName() {
-			t.Errorf("%s: %d records, %v %q, %v", name, i, columns, response, err)
+		if err != nil || i != records.Len() {
+			t.Errorf("%s: %d records, %v", name, i, err)
 		}
-	}
-	_, _, err := ScanCSV(strings.NewReader("a\n1\n"), CSVOptions{Header: true},
-		func(_ []float64, y float64) error {
-			if !math.IsNaN(y) {
-				t.Errorf("response %v where there is none", y)
-			}
-			return nil
-		})
-	if err != nil {
-		t.Error(err)
 	}
 }
 
@@ -83,12 +53,7 @@ func TestScanEndsWithTheLine(t *testing.T) {
 			return nil
 		}
 	}
-	_, _, err := ScanCSV(strings.NewReader("a,y\n1,1\n2,0\n\n3,1\n4,1\n"),
-		CSVOptions{Response: "y", Header: true}, third())
-	if !errors.Is(err, stop) || !strings.HasPrefix(err.Error(), "line 5: ") {
-		t.Error(err)
-	}
-	err = ScanLIBSVM(strings.NewReader("1 1:1\n# none\n1 1:1\n1 1:1\n"), 1, third())
+	err := ScanLIBSVM(strings.NewReader("1 1:1\n# none\n1 1:1\n1 1:1\n"), 1, third())
 	if !errors.Is(err, stop) || !strings.HasPrefix(err.Error(), "line 4: ") {
 		t.Error(err)
 	}
@@ -125,10 +90,6 @@ func (l *repeated) Read(p []byte) (int, error) {
 func TestScanKeepsOneLine(t *testing.T) {
 	const n = 200_000
 	for name, scan := range map[string]func(visit func([]float64, float64) error) error{
-		"csv": func(visit func([]float64, float64) error) error {
-			_, _, err := ScanCSV(&repeated{line: "0.25,1,0.5,1\n", n: n}, CSVOptions{Response: "2"}, visit)
-			return err
-		},
 		"libsvm": func(visit func([]float64, float64) error) error {
 			return ScanLIBSVM(&repeated{line: "1 1:0.25 3:0.5\n", n: n}, 3, visit)
 		},

@@ -69,3 +69,13 @@ func checkNorm(p float64) error {
 	}
 	return nil
 }
+
+// Shortening returns the factor that brings v to a norm ‖v‖_q of at most radius, q in [1, +Inf]: 1
+// where it is within, and otherwise rounded so that the exact norm is never above the radius.
+func Shortening(v []float64, radius, q float64) float64 {
+	norm := Norm(v, q) * (1 + NormSlack(len(v))) // at least the exact norm
+	if norm <= radius {
+		return 1
+	}
+	return radius / norm * (1 - 0x1p-50)
+}

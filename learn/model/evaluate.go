@@ -25,7 +25,9 @@ type Evaluation struct {
 	Nearest       *float64 `json:"nearest_same_class,omitempty"`
 	NearestEuclid *float64 `json:"nearest_same_class_euclid,omitempty"`
 
-	RMSE *float64 `json:"rmse,omitempty"` // root of the mean squared error; nil with classes
+	// RMSE is the root of the mean squared error, in the units of the response's column; nil with
+	// classes.
+	RMSE *float64 `json:"rmse,omitempty"`
 	// R2 is 1 - Σ(y-ŷ)²/Σ(y-ȳ)², nil with classes and where all responses are equal.
 	R2 *float64 `json:"r2,omitempty"`
 }
@@ -78,7 +80,7 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		}
 		return e, nil
 	}
-	rmse := math.Sqrt(squares / float64(n))
+	rmse := math.Sqrt(squares/float64(n)) * m.response().Unit()
 	e.RMSE = &rmse
 	spread := 0.0
 	for i := range n {

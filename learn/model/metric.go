@@ -53,8 +53,9 @@ func (m *Model) Coordinates(r *data.Records) ([]float64, error) {
 	}
 	out := make([]float64, r.Len()*d)
 	for i := range r.Len() {
+		row := m.shortened(r.Row(i))
 		for k := range d {
-			out[i*d+k] = floats.Dot(l[k*d:(k+1)*d], r.Row(i))
+			out[i*d+k] = floats.Dot(l[k*d:(k+1)*d], row)
 		}
 	}
 	return out, nil

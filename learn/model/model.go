@@ -15,6 +15,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,9 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/prepare"
 )
 
 // MaxBytes is the most that a reader should take of a model's file, 1 GiB.
@@ -34,14 +37,20 @@ const MaxBytes = 1 << 30
 
 // Model is a trained model.
 type Model struct {
-	Task      loss.Loss // nil where the link is LinkRank or LinkMetric
-	Pair      loss.Pair // where the link is LinkRank
-	Link      Link
-	Columns   []string  // names of the features, nil where they have none
-	Response  string    // name of the response's column, "" where it has none
-	Simulated bool      // trained from a seed, so not private
-	Weights   []float64 // of a network all its numbers
-	Intercept float64   // of a linear model
+	Task     loss.Loss // nil where the link is LinkRank or LinkMetric
+	Pair     loss.Pair // where the link is LinkRank
+	Link     Link
+	Columns  []string // names of the features, nil where they have none
+	Response string   // name of the response's column, "" where it has none
+	// how rows become records; nil where the columns are numbers taken as they are
+	Preparation *prepare.Map
+	// Radius is what longer features were shortened to in ‖·‖_q, q = Norm or 2, before they were
+	// learned from; scores shorten likewise. 0 is none.
+	Radius, Norm float64
+	HoldOut      *prepare.HoldOut // which records were not learned from; nil for none
+	Simulated    bool             // trained from a seed, so not private
+	Weights      []float64        // of a network all its numbers
+	Intercept    float64          // of a linear model
 
 	network  *loss.Network // nil of a linear model
 	features int           // of its records
@@ -62,7 +71,8 @@ func Read(r io.Reader) (*Model, error) {
 
 // New returns the model of a document, whose slices are kept. It refuses what Read refuses.
 func New(d Document) (*Model, error) {
-	m := &Model{Columns: d.Columns, Response: d.Response, Weights: d.Model}
+	m := &Model{Columns: d.Columns, Response: d.Response, Weights: d.Model,
+		Preparation: d.Preparation, HoldOut: d.HoldOut}
 	if d.Model == nil {
 		m.Weights, m.Simulated = d.Simulated, true
 	}
@@ -89,6 +99,26 @@ func New(d Document) (*Model, error) {
 	if m.Columns != nil && len(m.Columns) != m.Dim() {
 		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns),
 			m.Dim())
+	}
+	if p := m.Preparation; p != nil {
+		if err := p.Check(); err != nil {
+			return nil, fmt.Errorf("preparation: %w", err)
+		}
+		if names := p.Names(); !slices.Equal(names, m.Columns) {
+			return nil, errors.New("preparation: its features are not the model's columns")
+		}
+	}
+	var err error
+	if m.Radius = d.Radius; !(m.Radius >= 0) || math.IsInf(m.Radius, 1) {
+		return nil, &check.Error{Name: "radius", Value: m.Radius, Rule: "finite and at least 0"}
+	}
+	if m.Norm, err = normOf(d.Norm); err != nil {
+		return nil, err
+	}
+	if m.HoldOut != nil {
+		if err := m.HoldOut.Check(); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }
@@ -120,12 +150,38 @@ func (m *Model) loss(d Document) (err error) {
 	return nil
 }
 
-// Score returns z = ⟨a,w⟩ + b, or a network's output.
+// Score returns z = ⟨a,w⟩ + b, or a network's output, of the features as training shortens them.
 func (m *Model) Score(a []float64) float64 {
+	a = m.shortened(a)
 	if m.network != nil {
 		return m.network.Predict(m.Weights, m.inputs(a))
 	}
 	return floats.Dot(a, m.Weights) + m.Intercept
+}
+
+// shortened returns features as training shortens them.
+func (m *Model) shortened(a []float64) []float64 {
+	if m.Radius == 0 {
+		return a
+	}
+	f := geometry.Shortening(a, m.Radius, cmp.Or(m.Norm, 2))
+	if f == 1 {
+		return a
+	}
+	a = slices.Clone(a)
+	floats.Scale(f, a)
+	return a
+}
+
+// Predict returns the prediction of a score, in the units of the response's column.
+func (m *Model) Predict(z float64) float64 { return m.response().Value(m.Link.Predict(z)) }
+
+// response returns the rules of the response, nil for none.
+func (m *Model) response() *prepare.Response {
+	if m.Preparation == nil {
+		return nil
+	}
+	return m.Preparation.Response
 }
 
 // inputs returns a with the constant feature of a network that has one.
@@ -148,7 +204,7 @@ func (m *Model) recordLoss() func(a []float64, y float64) float64 {
 		in = in[:width]
 	}
 	return func(a []float64, y float64) float64 {
-		copy(in[:width], a)
+		copy(in[:width], m.shortened(a))
 		return m.Task.Loss(x, in, y)
 	}
 }

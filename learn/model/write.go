@@ -2,7 +2,13 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"math"
+	"strconv"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/prepare"
 )
 
 // Document holds those fields of a model's file that predictions need. Files of darrm train also
@@ -12,6 +18,14 @@ type Document struct {
 	Link     Link     `json:"link"` // what a score predicts
 	Columns  []string `json:"columns,omitempty"`
 	Response string   `json:"response,omitempty"`
+	// how a row of a table becomes a record; nil where the columns are numbers taken as they are
+	Preparation *prepare.Map `json:"preparation,omitempty"`
+	// which records were not learned from; nil for none
+	HoldOut *prepare.HoldOut `json:"hold_out,omitempty"`
+	// Radius is the norm ‖·‖_q that longer features were shortened to, 0 for none, and Norm its q,
+	// "" for 2 and "inf" for the largest feature.
+	Radius float64 `json:"radius,omitempty"`
+	Norm   string  `json:"radius_norm,omitempty"`
 	// the last weight, or that of a network's last feature, is of a feature 1
 	Intercept bool      `json:"intercept"`
 	Model     []float64 `json:"model,omitempty"`
@@ -19,9 +33,38 @@ type Document struct {
 	Simulated []float64 `json:"simulated_model,omitempty"`
 }
 
+// NormName returns the text of a norm's q in a document.
+func NormName(q float64) string {
+	switch {
+	case q == 2 || q == 0:
+		return ""
+	case math.IsInf(q, 1):
+		return "inf"
+	}
+	return strconv.FormatFloat(q, 'g', -1, 64)
+}
+
+// normOf returns the q of a text that NormName returns.
+func normOf(name string) (float64, error) {
+	switch name {
+	case "":
+		return 2, nil
+	case "inf":
+		return math.Inf(1), nil
+	}
+	q, err := strconv.ParseFloat(name, 64)
+	if err != nil || !(q >= 1 && q <= math.MaxFloat64) {
+		return 0, &check.Error{Name: "radius_norm", Value: fmt.Sprintf("%q", name),
+			Rule: "at least 1, or inf"}
+	}
+	return q, nil
+}
+
 // Document returns the document that Write writes. Its slices may be the model's.
 func (m *Model) Document() Document {
 	d := Document{Task: m.task, Link: m.Link, Columns: m.Columns, Response: m.Response,
+		Preparation: m.Preparation, HoldOut: m.HoldOut,
+		Radius: m.Radius, Norm: NormName(m.Norm),
 		Intercept: m.constant}
 	switch {
 	case m.Task != nil:

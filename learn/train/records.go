@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
 )
 
 // CheckSize refuses what is not the n records of d features that a plan was made for.
@@ -30,4 +31,13 @@ func CheckRecords(r *data.Records, n, d int, usable func(x []float64, y float64)
 		return err
 	}
 	return r.Check(usable)
+}
+
+// Shortened returns the records with features longer than radius in ‖·‖_q shortened to it, each
+// record by itself, as the methods do: the constant feature of an intercept comes after.
+func Shortened(r *data.Records, radius, q float64) *data.Records {
+	if q == 2 {
+		return r.Shortened(radius)
+	}
+	return r.Scaled(func(row []float64) float64 { return geometry.Shortening(row, radius, q) })
 }

@@ -155,6 +155,20 @@ func (f *convexFlags) geometry(d int) (geometry.Set, error) {
 	return geometry.ParseSet(f.set, d)
 }
 
+// dualNorm returns the q of the norm that --radius bounds, 2 where --set is not one.
+func (f *convexFlags) dualNorm() float64 {
+	set, err := f.geometry(1) // the norm is that of every dimension
+	if err != nil {
+		return 2
+	}
+	return convex.DualNorm(set)
+}
+
+// addsOrRemoves reports whether neighbours differ by a record that one of them has more.
+func (f *convexFlags) addsOrRemoves() bool {
+	return f.neighbours == "add-remove" || f.neighbours == "" && f.Method == "dp-sgd"
+}
+
 func (f *convexFlags) Check(c *cobra.Command) (err error) {
 	if err = cli.Require(c, "radius", "eps", "delta"); err == nil {
 		f.loss, err = loss.Parse(f.Task)

@@ -74,6 +74,7 @@ func (f *DataFlags) registerPrivate(c *cobra.Command, more string) {
 		"IDX file of the labels of --private, which are its responses")
 	cli.TakesFile(c, "labels", cli.IdxFiles...)
 	f.recordFlags.register(c)
+	f.prepareFlags.register(c)
 }
 
 // files are the files of records.
@@ -81,6 +82,7 @@ func (f *DataFlags) files() []release.File {
 	return []release.File{
 		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
 		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
+		{Flag: "prepare", Path: f.file},
 	}
 }
 
@@ -139,7 +141,8 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 	}
 	if f.dataSet != "" {
 		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels",
-			"public-labels", "positive", "intercept"} {
+			"public-labels", "positive", "intercept", "prepare", "columns", "all-but", "scale", "categories",
+			"fill", "hold-out"} {
 			if c.Flags().Changed(name) {
 				return datasets.Set{}, cli.Usagef("--%s goes with --private: a known data set has its own",
 					name)
@@ -189,7 +192,7 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 		return set, err
 	}
 	if f.public != "" {
-		o.dim = set.Private.Dim()
+		o.dim, o.prepare = set.Private.Dim(), f.mapped
 		if set.Public, err = f.read(c, a, f.public, f.publicLabels, o); err != nil {
 			return set, err
 		}

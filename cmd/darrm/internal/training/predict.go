@@ -38,7 +38,8 @@ read. Where the model has no names, they are all columns of DATA but --response.
 
 The result is CSV, one line for a record in the order of DATA: the prediction, and for
 classes the score (the prediction is 1 where it is above 0) and, for logistic models, the
-probability of class 1. The prediction of a ranking (train pairwise) is its score, of which
+probability of class 1. Rows are prepared and records shortened as in training. The
+columns of a simulated model (--insecure-seed) are named simulated_…. The prediction of a ranking (train pairwise) is its score, of which
 only the order counts. A distance (train metric) has coordinates instead, in which Euclid's
 distance is the learned one, the axis that counts most first. Predictions for records that the model was not trained on are as
 private as the model, and cost nothing more.`,
@@ -83,6 +84,7 @@ private as the model, and cost nothing more.`,
 // NewEvaluate makes the command that measures a model.
 func NewEvaluate(a *cli.App) *cobra.Command {
 	var f appliedModel
+	var heldOut bool
 	c := &cobra.Command{
 		Use:   "evaluate MODEL DATA",
 		Short: "Say how well a trained model predicts (not private)",
@@ -103,6 +105,11 @@ model by figures of private records is not paid for.`,
 			if err != nil {
 				return err
 			}
+			if heldOut {
+				if records, err = heldOutOf(m, records, args[0]); err != nil {
+					return err
+				}
+			}
 			e, err := m.Evaluate(records)
 			var sample *data.SampleError
 			if errors.As(err, &sample) { // names the file
@@ -113,15 +120,30 @@ model by figures of private records is not paid for.`,
 			}
 			if a.JSON {
 				return a.DeliverJSON("", struct {
-					Private bool `json:"private"` // never
+					Private    bool `json:"private"` // never
+					Simulation bool `json:"simulation,omitempty"`
 					model.Evaluation
-				}{Evaluation: e})
+				}{Simulation: m.Simulated, Evaluation: e})
 			}
-			return a.Print(func(w *terminal.Page) error { return renderEvaluation(w, m.Link, e) })
+			return a.Print(func(w *terminal.Page) error { return renderEvaluation(w, m, e) })
 		},
 	}
 	f.register(c)
+	c.Flags().BoolVar(&heldOut, "held-out", false,
+		"only the records of DATA that train --hold-out left out: DATA is the table it was given")
 	return c
+}
+
+// heldOutOf returns the records that a model did not learn from.
+func heldOutOf(m *model.Model, r *data.Records, path string) (*data.Records, error) {
+	if m.HoldOut == nil {
+		return nil, cli.Usagef("--held-out: %s learned from all records (darrm train --hold-out)", path)
+	}
+	_, held, err := m.HoldOut.Split(r)
+	if err == nil && held == nil {
+		return nil, &release.InputError{Err: fmt.Errorf("%s: no record is held out", path)}
+	}
+	return held, err
 }
 
 func (f *appliedModel) register(c *cobra.Command) {
@@ -153,10 +175,14 @@ func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath st
 		a.Say("%s is a SIMULATION, not private", modelPath)
 	}
 	o := reading{responses: responses, dim: m.Dim()}
-	if f.formatOf(dataPath) == "csv" && !f.noHeader {
-		o.columns = m.Columns
-		if responses && f.response == "" {
+	if f.formatOf(dataPath) == formatCSV {
+		if responses && f.response == "" && (m.Preparation != nil || !f.noHeader) {
 			f.response = m.Response
+		}
+		if m.Preparation != nil {
+			o.prepare = m.Preparation.With(responses, f.response)
+		} else if !f.noHeader {
+			o.columns = m.Columns
 		}
 	}
 	records, err := f.read(c, a, dataPath, f.labels, o)
@@ -172,16 +198,17 @@ func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath st
 // predictions holds a model's prediction for each record; scores and probabilities only for
 // classes.
 type predictions struct {
+	Simulation    bool      `json:"simulation,omitempty"` // by a model that is not private
 	Predictions   []float64 `json:"predictions"`
 	Scores        []float64 `json:"scores,omitempty"`
 	Probabilities []float64 `json:"probabilities,omitempty"`
 }
 
 func predict(m *model.Model, r *data.Records) predictions {
-	var p predictions
+	p := predictions{Simulation: m.Simulated}
 	for i := range r.Len() {
 		z := m.Score(r.Row(i))
-		p.Predictions = append(p.Predictions, m.Link.Predict(z))
+		p.Predictions = append(p.Predictions, m.Predict(z))
 		if m.Link.Classes() {
 			p.Scores = append(p.Scores, z)
 		}
@@ -196,6 +223,9 @@ func (p predictions) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	columns := [][]float64{p.Predictions}
 	header := []string{"prediction"}
+	if p.Simulation { // the mark goes where the predictions go
+		header[0] = "simulated_prediction"
+	}
 	if p.Scores != nil {
 		columns, header = append(columns, p.Scores), append(header, "score")
 	}
@@ -219,6 +249,7 @@ func (p predictions) writeCSV(w io.Writer) error {
 
 // coordinates holds the records' coordinates under a learned distance, one row for each record.
 type coordinates struct {
+	Simulation  bool        `json:"simulation,omitempty"` // by a model that is not private
 	Coordinates [][]float64 `json:"coordinates"`
 }
 
@@ -227,7 +258,7 @@ func newCoordinates(m *model.Model, r *data.Records) (coordinates, error) {
 	if err != nil {
 		return coordinates{}, err
 	}
-	return coordinates{slices.Collect(slices.Chunk(z, m.Dim()))}, nil
+	return coordinates{m.Simulated, slices.Collect(slices.Chunk(z, m.Dim()))}, nil
 }
 
 func (p coordinates) writeCSV(w io.Writer) error {
@@ -237,6 +268,9 @@ func (p coordinates) writeCSV(w io.Writer) error {
 		if i == 0 {
 			for j := range z {
 				row[j] = "z" + strconv.Itoa(j+1)
+				if p.Simulation {
+					row[j] = "simulated_" + row[j]
+				}
 			}
 			if err := out.Write(row); err != nil {
 				return err
@@ -253,7 +287,10 @@ func (p coordinates) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) error {
+func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) error {
+	if m.Simulated {
+		w.Text("  ", "SIMULATION: the model is drawn from a seed, and is not private")
+	}
 	w.Text("  ", "NOT PRIVATE, unless these records are public: computed from them without noise")
 	w.Text("  ", train.Tuning)
 	rows := [][]string{{"records", strconv.Itoa(e.Records)}}
@@ -267,7 +304,7 @@ func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) err
 	case e.Accuracy != nil:
 		rows = append(rows, []string{"accuracy", cli.Percent(*e.Accuracy)},
 			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})
-	case link.Ranks():
+	case m.Link.Ranks():
 		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	default:
 		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)},

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/release"
 )
 
@@ -22,6 +23,10 @@ type recordFlags struct {
 	positive             []int
 	noHeader             bool
 	dim                  int
+	prepareFlags
+
+	early  *earlyTable  // opened for its columns, and not read yet
+	mapped *prepare.Map // that the last CSV file was read by
 }
 
 func (f *recordFlags) register(c *cobra.Command) {
@@ -30,7 +35,9 @@ func (f *recordFlags) register(c *cobra.Command) {
 		"\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx "+
 			"or -ubyte, with .gz too; else libsvm)")
 	cli.OneOf(c, "data-format", "auto", formatCSV, formatLIBSVM, formatIDX)
-	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
+	fl.StringVar(&f.response, "response", "",
+		"CSV column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is "+
+			"above NUMBER, else 0")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.IntVar(&f.dim, "dim", 0,
 		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
@@ -61,8 +68,8 @@ func (f *recordFlags) formatOf(path string) string {
 	return formatLIBSVM
 }
 
-// stated refuses settings that would be read from private records and shown by a released model.
-func (f *recordFlags) stated(path string) error {
+// statedDim refuses settings that would be read from private records and shown by a released model.
+func (f *recordFlags) statedDim(path string) error {
 	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
 		return cli.Usagef("--dim must be given: the largest index in %s tells of its records, and the "+
 			"model would show it", path)
@@ -72,9 +79,10 @@ func (f *recordFlags) stated(path string) error {
 
 // reading holds the requirements on a file of records.
 type reading struct {
-	responses bool     // it must have responses
-	dim       int      // its dimension, 0 for the file's own
-	columns   []string // its features, by a CSV file's header; nil for all
+	responses bool         // it must have responses
+	dim       int          // its dimension, 0 for the file's own
+	columns   []string     // its features, by a CSV file's header; nil for all
+	prepare   *prepare.Map // of a CSV file; nil for that of the flags
 }
 
 // read reads a file of records, labels the file of their labels or "".
@@ -83,6 +91,9 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	format := f.formatOf(path)
 	if format != formatCSV && f.response != "" {
 		return nil, cli.Usagef("--response goes with CSV: %s is read as %s", path, format)
+	}
+	if err := f.onlyCSV(format, path); err != nil {
+		return nil, err
 	}
 	if format != formatIDX && (labels != "" || f.positive != nil) {
 		return nil, cli.Usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s",
@@ -95,12 +106,36 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	var read func(io.Reader) (*data.Records, error)
 	switch format {
 	case formatCSV:
-		if f.response == "" && o.responses {
+		if f.response == "" && o.responses && f.file == "" {
 			return nil, cli.Usagef("--response must be given: %s needs a column of responses", path)
 		}
+		if f.early != nil && f.early.path == path {
+			defer f.early.close()
+			records, err := f.readTable(f.early.table, f.early.prepare)
+			return f.named(c, records, path, err)
+		}
+		rules, err := f.rules(c, a)
+		if err != nil {
+			return nil, err
+		}
+		if rules.Response == "" && o.responses && o.prepare == nil {
+			return nil, cli.Usagef("--response must be given: %s names no column of responses", f.file)
+		}
+		if o.columns != nil {
+			rules.Only = o.columns
+		}
 		read = func(r io.Reader) (*data.Records, error) {
-			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader,
-				Columns: o.columns})
+			table, err := data.NewCSV(r, !f.noHeader)
+			if err != nil {
+				return nil, err
+			}
+			m := o.prepare
+			if m == nil {
+				if m, err = rules.Map(table); err != nil {
+					return nil, err
+				}
+			}
+			return f.readTable(table, m)
 		}
 	case formatLIBSVM:
 		read = func(r io.Reader) (*data.Records, error) {
@@ -123,11 +158,23 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	if format == formatIDX && errors.As(err, &flag) {
 		return nil, &release.UsageError{Err: err} // of --positive; files have errors of their own
 	}
+	// a file of labels may have values that the task cannot use
+	return f.named(c, records, cmp.Or(labels, path), err)
+}
+
+// named returns records with the name of their file, or the error of reading it.
+func (f *recordFlags) named(c *cobra.Command, r *data.Records, path string,
+	err error) (*data.Records, error) {
 	if err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
-	// a file of labels may have values that the task cannot use
-	return records.From(cmp.Or(labels, path)), nil
+	return r.From(path), nil
+}
+
+// readTable reads the records of a table.
+func (f *recordFlags) readTable(t *data.Table, m *prepare.Map) (*data.Records, error) {
+	f.mapped = m
+	return prepare.Read(t, m)
 }
 
 // readSparse reads LIBSVM records without making them dense.

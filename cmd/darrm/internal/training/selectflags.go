@@ -120,6 +120,15 @@ func (f *selectFlags) varies(name string) bool {
 	return len(f.points) > 0 && slices.Contains(f.points[0].names, name)
 }
 
+// take sets the flags to the point that was chosen.
+func (f *selectFlags) take(choice *train.Choice) {
+	for _, p := range f.points {
+		if choice != nil && p.String() == choice.Name {
+			_ = f.set(p) // its values were set before
+		}
+	}
+}
+
 // set sets the flags to a point.
 func (f *selectFlags) set(p gridPoint) error {
 	for i, name := range p.names {

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/pairwise"
+	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/release"
 )
 
@@ -33,7 +34,7 @@ func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
 
 // notOfStreams are the flags that need the records more than once, or all of them.
 var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive",
-	"checkpoint", "dry-run"}
+	"checkpoint", "dry-run", "hold-out"}
 
 // stream trains on stdin and keeps one record at a time. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release.Model) error {
@@ -63,7 +64,7 @@ func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release
 	m.Begin = func([]byte) (release.Training, error) {
 		return release.Training{State: func() []byte { return nil },
 			Run: func(ctx context.Context, _ func() error) (func(io.Writer) error, error) {
-				read, err := t.learn(ctx, &f.recordFlags, format)
+				read, err := t.learn(c, &f.recordFlags, format)
 				if err != nil {
 					return nil, err
 				}
@@ -90,10 +91,34 @@ type trainedStream struct {
 	positive int
 }
 
+// scanCSV visits the records of a CSV stream.
+func (t *trainedStream) scanCSV(f *recordFlags, rules prepare.Rules, in io.Reader,
+	read *recordsRead, visit func(x []float64, y float64) error) error {
+	table, err := data.NewCSV(in, !f.noHeader)
+	if err != nil {
+		return err
+	}
+	m, err := rules.Map(table)
+	if err != nil {
+		return err
+	}
+	read.columns, read.response = m.Published(table)
+	read.prepare = m
+	return prepare.Scan(table, m, visit)
+}
+
 // learn learns from the records of stdin to its end.
-func (t *trainedStream) learn(ctx context.Context, f *recordFlags,
+func (t *trainedStream) learn(c *cobra.Command, f *recordFlags,
 	format string) (read recordsRead, err error) {
 	read.name = "stdin"
+	ctx := c.Context()
+	rules, err := f.rules(c, t.app)
+	if err != nil {
+		return read, err
+	}
+	if err := f.onlyCSV(format, "stdin"); err != nil {
+		return read, err
+	}
 	bar := cli.NewProgress(t.app)
 	defer bar.Stop()
 	t.app.Doing("training")
@@ -120,8 +145,7 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags,
 	}
 	in := t.app.Stdin(ctx)
 	if format == formatCSV {
-		read.columns, read.response, err = data.ScanCSV(in,
-			data.CSVOptions{Response: f.response, Header: !f.noHeader}, visit)
+		err = t.scanCSV(f, rules, in, &read, visit)
 	} else {
 		err = data.ScanLIBSVM(in, f.dim, visit)
 	}

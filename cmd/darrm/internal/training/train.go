@@ -20,6 +20,7 @@ model costs before it is trained. Flags without a method are those of train shuf
 	for _, k := range families {
 		c.AddCommand(newTrainFamily(a, k))
 	}
+	c.AddCommand(newDescribe(a))
 	return c
 }
 

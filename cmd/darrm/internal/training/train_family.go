@@ -2,7 +2,9 @@ package training
 
 import (
 	"cmp"
+	"math"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
 )
@@ -21,7 +24,8 @@ type trainFamily struct {
 	DataFlags
 	modelFlags
 	selectFlags
-	count int // public figure of how many records there are
+	count   int     // public figure of how many records there are
+	holdOut float64 // share of the records that are not learned from
 }
 
 func newTrainFamily(a *cli.App, k family) *cobra.Command {
@@ -36,6 +40,8 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 	if k.count != "" {
 		c.Flags().IntVar(&f.count, "n", 0, k.count)
 	}
+	c.Flags().Float64Var(&f.holdOut, "hold-out", 0,
+		"share of the records to leave out, such as 0.25, for darrm evaluate --held-out")
 	f.familyFlags.register(c)
 	f.modelFlags.register(c)
 	f.selectFlags.register(c)
@@ -51,8 +57,19 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if err := f.prepare(c, registerGrid(f.flags())); err != nil {
 		return err
 	}
+	if err := f.bound(c, a); err != nil {
+		return err
+	}
+	if f.early != nil {
+		defer f.early.close()
+	}
 	if err := f.Check(c); err != nil {
 		return err
+	}
+	if h := f.split(); h != nil || c.Flags().Changed("hold-out") {
+		if err := (prepare.HoldOut{Share: f.holdOut}).Check(); err != nil {
+			return err
+		}
 	}
 	m := f.model(c, a)
 	m.Reads = f.files()
@@ -66,7 +83,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		return f.stream(c, a, s, m)
 	}
 	if !m.Simulated && f.private != "" {
-		if err := f.stated(f.private); err != nil {
+		if err := f.statedDim(f.private); err != nil {
 			return err
 		}
 	}
@@ -76,6 +93,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	price := plan.Price()
+	if h := f.split(); h != nil && h.ByContent != (price.Relation == accountant.AddOrRemoveOne) {
+		return cli.Usagef("--hold-out is not for %s where neighbours %s", price.Method, price.Relation)
+	}
 	if price.Relation == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
 		return cli.Usagef("--n must be given: where a record may be added or removed, how many there " +
 			"are " +
@@ -85,8 +105,13 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if !ok || !g.explain(a, plan) {
 		sayPrice(a, price)
 	}
-	t.document = func() *modelReport {
+	if f.ledger == "" && !m.Simulated {
+		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
+	}
+	t.document = func(choice *train.Choice) *modelReport {
+		f.take(choice) // whose radius is the model's
 		r := f.report(records)
+		r.Chosen = newChosen(choice)
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
 		if ok {
@@ -99,6 +124,44 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(),
 		Unit: f.ledgerUnit(), Mode: string(price.Bound)}
 	return t.run(c.Context(), m)
+}
+
+// bound sets --radius, where it is not given, to the bound that public rules put on the records of
+// a table. The names of the columns decide which rules hold, so the table is opened before its
+// records are read.
+func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
+	flag := c.Flags().Lookup("radius")
+	if flag == nil || flag.Changed || f.varies("radius") || f.varies("set") || !f.stated() ||
+		f.private == "" || f.formatOf(f.private) != formatCSV {
+		return nil
+	}
+	m, err := f.openEarly(c, a, f.private)
+	if err != nil {
+		return err
+	}
+	radius := m.Radius(f.norm())
+	if math.IsInf(radius, 1) {
+		return nil // there is a number without a scale, so --radius must be given
+	}
+	a.Say("radius: %.4g, by the rules of %d columns", radius, len(m.Features))
+	return c.Flags().Set("radius", strconv.FormatFloat(radius, 'g', -1, 64))
+}
+
+// norm returns the q of the norm that --radius bounds.
+func (f *trainFamily) norm() float64 {
+	if own, ok := f.familyFlags.(interface{ dualNorm() float64 }); ok {
+		return own.dualNorm()
+	}
+	return 2
+}
+
+// shortened returns the records with features as long as --radius, where it is given. The constant
+// feature of --intercept comes after, so that it is 1 of every record.
+func (f *trainFamily) shortened(r *data.Records) *data.Records {
+	if radius := f.common().radius; radius > 0 && !f.varies("radius") && !f.varies("set") {
+		return train.Shortened(r, radius, f.norm())
+	}
+	return r
 }
 
 // rounds returns the word for a round of a run: the method's own unit, or "round", as for a choice,
@@ -127,8 +190,35 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 	return &modelReport{
 		Standin: records.standin, DataSet: records.name, Set: k.set,
 		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns,
-			Response: records.response, Intercept: f.common().intercept},
+			Response: records.response, Intercept: f.common().intercept,
+			Preparation: records.preparation(), HoldOut: f.split(),
+			Radius: f.common().radius, Norm: model.NormName(f.norm())},
 	}
+}
+
+// split returns the rule by which records are left out, nil for none.
+func (f *trainFamily) split() *prepare.HoldOut {
+	if f.holdOut == 0 {
+		return nil
+	}
+	byContent := false
+	if own, ok := f.familyFlags.(interface{ addsOrRemoves() bool }); ok {
+		byContent = own.addsOrRemoves()
+	}
+	return &prepare.HoldOut{Share: f.holdOut, ByContent: byContent}
+}
+
+// learnFrom returns the records that are not held out.
+func (f *trainFamily) learnFrom(r *data.Records) (*data.Records, error) {
+	h := f.split()
+	if h == nil {
+		return r, nil
+	}
+	learn, _, err := h.Split(r)
+	if err == nil && learn == nil {
+		return nil, cli.Usagef("--hold-out = %g, but it must leave records to learn from", f.holdOut)
+	}
+	return learn, err
 }
 
 // recordsRead describes the training records in a model's file.
@@ -136,6 +226,15 @@ type recordsRead struct {
 	name, response string
 	columns        []string
 	standin        bool
+	prepare        *prepare.Map // nil of files of other formats
+}
+
+// preparation returns the map for the model's file, nil where its columns say it all.
+func (r *recordsRead) preparation() *prepare.Map {
+	if r.prepare == nil || r.prepare.Plain() {
+		return nil
+	}
+	return r.prepare
 }
 
 // algorithm reads the records and sets the training's algorithm and measure.
@@ -150,7 +249,7 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 		})
 	}
 	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 &&
-		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
+		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept && f.holdOut == 0 {
 		records, err := f.readSparse(c, a, f.private)
 		if err != nil {
 			return read, nil, err
@@ -177,7 +276,9 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 // records reads the records, with --intercept, and their description for a model's file.
 func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	read *recordsRead) (*data.Records, error) {
-	describe := func(r *data.Records) { read.columns, read.response = r.Columns(), r.ResponseName() }
+	describe := func(r *data.Records) {
+		read.columns, read.response, read.prepare = r.Columns(), r.ResponseName(), f.mapped
+	}
 	if s, ok := f.familyFlags.(onSets); ok {
 		set, err := f.Open(c, a, f.common().Task)
 		if err != nil {
@@ -185,7 +286,11 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 		}
 		read.name, read.standin = set.Name, set.Standin
 		describe(set.Private)
+		if set.Private, err = f.learnFrom(set.Private); err != nil {
+			return nil, err
+		}
 		f.SayShared(a, set)
+		set.Private = f.shortened(set.Private)
 		return s.Take(set, f.SharedRecords)
 	}
 	records, err := f.read(c, a, f.private, f.labels, reading{responses: true})
@@ -193,7 +298,14 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 		return nil, err
 	}
 	describe(records)
+	if records, err = f.learnFrom(records); err != nil {
+		return nil, err
+	}
+	records = f.shortened(records)
 	if f.common().intercept {
+		if f.varies("radius") { // the constant feature would be shortened with the others
+			return nil, cli.Usagef("--grid radius= is not for --intercept")
+		}
 		records = records.WithIntercept()
 	}
 	return records, nil

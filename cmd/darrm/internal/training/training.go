@@ -28,8 +28,9 @@ type training struct {
 	flags     *modelFlags
 	unit      string // of the algorithm's rounds
 	algorithm train.Algorithm
-	document  func() *modelReport      // without the model
-	measure   func(x []float64) string // on the private records
+	// document describes the model without its weights; choice is that among candidates, nil for none
+	document func(choice *train.Choice) *modelReport
+	measure  func(x []float64) string // on the private records
 }
 
 // run releases the model, simulates it, or prints the cost of its release.
@@ -44,7 +45,7 @@ func (t *training) run(ctx context.Context, m release.Model) error {
 				return err
 			}
 		}
-		quote := t.document()
+		quote := t.document(nil)
 		quote.DryRun, quote.Private = true, !m.Simulated
 		return t.app.DeliverJSON("", quote)
 	}
@@ -79,8 +80,8 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 			t.app.Say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(),
 				t.algorithm.Rounds(), t.flags.checkpoint)
 		}
-		r := t.document()
-		r.Private, r.Model, r.Chosen = true, x, newChosen(model.Choice())
+		r := t.document(model.Choice())
+		r.Private, r.Model = true, x
 		return r.encode, err
 	}
 	return release.Training{ID: model.ID(), Cost: model.Cost(), State: model.Checkpoint, Run: run}, nil
@@ -106,8 +107,8 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 		t.app.Say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
 		t.app.Say("NOT PRIVATE: %s on the private records", t.measure(x))
 		t.app.Say("%s", train.Tuning)
-		r := t.document()
-		r.Simulated, r.Chosen = x, newChosen(s.Choice())
+		r := t.document(s.Choice())
+		r.Simulated = x
 		return r.encode, nil
 	}
 	return release.Training{State: s.Checkpoint, Run: run}, nil

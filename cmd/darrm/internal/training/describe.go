@@ -1,0 +1,88 @@
+package training
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/prepare"
+	"github.com/darrm/darrm/release"
+)
+
+// newDescribe makes the command that writes a file of rules to be filled in.
+func newDescribe(a *cli.App) *cobra.Command {
+	var f recordFlags
+	var schema bool
+	var out string
+	c := &cobra.Command{
+		Use:   "describe FILE --public-schema",
+		Short: "Write a file of rules for the columns of a table, to be filled in",
+		Long: `Write a file of rules for the columns of a table, for --prepare of the other commands:
+which columns are features, the range of a number, the words of a category, what stands
+in for a blank cell. Ranges and words are for you to fill in, from what is public
+knowledge: the file is made of the names of the columns alone, and no cell is read.
+
+--public-schema states that these names are public. A model shows them.`,
+		Example: `  darrm train describe people.csv --public-schema --response income -o prepare.toml
+  darrm train convex --private people.csv --prepare prepare.toml --task logistic --set l2:10 --eps 1 --delta 1e-6`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := cli.Require(c, "public-schema"); err != nil {
+				return err
+			}
+			if f.formatOf(args[0]) != formatCSV {
+				return cli.Usagef("%s is read as %s, which has no columns with names (--data-format)", args[0],
+					f.formatOf(args[0]))
+			}
+			if err := release.CheckPaths(out, "", "", release.File{Flag: "FILE", Path: args[0]}); err != nil {
+				return err
+			}
+			s, err := f.schema(c, a, args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.DeliverJSON(out, s)
+			}
+			return a.Deliver(out, func(w io.Writer) error { return prepare.Describe(w, s, f.response) })
+		},
+	}
+	fl := c.Flags()
+	fl.BoolVar(&schema, "public-schema", false,
+		"states that the names and declared types of the columns are public")
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\"; auto goes by the name")
+	cli.OneOf(c, "data-format", "auto", formatCSV)
+	fl.StringVar(&f.response, "response", "", "column of the responses")
+	fl.StringVarP(&out, "out", "o", "", "write the rules to this file instead of stdout")
+	cli.TakesFile(c, "out", "toml")
+	c.ValidArgsFunction = cli.CompleteFiles(cli.RecordFiles...)
+	return c
+}
+
+// schema returns the names of a table's columns. It reads no cell.
+func (f *recordFlags) schema(c *cobra.Command, a *cli.App, path string) (prepare.Schema, error) {
+	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	t, err := data.NewCSV(in, true)
+	if err != nil {
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	var s prepare.Schema
+	for _, name := range t.Columns {
+		s = append(s, prepare.SchemaColumn{Name: name})
+	}
+	if f.response == "" {
+		return s, nil
+	}
+	_, err = prepare.Rules{Response: f.response, Only: t.Columns}.Map(t)
+	if err != nil {
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	return s, nil
+}

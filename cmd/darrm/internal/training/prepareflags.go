@@ -1,0 +1,192 @@
+package training
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/prepare"
+	"github.com/darrm/darrm/release"
+)
+
+// prepareFlags hold the public rules by which rows of a table become records.
+type prepareFlags struct {
+	file                    string
+	columns, allBut         []string
+	scale, categories, fill []string
+}
+
+func (f *prepareFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.file, "prepare", "",
+		"file of the rules below for many columns (TOML, made by darrm train describe)")
+	cli.TakesFile(c, "prepare", "toml")
+	fl.StringSliceVar(&f.columns, "columns", nil,
+		"columns of the table that are features (default: all but the response)")
+	fl.StringSliceVar(&f.allBut, "all-but", nil, "columns that are no features")
+	fl.StringArrayVar(&f.scale, "scale", nil,
+		"COLUMN=LOW:HIGH: public range of a number, which is cut to it and mapped to [-1,1]; of "+
+			"several columns as COLUMN,COLUMN…=LOW:HIGH")
+	fl.StringArrayVar(&f.categories, "categories", nil,
+		"COLUMN=WORD,WORD…: a feature for each word; other words have none of them. Of the response: "+
+			"the words of 0 and of 1")
+	fl.StringArrayVar(&f.fill, "fill", nil,
+		"COLUMN=VALUE: what stands in for a blank cell, or \"missing\" for a feature of its own; of "+
+			"several columns as COLUMN,COLUMN…=VALUE")
+}
+
+// stated reports whether there is a rule.
+func (f *prepareFlags) stated() bool {
+	return f.file != "" || f.columns != nil || f.allBut != nil || f.scale != nil ||
+		f.categories != nil || f.fill != nil
+}
+
+// onlyCSV refuses rules for files of another format.
+func (f *prepareFlags) onlyCSV(format, path string) error {
+	if format != formatCSV && f.stated() {
+		return cli.Usagef("--prepare, --columns, --all-but, --scale, --categories and --fill go with "+
+			"tables: %s is read as %s", path, format)
+	}
+	return nil
+}
+
+// rules returns the rules of the file and of the flags.
+func (f *recordFlags) rules(c *cobra.Command, a *cli.App) (r prepare.Rules, err error) {
+	if f.file != "" {
+		if f.columns != nil || f.allBut != nil {
+			return r, cli.Usagef("--prepare names the columns: --columns and --all-but are not for it")
+		}
+		if r, err = readRules(c, a, f.file); err != nil {
+			return r, err
+		}
+	}
+	if f.columns != nil && f.allBut != nil {
+		return r, cli.Usagef("--columns and --all-but exclude each other")
+	}
+	if f.columns != nil || f.allBut != nil {
+		r.Only, r.AllBut = f.columns, f.allBut
+	}
+	if f.response != "" {
+		r.Response = f.response
+	}
+	return r, f.prepareFlags.add(&r)
+}
+
+func readRules(c *cobra.Command, a *cli.App, path string) (r prepare.Rules, err error) {
+	in, err := a.Open(c.Context(), path, prepare.MaxFile)
+	if err != nil {
+		return r, err
+	}
+	defer in.Close()
+	b, err := io.ReadAll(in)
+	if err == nil {
+		r, err = prepare.ParseFile(b)
+	}
+	if err != nil {
+		err = release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	return r, err
+}
+
+// add adds the rules of the flags.
+func (f *prepareFlags) add(r *prepare.Rules) error {
+	for _, rule := range []struct {
+		flag, form string
+		values     []string
+		set        func(c *prepare.Column, value string) (twice bool, err error)
+	}{
+		{"scale", "COLUMN=LOW:HIGH", f.scale, setScale},
+		{"categories", "COLUMN=WORD,WORD…", f.categories, setCategories},
+		{"fill", "COLUMN=VALUE", f.fill, func(c *prepare.Column, value string) (bool, error) {
+			twice := c.Fill != nil
+			c.Fill = &value
+			return twice, nil
+		}},
+	} {
+		for _, given := range rule.values {
+			names, value, ok := strings.Cut(given, "=")
+			columns := []string{names}
+			var err error
+			if rule.flag != "categories" { // a list of several columns would be a list of one's words
+				columns, err = list(names)
+			}
+			if !ok || names == "" || err != nil {
+				return cli.Usagef("--%s = %q, but it must be %s", rule.flag, given, rule.form)
+			}
+			for _, name := range columns {
+				var wrong error
+				err := r.Add(name, func(c *prepare.Column) (twice bool) {
+					twice, wrong = rule.set(c, value)
+					return twice
+				})
+				if wrong != nil {
+					return cli.Usagef("--%s = %q, but it must be %s", rule.flag, given, rule.form)
+				}
+				if err != nil {
+					return cli.Usagef("--%s: %w", rule.flag, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func setScale(c *prepare.Column, value string) (twice bool, err error) {
+	low, high, ok := strings.Cut(value, ":")
+	var r prepare.Range
+	for i, end := range []string{low, high} {
+		if r[i], err = data.ParseNumber(end); err != nil || !ok {
+			return false, cli.Usagef("no range")
+		}
+	}
+	twice, c.Scale = c.Scale != nil, &r
+	return twice, nil
+}
+
+func setCategories(c *prepare.Column, value string) (twice bool, err error) {
+	twice = c.Categories != nil
+	c.Categories, err = list(value)
+	return twice, err
+}
+
+// list reads words with commas between them, of which those with commas are in quotes.
+func list(s string) ([]string, error) {
+	r := csv.NewReader(strings.NewReader(s))
+	r.TrimLeadingSpace = true
+	return r.Read()
+}
+
+// earlyTable is a table that was opened for the names of its columns.
+type earlyTable struct {
+	path    string
+	table   *data.Table
+	prepare *prepare.Map
+	close   func() error
+}
+
+// openEarly opens a table for its columns, which are public.
+func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string) (*prepare.Map, error) {
+	rules, err := f.rules(c, a)
+	if err != nil {
+		return nil, err
+	}
+	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	e := &earlyTable{path: path, close: in.Close}
+	if e.table, err = data.NewCSV(in, !f.noHeader); err == nil {
+		e.prepare, err = rules.Map(e.table)
+	}
+	if err != nil {
+		in.Close()
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	f.early = e
+	return e.prepare, nil
+}

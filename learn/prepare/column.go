@@ -1,0 +1,256 @@
+package prepare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+)
+
+// Column holds the rules of one column. The zero rules take its numbers as they are.
+type Column struct {
+	Name string `json:"name"`
+	// Scale is a public range. A number is clipped to it and mapped to [-1,1].
+	Scale *Range `json:"scale,omitempty"`
+	// Categories are public words. Each is a feature that is 1 where the cell is that word and 0
+	// elsewhere; a cell with another word, or a blank one, has 0 for all of them.
+	Categories []string `json:"categories,omitempty"`
+	// Fill is a number or category that stands in where a cell is blank. Missing makes a feature of
+	// its own, which is 1 where the cell is blank; a number is then 0, the middle of its range. nil
+	// refuses a blank number.
+	Fill *string `json:"fill,omitempty"`
+}
+
+// Missing is the value of Column.Fill that makes a feature of blank cells.
+const Missing = "missing"
+
+// Range is a range of numbers, [0] below [1].
+type Range [2]float64
+
+// Low returns the lower end.
+func (r Range) Low() float64 { return r[0] }
+
+// High returns the upper end.
+func (r Range) High() float64 { return r[1] }
+
+// UnmarshalJSON reads two numbers, and refuses more, which an array would leave out in silence.
+func (r *Range) UnmarshalJSON(b []byte) error {
+	var ends []float64
+	if err := json.Unmarshal(b, &ends); err != nil {
+		return err
+	}
+	if len(ends) != 2 {
+		return &check.Error{Name: "scale", Value: ends, Rule: "two numbers, low and high"}
+	}
+	*r = Range(ends)
+	return nil
+}
+
+// unit maps x to [-1,1].
+func (r Range) unit(x float64) float64 {
+	t := (min(max(x, r[0]), r[1]) - r[0]) / (r[1] - r[0])
+	return min(max(2*t-1, -1), 1)
+}
+
+// value is the inverse of unit, for any u.
+func (r Range) value(u float64) float64 { return r[0] + (u+1)/2*(r[1]-r[0]) }
+
+// blanks are the cells that stand for no value, whatever the column.
+var blanks = []string{"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none"}
+
+// own reports whether blank cells have a feature of their own.
+func (c Column) own() bool {
+	return c.Fill != nil && *c.Fill == Missing && !slices.Contains(c.Categories, Missing)
+}
+
+// plain reports whether there is no rule.
+func (c Column) plain() bool { return c.Scale == nil && c.Categories == nil && c.Fill == nil }
+
+// features returns the names of the column's features.
+func (c Column) features() []string {
+	var names []string
+	for _, word := range c.Categories {
+		names = append(names, c.Name+"="+word)
+	}
+	if c.Categories == nil {
+		names = append(names, c.Name)
+	}
+	if c.own() {
+		names = append(names, c.Name+"="+Missing)
+	}
+	return names
+}
+
+// check refuses rules that contradict each other.
+func (c Column) check() error {
+	bad := func(parameter string, value any, rule string) error {
+		return fmt.Errorf("column %q: %w", c.Name, &check.Error{Name: parameter, Value: value, Rule: rule})
+	}
+	if r := c.Scale; r != nil {
+		width := r.High() - r.Low()
+		if !(width > 0) || math.Abs(r.Low()) > data.MaxMagnitude || math.Abs(r.High()) > data.MaxMagnitude {
+			return bad("scale", fmt.Sprintf("%g:%g", r.Low(), r.High()),
+				fmt.Sprintf("a finite number and a larger one, at most %g in size", data.MaxMagnitude))
+		}
+		if c.Categories != nil {
+			return bad("scale", fmt.Sprintf("%g:%g", r.Low(), r.High()), "left out for a column of categories")
+		}
+	}
+	if c.Categories != nil && len(c.Categories) == 0 {
+		return bad("categories", "none", "one word or more")
+	}
+	for i, word := range c.Categories {
+		switch {
+		case word != strings.TrimSpace(word):
+			return bad("categories", fmt.Sprintf("%q", word), "without space around it")
+		case word == "":
+			return bad("categories", `""`, "words: fill says what a blank cell is")
+		case slices.Contains(c.Categories[:i], word):
+			return bad("categories", fmt.Sprintf("%q", word), "given once")
+		}
+	}
+	if c.Fill == nil || *c.Fill == Missing {
+		return nil
+	}
+	if c.Categories != nil {
+		if !slices.Contains(c.Categories, *c.Fill) {
+			return bad("fill", fmt.Sprintf("%q", *c.Fill), "one of the categories, or "+Missing)
+		}
+		return nil
+	}
+	if x, err := data.ParseNumber(*c.Fill); err != nil || math.Abs(x) > data.MaxMagnitude {
+		return bad("fill", fmt.Sprintf("%q", *c.Fill), "a number, or "+Missing)
+	}
+	return nil
+}
+
+// append appends the features of a cell to a.
+func (c Column) append(a []float64, cell string) ([]float64, error) {
+	cell = strings.TrimSpace(cell)
+	blank := slices.Contains(blanks, cell) && !slices.Contains(c.Categories, cell)
+	own := blank && c.own()
+	if blank && c.Fill != nil && !own {
+		cell = *c.Fill
+	}
+	switch {
+	case c.Categories != nil:
+		for _, word := range c.Categories {
+			a = append(a, indicator(cell == word))
+		}
+	case own:
+		a = append(a, 0)
+	default:
+		x, err := c.number(cell)
+		if err != nil {
+			return nil, err
+		}
+		a = append(a, x)
+	}
+	if c.own() {
+		a = append(a, indicator(own))
+	}
+	return a, nil
+}
+
+// number returns the number of a cell, scaled.
+func (c Column) number(cell string) (float64, error) {
+	x, err := data.ParseNumber(cell)
+	switch {
+	case err == nil && c.Scale != nil:
+		return c.Scale.unit(x), nil
+	case err == nil:
+		return x, nil
+	case slices.Contains(blanks, cell):
+		return 0, check.SettledBy(fmt.Errorf("column %q: the cell is blank, but it must be a number, or "+
+			"the column have a rule for blank cells", c.Name), "fill")
+	}
+	return 0, check.SettledBy(fmt.Errorf("column %q: %w: words need a list of categories, or the column "+
+		"is left out", c.Name, err), "categories", "left out columns")
+}
+
+func indicator(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Response is the column of the responses.
+type Response struct {
+	Column
+	// Above makes the response 1 where the number is above it, and 0 elsewhere.
+	Above *float64 `json:"above,omitempty"`
+}
+
+// plain reports whether there is no rule.
+func (r *Response) plain() bool { return r == nil || r.Column.plain() && r.Above == nil }
+
+// check refuses rules that make no response.
+func (r *Response) check() error {
+	bad := func(parameter string, value any, rule string) error {
+		return fmt.Errorf("response %q: %w", r.Name, &check.Error{Name: parameter, Value: value, Rule: rule})
+	}
+	switch {
+	case r.Fill != nil:
+		return bad("fill", fmt.Sprintf("%q", *r.Fill), "left out: no record is made up for a blank response")
+	case r.Categories != nil && len(r.Categories) != 2:
+		return bad("categories", fmt.Sprintf("%q", r.Categories),
+			"two words: of response 0 and of response 1")
+	case r.Above != nil && (r.Categories != nil || r.Scale != nil):
+		return bad("response", r.Name, "without scale and categories where it is a number above another")
+	case r.Above != nil && math.IsNaN(*r.Above):
+		return bad("response", r.Name, "a number above a number")
+	}
+	return r.Column.check()
+}
+
+// value returns the response of a cell.
+func (r *Response) value(cell string) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if r.Categories != nil {
+		i := slices.Index(r.Categories, cell)
+		if i < 0 {
+			return 0, check.SettledBy(fmt.Errorf("column %q: response = %s, but it must be one of %q",
+				r.Name, data.Shorten(cell), r.Categories), "categories")
+		}
+		return float64(i), nil
+	}
+	x, err := data.ParseNumber(cell)
+	switch {
+	case err == nil && r.Above != nil:
+		return indicator(x > *r.Above), nil
+	case err == nil && r.Scale != nil:
+		return r.Scale.unit(x), nil
+	case err == nil:
+		return x, nil
+	case slices.Contains(blanks, cell):
+		return 0, fmt.Errorf("column %q: the response is blank, but every record must have one", r.Name)
+	}
+	return 0, check.SettledBy(fmt.Errorf("column %q: %w: two words are responses as categories", r.Name,
+		err), "categories")
+}
+
+// Value returns a prediction in the units of the response's column: the inverse of Scale, and u
+// itself without one. nil is a response without rules.
+func (r *Response) Value(u float64) float64 {
+	if r == nil || r.Scale == nil {
+		return u
+	}
+	return r.Scale.value(u)
+}
+
+// Unit returns how much of the column's units is 1 of the response: (high-low)/2, or 1 without a
+// scale.
+func (r *Response) Unit() float64 {
+	if r == nil || r.Scale == nil {
+		return 1
+	}
+	return (r.Scale.High() - r.Scale.Low()) / 2
+}
+
+var errNoFeatures = errors.New("no features")
