@@ -74,14 +74,14 @@ func (f *recordFlags) schema(c *cobra.Command, a *cli.App, path string) (prepare
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
 	var s prepare.Schema
+	rules := prepare.Rules{Response: f.response} // whose columns must be there
 	for _, name := range t.Columns {
 		s = append(s, prepare.SchemaColumn{Name: name})
+		if prepare.Identifier(name) {
+			rules.AllBut = append(rules.AllBut, name)
+		}
 	}
-	if f.response == "" {
-		return s, nil
-	}
-	_, err = prepare.Rules{Response: f.response, Only: t.Columns}.Map(t)
-	if err != nil {
+	if _, err = rules.Map(t); err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
 	return s, nil
