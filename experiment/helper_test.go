@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/federated"
 	"github.com/darrm/darrm/experiment/majority"
+	"github.com/darrm/darrm/experiment/manyanswers"
 	"github.com/darrm/darrm/experiment/pairwise"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
@@ -22,7 +23,7 @@ var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
 	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
-		convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
+		convex.Field(), federated.Field(), pairwise.Field(), classes.Field(), manyanswers.Field())
 }
 
 // source returns the definition file of a built-in experiment.

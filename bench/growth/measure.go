@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/darrm/darrm/bench/processor"
 )
 
 // measurement holds the cost of one case and the quality of its table.
@@ -83,7 +85,7 @@ func solveOnce(ctx context.Context, darrm string, c solveCase) (measurement, err
 		return measurement{}, err
 	}
 	m.seconds = seconds
-	m.peakBytes, err = peakMemory(cmd.ProcessState)
+	m.peakBytes, err = processor.Peak(cmd.ProcessState)
 	return m, err
 }
 

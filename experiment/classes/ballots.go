@@ -20,6 +20,16 @@ type ballots struct {
 	histograms [][]int // counts in descending order, each once
 }
 
+// Counts returns the votes of a file of folder votes, which has so many classes: how many teachers
+// vote for each class, for each query. votes/README.md lists the files.
+func Counts(ctx context.Context, name string, classes int) ([][]int, error) {
+	b, err := open(ctx, name, classes, 0)
+	if err != nil {
+		return nil, err
+	}
+	return b.counts, nil
+}
+
 // open reads the votes of that name, on the first so many queries; 0 is all.
 func open(ctx context.Context, name string, classes, queries int) (*ballots, error) {
 	file, err := voteFiles.ReadFile("votes/" + name + ".csv.gz")

@@ -314,7 +314,8 @@ func TestVotes(t *testing.T) {
 	if out, err := exec.Command(python, "votes/make.py", dir).CombinedOutput(); err != nil {
 		t.Fatalf("make.py: %v\n%s", err, out)
 	}
-	for _, name := range []string{"prompts-4-50", "prompts-public-4-50"} {
+	for _, name := range []string{"prompts-4-50", "prompts-public-4-50", "prompts-4-25",
+		"mnist-2-101"} {
 		if got, want := unpacked(t, filepath.Join(dir, name+".csv.gz")),
 			unpacked(t, "votes/"+name+".csv.gz"); !bytes.Equal(got, want) {
 			t.Errorf("make.py makes other votes of %s", name)

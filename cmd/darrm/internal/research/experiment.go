@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/federated"
 	"github.com/darrm/darrm/experiment/majority"
+	"github.com/darrm/darrm/experiment/manyanswers"
 	"github.com/darrm/darrm/experiment/pairwise"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
@@ -32,7 +33,7 @@ import (
 // experiments returns the catalog of all fields, with the solver of noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
 	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
-		convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
+		convex.Field(), federated.Field(), pairwise.Field(), classes.Field(), manyanswers.Field())
 }
 
 // NewExperiment makes the commands that repeat the literature's figures.

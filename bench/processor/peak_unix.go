@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package processor
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the largest resident set of a process that has ended, in bytes.
-func peakMemory(ended *os.ProcessState) (int64, error) {
+// Peak returns the largest resident set of a process that has ended, in bytes.
+func Peak(ended *os.ProcessState) (int64, error) {
 	usage, ok := ended.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0, fmt.Errorf("no peak memory of a child process on %s", runtime.GOOS)

@@ -1,0 +1,129 @@
+package manyanswers
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// claim is about the table for many answers on one set at one ε of the budgets, for each of its
+// numbers of queries or for some.
+type claim struct {
+	Votes   string  `json:"votes"`
+	Epsilon float64 `json:"eps"`
+	Queries []int   `json:"queries,omitempty"` // defaults to all of the set
+	// Over has by how much it agrees more often than each mechanism at least.
+	Over map[string]float64 `json:"over,omitempty"`
+	// Near is by how much the bound for two classes exceeds it at most.
+	Near *float64 `json:"near,omitempty"`
+}
+
+func (c claim) validate(p *parameters) error {
+	i := slices.IndexFunc(p.Sets, func(s set) bool { return s.Votes == c.Votes })
+	if i < 0 {
+		return &check.Error{Name: "votes of a claim", Value: c.Votes, Rule: "those of a set"}
+	}
+	err := cmp.Or(check.Among(p.epsilons())("eps of a claim", c.Epsilon),
+		check.Each("queries of a claim", c.Queries, check.Among(p.Sets[i].Queries)))
+	for _, name := range slices.Sorted(maps.Keys(c.Over)) {
+		err = cmp.Or(err, check.Among([]string{gnmax, flip, single, normal})("mechanism of a claim", name),
+			check.Probability("over "+name, c.Over[name]))
+	}
+	if c.Near != nil {
+		err = cmp.Or(err, check.UpTo("near", *c.Near, 1))
+	}
+	return err
+}
+
+// rounding bounds the rounding errors of float64 sums over queries.
+const rounding = 1e-9
+
+// judge tests what follows from theory, and what the definition claims of these votes.
+func (p *parameters) judge(r *experiment.Run, found []point) {
+	p.judgePrices(r, found)
+	p.judgeBounds(r, found)
+	p.judgeLabels(r, found)
+	for _, c := range p.Claims {
+		c.judge(r, p, found)
+	}
+}
+
+// judgePrices: nothing costs more than its budget.
+func (p *parameters) judgePrices(r *experiment.Run, found []point) {
+	epsilon, delta := 0.0, 0.0
+	for _, x := range found {
+		for _, m := range x.Rows {
+			epsilon, delta = max(epsilon, m.Epsilon/x.budget.Epsilon), max(delta, m.Delta/x.budget.Delta)
+		}
+	}
+	r.Claim(epsilon <= 1 && delta <= 1, "all answers together keep the budget, by every mechanism",
+		"at most %.4f of its ε and %.4f of its δ", epsilon, delta)
+}
+
+// judgeBounds: no table of two classes agrees more often than is proved to be possible.
+func (p *parameters) judgeBounds(r *experiment.Run, found []point) {
+	over, tables := math.Inf(-1), 0
+	for _, x := range found {
+		if x.Bound < 1 {
+			tables++
+			over = max(over, x.of(best).Agrees-x.Bound, x.of(normal).Agrees-x.Bound)
+		}
+	}
+	if tables > 0 {
+		r.Claim(over <= rounding, "no table of two classes agrees more often than the bound for all "+
+			"tables that are used for all queries", "at most %+.5f above", over)
+	}
+}
+
+// judgeLabels: the price of labels is below that of the counts they come from.
+func (p *parameters) judgeLabels(r *experiment.Run, found []point) {
+	least := math.Inf(1)
+	for _, x := range found {
+		least = min(least, x.of(normal).Agrees-x.of(gnmax).Agrees)
+	}
+	r.Claim(least > 0, "normal noise agrees more often where it is priced by its label than where "+
+		"it is priced by its counts (GNMax), at every budget and number of queries",
+		"by at least %.5f", least)
+}
+
+func (c claim) judge(r *experiment.Run, p *parameters, found []point) {
+	least, near := map[string]float64{}, math.Inf(-1)
+	title, when := "", "for every number of queries"
+	if c.Queries != nil {
+		when = "for " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Queries)), ", "), "[]") +
+			" queries"
+	}
+	for _, x := range found {
+		if x.Votes != c.Votes || x.budget.Epsilon != c.Epsilon ||
+			c.Queries != nil && !slices.Contains(c.Queries, x.queries) {
+			continue
+		}
+		title = fmt.Sprintf("%s at (%g, %g)", x.title(), x.budget.Epsilon, x.budget.Delta)
+		agrees := x.of(best).Agrees
+		near = max(near, x.Bound-agrees)
+		for name := range c.Over {
+			if m := x.of(name); m != nil {
+				known, ok := least[name]
+				if d := agrees - m.Agrees; !ok || d < known {
+					least[name] = d
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Over)) {
+		d, ok := least[name]
+		r.Claim(ok && d >= c.Over[name], fmt.Sprintf("%s: the table for many answers agrees more often "+
+			"than %s by at least %g, %s", title, r.Title(experiment.Method(lookPrefix+name)), c.Over[name],
+			when), "by at least %.5f", d)
+	}
+	if c.Near != nil {
+		r.Claim(near <= *c.Near, fmt.Sprintf("%s: no table agrees more often by more than %g, %s", title,
+			*c.Near, when), "at most %.5f", near)
+	}
+}

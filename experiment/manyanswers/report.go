@@ -1,0 +1,117 @@
+package manyanswers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/darrm/darrm/experiment"
+)
+
+func (p *parameters) report(r *experiment.Run, found []point) error {
+	p.table(r, found)
+	p.judge(r, found)
+	if err := p.picture(r, found); err != nil {
+		return err
+	}
+	return p.small(r, found)
+}
+
+// title names a set in a picture.
+func (x point) title() string { return fmt.Sprintf("%s, K = %d", x.Title, x.K) }
+
+// columns are those of the table that are mechanisms.
+var columns = []string{gnmax, flip, single, normal, best}
+
+func (p *parameters) table(r *experiment.Run, found []point) {
+	t := experiment.Table{Name: "agreement", Caption: "How often an answer has the most votes, " +
+		"expected over the mechanism's randomness, where all answers together are (ε, δ)-private.",
+		Columns: []experiment.Column{{Name: "votes", Title: "votes"}, {Name: "teachers", Title: "K"},
+			{Name: "classes", Title: "C"}, {Name: "eps", Title: "ε"}, {Name: "delta", Title: "δ"},
+			{Name: "queries", Title: "Q"}}}
+	for _, name := range columns {
+		t.Columns = append(t.Columns, experiment.Column{Name: name,
+			Title: r.Title(experiment.Method(lookPrefix + name)), Format: "%.4f"})
+	}
+	t.Columns = append(t.Columns,
+		experiment.Column{Name: "bound", Title: "no table is above", Format: "%.4f"},
+		experiment.Column{Name: "law", Title: "table for many answers"},
+		experiment.Column{Name: "refused", Title: "why there is no optimum of one answer"})
+	for _, x := range found {
+		cells := []any{x.Votes, x.K, x.Classes, x.budget.Epsilon, x.budget.Delta, x.queries}
+		for _, name := range columns {
+			if m := x.of(name); m != nil {
+				cells = append(cells, m.Agrees)
+			} else {
+				cells = append(cells, nil)
+			}
+		}
+		if x.Bound < 1 {
+			cells = append(cells, x.Bound)
+		} else {
+			cells = append(cells, nil)
+		}
+		t.Add(append(cells, x.of(best).Title, x.Refused)...)
+	}
+	r.Table(t)
+}
+
+// panel draws how often answers agree against the number of queries, on one set at one budget.
+func (p *parameters) panel(found []point, votes string, b budget) experiment.Panel {
+	chart := experiment.Panel{X: "queries under the budget", Y: "answer has the most votes",
+		LogX: true, YRange: [2]float64{0, 1}}
+	for _, name := range []string{above, best, normal, gnmax, flip, single} {
+		line := experiment.Series{Method: experiment.Method(lookPrefix + name), Plain: name == above}
+		for _, x := range found {
+			if x.Votes != votes || x.budget != b {
+				continue
+			}
+			chart.Title = fmt.Sprintf("%s, (%g, %g)", x.title(), b.Epsilon, b.Delta)
+			if !slices.Contains(chart.XTicks, float64(x.queries)) && powerOfTen(x.queries) {
+				chart.XTicks = append(chart.XTicks, float64(x.queries))
+			}
+			if m := x.of(name); m != nil {
+				line.Add(float64(x.queries), m.Agrees)
+			} else if name == above && x.Bound < 1 {
+				line.Add(float64(x.queries), x.Bound)
+			}
+		}
+		if len(line.X) > 0 {
+			chart.Series = append(chart.Series, line)
+		}
+	}
+	return chart
+}
+
+// powerOfTen reports whether q is one, which is marked.
+func powerOfTen(q int) bool {
+	for q%10 == 0 {
+		q /= 10
+	}
+	return q == 1
+}
+
+// picture draws every set at every budget.
+func (p *parameters) picture(r *experiment.Run, found []point) error {
+	var panels []experiment.Panel
+	for _, s := range p.Sets {
+		for _, b := range p.Budgets {
+			panels = append(panels, p.panel(found, s.Votes, b))
+		}
+	}
+	return r.Figure("agreement", "How often an answer has the most votes, against the number of "+
+		"queries that are answered under one budget.", len(p.Budgets), panels)
+}
+
+// small draws the sets of the glance at its ε.
+func (p *parameters) small(r *experiment.Run, found []point) error {
+	var panels []experiment.Panel
+	for _, b := range p.Budgets {
+		for _, votes := range p.Glance.Votes {
+			if b.Epsilon == p.Glance.Epsilon {
+				panels = append(panels, p.panel(found, votes, b))
+			}
+		}
+	}
+	return r.Figure("glance", "How often an answer has the most votes, at one budget.", len(panels),
+		panels)
+}
