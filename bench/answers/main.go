@@ -4,13 +4,14 @@
 //
 //	eval "$(scripts/highs env)"; go run ./bench/answers      some minutes
 //	go run ./bench/answers -case 40x6                        one setting
+//	go run ./bench/answers -published CHECKOUT               GNMax by tensorflow/privacy's functions
 //
 // Each table is made by a process of its own: seconds are of its clock and of its processors, which
 // is the figure to read where other work runs on the machine, and memory is its largest resident
 // set. "Best today" is the best of what answers one query at a time under the same budget of all
 // answers (package plan), for more than two classes GNMax. The exit status is 1 if a figure is more
-// than 2e-4 below the other one's; for a thousand answers of many classes, where that one priced the
-// pairs near the worst alone, a hundredth.
+// than 2e-4 below the other one's; for a thousand answers of many classes, where that one priced
+// the pairs near the worst alone, more than a hundredth.
 package main
 
 import (
@@ -32,6 +33,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/bench/processor"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
@@ -103,6 +105,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("answers", flag.ContinueOnError)
 	name := flags.String("case", "", "the setting of this name only, such as 40x6")
 	law := flags.String("law", "", "this law only, measured in this process and printed as JSON")
+	checkout := flags.String("published", "",
+		"a checkout of tensorflow/privacy: what its functions say of GNMax, in the place of all else")
 	within := flags.Duration("within", 10*time.Minute, "most time for the convex program")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -121,6 +125,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		return json.NewEncoder(out).Encode(m)
+	}
+	if *checkout != "" {
+		return published(ctx, out, *checkout, chosen)
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
 	fmt.Fprintf(out, "%s %s/%s, %d processors, LP solver %s, load before the runs %s\n\n",
@@ -191,13 +198,16 @@ func (s setting) print(out io.Writer, law answers.Name, m measurement) bool {
 	}
 	bound, statedBound, left, prices := "", "", "", ""
 	if m.Bound < 1 {
-		bound, statedBound = fmt.Sprintf("%.5f", m.Bound), fmt.Sprintf("%.5f", s.bound)
+		bound = fmt.Sprintf("%.5f", m.Bound)
+	}
+	if m.Bound < 1 && s.bound > 0 {
+		statedBound = fmt.Sprintf("%.5f", s.bound)
 	}
 	if m.Prices > 0 {
 		left, prices = fmt.Sprintf("%.4f", math.Log(s.delta/m.Delta)), fmt.Sprint(m.Prices)
 	}
-	fmt.Fprintf(out, "| %d, %d, %d, %g, %g | %s | %.5f | %s | %+.5f | %s | %s | %s | %s | %.1f | %.1f | %.0f |\n",
-		s.k, s.classes, s.q, s.epsilon, s.delta, m.Law, m.Agreement,
+	fmt.Fprintf(out, "| %d, %d, %d, %g, %g | %s | %.5f | %s | %+.5f | %s | %s | %s | %s | %.1f | "+
+		"%.1f | %.0f |\n", s.k, s.classes, s.q, s.epsilon, s.delta, m.Law, m.Agreement,
 		strings.TrimRight(fmt.Sprintf("%.5f", stated), "0"), m.Agreement-stated, bound, statedBound, left,
 		prices, m.Seconds, m.Processor, float64(m.Bytes)/(1<<20))
 	return m.Agreement < stated-least
@@ -209,16 +219,27 @@ func (s setting) measure(ctx context.Context, law answers.Name,
 	m := measurement{Bound: 1}
 	var err error
 	if law == today {
-		err = s.today(ctx, &m)
+		var votes *plan.Law
+		if votes, err = s.law(ctx); err != nil {
+			return m, err
+		}
+		name := ""
+		if s.classes > 2 {
+			name = "gnmax"
+		}
+		var c plan.Choice
+		c, err = s.today(ctx, votes, name)
+		m.Agreement, m.Law = c.Agreement.Expected, fmt.Sprintf("%s: %s", today, c.Title())
 	} else {
-		err = s.table(ctx, &m, solve.Options{Law: law, Within: within,
+		_, err = s.table(ctx, &m, solve.Options{Law: law, Within: within,
 			Progress: func(p solve.Progress) { m.Prices = p.Prices }})
 	}
 	m.Seconds, m.Processor = time.Since(began).Seconds(), processor.Time()-work
 	return m, err
 }
 
-func (s setting) table(ctx context.Context, m *measurement, o solve.Options) error {
+func (s setting) table(ctx context.Context, m *measurement, o solve.Options) (*answers.Table,
+	error) {
 	prior := answers.Prior{Objective: plurality.Objective{Accuracy: s.mean}}
 	if s.classes > 2 {
 		prior.Objective = plurality.Objective{Concentration: 1}
@@ -226,7 +247,7 @@ func (s setting) table(ctx context.Context, m *measurement, o solve.Options) err
 	if s.images {
 		counts, err := images(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		prior.Objective = plurality.Objective{
 			Counts: plurality.CountHistograms(counts, slices.Repeat([]float64{1}, len(counts)))}
@@ -234,57 +255,60 @@ func (s setting) table(ctx context.Context, m *measurement, o solve.Options) err
 	t, err := solve.Best(ctx, answers.Problem{K: s.k, Classes: s.classes, Affected: 1, Answers: s.q,
 		Epsilon: s.epsilon, Delta: s.delta}, prior, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m.Agreement, m.Bound, m.Delta = t.Value, t.UpperBound, t.Certificate().Delta
+	m.Agreement, m.Bound, m.Delta = t.Value, min(t.UpperBound, t.LawBound), t.Certificate().Delta
 	m.Law = fmt.Sprintf("%s, α = %g, R = %.5g", t.Law.Name, t.Law.Order, t.Law.Moment)
 	if t.Law.Name == answers.NormalLaw {
 		m.Law = fmt.Sprintf("normal, σ = %.6g", t.Law.Sigma)
 	}
-	return nil
+	return t, nil
 }
 
-// today finds the best mechanism that answers one query at a time.
-func (s setting) today(ctx context.Context, m *measurement) error {
-	var law *plan.Law
-	var err error
+// law returns the votes that agreement is over.
+func (s setting) law(ctx context.Context) (*plan.Law, error) {
 	switch {
 	case s.images:
-		var counts [][]int
-		if counts, err = images(ctx); err != nil {
-			return err
+		counts, err := images(ctx)
+		if err != nil {
+			return nil, err
 		}
-		if law, err = plan.NewSample(s.k, s.classes); err != nil {
-			return err
+		law, err := plan.NewSample(s.k, s.classes)
+		if err != nil {
+			return nil, err
 		}
 		for _, c := range counts {
 			if err := law.Add(c); err != nil {
-				return err
+				return nil, err
 			}
 		}
+		return law, nil
 	case s.classes == 2:
-		law, err = plan.Prior(s.k, s.classes, s.mean)
-	default:
-		law, err = plan.Uneven(s.k, s.classes, 1)
+		return plan.Prior(s.k, s.classes, s.mean)
 	}
-	if err != nil {
-		return err
-	}
+	return plan.Uneven(s.k, s.classes, 1)
+}
+
+// today returns the mechanism of that name that answers one query at a time under the budget; "" is
+// for the best one.
+func (s setting) today(ctx context.Context, law *plan.Law, name string) (plan.Choice, error) {
 	p, err := plan.New(ctx, plan.Request{K: s.k, Classes: s.classes,
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
 		Budget: accountant.Cost{Epsilon: s.epsilon, Delta: s.delta}, Queries: s.q, Votes: law,
 		SolvePlurality: noTable})
 	if err != nil {
-		return err
+		return plan.Choice{}, err
 	}
-	for _, c := range p.Choices {
-		if c.Agreement.Expected > m.Agreement && (s.classes == 2 || c.Name == "gnmax") {
-			m.Agreement, m.Law = c.Agreement.Expected, c.Title()
+	for _, c := range p.Choices { // the best first
+		if name == "" && slices.Contains(single, c.Name) || name == c.Name {
+			return c, nil
 		}
 	}
-	m.Law = string(today) + ": " + m.Law
-	return nil
+	return plan.Choice{}, fmt.Errorf("no plan has %q", name)
 }
+
+// single are the mechanisms that answer one query at a time.
+var single = []string{ensemble.OptimalNoise, "gnmax", "lnmax", ensemble.Fallback}
 
 // noTable leaves the optimum of one answer out of a plan: bench/plurality measures it.
 func noTable(_ context.Context, p plurality.Problem, _ plurality.Objective,

@@ -226,8 +226,11 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 	votes := answers.Prior{Objective: plurality.Objective{
 		Counts: plurality.CountHistograms(counts, slices.Repeat([]float64{1}, len(counts)))}}
 	solved := func(law answers.Name) (*answers.Table, error) {
-		t, err := solve.Best(ctx, problem, answers.DefaultPrior(problem),
-			solve.Options{Law: law, Within: longEnough})
+		options := solve.Options{Law: law, Within: longEnough}
+		if q >= coarseFrom {
+			options.Price.Step = coarseStep
+		}
+		t, err := solve.Best(ctx, problem, answers.DefaultPrior(problem), options)
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", s.Votes, law, err)
 		}
@@ -270,3 +273,10 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 // longEnough is a limit that the convex program does not reach, so that its table is a function of
 // the problem.
 const longEnough = time.Hour
+
+// From so many queries on, tables are priced on a coarser lattice, which costs some 8 % of δ and
+// saves most of the time.
+const (
+	coarseFrom = 3000
+	coarseStep = 1. / 5
+)
