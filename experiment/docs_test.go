@@ -79,7 +79,8 @@ func (m *markdown) header(cells ...string) {
 }
 
 // goldenTables are the tables of docs/reproduction.md, docs/mean.md, docs/convex.md,
-// docs/many-classes.md and docs/pairwise-accounting.md, by the names of their blocks.
+// docs/many-classes.md, docs/many-answers.md and docs/pairwise-accounting.md, by the names of their
+// blocks.
 var goldenTables = map[string]func(t *testing.T, m *markdown){
 	"figure-3.2": func(t *testing.T, m *markdown) {
 		rows := goldenRows(t, "figure-3.2", "errors")
@@ -386,12 +387,13 @@ const reproduction = "../docs/reproduction.md"
 
 var block = regexp.MustCompile(`(?s)(<!-- golden: ([a-z0-9.-]+) -->\n).*?(<!-- end -->)`)
 
-// The tables of docs/reproduction.md, docs/mean.md, docs/convex.md, docs/many-classes.md and
-// docs/pairwise-accounting.md are those of the golden figures; -update writes them.
+// The tables of docs/reproduction.md, docs/mean.md, docs/convex.md, docs/many-classes.md,
+// docs/many-answers.md and docs/pairwise-accounting.md are those of the golden figures; -update
+// writes them.
 func TestReproductionShowsTheGoldenFigures(t *testing.T) {
 	var seen []string
 	for _, file := range []string{reproduction, "../docs/mean.md", "../docs/convex.md",
-		"../docs/many-classes.md", "../docs/pairwise-accounting.md"} {
+		"../docs/many-classes.md", "../docs/many-answers.md", "../docs/pairwise-accounting.md"} {
 		page, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,151 @@
+package manyanswers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
+)
+
+var update = flag.Bool("update", false, "write the picture of docs/many-answers.md anew")
+
+var catalog = experiment.New(Field())
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	text := must.Get(catalog.Source("many-answers"))(t)
+	experimenttest.Refuses(t, catalog, string(text), map[string][2]string{
+		`"classes": 2`:   {`"classes": 1`, "classes"},
+		`"law": "chain"`: {`"law": "normal"`, "law"},
+		`"classes": 4, "queries": [1, 10, 100, 1000], "law": "optimal"`: {
+			`"classes": 4, "queries": [1], "law": "chain"`, "law"},
+		`"queries": [1, 3, `:             {`"queries": [0, 3, `, "queries"},
+		`"votes": "prompts-4-50"`:        {`"votes": "prompts-4-25"`, "twice"},
+		`{"eps": 1, "delta": 1e-6}`:      {`{"eps": 1, "delta": 0}`, "delta"},
+		`{"eps": 8, "delta": 1e-6}`:      {`{"eps": 0, "delta": 1e-6}`, "eps"},
+		`"gap": 1e-3`:                    {`"gap": 1`, "gap"},
+		`"glance": {"votes": ["mnist-2-`: {`"glance": {"votes": ["none", "mnist-2-`, "glance"},
+	})
+}
+
+// goldenForm is the full form whose results are read from the golden files.
+type goldenForm struct {
+	parameters
+	found []point
+}
+
+func (p *goldenForm) Steps() int { return 0 }
+
+func (p *goldenForm) Run(r *experiment.Run) error { return p.report(r, p.found) }
+
+// golden returns the full form with its golden figures. They show how often mechanisms agree, and
+// not what they cost.
+func golden(t *testing.T) *goldenForm {
+	t.Helper()
+	var file struct{ Parameters json.RawMessage }
+	p := &goldenForm{}
+	noError(t, json.Unmarshal(must.Get(catalog.Source("many-answers"))(t), &file))
+	noError(t, json.Unmarshal(file.Parameters, &p.parameters))
+	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "many-answers",
+		"agreement.csv"))
+	for _, s := range p.Sets {
+		for _, b := range p.Budgets {
+			for _, q := range s.Queries {
+				x := rows[len(p.found)]
+				number := func(name string) float64 { return must.Get(strconv.ParseFloat(x[name], 64))(t) }
+				if x["votes"] != s.Votes || number("eps") != b.Epsilon || number("queries") != float64(q) {
+					t.Fatalf("line %d is of %v", len(p.found), x)
+				}
+				o := outcome{K: int(number("teachers")), Bound: 1, Refused: x["refused"]}
+				if x["bound"] != "" {
+					o.Bound = number("bound")
+				}
+				for _, name := range columns {
+					if x[name] != "" {
+						o.Rows = append(o.Rows, row{name, x["law"], number(name), b.Epsilon, b.Delta})
+					}
+				}
+				p.found = append(p.found, point{s, b, q, o})
+			}
+		}
+	}
+	if len(p.found) != len(rows) {
+		t.Errorf("%d golden lines, of which %d are used", len(rows), len(p.found))
+	}
+	return p
+}
+
+// Claims hold on the golden figures, and each fails when one number of them is another.
+func TestClaimsHoldOnGoldenFigures(t *testing.T) {
+	p := golden(t)
+	d := experimenttest.Load(t, catalog, "many-answers")
+	judged := func() []experiment.Claim {
+		r := d.NewRun(context.Background(), experiment.Options{})
+		p.judge(r, p.found)
+		return r.Result.Claims
+	}
+	left := map[string]bool{}
+	for _, c := range judged() {
+		left[c.Text] = true
+		if !c.Holds {
+			t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
+		}
+	}
+	if len(left) < 10 {
+		t.Errorf("%d claims", len(left))
+	}
+	for i := range p.found {
+		x := &p.found[i].outcome
+		numbers := []*float64{&x.Bound}
+		for j := range x.Rows {
+			numbers = append(numbers, &x.Rows[j].Agrees, &x.Rows[j].Delta)
+		}
+		for _, v := range numbers {
+			old := *v
+			for _, other := range []float64{old + 0.9, old - 0.9} {
+				*v = other
+				for _, c := range judged() {
+					if !c.Holds {
+						delete(left, c.Text)
+					}
+				}
+			}
+			*v = old
+		}
+	}
+	for text := range left {
+		t.Errorf("claim holds whatever is broken: %s", text)
+	}
+}
+
+// The picture of the README and of docs/many-answers.md is that of the golden figures; -update
+// writes it.
+func TestPictureOfTheDocs(t *testing.T) {
+	c := experiment.New(experiment.Field{Looks: looks, Kinds: []experiment.Kind{{Name: "answers",
+		New: func() experiment.Parameters { return golden(t) }}}})
+	d := must.Get(c.Parse(must.Get(catalog.Source("many-answers"))(t)))(t)
+	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{})
+	got := must.Get(os.ReadFile(filepath.Join(out.Dir, "glance.svg")))(t)
+	const picture = "../../docs/images/many-answers.svg"
+	if *update {
+		noError(t, os.WriteFile(picture, got, 0o666))
+	}
+	if want := must.Get(os.ReadFile(picture))(t); !bytes.Equal(got, want) {
+		t.Errorf("%s is not that of the golden figures: go test ./experiment/manyanswers -run "+
+			"TestPictureOfTheDocs -update", picture)
+	}
+}
