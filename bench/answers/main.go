@@ -8,7 +8,7 @@
 //
 // Each table is made by a process of its own: seconds are of its clock and of its processors, which
 // is the figure to read where other work runs on the machine, and memory is its largest resident
-// set. "Best today" is the best of what answers one query at a time under the same budget of all
+// set. "One at a time" is the best that answers each query by itself under the same budget of all
 // answers (package plan), for more than two classes GNMax. The exit status is 1 if a figure is more
 // than 2e-4 below the other one's; for a thousand answers of many classes, where that one priced
 // the pairs near the worst alone, more than a hundredth.
@@ -44,7 +44,7 @@ import (
 )
 
 // today is the best that answers each query by itself, which is no table for many answers.
-const today answers.Name = "best today"
+const today answers.Name = "one at a time"
 
 // apart is by how much a figure may be below the stated one.
 const apart = 2e-4

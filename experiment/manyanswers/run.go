@@ -41,8 +41,6 @@ type set struct {
 	Title   string `json:"title"`
 	Classes int    `json:"classes"`
 	Queries []int  `json:"queries"`
-	// Law is the kind of table that is made beside normal noise: chain, optimal or none.
-	Law answers.Name `json:"law,omitempty"`
 }
 
 // budget is what all answers may cost together.
@@ -68,17 +66,12 @@ func (p *parameters) Validate() error {
 		check.Open("gap", p.Gap, 0, 1),
 	)
 	for _, s := range p.Sets {
-		kinds := []answers.Name{"", answers.OptimalLaw}
-		if s.Classes == 2 {
-			kinds = append(kinds, answers.ChainLaw)
-		}
 		err = cmp.Or(err,
 			check.Whole("classes", s.Classes, 2, check.MaxClasses),
 			check.Some("queries", len(s.Queries)),
 			check.Each("queries", s.Queries, func(name string, q int) error {
 				return check.Whole(name, q, 1, answers.MaxAnswers)
 			}),
-			check.Among(kinds)("law", s.Law),
 		)
 	}
 	err = cmp.Or(err, check.Each("votes of the glance", p.Glance.Votes, check.Among(names)),
@@ -140,7 +133,7 @@ func (p *parameters) Run(r *experiment.Run) error {
 		for _, b := range p.Budgets {
 			for _, q := range s.Queries {
 				o, err := experiment.Step(r, fmt.Sprintf("%s-eps-%g-q-%d", s.Votes, b.Epsilon, q),
-					[]any{s.Votes, s.Classes, s.Law, b, q, p.Gap}, func() (outcome, error) {
+					[]any{s.Votes, s.Classes, b, q, p.Gap}, func() (outcome, error) {
 						return p.measure(r, s, b, q)
 					})
 				if err != nil {
@@ -229,13 +222,11 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 		options := solve.Options{Law: law, Within: longEnough}
 		if q >= coarseFrom {
 			options.Price.Step = coarseStep
-			if law == answers.ChainLaw {
-				options.Order = solve.DefaultOrder
-			}
+			options.Order = solve.DefaultOrder
 		}
 		t, err := solve.Best(ctx, problem, answers.DefaultPrior(problem), options)
 		if err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", s.Votes, law, err)
+			return nil, fmt.Errorf("%s at %g for %d queries: %w", s.Votes, b.Epsilon, q, err)
 		}
 		return t, nil
 	}
@@ -253,22 +244,18 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 		o.Rows = append(o.Rows, row{mechanism, law, t.Value, b.Epsilon, t.Certificate().Delta})
 		return nil
 	}
-	noise, err := solved(answers.NormalLaw)
+	chosen, err := solved("") // by the prior, never by the votes
 	if err != nil {
 		return err
 	}
-	if err := add(normal, noise); err != nil {
-		return err
-	}
-	chosen := noise
-	if s.Law != "" {
-		other, err := solved(s.Law)
-		if err != nil {
+	noise := chosen
+	if chosen.Law.Name != answers.NormalLaw {
+		if noise, err = solved(answers.NormalLaw); err != nil {
 			return err
 		}
-		if other.Value > noise.Value { // by the prior, never by the votes
-			chosen = other
-		}
+	}
+	if err := add(normal, noise); err != nil {
+		return err
 	}
 	return add(best, chosen)
 }
