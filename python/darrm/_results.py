@@ -11,13 +11,13 @@ from typing import Any, Dict, List, Optional, Union
 
 @dataclass(frozen=True)
 class Table:
-    """A certified noise function.
+    """A certified table: a noise function, or one of many classes or for many answers.
 
     Attributes:
         gamma: γ(0) … γ(K); with l votes for 1 the majority is released with probability γ(l),
-            otherwise a fair coin.
-        error: the expected error of what it is optimal for.
-        gap: how far at most the error is from the least possible.
+            otherwise a fair coin. Empty for other tables.
+        error: the expected error of what it is optimal for; 1 - value for other tables.
+        gap: how far at most the error is from the least possible; None where that is not known.
         data: everything else, as the program's JSON has it.
 
     >>> import darrm
@@ -28,13 +28,15 @@ class Table:
 
     gamma: List[float]
     error: float
-    gap: float
+    gap: Optional[float]
     data: Dict[str, Any] = field(repr=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Table":
         """Read what ``darrm solve --json`` prints. The promise is checked where it is used."""
         data = json.loads(text)
+        if "gamma" not in data:
+            return cls([], 1 - data["value"], data.get("gap"), data)
         return cls(data["gamma"], data["expected_error"], data["certificate"]["gap"], data)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -111,13 +113,34 @@ class Plan(Result):
         >>> plan.options["total_eps"], plan.options["affected"]
         ('1', '1')
         """
-        arguments = self["choices"][0]["args"]
-        out: Dict[str, Any] = {}
-        for i, flag in enumerate(arguments):
-            if flag.startswith("--") and flag != "--out":
-                value = arguments[i + 1] if i + 1 < len(arguments) else "--"
-                out[flag[2:].replace("-", "_")] = True if value.startswith("--") else value
+        out = _keywords(self["choices"][0]["args"])
+        if self.solve_options is not None:
+            del out["table"]
         return out
+
+    @property
+    def solve_options(self) -> Optional[Dict[str, Any]]:
+        """The keywords with which solve makes the first choice's table; None where it needs none.
+
+        >>> import darrm
+        >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=2, budget_delta=1e-5, queries=30)
+        >>> table = darrm.solve(**plan.solve_options)
+        >>> labels = darrm.aggregate([[1] * 9] * 30, table=table, **plan.options)
+        >>> len(labels.labels), table.data["answers"]
+        (30, 30)
+        """
+        arguments = self["choices"][0].get("prepare_args")
+        return None if arguments is None else _keywords(arguments)
+
+
+def _keywords(arguments: List[str]) -> Dict[str, Any]:
+    """Flags of a command as keywords, but for --out."""
+    out: Dict[str, Any] = {}
+    for i, flag in enumerate(arguments):
+        if flag.startswith("--") and flag != "--out":
+            value = arguments[i + 1] if i + 1 < len(arguments) else "--"
+            out[flag[2:].replace("-", "_")] = True if value.startswith("--") else value
+    return out
 
 
 def _flat(row: Dict[str, Any], prefix: str = "") -> Dict[str, Any]:

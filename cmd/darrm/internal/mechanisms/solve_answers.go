@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality/answers"
@@ -80,7 +82,7 @@ func (f *answersSolve) run(c *cobra.Command, a *cli.App, k int, out string) erro
 	}
 	many := f.Many(c)
 	p.Abstain = many.Abstain != nil
-	if err := cmp.Or(p.Validate(), f.CheckTimeout(c)); err != nil { // before a file is read
+	if err := cmp.Or(renamed(p.Validate()), f.CheckTimeout(c)); err != nil { // before a file is read
 		return err
 	}
 	var prior answers.Prior
@@ -116,4 +118,22 @@ func (f *answersSolve) run(c *cobra.Command, a *cli.App, k int, out string) erro
 		})
 	}
 	return cmp.Or(err, s.Unsaved)
+}
+
+// renamed returns the error of a problem with the names that its fields have here.
+func renamed(err error) error {
+	bad := (*check.Error)(nil)
+	if !errors.As(err, &bad) {
+		return err
+	}
+	here := *bad
+	switch bad.Name {
+	case "answers":
+		here.Name = "queries"
+	case "total epsilon":
+		here.Name = "budget epsilon"
+	case "delta":
+		here.Name = "budget delta"
+	}
+	return &here
 }
