@@ -225,6 +225,25 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 	return cost, err
 }
 
+// Taken returns how many answers of a table for many answers were taken, delivered or not, and how
+// many of them the client took; 0 of other mechanisms.
+func (o *Online) Taken(ctx context.Context, client string) (all, byClient uint64, err error) {
+	table := o.options.Plan.mechanism.AnswersTable()
+	if table == nil {
+		return 0, 0, nil
+	}
+	book, err := o.Ledger(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	use, err := book.Quota(ctx, answersPrefix+table.Hash(), client)
+	o.noteFailure(book, err)
+	if use == nil { // nothing was asked for yet
+		return 0, 0, err
+	}
+	return use.Taken, use.ByClient, nil
+}
+
 // State returns the ledger's state, by a look that began after the call. Calls that wait share
 // one: each answer asks, and looks wait for each other and for charges.
 func (o *Online) State(ctx context.Context) (ledger.State, error) {

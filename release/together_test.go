@@ -198,6 +198,13 @@ func TestShareInAnswers(t *testing.T) {
 	if use := quotaOf(t, book, plan); use.Charge.Client != "" || use.Taken != 4 {
 		t.Errorf("%+v: the price is nobody's own", use)
 	}
+	if all, hers, err := o.Taken(t.Context(), "alice"); all != 4 || hers != 3 || err != nil {
+		t.Errorf("%d taken, %d by alice, %v", all, hers, err)
+	}
+	fresh, _ := newOnline(t, together(t, 5), Charge{}, 1e3)
+	if all, hers, err := fresh.Taken(t.Context(), "alice"); all != 0 || hers != 0 || err != nil {
+		t.Errorf("%d taken, %d by alice, %v of nothing", all, hers, err)
+	}
 	var usage *UsageError
 	if _, err := o.Answer(t.Context(), Query{ID: "c", ReplayKey: myKey, Votes: threeVotes, Client: "eve",
 		Share: shareOf(t, 1)}); !errors.As(err, &usage) {

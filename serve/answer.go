@@ -40,6 +40,7 @@ type promise struct {
 	Of       string `json:"of"`
 	Teachers string `json:"teachers"`
 	Affected int    `json:"affected"`
+	Answers  int    `json:"answers,omitempty"` // the most of a table that has one price for all
 }
 
 // result is an answer, or why there is none.
@@ -138,11 +139,15 @@ func (s *Server) ledgerID(ctx context.Context) (string, error) {
 const (
 	ofThisAnswer = "this answer"
 	ofAllAnswers = "all answers of these teachers"
+	ofOneTable   = "all answers of this table"
 )
 
 func (s *Server) promise() promise {
 	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer,
 		Teachers: string(s.Online.Teachers()), Affected: s.Online.Plan().Mechanism().Setting().Affected}
+	if out.Answers = s.Online.Plan().Mechanism().Together().Most; out.Answers > 0 {
+		out.Of = ofOneTable
+	}
 	switch out.Teachers {
 	case "":
 		out.Teachers = "none"

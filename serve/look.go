@@ -15,7 +15,17 @@ import (
 // budget is the response to GET /v1/budget.
 type budget struct {
 	release.BudgetState
-	Client *clientBudget `json:"client,omitempty"` // of the asker, where it has a share
+	// Answers is how many were taken of a table for many answers, which cost nothing more each.
+	Answers *answersLeft  `json:"answers,omitempty"`
+	Client  *clientBudget `json:"client,omitempty"` // of the asker, where it has a share
+}
+
+// answersLeft counts the answers of a table, and those of the asker.
+type answersLeft struct {
+	Most   uint64  `json:"most"`
+	Taken  uint64  `json:"taken"`
+	Share  *uint64 `json:"share,omitempty"` // of the asker, where it has one
+	Client uint64  `json:"taken_by_client"`
 }
 
 type clientBudget struct {
@@ -35,6 +45,13 @@ func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *membe
 		return failureOf(err)
 	}
 	out := budget{BudgetState: release.NewBudgetState(book, now)}
+	if most := s.Online.Plan().Mechanism().Together().Most; most > 0 {
+		taken, byClient, err := s.Online.Taken(r.Context(), client.Name)
+		if err != nil {
+			return failureOf(err)
+		}
+		out.Answers = &answersLeft{uint64(most), taken, client.Answers, byClient}
+	}
 	if client.share != nil {
 		spent, err := s.Online.SpentBy(r.Context(), client.Name)
 		if err != nil {

@@ -225,8 +225,9 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	if err != nil {
 		return o, nil, err
 	}
-	if g.Noise != nil || g.Optimum != nil {
-		table := problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum}}
+	if g.Noise != nil || g.Optimum != nil || g.Answers != nil {
+		table := problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum,
+			Answers: g.Answers}}
 		var b bytes.Buffer
 		if err := table.Encode(&b); err != nil {
 			return o, nil, err
