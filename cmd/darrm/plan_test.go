@@ -33,6 +33,8 @@ type plannedJSON struct {
 		PerLabel  jsonCost `json:"per_label"`
 		AllLabels jsonCost `json:"all_labels"`
 		Args      []string
+		// of the command to run before
+		PrepareArgs []string `json:"prepare_args"`
 	}
 }
 
@@ -50,23 +52,25 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 		mechanisms, ledger []string // the ledger's flags beside the request id
 	}{
 		{"--eps inf --data disjoint", 21, 2, 40, "1.7", "1e-5",
-			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
+			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
 		{"--eps inf --affected 3 --neighbours add-remove", 21, 2, 40, "1.7", "1e-5",
-			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
+			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
 		{"--eps inf --affected 1 --prior-mean 0.6", 20, 2, 7, "3", "0",
 			[]string{"darrm", "lnmax", "permute-and-flip"}, nil},
 		{"--eps inf --affected 2 --abstain", 21, 3, 30, "6", "1e-6",
-			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "optimal", "permute-and-flip"}, nil},
+			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "many-answers", "optimal",
+				"permute-and-flip"}, nil},
 		{"--eps inf --affected 1", 21, 3, 30, "6", "1e-6",
-			[]string{"gnmax", "lnmax", "optimal", "permute-and-flip"}, nil},
+			[]string{"gnmax", "lnmax", "many-answers", "optimal", "permute-and-flip"}, nil},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers fresh", 7, 2, 12, "2.5", "1e-4",
-			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
+			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"},
+			[]string{"--teachers", "fresh"}},
 		{"--eps 0.3 --teacher-delta 0 --teachers fresh --affected 2", 7, 2, 3, "1.9", "0",
 			[]string{"darrm", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 1000, "1.5", "1e-6",
 			[]string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 10, "1.49", "1e-6",
-			[]string{"darrm", "gnmax", "lnmax", "permute-and-flip"}, nil},
+			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --data disjoint", 7, 2, 1000, "0.3", "1e-7",
 			[]string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
 	} {
@@ -97,6 +101,9 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 					budget = append(budget, "--neighbours", "add-remove")
 				}
 				runs(t, budget...)
+				if before := choice.PrepareArgs; before != nil {
+					runs(t, before[1:]...)
+				}
 				command := append(slices.Clone(choice.Args[1:]), "--header", "no", "--dry-run", "--json",
 					"--ledger", ledger, "--request-id", "a")
 				for f := 0; f < len(c.ledger); f += 2 {
