@@ -130,6 +130,8 @@ func TestMechanismsPage(t *testing.T) {
 		switch {
 		case d.Teachers:
 			needs = "two classes, `--eps`, `--teacher-delta`, `--m`"
+		case d.Table == ensemble.AnswersTable:
+			needs = "`--table`, by `darrm solve --queries`"
 		case d.Delta:
 			needs += ", `--delta`"
 		}
