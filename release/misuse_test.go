@@ -255,7 +255,7 @@ func TestMisuse(t *testing.T) {
 		"votes.Open(none)":   func() error { return errOf(votes.Open(ctx, votes.Options{})) },
 		"CreateLabels(\"\")": func() error { return errOf(votes.CreateLabels("", votes.LabelOptions{})) },
 	} {
-		err, panicked := safely(call)
+		panicked, err := safely(call)
 		switch {
 		case panicked != nil:
 			t.Errorf("%s panics: %v", name, panicked)
@@ -282,14 +282,14 @@ func TestMisuse(t *testing.T) {
 		"Ballots{}": func() { new(ensemble.Ballots).Plain() },
 		"Func{}":    func() { _ = gamma.Func{}.String(); gamma.Func{}.Values() },
 	} {
-		if _, panicked := safely(func() error { call(); return nil }); panicked != nil {
+		if panicked, _ := safely(func() error { call(); return nil }); panicked != nil {
 			t.Errorf("%s panics: %v", name, panicked)
 		}
 	}
 }
 
 // safely calls f and returns what it panicked with.
-func safely(f func() error) (err error, panicked any) { //nolint:revive // the error is the result
+func safely(f func() error) (panicked any, err error) {
 	defer func() { panicked = recover() }()
-	return f(), nil
+	return nil, f()
 }

@@ -270,10 +270,11 @@ func TestScopeKnowsTheTable(t *testing.T) {
 		must.Get(Table{Answers: table}.Plan(accountant.ReplaceOne))(t).pin(h)
 		return fmt.Sprintf("%x", h.Sum(nil))
 	}
-	if scope(1) == scope(0.5) {
+	one, again := scope(1), scope(1)
+	if one == scope(0.5) {
 		t.Error("two tables have one scope")
 	}
-	if scope(1) != scope(1) {
+	if one != again {
 		t.Error("one table has two scopes")
 	}
 }
