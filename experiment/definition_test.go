@@ -33,7 +33,7 @@ func TestList(t *testing.T) {
 		"convex-dimension", "convex-field", "convex-credit",
 		"federated-california", "federated-belts", "federated-local-steps", "federated-price",
 		"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes",
-		"auc-private-size", "auc-utility", "auc-dpegd", "many-classes",
+		"auc-private-size", "auc-utility", "auc-dpegd", "many-classes", "many-answers",
 		"mnist", "fashion-mnist", "figure-2.4-real", "convex-credit-real",
 		"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real",
 		"auc-private-german-real",

@@ -18,11 +18,17 @@ type claim struct {
 	Votes   string  `json:"votes"`
 	Epsilon float64 `json:"eps"`
 	Queries []int   `json:"queries,omitempty"` // defaults to all of the set
-	// Over has by how much it agrees more often than each mechanism at least.
-	Over map[string]float64 `json:"over,omitempty"`
+	// Over has by how much it agrees more often than each mechanism at least, Under by how much less
+	// often.
+	Over  map[string]float64 `json:"over,omitempty"`
+	Under map[string]float64 `json:"under,omitempty"`
 	// Near is by how much the bound for two classes exceeds it at most.
 	Near *float64 `json:"near,omitempty"`
 }
+
+// byKey has the mechanisms by their names in a definition.
+var byKey = map[string]string{"gnmax": gnmax, "permute_and_flip": flip, "one_answer": single,
+	"normal": normal}
 
 func (c claim) validate(p *parameters) error {
 	i := slices.IndexFunc(p.Sets, func(s set) bool { return s.Votes == c.Votes })
@@ -31,9 +37,12 @@ func (c claim) validate(p *parameters) error {
 	}
 	err := cmp.Or(check.Among(p.epsilons())("eps of a claim", c.Epsilon),
 		check.Each("queries of a claim", c.Queries, check.Among(p.Sets[i].Queries)))
-	for _, name := range slices.Sorted(maps.Keys(c.Over)) {
-		err = cmp.Or(err, check.Among([]string{gnmax, flip, single, normal})("mechanism of a claim", name),
-			check.Probability("over "+name, c.Over[name]))
+	for _, differences := range []map[string]float64{c.Over, c.Under} {
+		for _, name := range slices.Sorted(maps.Keys(differences)) {
+			err = cmp.Or(err,
+				check.Among(slices.Sorted(maps.Keys(byKey)))("mechanism of a claim", name),
+				check.Probability("difference to "+name, differences[name]))
+		}
 	}
 	if c.Near != nil {
 		err = cmp.Or(err, check.UpTo("near", *c.Near, 1))
@@ -50,7 +59,7 @@ func (p *parameters) judge(r *experiment.Run, found []point) {
 	p.judgeBounds(r, found)
 	p.judgeLabels(r, found)
 	for _, c := range p.Claims {
-		c.judge(r, p, found)
+		c.judge(r, found)
 	}
 }
 
@@ -92,8 +101,8 @@ func (p *parameters) judgeLabels(r *experiment.Run, found []point) {
 		"by at least %.5f", least)
 }
 
-func (c claim) judge(r *experiment.Run, p *parameters, found []point) {
-	least, near := map[string]float64{}, math.Inf(-1)
+func (c claim) judge(r *experiment.Run, found []point) {
+	over, under, near := map[string]float64{}, map[string]float64{}, math.Inf(-1)
 	title, when := "", "for every number of queries"
 	if c.Queries != nil {
 		when = "for " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Queries)), ", "), "[]") +
@@ -107,21 +116,25 @@ func (c claim) judge(r *experiment.Run, p *parameters, found []point) {
 		title = fmt.Sprintf("%s at (%g, %g)", x.title(), x.budget.Epsilon, x.budget.Delta)
 		agrees := x.of(best).Agrees
 		near = max(near, x.Bound-agrees)
-		for name := range c.Over {
-			if m := x.of(name); m != nil {
-				known, ok := least[name]
-				if d := agrees - m.Agrees; !ok || d < known {
-					least[name] = d
-				}
+		for _, m := range x.Rows {
+			if d, ok := over[m.Mechanism]; !ok || agrees-m.Agrees < d {
+				over[m.Mechanism] = agrees - m.Agrees
+			}
+			if d, ok := under[m.Mechanism]; !ok || m.Agrees-agrees < d {
+				under[m.Mechanism] = m.Agrees - agrees
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Over)) {
-		d, ok := least[name]
-		r.Claim(ok && d >= c.Over[name], fmt.Sprintf("%s: the table for many answers agrees more often "+
-			"than %s by at least %g, %s", title, r.Title(experiment.Method(lookPrefix+name)), c.Over[name],
-			when), "by at least %.5f", d)
+	state := func(least, want map[string]float64, how string) {
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			d, ok := least[byKey[key]]
+			r.Claim(ok && d >= want[key], fmt.Sprintf("%s: the table for many answers agrees %s often than "+
+				"%s by at least %g, %s", title, how, r.Title(experiment.Method(lookPrefix+byKey[key])),
+				want[key], when), "by at least %.5f", d)
+		}
 	}
+	state(over, c.Over, "more")
+	state(under, c.Under, "less")
 	if c.Near != nil {
 		r.Claim(near <= *c.Near, fmt.Sprintf("%s: no table agrees more often by more than %g, %s", title,
 			*c.Near, when), "at most %.5f", near)

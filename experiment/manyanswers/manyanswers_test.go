@@ -132,8 +132,9 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 // The picture of the README and of docs/many-answers.md is that of the golden figures; -update
 // writes it.
 func TestPictureOfTheDocs(t *testing.T) {
+	found := golden(t).found
 	c := experiment.New(experiment.Field{Looks: looks, Kinds: []experiment.Kind{{Name: "answers",
-		New: func() experiment.Parameters { return golden(t) }}}})
+		New: func() experiment.Parameters { return &goldenForm{found: found} }}}})
 	d := must.Get(c.Parse(must.Get(catalog.Source("many-answers"))(t)))(t)
 	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{})
 	got := must.Get(os.ReadFile(filepath.Join(out.Dir, "glance.svg")))(t)

@@ -57,16 +57,20 @@ func (p *parameters) table(r *experiment.Run, found []point) {
 
 // panel draws how often answers agree against the number of queries, on one set at one budget.
 func (p *parameters) panel(found []point, votes string, b budget) experiment.Panel {
-	chart := experiment.Panel{X: "queries under the budget", Y: "answer has the most votes",
-		LogX: true, YRange: [2]float64{0, 1}}
+	chart := experiment.Panel{X: fmt.Sprintf("queries within (%g, %g)", b.Epsilon, b.Delta),
+		Y: "agreement with the plurality", LogX: true, YRange: [2]float64{0, 1}}
 	for _, name := range []string{above, best, normal, gnmax, flip, single} {
 		line := experiment.Series{Method: experiment.Method(lookPrefix + name), Plain: name == above}
 		for _, x := range found {
 			if x.Votes != votes || x.budget != b {
 				continue
 			}
-			chart.Title = fmt.Sprintf("%s, (%g, %g)", x.title(), b.Epsilon, b.Delta)
-			if !slices.Contains(chart.XTicks, float64(x.queries)) && powerOfTen(x.queries) {
+			chart.Title = x.title()
+			if x.Classes == 2 {
+				chart.Y, chart.YRange[0] = "agreement with the majority", 0.5
+			}
+			if slices.Contains(marked, x.queries) &&
+				!slices.Contains(chart.XTicks, float64(x.queries)) {
 				chart.XTicks = append(chart.XTicks, float64(x.queries))
 			}
 			if m := x.of(name); m != nil {
@@ -82,13 +86,8 @@ func (p *parameters) panel(found []point, votes string, b budget) experiment.Pan
 	return chart
 }
 
-// powerOfTen reports whether q is one, which is marked.
-func powerOfTen(q int) bool {
-	for q%10 == 0 {
-		q /= 10
-	}
-	return q == 1
-}
+// marked are the numbers of queries that have a mark: more would not be told apart.
+var marked = []int{1, 10, 100, 1000, 10_000}
 
 // picture draws every set at every budget.
 func (p *parameters) picture(r *experiment.Run, found []point) error {
