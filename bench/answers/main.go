@@ -295,7 +295,7 @@ func (s setting) today(ctx context.Context, law *plan.Law, name string) (plan.Ch
 	p, err := plan.New(ctx, plan.Request{K: s.k, Classes: s.classes,
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
 		Budget: accountant.Cost{Epsilon: s.epsilon, Delta: s.delta}, Queries: s.q, Votes: law,
-		SolvePlurality: noTable})
+		SolvePlurality: noTable, SolveAnswers: noAnswers})
 	if err != nil {
 		return plan.Choice{}, err
 	}
@@ -314,6 +314,12 @@ var single = []string{ensemble.OptimalNoise, "gnmax", "lnmax", ensemble.Fallback
 func noTable(_ context.Context, p plurality.Problem, _ plurality.Objective,
 	_ time.Duration) (*plurality.Table, error) {
 	return nil, &pluralitysolve.LimitError{Problem: p, Limit: time.Nanosecond}
+}
+
+// noAnswers leaves tables for many answers out of a plan, which are made apart.
+func noAnswers(_ context.Context, p answers.Problem, _ answers.Prior,
+	_ time.Duration) (*answers.Table, error) {
+	return nil, &solve.LimitError{Problem: p}
 }
 
 // images returns the votes of testdata/mnist-5v8-disjoint.

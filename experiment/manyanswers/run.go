@@ -191,7 +191,8 @@ func (p *parameters) composed(ctx context.Context, o *outcome, s set, b budget, 
 			_ time.Duration) (*plurality.Table, error) {
 			return pluralitysolve.Optimal(ctx, of, prior,
 				pluralitysolve.Options{Method: pluralitysolve.FirstOrder, Gap: p.Gap})
-		}})
+		},
+		SolveAnswers: noTable})
 	if err != nil {
 		return err
 	}
@@ -210,6 +211,12 @@ func (p *parameters) composed(ctx context.Context, o *outcome, s set, b budget, 
 	}
 	slices.SortFunc(o.Rows, func(x, y row) int { return cmp.Compare(x.Mechanism, y.Mechanism) })
 	return nil
+}
+
+// noTable leaves tables for many answers out of a plan, which are made apart.
+func noTable(_ context.Context, p answers.Problem, _ answers.Prior,
+	_ time.Duration) (*answers.Table, error) {
+	return nil, &solve.LimitError{Problem: p}
 }
 
 // tables adds tables that are priced for all answers together.
