@@ -300,15 +300,15 @@ func (s setting) today(ctx context.Context, law *plan.Law, name string) (plan.Ch
 		return plan.Choice{}, err
 	}
 	for _, c := range p.Choices { // the best first
-		if name == "" && slices.Contains(single, c.Name) || name == c.Name {
+		if name == "" && slices.Contains(byItself, c.Name) || name == c.Name {
 			return c, nil
 		}
 	}
 	return plan.Choice{}, fmt.Errorf("no plan has %q", name)
 }
 
-// single are the mechanisms that answer one query at a time.
-var single = []string{ensemble.OptimalNoise, "gnmax", "lnmax", ensemble.Fallback}
+// byItself are the mechanisms that answer one query at a time.
+var byItself = []string{ensemble.OptimalNoise, "gnmax", "lnmax", ensemble.Fallback}
 
 // noTable leaves the optimum of one answer out of a plan: bench/plurality measures it.
 func noTable(_ context.Context, p plurality.Problem, _ plurality.Objective,

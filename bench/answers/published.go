@@ -74,8 +74,8 @@ func published(ctx context.Context, out io.Writer, checkout string, chosen []set
 			return err
 		}
 		fmt.Fprintf(out, "| %d, %d, %d, %g, %g | %.2f | %.2f | %.2f | %.4f | %.4f | %.4f | %.3f | "+
-			"%.3f |\n", s.k, s.classes, s.q, s.epsilon, s.delta, sigma, byCounts, labels.Law.Sigma, agrees.Expected,
-			counts.Agreement.Expected, labels.Value, countsCost, labelsCost)
+			"%.3f |\n", s.k, s.classes, s.q, s.epsilon, s.delta, sigma, byCounts, labels.Law.Sigma,
+			agrees.Expected, counts.Agreement.Expected, labels.Value, countsCost, labelsCost)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 type parameters struct {
 	Sets    []set    `json:"sets"`
 	Budgets []budget `json:"budgets"`
-	Gap     float64  `json:"gap"` // when a solve of one answer's optimum ends, of more than two classes
+	Gap     float64  `json:"gap"` // when a solve of one answer's optimum ends, of many classes
 	// Glance are the sets of the small picture, at one ε of the budgets.
 	Glance glance  `json:"glance"`
 	Claims []claim `json:"claims,omitempty"`
@@ -154,8 +154,8 @@ type point struct {
 	outcome
 }
 
-// measure scores every mechanism. No mechanism sees the votes: the tables' priors are those that are
-// presumed where none is stated.
+// measure scores every mechanism. No mechanism sees the votes: the tables' priors are those that
+// are presumed where none is stated.
 func (p *parameters) measure(r *experiment.Run, s set, b budget, q int) (outcome, error) {
 	counts, err := classes.Counts(r, s.Votes, s.Classes)
 	if err != nil {
@@ -271,8 +271,8 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 // the problem.
 const longEnough = time.Hour
 
-// From so many queries on, tables are priced on a coarser lattice, which costs some 8 % of δ, and no
-// order is searched for: that saves most of the time.
+// From so many queries on, tables are priced on a coarser lattice, which costs some 8 % of δ, and
+// no order is searched for: that saves most of the time.
 const (
 	coarseFrom = 3000
 	coarseStep = 1. / 5
