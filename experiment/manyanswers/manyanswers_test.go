@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/internal/must"
@@ -145,5 +147,28 @@ func TestPictureOfTheDocs(t *testing.T) {
 	if want := must.Get(os.ReadFile(picture))(t); !bytes.Equal(got, want) {
 		t.Errorf("%s is not that of the golden figures: go test ./experiment/manyanswers -run "+
 			"TestPictureOfTheDocs -update", picture)
+	}
+}
+
+// What docs/many-answers.md says of a pure bound: normal noise of σ = 55.2 on the counts of 101
+// teachers and two classes is priced at (3, 1e-6) for 1,000 labels, of which each by itself has a
+// pure bound, that of the two histograms furthest from a tie.
+func TestPureBoundOfTheDocs(t *testing.T) {
+	const k, sigma, labels = 101, 55.2, 1000
+	loses := func(lead float64) float64 {
+		return math.Erfc(lead/(2*sigma)) / 2
+	}
+	single := math.Log(loses(k-2) / loses(k))
+	if math.Abs(single-0.045) > 5e-4 {
+		t.Errorf("one label: ε = %v", single)
+	}
+	all := must.Get(accountant.Optimal(labels, accountant.Cost{Epsilon: single}, 1e-6))(t)
+	if math.Abs(all.Epsilon-7.3) > 0.05 {
+		t.Errorf("%d labels: %v", labels, all)
+	}
+	for lead := 1.; lead < k; lead += 2 { // no neighbours are further apart
+		if d := math.Log(loses(lead-2) / loses(lead)); d > single {
+			t.Errorf("lead %v: %v", lead, d)
+		}
 	}
 }
