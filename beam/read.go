@@ -7,6 +7,7 @@ import (
 	"hash"
 
 	"github.com/darrm/darrm/votes"
+	_ "github.com/darrm/darrm/votes/compress"
 	_ "github.com/darrm/darrm/votes/parquet"
 )
 

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/filelock"
 )
 
 // AnchorSuffix is added to the path of a ledger for the path of its anchor.
@@ -97,7 +98,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("open %s: %w", path, errNotRegular)
 	}
-	f, err := os.OpenFile(path, flag|nonblock, 0)
+	f, err := os.OpenFile(path, flag|filelock.Nonblock, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/filelock"
 )
 
 // fileStore keeps a ledger in a file of lines, with the anchor and the secret beside it.
@@ -91,7 +92,7 @@ func (t *fileTx) Sync() error { return t.file.Sync() }
 
 func (t *fileTx) Atomic() bool { return false }
 
-func (t *fileTx) Close() error { return unlock(t.file) }
+func (t *fileTx) Close() error { return filelock.Unlock(t.file) }
 
 // Commit writes to the file, then to the anchor.
 func (t *fileTx) Commit(at int64, lines, before, after []byte) error {

@@ -9,6 +9,8 @@ import (
 	"runtime/pprof"
 	"testing"
 	"time"
+
+	"github.com/darrm/darrm/internal/filelock"
 )
 
 // A copy of the database takes its name while a charge is being written to the old
@@ -60,7 +62,7 @@ func TestAbandonedWaits(t *testing.T) {
 	if made := threads.Count() - before; made > 100 {
 		t.Errorf("%d threads for waits that were given up", made)
 	}
-	unlock(holder)
+	filelock.Unlock(holder)
 	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne})
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/darrm/darrm/internal/filelock"
 )
 
 // lock opens the ledger's file and locks it, exclusively or shared, waiting as long as
@@ -29,7 +31,7 @@ func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lockFile(ctx, f, exclusive); err != nil {
+		if err := filelock.Lock(ctx, f, exclusive); err != nil {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		// While this waited, another file may have taken the name. Its lock
@@ -38,44 +40,10 @@ func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 		if err == nil && same {
 			return f, nil
 		}
-		unlock(f)
+		filelock.Unlock(f)
 		if err != nil {
 			return nil, err
 		}
-	}
-}
-
-// waits bounds the waits in the kernel, which go on after their callers gave up.
-// Each holds a thread, and a process that collects 10,000 of them is ended by the
-// runtime.
-var waits = make(chan struct{}, 64)
-
-// lockFile locks f, or closes it. It waits in the kernel, which serves waiters in their
-// order. A wait that ctx cuts short goes on in the background until it can give the lock back.
-func lockFile(ctx context.Context, f *os.File, exclusive bool) error {
-	select {
-	case waits <- struct{}{}:
-	case <-ctx.Done():
-		f.Close()
-		return ctx.Err()
-	}
-	got := make(chan error, 1)
-	go func() {
-		got <- flock(f, exclusive)
-		<-waits
-	}()
-	select {
-	case err := <-got:
-		if err != nil {
-			f.Close()
-		}
-		return err
-	case <-ctx.Done():
-		go func() {
-			<-got
-			unlock(f)
-		}()
-		return ctx.Err()
 	}
 }
 

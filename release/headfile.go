@@ -10,10 +10,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/filelock"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/ledger"
 )
@@ -89,29 +88,16 @@ func (f *headFile) keep(ctx context.Context, head ledger.Head) error {
 // heads of all servers from being written, which must not pass unnoticed. Nobody else can open the
 // lock's file, and so hold it.
 func (f *headFile) lock(ctx context.Context) (unlock func(), err error) {
-	path := f.path + lockSuffix
-	type opened struct {
-		*lockedfile.File
-		err error
+	file, err := os.OpenFile(f.path+lockSuffix, os.O_CREATE|os.O_RDWR|filelock.Nonblock, 0o600)
+	if err != nil {
+		return nil, err
 	}
-	got := make(chan opened, 1)
-	go func() {
-		file, err := lockedfile.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		got <- opened{file, err}
-	}()
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
-	select {
-	case l := <-got:
-		return func() { _ = l.Close() }, l.err
-	case <-ctx.Done():
-		go func() { // gives a lock back that comes too late
-			if l := <-got; l.err == nil {
-				_ = l.Close()
-			}
-		}()
-		return nil, fmt.Errorf("the lock %s is held by another process: %w", path, ctx.Err())
+	if err := filelock.Lock(ctx, file, true); err != nil {
+		return nil, fmt.Errorf("the lock %s is held by another process: %w", file.Name(), err)
 	}
+	return func() { _ = filelock.Unlock(file) }, nil
 }
 
 // KeepHead writes the ledger's newest head to the head file, where there is one. What is charged

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/darrm/darrm/votes/format"
 )
 
-// A Compression wraps a file of a text format or of FormatNPY.
+// A Compression wraps a file of a text format or of FormatNPY. A program that reads or writes them
+// imports votes/compress.
 type Compression int
 
 const (
@@ -50,28 +50,30 @@ func FileEndings() []string {
 	return append(endings, slices.Sorted(maps.Keys(compressionOfEnding))...)
 }
 
-// maxZstdWindow is the window that RFC 8878, section 3.1.1.1.2, recommends every
-// decoder to support. A frame may ask for gigabytes.
-const maxZstdWindow = 8 << 20
+// linked returns what packs and unpacks, nil for CompressionNone.
+func (c Compression) linked() (*format.Compression, error) {
+	if c <= CompressionNone {
+		return nil, nil
+	}
+	if linked := format.FindCompression(c.String()); linked != nil {
+		return linked, nil
+	}
+	return nil, fmt.Errorf("files inside %s are neither read nor written by this program: a program "+
+		"that does imports votes/compress", c)
+}
 
 // decompress wraps raw. Faults of the data are [*ParseError]s without a line;
 // errors of raw are passed on.
 func decompress(info *fileInfo, raw *countingReader, c Compression) (io.Reader, error) {
-	d := &decompressor{info: info, raw: raw}
-	var err error
-	switch c {
-	case CompressionGzip:
-		d.kind = "gzip"
-		d.r, err = gzip.NewReader(bufio.NewReaderSize(raw, 64<<10))
-	case CompressionZstd:
-		d.kind = "zstd"
-		d.r, err = zstd.NewReader(bufio.NewReaderSize(raw, 64<<10),
-			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxZstdWindow))
-	default:
+	linked, err := c.linked()
+	if err != nil {
+		return nil, &ParseError{File: info.name, Rule: err.Error()}
+	}
+	if linked == nil {
 		return raw, nil
 	}
-	if err != nil {
+	d := &decompressor{info: info, raw: raw, kind: linked}
+	if d.r, err = linked.NewReader(bufio.NewReaderSize(raw, 64<<10)); err != nil {
 		return nil, d.fault(err)
 	}
 	return d, nil
@@ -81,7 +83,7 @@ type decompressor struct {
 	info *fileInfo
 	raw  *countingReader
 	r    io.Reader
-	kind string
+	kind *format.Compression
 }
 
 func (d *decompressor) Read(p []byte) (int, error) {
@@ -97,15 +99,13 @@ func (d *decompressor) fault(err error) error {
 	if e := d.raw.err; e != nil && e != io.EOF {
 		return e
 	}
-	rule := fmt.Sprintf("the %s data are damaged", d.kind)
-	switch err {
-	case io.EOF, io.ErrUnexpectedEOF:
-		rule = fmt.Sprintf("the %s data are cut off", d.kind)
-	case gzip.ErrHeader, zstd.ErrMagicMismatch:
-		rule = fmt.Sprintf("the data are not in %s format, or something else stands behind them", d.kind)
-	case zstd.ErrWindowSizeExceeded:
-		rule = fmt.Sprintf("the zstd data need a window above %d MiB: compress them without --long "+
-			"or --ultra", maxZstdWindow>>20)
+	rule := d.kind.Fault(err)
+	switch {
+	case rule != "":
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		rule = fmt.Sprintf("the %s data are cut off", d.kind.Name)
+	default:
+		rule = fmt.Sprintf("the %s data are damaged", d.kind.Name)
 	}
 	return &ParseError{File: d.info.name, Rule: rule, Err: err}
 }

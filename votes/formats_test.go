@@ -25,6 +25,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/npy"
+	_ "github.com/darrm/darrm/votes/compress"
 	_ "github.com/darrm/darrm/votes/parquet"
 )
 

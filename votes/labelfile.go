@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/votes/format"
 )
@@ -50,7 +47,7 @@ type LabelOptions struct {
 type LabelFile struct {
 	enc    format.Encoder
 	buf    *bufio.Writer
-	packer io.Closer        // compressor, may be nil
+	packer io.WriteCloser   // compressor, may be nil
 	file   *atomicfile.File // nil for stdout
 	spool  *tempFile        // for stdout
 	stdout io.Writer
@@ -77,6 +74,10 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	if o.Format, o.Compression, err = byName(name, o.Format, o.Compression); err != nil {
 		return nil, err
 	}
+	packing, err := o.Compression.linked()
+	if err != nil {
+		return nil, err
+	}
 	classes, err := newClassList(o.Classes)
 	if err != nil {
 		return nil, err
@@ -99,16 +100,11 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	}
 	f.buf = bufio.NewWriterSize(w, 256<<10)
 	w = f.buf
-	switch o.Compression {
-	case CompressionGzip:
-		z := gzip.NewWriter(w)
-		w, f.packer = z, z
-	case CompressionZstd:
-		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
-		if err != nil {
+	if packing != nil {
+		if f.packer, err = packing.NewWriter(w); err != nil {
 			return nil, errors.Join(err, f.Abort())
 		}
-		w, f.packer = z, z
+		w = f.packer
 	}
 	column := "label"
 	if o.Simulated {

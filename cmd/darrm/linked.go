@@ -5,6 +5,7 @@ import (
 	// database.
 	_ "github.com/darrm/darrm/ledger/postgres"
 
-	// The formats of votes that need a library of their own.
+	// The formats and compressions of votes that need a library of their own.
+	_ "github.com/darrm/darrm/votes/compress"
 	_ "github.com/darrm/darrm/votes/parquet"
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
+	_ "github.com/darrm/darrm/votes/compress" // the votes are inside gzip
 )
 
 // ballots are the votes on some queries.

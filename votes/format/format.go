@@ -1,8 +1,9 @@
-// Package format adds formats of typed columns to package votes. A format is one package that
+// Package format adds formats of typed columns, and compressions, to package votes. A format is one package that
 // calls [Register] from its init function; a program reads and writes the formats that it
 // links:
 //
-//	import _ "github.com/darrm/darrm/votes/parquet"
+//	import _ "github.com/darrm/darrm/votes/parquet"  // Parquet
+//	import _ "github.com/darrm/darrm/votes/compress" // gzip and zstd
 //
 // Package votes decides which columns are votes, what a value means and what is refused. A
 // format finds the columns of a file and hands out their values.
@@ -101,6 +102,40 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf is an Error without a cause.
 func Errorf(format string, args ...any) error { return &Error{Rule: fmt.Sprintf(format, args...)} }
+
+// A Compression wraps files of text formats and .npy.
+type Compression struct {
+	// Name is that of the options and flags that choose it, "gzip" or "zstd", or "deflate" for the
+	// members of archives, which are read alone.
+	Name string
+	// NewReader and NewWriter unpack and pack a stream. An error of a reader is of the stream's
+	// source or of what it holds.
+	NewReader func(io.Reader) (io.Reader, error)
+	NewWriter func(io.Writer) (io.WriteCloser, error)
+	// Fault describes an error of what a stream holds, "" for damage of no special kind.
+	Fault func(error) string
+}
+
+var compressions []*Compression
+
+// RegisterCompression adds a compression, from an init function. It panics if there is one of that
+// name.
+func RegisterCompression(c Compression) {
+	if FindCompression(c.Name) != nil {
+		panic("format: " + c.Name + " is registered twice")
+	}
+	compressions = append(compressions, &c)
+}
+
+// FindCompression returns the compression of the name, nil where the program links none.
+func FindCompression(name string) *Compression {
+	for _, c := range compressions {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
 
 var registered []*Format
 

@@ -1,6 +1,6 @@
 //go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
 
-package ledger
+package filelock
 
 import (
 	"errors"
@@ -13,6 +13,9 @@ import (
 var errNoLock = fmt.Errorf("file locks: %w", errors.ErrUnsupported)
 
 func flock(*os.File, bool) error { return errNoLock }
-func unlock(f *os.File) error    { return f.Close() }
 
-const nonblock = 0
+// Unlock closes f.
+func Unlock(f *os.File) error { return f.Close() }
+
+// Nonblock is no flag here.
+const Nonblock = 0

@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package ledger
+package filelock
 
 import (
 	"os"
@@ -22,9 +22,9 @@ func flock(f *os.File, exclusive bool) error {
 	}
 }
 
-// unlock gives up the lock and closes f. Closing alone would leave the lock with
+// Unlock gives up the lock and closes f. Closing alone would leave the lock with
 // whoever else holds the open file, such as a child forked by C code.
-func unlock(f *os.File) error {
+func Unlock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
 		if err != syscall.EINTR {
@@ -34,5 +34,5 @@ func unlock(f *os.File) error {
 	return f.Close()
 }
 
-// nonblock makes opening a named pipe return at once.
-const nonblock = syscall.O_NONBLOCK
+// Nonblock is the flag that makes opening a named pipe return at once.
+const Nonblock = syscall.O_NONBLOCK
