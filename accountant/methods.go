@@ -15,8 +15,8 @@ type Method string
 // The methods, from the simplest to the most general.
 const (
 	MethodBasic    Method = "basic"    // BasicHeterogeneous, for (ε, δ)-DP events
-	MethodGeneral  Method = "general"  // generalOf, for (ε, δ)-DP events
-	MethodOptimal  Method = "optimal"  // optimalOf, for (ε, δ)-DP events
+	MethodGeneral  Method = "general"  // General, for (ε, δ)-DP events
+	MethodOptimal  Method = "optimal"  // Optimal, for (ε, δ)-DP events
 	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events
 	MethodZCDP     Method = "zcdp"     // EpsilonFromZCDP
 	MethodRDP      Method = "rdp"      // EpsilonFromRDP at the best order

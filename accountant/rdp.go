@@ -35,7 +35,7 @@ const maxSubsampledOrder = 2048
 //
 // and for other α the same expectation E[(1-q+q·e^{z/σ-1/(2σ²)})^α], z standard normal,
 // by the trapezoidal rule with its error bound added, or by convexity between the integer
-// orders around α, whichever is less. Orders are limited to maxSubsampledOrder, and cost
+// orders around α, whichever is less. Orders are limited to 2048, and cost
 // up to some milliseconds.
 //
 // Sources: Mironov, Rényi Differential Privacy (2017), Table II; Mironov, Talwar and

@@ -46,7 +46,7 @@ type Answers struct {
 const defaultSlack = 1e-6
 
 // SlackFor returns the slack that applies where none was stated, for parts of such a cost:
-// defaultSlack, or 0 for parts with δ = 0, whose total then has δ = 0 too. It depends on
+// 1e-6, or 0 for parts with δ = 0, whose total then has δ = 0 too. It depends on
 // the cost of one part only: never on how many there are, nor on what is left of a budget.
 // A slack that did would be chosen by what was released before, and composition theorems
 // do not allow that.

@@ -11,7 +11,7 @@ import (
 const DefaultPriorMean = 0.75
 
 // UniformCounts returns the law of vote counts in which every count 0 … k is equally
-// likely, for countWeights. It needs no data.
+// likely, for Objective.Counts. It needs no data.
 func UniformCounts(k int) ([]float64, error) {
 	if err := check.Teachers(k); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func UniformCounts(k int) ([]float64, error) {
 //
 //	½·Binomial(k, μ) + ½·Binomial(k, 1-μ)
 //
-// for countWeights. It needs no data.
+// for Objective.Counts. It needs no data.
 func TwoSidedCounts(k int, mu float64) ([]float64, error) {
 	if err := check.Teachers(k); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func TwoSidedCounts(k int, mu float64) ([]float64, error) {
 // in [0, ½]; a tie has no majority and counts as agreement. It is what Objective.Counts
 // minimises. ExpectedError is never larger for teachers who vote as the counts say: it
 // compares the laws of label and majority, where a wrong 0 makes up for a wrong 1. The
-// errors are countWeights'.
+// errors name counts that are negative, not finite or all 0, or not K+1.
 func Disagreement(f Func, counts []float64) (float64, error) {
 	if err := checkCounts(counts, f.K()); err != nil {
 		return 0, err

@@ -211,7 +211,7 @@ type MismatchError = check.MismatchError
 
 // Verify certifies the claim and compares what it says about itself with what is found: bounds may
 // be weaker than those found, counts are the same, expectations agree to within
-// check.ExpectationTolerance. The errors are those of Certify, or a *MismatchError.
+// 1e-9. The errors are those of Certify, or a *MismatchError.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	t, err := c.Certify(ctx)
 	if err != nil {

@@ -93,8 +93,9 @@ func (o Objective) Error(f Func) float64 {
 	return ExpectedError(f, weights)
 }
 
-// Proof proves a lower bound on the error of every private noise function of the shape: see
-// lowerBound. The empty Proof is valid and shows that no error is negative.
+// Proof proves a lower bound on the error of every private noise function of the shape, by weak
+// duality. What it shows is worked out and rounded down, whoever made it. The empty Proof is valid
+// and shows that no error is negative.
 type Proof struct {
 	Multipliers []Multiplier
 	// Weights serve the worst case only: ½λ(l), where λ ≥ 0 sums to at most 1. The

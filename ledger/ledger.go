@@ -219,7 +219,7 @@ func (l *Ledger) locked(ctx context.Context, exclusive bool, fn func(*session) e
 //     [ErrUnpaid], [ErrRelation], [ErrEnsemble], [ErrDraw], [ErrDrawn] and [ErrSameVotes]:
 //     nothing was consumed. A [ReplayedError] has a receipt that is used up,
 //     for [Ledger.RecordResult] only;
-//   - a *check.Error or a JSON error for a request out of its ranges; also nothing;
+//   - a *constraints.ParameterError or a JSON error for a request out of its ranges; also nothing;
 //   - the error of ctx, while waiting for its turn; also nothing;
 //   - [ErrDamaged] or [ErrRolledBack], and [ErrWrite] with an error of the system: the
 //     budget may be spent, and the handle is [ErrBroken] from then on.

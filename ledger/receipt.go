@@ -8,8 +8,8 @@ import (
 // A Receipt proves that a charge is on disk. Only [Ledger.Charge] and [Ledger.ChargeAll] issue one
 // that can be redeemed; the zero value is not valid.
 //
-// A mechanism takes a *Receipt, calls [Receipt.Redeem], and samples only if
-// that succeeds. A receipt lives in the memory of one process: after a crash the
+// Whoever draws calls [Receipt.Redeem] first, and draws only if that succeeds, as package release
+// does. A receipt lives in the memory of one process: after a crash the
 // budget is spent and the right to release is gone. What is left is a [Replay]'s, which
 // is used up and good for [Ledger.RecordResult] only.
 type Receipt struct {

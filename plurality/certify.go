@@ -74,8 +74,8 @@ func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
 //	δ = 0:  g_i·m_j ≤ E⁻·g_j·m_i                        for each column of each pair
 //	δ > 0:  Σ_columns n·(g_i/m_i - E⁻·g_j/m_j)₊ ≤ δ·D   for each ordered pair
 //
-// in integers, the sum rounded up. The error is a *ViolationError, a *check.Error for
-// masses that are none, or ctx.Err(). Cost: O(C) a pair.
+// in integers, the sum rounded up. The error is a *ViolationError, a *constraints.ParameterError
+// for masses that are none, or ctx.Err(). Cost: O(C) a pair.
 func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error) {
 	if s == nil {
 		return nil, errNoSystem
@@ -111,8 +111,8 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 	return c, nil
 }
 
-// CheckMasses returns a *check.Error unless there is one mass for each variable and they sum to One
-// in each histogram.
+// CheckMasses returns a *constraints.ParameterError unless there is one mass for each variable and
+// they sum to One in each histogram.
 func (s *Space) CheckMasses(masses []uint64) error {
 	if len(masses) != s.Variables() {
 		return &check.Error{Name: "number of masses", Value: len(masses),

@@ -107,17 +107,20 @@ func (o Objective) Validate(p Problem) error {
 	return nil
 }
 
-// CheckAccuracy returns a *check.Error where no Accuracy of so many classes is like this, or nil.
+// CheckAccuracy returns a *constraints.ParameterError where no Accuracy of so many classes is like
+// this, or nil.
 func CheckAccuracy(accuracy float64, classes int) error {
 	return check.Open("accuracy", accuracy, 1/float64(classes), 1)
 }
 
-// CheckConcentration returns a *check.Error where no Concentration is like this, or nil.
+// CheckConcentration returns a *constraints.ParameterError where no Concentration is like this, or
+// nil.
 func CheckConcentration(concentration float64) error {
 	return check.UpTo("concentration", concentration, 1e6)
 }
 
-// CheckAbstainValue returns a *check.Error where no AbstainValue is like this, or nil.
+// CheckAbstainValue returns a *constraints.ParameterError where no AbstainValue is like this, or
+// nil.
 func CheckAbstainValue(value float64) error {
 	return check.Probability("value of abstaining", value)
 }

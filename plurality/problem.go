@@ -17,16 +17,16 @@ const MaxHistograms = 1 << 20
 //
 // Each float64 stands for its shortest decimal: Epsilon: 0.1 means exactly 1/10.
 type Problem struct {
-	K        int     // number of teachers, 1 ≤ K ≤ check.MaxTeachers
-	Classes  int     // C, 2 ≤ C ≤ check.MaxClasses
+	K        int     // number of teachers, 1 ≤ K ≤ 2001
+	Classes  int     // C, 2 ≤ C ≤ 1000
 	Epsilon  float64 // ε in (0, 700] of the release
 	Delta    float64 // δ in [0,1) of the release
 	Affected int     // t: one record changes at most t votes, 1 ≤ t ≤ K
 	Abstain  bool    // one more answer: no class
 }
 
-// Validate returns a *check.Error naming the first field that breaks its rule, or nil. Where
-// only the size does, that is wrapped in a *SizeError.
+// Validate returns a *constraints.ParameterError naming the first field that breaks its rule, or
+// nil. Where only the size does, that is wrapped in a *SizeError.
 func (p Problem) Validate() error {
 	for _, err := range []error{
 		check.Teachers(p.K),
@@ -52,7 +52,7 @@ type SizeError struct{ rule check.Error }
 
 func (e *SizeError) Error() string { return e.rule.Error() }
 
-// Unwrap returns a *check.Error.
+// Unwrap returns a *constraints.ParameterError.
 func (e *SizeError) Unwrap() error { return &e.rule }
 
 // outputs returns the number of answers: C, and one more for abstaining.
@@ -74,7 +74,7 @@ type System struct {
 	deltaUp      float64  // ≥ δ
 }
 
-// NewSystem returns p's System. The error is a *check.Error. Cost: O(variables).
+// NewSystem returns p's System. The error is a *constraints.ParameterError. Cost: O(variables).
 func NewSystem(p Problem) (*System, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // over all ordered pairs of histograms at 1 to t moved votes, so that both directions are in
 // it. It is worked out from the integer masses, with E⁻ ≤ e^ε in place of e^ε and every term
 // rounded up, as Certify does with the promised ε. Each ε stands for its decimal and is at most
-// 700; the error is a *check.Error that names it, or ctx.Err().
+// 700; the error is a *constraints.ParameterError that names it, or ctx.Err().
 //
 // Cost: O(C) a pair and ε, of which Certificate has the numbers: a second for the rows of
 // (25,10), 130,000, and 500 values of ε.

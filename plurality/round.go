@@ -26,8 +26,8 @@ const roundRounds = 8
 // remainders: uniform has the slack (E⁻-1)/C in every row, and rounding moves p by less than 1/D.
 // Where δ > 0 the slack lowers every term p - E⁻p' by (E⁻-1)λ/C, hence what is spent by at least
 // that or to 0, and 1-λ scales it. Then every row is checked in integers. The error is a
-// *check.Error where p has other than finite values or ε is so small that uniform masses need not
-// be private once rounded, or one of Certify. Cost: two passes over all pairs.
+// *constraints.ParameterError where p has other than finite values or ε is so small that uniform
+// masses need not be private once rounded, or one of Certify. Cost: two passes over all pairs.
 func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	if s == nil {
 		return nil, errNoSystem

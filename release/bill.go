@@ -256,7 +256,8 @@ func samePromise(a, b json.RawMessage) bool {
 }
 
 // Check returns the cost that paying the bill would spend, or the error that would refuse it. It
-// pays nothing. The errors are those of [ledger.Ledger.Check], corrected by [replayed].
+// pays nothing. The errors are those of [ledger.Ledger.Check], but that a release which differs from
+// an earlier one in its coins alone is an [ledger.ErrReplayed].
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
@@ -285,9 +286,12 @@ func repeated(receipt *ledger.Receipt) bool {
 
 // Pay charges the ledger and returns a receipt that is used up: drawing may begin. What
 // covers many releases is charged with the first that needs it, in one write, and not
-// again. After an error nothing may be drawn. The errors are those of [ledger.Ledger.Charge],
-// corrected by [replayed]. For resumed, of answers with the coins of the key that the charge names,
-// see [chargeOnce].
+// again. After an error nothing may be drawn. The errors are those of [ledger.Ledger.Charge], but
+// that a release which differs from an earlier one in its coins alone is an [ledger.ErrReplayed].
+//
+// resumed states that the answers will be those of an earlier try, with the coins of the key that
+// the charge names. Then a release that was charged before is no error: the receipt is of that
+// charge, and what is noted with it is the only result that may be published.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
 	paid, err := b.pay(ctx, l, resumed)
 	return paid.Receipt, err

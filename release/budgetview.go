@@ -17,9 +17,9 @@ type BudgetView struct {
 	Warnings []string
 	Charges  uint64         // all of the ledger's
 	Read     uint64         // of these, how many were read, the latest
-	Latest   []ReportEntry  // the last charges, the newest first, at most maxLatest
+	Latest   []ReportEntry  // the last charges, the newest first, at most 20
 	Spending []SpendingStep // in the order of the entries
-	// by the charges that were read and who paid for them; each once, at most maxAssumed
+	// by the charges that were read and who paid for them; each once, at most 40
 	Assumed []string
 }
 
@@ -35,8 +35,8 @@ const (
 	maxAssumed = 40
 )
 
-// NewBudgetView looks at a ledger. Errors and cost are those of [ledger.Ledger.Outline] for maxRead
-// charges.
+// NewBudgetView looks at a ledger. Errors and cost are those of [ledger.Ledger.Outline] for the
+// latest 1000 charges.
 func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 	now, err := l.Outline(ctx, maxRead)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 type Labels struct {
 	// Votes are the files, or patterns of them; "-" is Stdin. Required.
 	Votes []string
-	// Stdin is read for "-". Where the votes are read twice, it ends when it wants to.
+	// Stdin is read for "-". A release that a ledger pays for reads its votes twice, so it reads
+	// Stdin to the end first, which the context does not interrupt.
 	Stdin io.Reader
 	Read  votes.Options
 	// Plan returns what answers the votes of so many teachers for so many classes. Required.

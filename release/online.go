@@ -26,7 +26,8 @@ type OnlineOptions struct {
 	Plan Plan
 	// Stated is the operator's statement of the teachers' promise, and must fit Plan. It is
 	// required where they promise anything: the operator of a service answers for them, and no
-	// table does. Its fields on the release itself play no part.
+	// table does. M, TotalEpsilon and Delta, which are about one answer, are not compared: Plan has
+	// them.
 	Stated Stated
 	// Charge states the payment, without the fields of one request: RequestID, Draw, Votes, Query,
 	// Client, Share and Key. Ledger is required, unless Book is given. Slack is for a [Batch], and 0

@@ -27,8 +27,8 @@ func ClassName(p plurality.Problem) string {
 }
 
 // Problems returns the grid's problems in order, each once however often it is named, and what is
-// wrong with the combinations that are no problem: a *check.Error behind the combination's name.
-// The error is a *[SizeError].
+// wrong with the combinations that are no problem: a *constraints.ParameterError behind the
+// combination's name. The error is a *[SizeError].
 func (g ClassGrid) Problems() (valid []plurality.Problem, invalid []error, err error) {
 	if err := checkSize(axis{"classes", len(g.Classes)}, axis{"K", len(g.K)},
 		axis{"total-eps", len(g.TotalEpsilon)}, axis{"affected", len(g.Affected)}); err != nil {
@@ -68,7 +68,7 @@ type ClassOptions struct {
 	Progress func(done int)
 }
 
-// CheckJobs checks Jobs. The error is a *check.Error.
+// CheckJobs checks Jobs. The error is a *constraints.ParameterError.
 func (o ClassOptions) CheckJobs() error { return checkJobs(o.Jobs) }
 
 // RunClasses is Run for the plurality of many classes.

@@ -32,13 +32,13 @@ const (
 // classes of the group.
 type Probability struct {
 	Mass    uint64 // at most 2⁵³
-	Classes int    // between 1 and check.MaxClasses
+	Classes int    // between 1 and 1000
 }
 
 // Outcome is Count answers that look the same: each has probability P under one histogram and
 // PPrime under its neighbour.
 type Outcome struct {
-	Count     int // between 1 and check.MaxClasses
+	Count     int // between 1 and 1000
 	P, PPrime Probability
 }
 

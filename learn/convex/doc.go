@@ -28,11 +28,11 @@
 //	W, D      Ball, 2·Ball              a ball around 0 and its diameter
 //	η_k, T_k  Block.StepSize, To - From
 //	Δ_k, σ_k  Block.Sensitivity, Deviation
-//	β, α      phasedSchedule.Beta, Alpha   Moreau parameter, accuracy of the oracle
+//	β, α      of PhasedSGD's oracle        Moreau parameter, accuracy
 //	θ         PhasedSGD.Rank
 //	V, J      FrankWolfe.Set, its Vertices  a polytope; W, D, ‖·‖_p of geometry.Set
-//	T, s, M   frankWolfeSchedule.Steps, Scale, Levels
-//	ε₀        frankWolfeSchedule.Epsilon    of one choice of a vertex
+//	T, s, M   of FrankWolfe                 steps, scale, levels
+//	ε₀        of FrankWolfe                 what one choice of a vertex costs
 //	R, b      Batches.Rounds, Size          of PolySFW and NSFW
 //	m         batch.records                 the real ⌊b/(t+1)⌋
 //

@@ -22,8 +22,7 @@ import (
 // nearly stationary. The inner solver is noised subgradient descent on the whole block,
 // T steps of 2/(λ(t+1)), λ = β - ρ, with their weighted average 2Σt·v_t/(T(T+1)); the source
 // only cites one (Theorem 29). The proximal term is not of the data and gets no noise. Where
-// p ≠ 2 the source has mirror descent, which is not built; proximalSchedule has its
-// parameters.
+// p ≠ 2 the source has mirror descent, which is not built.
 //
 // Privacy: each inner step is a Gaussian release of a mean gradient, which a record that
 // differs moves by at most 2L0·R/m; T of them compose exactly, blocks in parallel. Cost:

@@ -18,7 +18,7 @@ const (
 	MaxLine   = 16 << 20 // bytes in a line
 	maxValues = 1 << 27  // numbers in a file, a gigabyte of float64s
 	// MaxBytes is the most that is read of a file, 5 GiB. A number written out in full, with
-	// its index and a space, has at most 35 bytes: maxValues numbers are in the file first.
+	// its index and a space, has at most 35 bytes: so a file has 2²⁷ numbers first.
 	MaxBytes = 40 * maxValues
 )
 

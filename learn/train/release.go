@@ -49,9 +49,9 @@ func (r *Release) Round() int { return r.r.round }
 // the context does, between or within rounds. The release can then go on with Run, or
 // elsewhere from a Checkpoint. A second Run after the last round returns the same model.
 //
-// That and when a run diverges is a function of its state after rounds. Where only the last
-// model is covered (iteration.LastIterate) it is so much more than may be said, but cannot
-// happen short of parameters whose steps are of the order of 1e100.
+// An error of a run that diverges tells that it did, and in which round: a function of the states
+// after rounds. Where the promise covers the last model alone (iteration.LastIterate), it does not
+// cover that. No run diverges but with parameters whose steps are of the order of 1e100.
 func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float64, error) {
 	var each func() error
 	if after != nil {

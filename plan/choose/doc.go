@@ -18,6 +18,6 @@
 //
 // # Errors
 //
-// A statement that breaks a rule is a release.UsageError or has a *check.Error; it is found before
-// the votes are read, as far as they do not matter. Texts name parameters.
+// A statement that breaks a rule is a release.UsageError or has a *constraints.ParameterError; it
+// is found before the votes are read, as far as they do not matter. Texts name parameters.
 package choose

@@ -50,8 +50,8 @@ type Certified struct {
 // histogram, and prices Q answers at the promised ε. The price is that of a game in which an
 // adversary knows all labels so far and chooses the next pair of neighbours (package game): it is
 // worked out from the integers alone, over every pair, and never too low. The error is a
-// *PriceError where it is above δ, a *check.Error for masses that are none and for o,
-// game.ErrTooLarge, or ctx.Err(). Cost: that of Price.
+// *PriceError where it is above δ, a *constraints.ParameterError for masses that are none and for
+// o, game.ErrTooLarge, or ctx.Err(). Cost: that of Price.
 func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*Certified, error) {
 	if err := s.space.CheckMasses(masses); err != nil {
 		return nil, err

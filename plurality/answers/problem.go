@@ -26,7 +26,7 @@ const (
 // Each float64 stands for its shortest decimal: Epsilon: 0.1 means exactly 1/10.
 type Problem struct {
 	K        int     // number of teachers, those whose vote is missing among them
-	Classes  int     // C, 2 ≤ C ≤ check.MaxClasses
+	Classes  int     // C, 2 ≤ C ≤ 1000
 	Affected int     // t: one record changes at most t of the K votes, 1 ≤ t ≤ K
 	Missing  bool    // a vote may be missing; it changes when it comes or goes
 	Answers  int     // Q: the table answers at most so many queries, 1 ≤ Q ≤ MaxAnswers
@@ -35,8 +35,8 @@ type Problem struct {
 	Abstain  bool    // one more answer: no class
 }
 
-// Validate returns a *check.Error naming the first field that breaks its rule, or nil. It allocates
-// nothing of the problem's size. Pairs are counted by NewSystem.
+// Validate returns a *constraints.ParameterError naming the first field that breaks its rule, or
+// nil. It allocates nothing of the problem's size. Pairs are counted by NewSystem.
 func (p Problem) Validate() error {
 	for _, err := range []error{
 		check.Teachers(p.K),
@@ -86,7 +86,8 @@ type System struct {
 	delta   float64 // ≤ δ
 }
 
-// NewSystem returns p's System. The error is a *check.Error or ctx.Err(). Cost: O(C) a pair.
+// NewSystem returns p's System. The error is a *constraints.ParameterError or ctx.Err(). Cost: O(C)
+// a pair.
 func NewSystem(ctx context.Context, p Problem) (*System, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -106,7 +106,7 @@ func (o Options) validate() error {
 // certified, with the proof of that. Its value is never below permute-and-flip's by
 // more than rounding to masses costs.
 //
-// The errors are a *check.Error for p, objective or o, an lp error (lp.ErrNoHiGHS,
+// The errors are a *constraints.ParameterError for p, objective or o, an lp error (lp.ErrNoHiGHS,
 // *lp.StatusError), or ctx.Err().
 func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objective,
 	o Options) (*plurality.Table, error) {

@@ -75,7 +75,7 @@ var errTarget = errors.New("no local epsilon meets the target")
 
 // Calibrate returns a local ε₀ in [1e-6, 32] and the cost of the charges for it, which is at most
 // the target. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode
-// refuses count as not meeting the target. errTarget wraps the refusal where there is none.
+// refuses count as not meeting the target. Where none meets it the error wraps the last refusal.
 func Calibrate(target accountant.Cost, c Conversion,
 	charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost,
 	err error) {

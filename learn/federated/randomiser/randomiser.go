@@ -66,7 +66,7 @@ type Randomizer interface {
 // MaxDim is the largest d.
 const MaxDim = 1 << 26
 
-// minEpsilon and MaxEpsilon are the range of ε₀. Below it a report is noise alone; above it
+// ε₀ is in [1e-6, MaxEpsilon]. Below it a report is noise alone; above it
 // 64 bits do not tell one ε₀ from the next.
 const (
 	minEpsilon = 1e-6

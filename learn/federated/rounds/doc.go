@@ -21,7 +21,7 @@
 //	r        Round.Round        from 0
 //	M, n_m   Plan.Silos         silos, records of one
 //	ε₀       document.Epsilon   of one report
-//	σ        localPhase.Noise   of local steps
+//	σ        Plan's local noise of local steps
 //	(ε, δ)   Plan.Cost          what all rounds cost a record together
 //
 // # Files of messages

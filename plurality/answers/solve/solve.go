@@ -83,7 +83,7 @@ type solver struct {
 // a better one. For two classes at t = 1 that is the best table that a Rényi bound of one order
 // allows, otherwise the optimum of a convex program under such a bound.
 //
-// The errors are a *check.Error for p, prior or o, game.ErrTooLarge, or ctx.Err().
+// The errors are a *constraints.ParameterError for p, prior or o, game.ErrTooLarge, or ctx.Err().
 func Best(ctx context.Context, p answers.Problem, prior answers.Prior,
 	o Options) (*answers.Table, error) {
 	if err := o.validate(); err != nil {
