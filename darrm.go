@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
@@ -87,8 +88,11 @@ func (m *Mechanism) PerLabel() accountant.Cost {
 	return m.plan.Mechanism().PerAnswer()
 }
 
-// Plan returns the mechanism for package release: files of votes, models, services.
-func (m *Mechanism) Plan() release.Plan { return m.plan }
+// Plan returns the mechanism for votes of so many teachers and classes, as release.Labels takes it.
+// Votes of others than it is for are an error.
+func (m *Mechanism) Plan(_ context.Context, teachers, classes int) (release.Plan, error) {
+	return m.plan, m.plan.Fits(teachers, classes)
+}
 
 // An Aim is what [Optimal] keeps to: [PerLabel] or [Within].
 type Aim struct {
@@ -130,6 +134,24 @@ func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, er
 		return release.ReadTable(ctx, table)
 	}
 	return t.choose(ctx, r)
+}
+
+// Use returns a mechanism that the packages below made: of a noise function of one's own, which
+// gamma.Certify proved, or any of package ensemble. t states what it presumes of the teachers, and is
+// compared with that.
+func Use(t Teachers, plan release.Plan) (*Mechanism, error) {
+	if err := plan.Fits(t.K, cmp.Or(t.Classes, 2)); err != nil {
+		return nil, err
+	}
+	s, own := t.stated(), plan.Mechanism()
+	if err := s.Match(own.Problem(), "the mechanism"); err != nil {
+		return nil, err
+	}
+	if of := own.Setting().Neighbours; of != t.Neighbours {
+		return nil, &release.UsageError{Err: fmt.Errorf("neighbours = %v, but the mechanism is for %v",
+			t.Neighbours, of)}
+	}
+	return &Mechanism{teachers: t, stated: s, plan: plan}, nil
 }
 
 func (t Teachers) choose(ctx context.Context, r choose.Request) (*Mechanism, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm"
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
@@ -133,6 +134,38 @@ func TestReadTable(t *testing.T) {
 	m = must.Get(darrm.ReadTable(t.Context(), stated, bytes.NewReader(file.Bytes())))(t)
 	if _, err := darrm.NewReleaser(t.Context(), m, book, key); err == nil {
 		t.Error("nobody said how private teachers spend")
+	}
+}
+
+// A mechanism from elsewhere is compared with what is stated, field by field.
+func TestUse(t *testing.T) {
+	setting := ensemble.Setting{K: 9, Classes: 2, Affected: 1, Neighbours: darrm.ReplaceOne}
+	noisy := must.Get(release.NewPlan(must.Get(ensemble.LNMax(setting, 0.5))(t)))(t)
+	m := must.Get(darrm.Use(nine, noisy))(t)
+	book := ledgertest.New(t, newBudget(t, 1, 0), darrm.ReplaceOne)
+	if _, err := newReleaser(t, m, book).Batch(t.Context(), "a", darrm.Counts{{2, 7}}); err != nil {
+		t.Error(err)
+	}
+	for what, change := range map[string]func(*darrm.Teachers){
+		"K":          func(t *darrm.Teachers) { t.K = 11 },
+		"affected":   func(t *darrm.Teachers) { t.Affected = 2 },
+		"all":        func(t *darrm.Teachers) { t.Affected = 0 },
+		"a promise":  func(t *darrm.Teachers) { t.Epsilon = 0.1 },
+		"delta":      func(t *darrm.Teachers) { t.Delta = 1e-5 },
+		"classes":    func(t *darrm.Teachers) { t.Classes = 3 },
+		"neighbours": func(t *darrm.Teachers) { t.Neighbours = darrm.AddOrRemoveOne },
+	} {
+		other := nine
+		change(&other)
+		if m, err := darrm.Use(other, noisy); m != nil || err == nil {
+			t.Errorf("%s: %+v, %v", what, m, err)
+		}
+	}
+	if m, err := darrm.Use(nine, release.Plan{}); m != nil || err == nil {
+		t.Errorf("the zero plan: %+v, %v", m, err)
+	}
+	if _, err := m.Plan(t.Context(), 9, 3); err == nil {
+		t.Error("votes of three classes: no error")
 	}
 }
 
