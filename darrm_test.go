@@ -3,6 +3,7 @@ package darrm_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"os/exec"
 	"path/filepath"
@@ -67,9 +68,12 @@ func TestWithin(t *testing.T) {
 			if err != nil || len(a.Labels) != n || !a.Simulated {
 				t.Fatalf("%+v, %v", a, err)
 			}
-			if _, err := newReleaser(t, m, ledgertest.New(t, budget, darrm.ReplaceOne)).Batch(
-				t.Context(), "a", slices.Repeat(rows, 3)); !errors.Is(err, ledger.ErrExceeded) {
-				t.Errorf("three times as many: %v", err)
+			// Three times as many are more than the budget, or than a table for n labels answers.
+			more, err := newReleaser(t, m, ledgertest.New(t, budget, darrm.ReplaceOne)).Batch(
+				t.Context(), "a", slices.Repeat(rows, 3))
+			if more != nil || !errors.Is(err, ledger.ErrExceeded) &&
+				!strings.Contains(fmt.Sprint(err), "at most 40") {
+				t.Errorf("three times as many: %+v, %v", more, err)
 			}
 		})
 	}

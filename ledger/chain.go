@@ -48,7 +48,7 @@ func readChain(ctx context.Context, r content, visit func(*Entry) error) (*chain
 	g, decodeErr := decodeGenesis(line)
 	switch {
 	case err == nil && decodeErr == nil:
-	case !genesisStart.Match(line):
+	case !startsAsLedger(line):
 		return nil, damaged("%w", errForeign)
 	default:
 		return nil, damaged("genesis record: %w", errors.Join(err, decodeErr))

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -122,8 +121,12 @@ func decodeGenesis(b []byte) (genesis, error) {
 	return g, nil
 }
 
-// genesisStart begins the file of a ledger of any format.
-var genesisStart = regexp.MustCompile(`^\{"format":[0-9]+,"ledger":"`)
+// startsAsLedger reports whether a line begins the file of a ledger of any format.
+func startsAsLedger(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"format":`))
+	after := bytes.TrimLeft(rest, "0123456789")
+	return ok && len(after) < len(rest) && bytes.HasPrefix(after, []byte(`,"ledger":"`))
+}
 
 func genesisHash(encoded []byte) Digest {
 	return sha256.Sum256(append([]byte(genesisTag), encoded...))

@@ -7,6 +7,7 @@ const (
 	pAffected       check.Parameter = "affected"
 	pCheckpoint     check.Parameter = "checkpoint"
 	pData           check.Parameter = "data"
+	pDelta          check.Parameter = "delta"
 	pDraw           check.Parameter = "draw"
 	pEncode         check.Parameter = "encode"
 	pEnsemble       check.Parameter = "ensemble"
@@ -16,6 +17,7 @@ const (
 	pHeadFile       check.Parameter = "head file"
 	pKey            check.Parameter = "key"
 	pLedger         check.Parameter = "ledger"
+	pM              check.Parameter = "privacy allowance m"
 	pMissing        check.Parameter = "missing"
 	pNewKey         check.Parameter = "new key"
 	pOutCompression check.Parameter = "compression of the labels"
@@ -25,5 +27,6 @@ const (
 	pSeed           check.Parameter = "seed"
 	pTeacherDelta   check.Parameter = "teacher delta"
 	pTeachers       check.Parameter = "teachers"
+	pTotalEpsilon   check.Parameter = "total epsilon"
 	pVotesCastAnew  check.Parameter = "votes cast anew"
 )

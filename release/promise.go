@@ -32,7 +32,7 @@ func AffectedByData(data string) (int, error) {
 	if i := slices.Index(DataNames(), data); i >= 0 {
 		return []int{1, AllTeachers}[i], nil
 	}
-	return 0, usagef("data = %q, but it must be \"disjoint\" or \"overlapping\"", data)
+	return 0, usagef("%s = %q, but it must be \"disjoint\" or \"overlapping\"", pData, data)
 }
 
 // Teachers reports whether anything was stated of the teachers themselves.
@@ -89,12 +89,12 @@ func (s Stated) Match(p constraints.Problem, source string) error {
 		}
 	}
 	for _, v := range []struct {
-		flag  string
+		name  check.Parameter
 		said  *float64
 		table float64
-	}{{"m", s.M, p.M}, {"total-eps", s.TotalEpsilon, p.TotalEpsilon}, {"delta", s.Delta, p.Delta}} {
+	}{{pM, s.M, p.M}, {pTotalEpsilon, s.TotalEpsilon, p.TotalEpsilon}, {pDelta, s.Delta, p.Delta}} {
 		if v.said != nil && *v.said != v.table {
-			return usagef("%s = %v, but %s is for %v", v.flag, *v.said, source, v.table)
+			return usagef("%s = %v, but %s is for %v", v.name, *v.said, source, v.table)
 		}
 	}
 	return nil
@@ -122,14 +122,15 @@ func (s Stated) matchTeachers(p constraints.Problem, source string) error {
 		unsaid = check.Named(", since %s was not given", pEpsilon)
 	}
 	if epsilon != p.Epsilon {
-		return usagef("eps = %v%s, but %s is for %v", epsilon, unsaid, source, p.Epsilon)
+		return usagef("%s = %v%s, but %s is for %v", pEpsilon, epsilon, unsaid, source, p.Epsilon)
 	}
 	switch {
 	case s.TeacherDelta != nil && *s.TeacherDelta != p.TeacherDelta:
-		return usagef("teacher-delta = %v, but %s is for %v", *s.TeacherDelta, source, p.TeacherDelta)
+		return usagef("%s = %v, but %s is for %v", pTeacherDelta, *s.TeacherDelta, source,
+			p.TeacherDelta)
 	case s.TeacherDelta == nil && !math.IsInf(epsilon, 1):
-		return usagef("teacher-delta was not given beside %s or %s, and %s is for %v: state "+
-			"%s too", pEpsilon, pAffected, source, p.TeacherDelta, pTeacherDelta)
+		return usagef("%s was not given beside %s or %s, and %s is for %v: state "+
+			"%s too", pTeacherDelta, pEpsilon, pAffected, source, p.TeacherDelta, pTeacherDelta)
 	}
 	affected, unsaid := p.K, check.Named(", since neither %s nor %s was given", pAffected, pData)
 	if s.Affected != nil {
@@ -138,7 +139,7 @@ func (s Stated) matchTeachers(p constraints.Problem, source string) error {
 		}
 	}
 	if affected != p.Affected {
-		return usagef("affected = %d%s, but %s is for %d", affected, unsaid, source, p.Affected)
+		return usagef("%s = %d%s, but %s is for %d", pAffected, affected, unsaid, source, p.Affected)
 	}
 	return nil
 }

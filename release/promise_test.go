@@ -23,7 +23,7 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 			{saidOf(w.plan), "", false},
 			{Stated{}, "nothing was stated of the teachers", w.plan.promise()},
 			{Stated{M: new(7.), Delta: new(.1)}, "nothing was stated of the teachers", w.plan.promise()},
-			{Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "eps = 0.05", true},
+			{Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "epsilon = 0.05", true},
 			{Stated{Affected: new(w.plan.mechanism.Problem().K + 1)}, "the mechanism is for", true},
 		} {
 			options.Stated = c.stated
@@ -77,20 +77,20 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 		{"fewer reached than the table has", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
 			Affected: n(1)}, overlapping, "affected = 1"},
 		{"another epsilon", Stated{Epsilon: f(0.2), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
-			"eps = 0.2"},
+			"epsilon = 0.2"},
 		{"another delta", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-4), Affected: n(1)}, disjoint,
-			"teacher-delta = 0.0001"},
+			"teacher delta = 0.0001"},
 		{"epsilon left out", Stated{TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
 			"epsilon was not given"},
 		{"delta left out", Stated{Epsilon: f(0.3), Affected: n(1)}, disjoint,
-			"teacher-delta was not given"},
+			"teacher delta was not given"},
 		{"reach only", Stated{Affected: n(1)}, disjoint, "epsilon was not given"},
 		{"reach only, no promise", Stated{Affected: n(1)}, nothing, ""},
 		{"reach left out, no promise", Stated{Epsilon: f(math.Inf(1))}, nothing, "affected = 5"},
 		{"the release's own", Stated{M: f(1), Delta: f(1e-5)}, disjoint, ""},
 		{"another allowance", Stated{M: f(2)}, disjoint, "m = 2"},
 		{"another delta of a release", Stated{Delta: f(1e-6)}, disjoint, "delta = 1e-06"},
-		{"a total instead of an allowance", Stated{TotalEpsilon: f(0.3)}, disjoint, "total-eps = 0.3"},
+		{"a total instead of an allowance", Stated{TotalEpsilon: f(0.3)}, disjoint, "total epsilon = 0.3"},
 	} {
 		err := tt.stated.Match(tt.table, "t.json")
 		var usage *UsageError

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -96,14 +95,86 @@ func readHeader(r io.Reader, p []byte) error {
 	return err
 }
 
-// An entry of the header's dictionary, a Python literal, as NumPy and others write
-// it: nothing is evaluated. A string, a boolean or a tuple of dimensions stands in
-// a group of its own. The type of records of several fields is a list.
-var (
-	npyEntry = regexp.MustCompile(
-		`^\s*['"](\w+)['"]\s*:\s*(?:['"]([^'"\\\n]*)['"]|(True|False)|\(([\dL,\s]*)\))\s*(,\s*|$)`)
-	npyRecords = regexp.MustCompile(`['"]descr['"]\s*:\s*\[`)
-)
+// entry is one key of the dictionary with its value: a string, a boolean or a tuple of dimensions.
+type entry struct{ key, text, truth, dims string }
+
+const spaces = "\t\n\f\r "
+
+// readEntry reads the dictionary's next entry, with the comma behind it, of Python's syntax what
+// NumPy writes: nothing is evaluated. It returns what follows.
+func readEntry(s string) (e entry, rest string, ok bool) {
+	if s, ok = quote(strings.TrimLeft(s, spaces)); !ok {
+		return e, s, false
+	}
+	e.key, s = span(s, func(c rune) bool {
+		return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	})
+	if s, ok = quote(s); !ok || e.key == "" {
+		return e, s, false
+	}
+	if s, ok = colon(s); !ok {
+		return e, s, false
+	}
+	switch {
+	case strings.HasPrefix(s, "True"), strings.HasPrefix(s, "False"):
+		e.truth = s[:strings.IndexByte(s, 'e')+1]
+		s = s[len(e.truth):]
+	case strings.HasPrefix(s, "("):
+		e.dims, s = span(s[1:], func(c rune) bool { return strings.ContainsRune("0123456789L,"+spaces, c) })
+		s, ok = strings.CutPrefix(s, ")")
+	default:
+		if s, ok = quote(s); ok {
+			e.text, s = span(s, func(c rune) bool { return !strings.ContainsRune("'\"\\\n", c) })
+			s, ok = quote(s)
+		}
+	}
+	if s = strings.TrimLeft(s, spaces); strings.HasPrefix(s, ",") {
+		return e, strings.TrimLeft(s[1:], spaces), ok
+	}
+	return e, s, ok && s == ""
+}
+
+// quote cuts a quotation mark.
+func quote(s string) (string, bool) {
+	if s == "" || s[0] != '\'' && s[0] != '"' {
+		return s, false
+	}
+	return s[1:], true
+}
+
+// colon cuts a colon and the space around it.
+func colon(s string) (string, bool) {
+	s, ok := strings.CutPrefix(strings.TrimLeft(s, spaces), ":")
+	return strings.TrimLeft(s, spaces), ok
+}
+
+// span cuts the longest beginning of runes that are in.
+func span(s string, in func(rune) bool) (begin, rest string) {
+	i := strings.IndexFunc(s, func(c rune) bool { return !in(c) })
+	if i < 0 {
+		i = len(s)
+	}
+	return s[:i], s[i:]
+}
+
+// records reports whether the elements are records of several fields, whose type is a list.
+func records(s string) bool {
+	for {
+		before, after, found := strings.Cut(s, "descr")
+		if !found {
+			return false
+		}
+		s = after
+		if !strings.HasSuffix(before, "'") && !strings.HasSuffix(before, "\"") {
+			continue
+		}
+		if after, ok := quote(after); ok {
+			if after, ok = colon(after); ok && strings.HasPrefix(after, "[") {
+				return true
+			}
+		}
+	}
+}
 
 // parse reads the dictionary, which has exactly the keys descr, fortran_order and
 // shape.
@@ -114,28 +185,27 @@ func (h *Header) parse(text string) error {
 	if !open || !closed {
 		return malformed
 	}
-	if npyRecords.MatchString(rest) {
+	if records(rest) {
 		return rulef("the elements are records of several fields; save numbers alone")
 	}
 	seen := make(map[string]bool)
 	for strings.TrimSpace(rest) != "" {
-		m := npyEntry.FindStringSubmatch(rest)
-		if m == nil {
+		e, after, ok := readEntry(rest)
+		if !ok {
 			return malformed
 		}
-		rest = rest[len(m[0]):]
-		key := m[1]
-		if seen[key] {
-			return rulef("the header has the key %s twice", clip(key))
+		rest = after
+		if seen[e.key] {
+			return rulef("the header has the key %s twice", clip(e.key))
 		}
-		seen[key] = true
+		seen[e.key] = true
 		switch {
-		case key == "descr" && m[3] == "" && m[4] == "":
-			h.Descr = m[2]
-		case key == "fortran_order" && m[3] != "":
-			h.Fortran = m[3] == "True"
-		case key == "shape" && m[2] == "" && m[3] == "":
-			for _, dim := range strings.FieldsFunc(m[4], func(r rune) bool {
+		case e.key == "descr" && e.truth == "" && e.dims == "":
+			h.Descr = e.text
+		case e.key == "fortran_order" && e.truth != "":
+			h.Fortran = e.truth == "True"
+		case e.key == "shape" && e.text == "" && e.truth == "":
+			for _, dim := range strings.FieldsFunc(e.dims, func(r rune) bool {
 				return strings.ContainsRune(", \t\n", r)
 			}) {
 				n, err := strconv.ParseInt(strings.TrimSuffix(dim, "L"), 10, 64)
