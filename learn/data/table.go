@@ -83,7 +83,8 @@ func (t *Table) distinct() error {
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
 		if seen[name] {
-			return fmt.Errorf("line 1: column %q occurs twice", name)
+			return check.SettledBy(fmt.Errorf("line 1: column %q occurs twice; with no header say so", name),
+				"header")
 		}
 		seen[name] = true
 	}

@@ -35,9 +35,39 @@ func writeHelp(w *terminal.Page, c *cobra.Command) {
 	} else if c.HasAvailableSubCommands() {
 		writeCommands(w, c, "Commands", "")
 	}
-	writeFlags(w, "Flags", c.LocalFlags())
+	first, more := firstFlags(c)
+	writeFlags(w, "Flags", first)
+	writeFlags(w, "More flags", more)
 	writeFlags(w, "Global flags", c.InheritedFlags())
 	w.Printf("\nExit codes: darrm help exit-codes\n")
+}
+
+// firstOf is the annotation of a command with the flags that its help begins with.
+const firstOf = "first flags"
+
+// First lists the flags that the help of a command begins with, those that most calls need.
+func First(c *cobra.Command, names ...string) {
+	c.Annotations = map[string]string{firstOf: strings.Join(names, " ")}
+}
+
+// firstFlags returns the flags that the help of a command begins with, in their order, and the
+// others; without First all are in first.
+func firstFlags(c *cobra.Command) (first, more *pflag.FlagSet) {
+	names := strings.Fields(c.Annotations[firstOf])
+	if len(names) == 0 {
+		return c.LocalFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	}
+	first, more = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	first.SortFlags = false
+	for _, name := range names {
+		first.AddFlag(c.LocalFlags().Lookup(name))
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if first.Lookup(f.Name) == nil {
+			more.AddFlag(f)
+		}
+	})
+	return first, more
 }
 
 // writeCommands lists the commands of a group under its title.

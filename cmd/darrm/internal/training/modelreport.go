@@ -22,6 +22,7 @@ type modelReport struct {
 	Regularizer string           `json:"regularizer,omitempty"`
 	Set         string           `json:"set,omitempty"` // that the model is kept in
 	Method      string           `json:"method"`
+	Reason      string           `json:"reason,omitempty"` // for the method, where it was chosen
 	Epochs      int              `json:"epochs,omitempty"`
 	Rounds      int              `json:"rounds,omitempty"`
 	Cost        *accountant.Cost `json:"cost"`              // null without noise

@@ -36,7 +36,7 @@ func (f *prepareFlags) register(c *cobra.Command) {
 		"COLUMN=WORD,WORD…: a feature for each word; other words have none of them. Of the response: "+
 			"the words of 0 and of 1")
 	fl.StringArrayVar(&f.fill, "fill", nil,
-		"COLUMN=VALUE: what stands in for a blank cell, or \"missing\" for a feature of its own; of "+
+		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; of "+
 			"several columns as COLUMN,COLUMN…=VALUE")
 }
 

@@ -110,8 +110,10 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 			return nil, cli.Usagef("--response must be given: %s needs a column of responses", path)
 		}
 		if f.early != nil && f.early.path == path {
-			defer f.early.close()
-			records, err := f.readTable(f.early.table, f.early.prepare)
+			early := f.early
+			defer early.close()
+			f.early = nil
+			records, err := f.readTable(early.table, early.prepare)
 			return f.named(c, records, path, err)
 		}
 		rules, err := f.rules(c, a)

@@ -1,27 +1,48 @@
 package training
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
-// NewTrain makes the command train with a subcommand for each family of methods. Without one it is
-// train shuffled.
+// NewTrain makes the command train, which chooses a method, with a subcommand for each family of
+// methods.
 func NewTrain(a *cli.App) *cobra.Command {
-	c := newTrainFamily(a, shuffledFamily)
-	c.Use, c.Short = "train", "Train a model privately"
-	c.Long = `Train one model privately, by one of the methods below, each of which says what the
-model costs before it is trained. Flags without a method are those of train shuffled.`
-	c.Example = `  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
-    --step-size 0.1 --eps 1 --delta 1e-6`
-	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	c := newTrainFamily(a, chosenFamily)
+	cli.First(c, "response", "task", "eps", "delta", "scale", "categories", "fill", "prepare", "ledger",
+		"out")
 	for _, k := range families {
 		c.AddCommand(newTrainFamily(a, k))
 	}
 	c.AddCommand(newDescribe(a))
+	c.SetFlagErrorFunc(otherMethods(c))
 	return c
+}
+
+// otherMethods returns FlagError for the methods of train: the error of an unknown flag names the
+// methods that have it.
+func otherMethods(all *cobra.Command) func(*cobra.Command, error) error {
+	return func(c *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if !errors.As(err, &unknown) {
+			return cli.FlagError(c, err)
+		}
+		var names []string
+		for _, other := range all.Commands() {
+			if other.Flags().Lookup(unknown.GetSpecifiedName()) != nil {
+				names = append(names, other.CommandPath())
+			}
+		}
+		if names == nil {
+			return cli.FlagError(c, err)
+		}
+		return cli.Usagef("%w: it is a flag of %s", err, strings.Join(names, ", "))
+	}
 }
 
 // NewAccountTrain makes the command account train with the same subcommands.

@@ -25,6 +25,7 @@ type trainFamily struct {
 	modelFlags
 	selectFlags
 	count   int     // public figure of how many records there are
+	bounded bool    // --radius follows from the columns' rules
 	holdOut float64 // share of the records that are not learned from
 }
 
@@ -32,9 +33,25 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 	f := trainFamily{family: k, familyFlags: k.flags()}
 	c := k.trains.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c, a) }
-	if _, ok := f.familyFlags.(onSets); ok {
+	switch own := f.familyFlags.(type) {
+	case onSets:
 		f.DataFlags.Register(c)
-	} else {
+	case *chosenFlags:
+		own.mapped = &f.mapped
+		f.registerPrivate(c, "")
+		c.Flags().Lookup("private").Hidden = true
+		c.Args = cobra.MaximumNArgs(1)
+		c.ValidArgsFunction = cli.CompleteFiles(cli.RecordFiles...)
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if c.Flags().Changed("private") {
+					return cli.Usagef("%q is given beside --private", args[0])
+				}
+				f.private = args[0]
+			}
+			return f.run(c, a)
+		}
+	default:
 		f.registerPrivate(c, "")
 	}
 	if k.count != "" {
@@ -49,7 +66,13 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 }
 
 func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
-	if _, ok := f.familyFlags.(onSets); !ok { // which may have a known data set
+	switch own := f.familyFlags.(type) {
+	case onSets: // which may have a known data set
+	case *chosenFlags:
+		if err := f.requireAll(c, own); err != nil {
+			return err
+		}
+	default:
 		if err := cli.Require(c, "private", "task"); err != nil {
 			return err
 		}
@@ -59,9 +82,6 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	}
 	if err := f.bound(c, a); err != nil {
 		return err
-	}
-	if f.early != nil {
-		defer f.early.close()
 	}
 	if err := f.Check(c); err != nil {
 		return err
@@ -101,6 +121,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 			"are " +
 			"is private, and the price rests on a public number near it")
 	}
+	if f.bounded {
+		a.Say("radius: %.4g, from the ranges and categories of the columns", f.common().radius)
+	}
 	g, ok := f.familyFlags.(grounded)
 	if !ok || !g.explain(a, plan) {
 		sayPrice(a, price)
@@ -130,9 +153,10 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 // a table. The names of the columns decide which rules hold, so the table is opened before its
 // records are read.
 func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
+	_, chosen := f.familyFlags.(*chosenFlags)
 	flag := c.Flags().Lookup("radius")
-	if flag == nil || flag.Changed || f.varies("radius") || f.varies("set") || !f.stated() ||
-		f.private == "" || f.formatOf(f.private) != formatCSV {
+	if flag == nil || f.private == "" || f.formatOf(f.private) != formatCSV ||
+		!chosen && (flag.Changed || !f.stated()) || f.varies("radius") || f.varies("set") {
 		return nil
 	}
 	m, err := f.openEarly(c, a, f.private)
@@ -140,11 +164,16 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	radius := m.Radius(f.norm())
-	if math.IsInf(radius, 1) {
-		return nil // there is a number without a scale, so --radius must be given
+	if !flag.Changed && !math.IsInf(radius, 1) { // else there is a number without a scale
+		f.bounded = true
+		if err := c.Flags().Set("radius", strconv.FormatFloat(radius, 'g', -1, 64)); err != nil {
+			return err
+		}
 	}
-	a.Say("radius: %.4g, by the rules of %d columns", radius, len(m.Features))
-	return c.Flags().Set("radius", strconv.FormatFloat(radius, 'g', -1, 64))
+	if chosen {
+		return f.complete(c, m)
+	}
+	return nil
 }
 
 // norm returns the q of the norm that --radius bounds.

@@ -1,0 +1,187 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/choose"
+	"github.com/darrm/darrm/learn/convex"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/prepare"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// chosenFamily is train without a method: package choose takes one.
+var chosenFamily = family{
+	name: "train", mechanism: convex.Mechanism, flags: func() familyFlags { return new(chosenFlags) },
+	count: "number of records that the price is for, with --neighbours add-remove: a public one near it",
+	trains: commandText{
+		use:   "FILE --response COLUMN --task TASK --eps ε --delta δ",
+		short: "Train a model privately",
+		long: `Train one linear model privately on a table. The method follows from what is public:
+task, number of records and features, set and neighbours; one line says which it is and
+why. The commands below are for those who choose a method.
+
+  logistic   classes 0 and 1, with their probabilities
+  linear     numbers; the response needs a range (--scale)
+  auc        the order of two classes
+  hinge      classes 0 and 1, by a margin
+
+Rows become records by public rules: --scale, --categories, --fill, or a file of them
+(darrm train describe); docs/preparing.md has more. Nothing is taken from the data. All
+noise follows from --eps and --delta, which are met for any rows.
+
+The model goes to stdout or --out as JSON, for darrm predict and darrm evaluate. With
+--ledger it is paid for before the first step. Choosing by results on the private data is
+not covered, but by --grid.`,
+		example: `  darrm train people.csv --response income_above:50000 --scale age=0:120 --categories sex=Male,Female \
+    --task logistic --eps 1 --delta 1e-6 -o model.json
+  darrm train people.csv --prepare prepare.toml --task logistic --eps 1 --delta 1e-6 --ledger book.ledger`,
+	},
+}
+
+// chosenFlags are the flags of a training whose method is chosen.
+type chosenFlags struct {
+	convexFlags
+	stated string // --set
+	mapped **prepare.Map
+	reason string
+}
+
+func (f *chosenFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.Task, "task", "", strings.Join(choose.Tasks(), ", "))
+	cli.OneOf(c, "task", choose.Tasks()...)
+	f.privacyFlags.register(c)
+	fl.Float64Var(&f.radius, "radius", 0,
+		"public bound on the norm of a record's features, to which longer ones are shortened "+
+			"(default: what the ranges and categories of all columns add up to)")
+	fl.StringVar(&f.stated, "set", "", "what the model is kept in: "+
+		strings.Join(geometry.SetNames(), ", ")+" (default: chosen)")
+	fl.BoolVar(&f.intercept, "intercept", true,
+		"add a feature 1 to each record, which --radius does not count")
+	fl.StringVar(&f.neighbours, "neighbours", "replace",
+		"\"replace\" or \"add-remove\" one record")
+	cli.OneOf(c, "neighbours", "replace", "add-remove")
+}
+
+// Check refuses what can be refused before a file is read. Everything that is missing is named at
+// once.
+func (f *chosenFlags) Check(c *cobra.Command) (err error) {
+	f.loss, err = choose.Loss(f.Task)
+	return err
+}
+
+func (f *chosenFlags) addsOrRemoves() bool { return f.neighbours == "add-remove" }
+
+func (f *chosenFlags) dualNorm() float64 {
+	set, err := geometry.ParseSet(f.stated, 1)
+	if err != nil {
+		return 2
+	}
+	return convex.DualNorm(set)
+}
+
+func (f *chosenFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
+	p := choose.Problem{Task: f.Task, Records: n, Dim: d, Neighbours: neighbourNames[f.neighbours],
+		Target: f.target(), Radius: f.bound}
+	if f.stated != "" {
+		var err error
+		if p.Set, err = geometry.ParseSet(f.stated, d); err != nil {
+			return nil, err
+		}
+	}
+	choice, err := choose.Method(p)
+	if err != nil {
+		return nil, err
+	}
+	f.Method, f.reason, f.set = choice.Name, choice.Reason, f.stated
+	if f.set == "" {
+		f.set = choice.Set
+	}
+	method, err := convex.New(choice.Name, choice.Options)
+	if err != nil {
+		return nil, err
+	}
+	return f.named(method.Plan(n, d))
+}
+
+// bound returns a bound on the ℓq norm of the records, whose features were shortened to --radius in
+// the norm of dualNorm.
+func (f *chosenFlags) bound(q float64) float64 {
+	radius := f.radius // also where q is larger than the norm's
+	if m := *f.mapped; m != nil && q > f.dualNorm() {
+		radius = min(radius, m.Radius(q))
+	}
+	if f.intercept {
+		return geometry.WithIntercept(radius, q)
+	}
+	return radius
+}
+
+// explain names the method and the reason for it. The price is left to others.
+func (f *chosenFlags) explain(a *cli.App, _ train.PricedMethod) bool {
+	a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
+	return false
+}
+
+func (f *chosenFlags) describe(r *modelReport, _ train.PricedMethod) { r.Reason = f.reason }
+
+// requireAll names everything that train FILE lacks.
+func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
+	var missing []string
+	if f.private == "" {
+		missing = append(missing, "FILE")
+	}
+	names := []string{"response", "task", "eps", "delta"}
+	if own.addsOrRemoves() && !c.Flags().Changed("insecure-seed") {
+		names = append(names, "n") // how many records there are is private then
+	}
+	for _, name := range names {
+		table := f.private == "" || f.formatOf(f.private) == formatCSV
+		if !c.Flags().Changed(name) && (name != "response" || table && f.file == "") {
+			missing = append(missing, "--"+name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	list := missing[0]
+	if last := len(missing) - 1; last > 0 {
+		list = strings.Join(missing[:last], ", ") + " and " + missing[last]
+	}
+	tasks := ""
+	if slices.Contains(missing, "--task") {
+		tasks = fmt.Sprintf("; tasks are %s", strings.Join(choose.Tasks(), ", "))
+	}
+	return cli.Usagef("%s must be given%s (see %s --help)", list, tasks, c.CommandPath())
+}
+
+// complete refuses a table whose rules leave records without a bound, or the response of a linear
+// task without a range.
+func (f *trainFamily) complete(c *cobra.Command, m *prepare.Map) error {
+	if f.common().radius == 0 {
+		var names []string
+		for _, column := range m.Features {
+			if column.Scale == nil && column.Categories == nil {
+				names = append(names, fmt.Sprintf("%q", column.Name))
+			}
+		}
+		const most = 5
+		if more := len(names) - most; more > 0 {
+			names = append(names[:most], fmt.Sprintf("%d more", more))
+		}
+		return cli.Usagef("--scale or --categories must be given for %s, or --radius: a record needs a "+
+			"public bound", strings.Join(names, ", "))
+	}
+	if f.common().Task == "linear" && (m.Response == nil || m.Response.Scale == nil) {
+		return cli.Usagef("--scale must be given for the response %q: a linear model of numbers needs "+
+			"their public range", m.Response.Name)
+	}
+	return nil
+}
