@@ -97,7 +97,7 @@ def aggregate(
             return aggregate(votes, table=path, progress=progress, **options)
     text = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
     data: Dict[str, Any] = json.loads(text or Path(options["out"]).read_text(encoding="utf-8"))
-    answers = data.pop("labels")
+    answers = data.pop("labels" if data["private"] else "simulated_labels", [])
     return Labels(
         [a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data
     )

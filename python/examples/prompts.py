@@ -117,7 +117,8 @@ plan = darrm.plan(
 )
 for choice in plan["choices"]:
     cost, agrees = choice["per_label"], 100 * choice["agreement"]
-    print(f"{choice['title']:22} one label ({cost['epsilon']:g}, {cost['delta']:g})  expected agreement {agrees:.0f} %")
+    of = "all labels" if choice.get("answers") else "one label "
+    print(f"{choice['title']:22} {of} ({cost['epsilon']:g}, {cost['delta']:g})  expected agreement {agrees:.0f} %")
 
 # %% [markdown]
 # Fewer labels from the same budget are better labels.
@@ -133,12 +134,14 @@ for queries in (100, 50):
 # %% [markdown]
 # ## The release
 #
-# The ledger is charged before a label is drawn. `plan.options` are the first choice's flags.
+# The first choice is a table that is made for all 200 labels together. The ledger is charged before a
+# label is drawn. `plan.options` are the first choice's flags.
 
 # %%
 folder = tempfile.TemporaryDirectory()
 ledger = darrm.Ledger.create(os.path.join(folder.name, "mail.ledger"), **BUDGET)
-released = darrm.aggregate(votes, **plan.options, ledger=ledger, request_id="first 200 mails")
+table = darrm.solve(**plan.solve_options)
+released = darrm.aggregate(votes, table=table, **plan.options, ledger=ledger, request_id="first 200 mails")
 print(len(released.labels), "labels; private:", released.private)
 
 # %% [markdown]
@@ -148,13 +151,16 @@ print(len(released.labels), "labels; private:", released.private)
 
 # %%
 for row in ledger.history().rows:
+    if row["kind"] == "charge" and "quota.answers" in row:
+        print(f"a table: {row['quota.taken']} of {row['quota.answers']} labels taken, {row['event.rule']}")
+    elif row["kind"] == "charge":
+        print(f"{row['request']}: {row['event.queries']} labels of {row['event.mechanism']}, paid by the table")
     if row["kind"] == "charge":
-        print(f"{row['request']}: {row['event.queries']} labels of {row['event.mechanism']}, {row['event.rule']}")
         print(f"  cost ({row['total.epsilon']:.4g}, {row['total.delta']:.4g})")
 left = ledger.show()["remaining"]
 print(f"left of the budget: ({left['epsilon']:.2g}, {left['delta']:.2g})")
 try:
-    darrm.aggregate(votes[:1], **plan.options, ledger=ledger, request_id="one more")
+    darrm.aggregate(votes[:1], table=table, **plan.options, ledger=ledger, request_id="one more")
 except darrm.BudgetError as e:
     print("one more label is refused:", e.kind)
 
@@ -167,7 +173,7 @@ except darrm.BudgetError as e:
 # %%
 print(f"plurality, no noise: right {share(noiseless, truth):.1f} %")
 answered = [[*row, true] for row, true in zip(votes, truth)]
-for choice in plan["choices"]:  # each as dear as the budget allows for all labels
+for choice in plan["choices"][1:]:  # each as dear as the budget allows for all labels
     cost = choice["per_label"]
     figures = darrm.compare(
         answered, classes=CLASSES, label_column=K + 1, total_eps=cost["epsilon"], delta=cost["delta"],

@@ -55,6 +55,11 @@ class Solve(unittest.TestCase):
 
 
 class Aggregate(unittest.TestCase):
+    def test_simulation(self):
+        options = {"classes": ["cat", "dog"], "mechanism": "permute-and-flip", "total_eps": 600, "affected": 1}
+        got = darrm.aggregate([["cat", "cat", "dog"]], insecure_seed=1, **options)
+        self.assertEqual((got.labels, got.private), (["cat"], False))
+
     def test_labels(self):
         r = darrm.aggregate(VOTES, **TEACHERS)
         self.assertEqual(r.labels, [1, 0, 1, 0])
