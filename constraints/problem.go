@@ -70,12 +70,12 @@ func (p Problem) validateBudget() error {
 		}
 		if math.IsInf(p.Epsilon, 1) {
 			return &check.Error{Name: "epsilon", Value: p.Epsilon,
-				Rule: "finite unless a total epsilon is given instead of m"}
+				Rule: "finite unless a label epsilon is given instead of m"}
 		}
 	case p.M != 0:
-		return &check.Error{Name: "m", Value: p.M, Rule: "left out when a total epsilon is given"}
+		return &check.Error{Name: "m", Value: p.M, Rule: "left out when a label epsilon is given"}
 	default:
-		if err := check.TotalEpsilon(p.TotalEpsilon); err != nil {
+		if err := check.LabelEpsilon(p.TotalEpsilon); err != nil {
 			return err
 		}
 	}

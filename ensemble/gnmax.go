@@ -131,7 +131,7 @@ func checkNormal(claim accountant.Cost) error {
 }
 
 func checkPromise(target accountant.Cost) error {
-	if err := check.TotalEpsilon(target.Epsilon); err != nil {
+	if err := check.LabelEpsilon(target.Epsilon); err != nil {
 		return err
 	}
 	return check.Delta("delta", target.Delta)

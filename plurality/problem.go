@@ -31,7 +31,7 @@ func (p Problem) Validate() error {
 	for _, err := range []error{
 		check.Teachers(p.K),
 		check.Classes(p.Classes),
-		check.TotalEpsilon(p.Epsilon),
+		check.LabelEpsilon(p.Epsilon),
 		check.Delta("delta", p.Delta),
 		check.Affected(p.Affected, p.K),
 	} {

@@ -44,7 +44,7 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	margin := 4.0
 	for round := 0; ; round++ {
 		if !(s.mixing(0, margin) <= 1) { // not even the uniform distribution survives rounding
-			return nil, &check.Error{Name: "total epsilon", Value: s.problem.Epsilon,
+			return nil, &check.Error{Name: "label epsilon", Value: s.problem.Epsilon,
 				Rule: "so large that e^ε - 1 is far above 2^-53: masses are multiples of that"}
 		}
 		c, err := Certify(ctx, s, s.masses(q, min(1, s.mixing(eta+margin*0x1p-52, margin))))

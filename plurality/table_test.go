@@ -99,7 +99,7 @@ func TestRoundRefuses(t *testing.T) {
 	}
 	tiny := system(t, Problem{K: 3, Classes: 3, Epsilon: 1e-16, Affected: 1})
 	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil ||
-		!strings.Contains(err.Error(), "total epsilon = 1e-16") {
+		!strings.Contains(err.Error(), "label epsilon = 1e-16") {
 		t.Errorf("ε = 1e-16: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

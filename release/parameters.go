@@ -27,6 +27,6 @@ const (
 	pSeed           check.Parameter = "seed"
 	pTeacherDelta   check.Parameter = "teacher delta"
 	pTeachers       check.Parameter = "teachers"
-	pTotalEpsilon   check.Parameter = "total epsilon"
+	pLabelEpsilon   check.Parameter = "label epsilon"
 	pVotesCastAnew  check.Parameter = "votes cast anew"
 )

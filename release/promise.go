@@ -15,7 +15,7 @@ type Stated struct {
 	TeacherDelta *float64 // Δ
 	Affected     *int     // t, the most teachers that one record reaches; AllTeachers for K
 	M            *float64
-	TotalEpsilon *float64
+	LabelEpsilon *float64 // ε of one answer, instead of mε
 	Delta        *float64 // δ of one answer
 }
 
@@ -53,8 +53,8 @@ func (s Stated) Reach(k int) int {
 // the teachers' own Δ allows.
 func (s Stated) Problem(k int) (constraints.Problem, error) {
 	p := constraints.Problem{K: k, Affected: s.Reach(k)}
-	if s.TotalEpsilon != nil {
-		if err := check.TotalEpsilon(*s.TotalEpsilon); err != nil {
+	if s.LabelEpsilon != nil {
+		if err := check.LabelEpsilon(*s.LabelEpsilon); err != nil {
 			return p, err // 0 would mean "not given" to constraints
 		}
 	}
@@ -62,12 +62,12 @@ func (s Stated) Problem(k int) (constraints.Problem, error) {
 		said  *float64
 		field *float64
 	}{{s.Epsilon, &p.Epsilon}, {s.TeacherDelta, &p.TeacherDelta}, {s.M, &p.M},
-		{s.TotalEpsilon, &p.TotalEpsilon}, {s.Delta, &p.Delta}} {
+		{s.LabelEpsilon, &p.TotalEpsilon}, {s.Delta, &p.Delta}} {
 		if v.said != nil {
 			*v.field = *v.said
 		}
 	}
-	if s.TotalEpsilon != nil {
+	if s.LabelEpsilon != nil {
 		p.M = 0
 	}
 	if s.Delta == nil {
@@ -92,7 +92,7 @@ func (s Stated) Match(p constraints.Problem, source string) error {
 		name  check.Parameter
 		said  *float64
 		table float64
-	}{{pM, s.M, p.M}, {pTotalEpsilon, s.TotalEpsilon, p.TotalEpsilon}, {pDelta, s.Delta, p.Delta}} {
+	}{{pM, s.M, p.M}, {pLabelEpsilon, s.LabelEpsilon, p.TotalEpsilon}, {pDelta, s.Delta, p.Delta}} {
 		if v.said != nil && *v.said != v.table {
 			return usagef("%s = %v, but %s is for %v", v.name, *v.said, source, v.table)
 		}

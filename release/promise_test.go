@@ -90,7 +90,7 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 		{"the release's own", Stated{M: f(1), Delta: f(1e-5)}, disjoint, ""},
 		{"another allowance", Stated{M: f(2)}, disjoint, "m = 2"},
 		{"another delta of a release", Stated{Delta: f(1e-6)}, disjoint, "delta = 1e-06"},
-		{"a total instead of an allowance", Stated{TotalEpsilon: f(0.3)}, disjoint, "total epsilon = 0.3"},
+		{"a total instead of an allowance", Stated{LabelEpsilon: f(0.3)}, disjoint, "label epsilon = 0.3"},
 	} {
 		err := tt.stated.Match(tt.table, "t.json")
 		var usage *UsageError
@@ -130,7 +130,7 @@ func TestStatedProblem(t *testing.T) {
 			constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
 		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2), Affected: n(AllTeachers)},
 			constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
-		{Stated{Epsilon: f(math.Inf(1)), TotalEpsilon: f(1), Affected: n(2), Delta: f(1e-5)},
+		{Stated{Epsilon: f(math.Inf(1)), LabelEpsilon: f(1), Affected: n(2), Delta: f(1e-5)},
 			constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 2, Delta: 1e-5}},
 	} {
 		if got, err := tt.stated.Problem(5); err != nil || got != tt.want {
@@ -138,7 +138,7 @@ func TestStatedProblem(t *testing.T) {
 		}
 	}
 	for want, s := range map[string]Stated{
-		"total epsilon = 0": {Epsilon: f(0.3), TeacherDelta: f(0), TotalEpsilon: f(0), M: f(1)},
+		"label epsilon = 0": {Epsilon: f(0.3), TeacherDelta: f(0), LabelEpsilon: f(0), M: f(1)},
 		"affected = 6":      {Epsilon: f(0.3), TeacherDelta: f(0), M: f(1), Affected: n(6)},
 	} {
 		if _, err := s.Problem(5); err == nil || !strings.Contains(err.Error(), want) {

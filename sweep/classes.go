@@ -22,7 +22,7 @@ type ClassGrid struct {
 
 // ClassName names a problem of a ClassGrid as its flags do.
 func ClassName(p plurality.Problem) string {
-	return fmt.Sprintf("classes = %d, K = %d, total-eps = %v, affected = %d", p.Classes, p.K,
+	return fmt.Sprintf("classes = %d, K = %d, label-eps = %v, affected = %d", p.Classes, p.K,
 		p.Epsilon, p.Affected)
 }
 
@@ -31,7 +31,7 @@ func ClassName(p plurality.Problem) string {
 // combination's name. The error is a *[SizeError].
 func (g ClassGrid) Problems() (valid []plurality.Problem, invalid []error, err error) {
 	if err := checkSize(axis{"classes", len(g.Classes)}, axis{"K", len(g.K)},
-		axis{"total-eps", len(g.TotalEpsilon)}, axis{"affected", len(g.Affected)}); err != nil {
+		axis{"label-eps", len(g.TotalEpsilon)}, axis{"affected", len(g.Affected)}); err != nil {
 		return nil, nil, err
 	}
 	seen := map[plurality.Problem]bool{}

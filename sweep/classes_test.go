@@ -36,7 +36,7 @@ func classSweep(t *testing.T, jobs int, store *cache.Store) (
 func TestClassSweep(t *testing.T) {
 	problems, o, values := classSweep(t, 3, nil)
 	if len(problems) != 16 || ClassName(problems[1]) !=
-		"classes = 2, K = 5, total-eps = 0.3, affected = 5" {
+		"classes = 2, K = 5, label-eps = 0.3, affected = 5" {
 		t.Fatalf("%d problems, the second is %s", len(problems), ClassName(problems[1]))
 	}
 	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Solved != 16 {
@@ -87,14 +87,14 @@ func TestClassSweepRefuses(t *testing.T) {
 	var parameter *check.Error
 	if err != nil || len(valid) != 2 || len(invalid) != 10 || !errors.As(invalid[0], &parameter) ||
 		invalid[0].Error() !=
-			"classes = 3, K = 5, total-eps = 1, affected = 6: affected = 6, but it must be between 1 "+
+			"classes = 3, K = 5, label-eps = 1, affected = 6: affected = 6, but it must be between 1 "+
 				"and K = 5" {
 		t.Errorf("%v, %v, %v", valid, invalid, err)
 	}
 	var size *SizeError
 	g = ClassGrid{Classes: upTo(100), K: upTo(100), TotalEpsilon: floats(100, .1), Affected: []int{1}}
 	if _, _, err := g.Problems(); !errors.As(err, &size) ||
-		!strings.Contains(err.Error(), "(100 classes × 100 K × 100 total-eps × 1 affected)") {
+		!strings.Contains(err.Error(), "(100 classes × 100 K × 100 label-eps × 1 affected)") {
 		t.Errorf("1e6 points: %v", err)
 	}
 	problems, o, _ := classSweep(t, 0, nil)

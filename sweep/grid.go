@@ -45,7 +45,7 @@ func (p Point) String() string {
 	}
 	budget := fmt.Sprintf("m = %v", p.Problem.M)
 	if p.Problem.TotalEpsilon != 0 {
-		budget = fmt.Sprintf("total-eps = %v", p.Problem.TotalEpsilon)
+		budget = fmt.Sprintf("label-eps = %v", p.Problem.TotalEpsilon)
 	}
 	epsilon := "inf"
 	if !math.IsInf(p.Problem.Epsilon, 1) {
@@ -97,7 +97,7 @@ func (g Grid) Points(ctx context.Context) (valid []Point, invalid []error, err e
 	}
 	budget := "m"
 	if len(g.TotalEpsilon) > 0 {
-		budget = "total-eps"
+		budget = "label-eps"
 	}
 	if err := checkSize(axis{"K", len(g.K)}, axis{budget, len(budgets)}, axis{"eps", len(g.Epsilon)},
 		axis{"teacher-delta", len(g.TeacherDelta)}, axis{"affected", len(g.Affected)}); err != nil {

@@ -123,7 +123,7 @@ func TestGridTotals(t *testing.T) {
 		}
 		samePoints(t, valid, want)
 		if s := valid[2].String(); s !=
-			"K = 5, total-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
+			"K = 5, label-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
 			t.Errorf("point 2 is called %s", s)
 		}
 	}

@@ -87,7 +87,7 @@ func (b *bench) server(ctx context.Context, location string) (*servetest.Server,
 	s := &servetest.Server{Program: b.program, Socket: socket, Args: []string{
 		"serve", "--quiet", "--ledger", location, "--key", filepath.Join(b.folder, "service.key"),
 		"--listen", "unix:" + socket,
-		"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.125", "--affected", "1",
+		"--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.125", "--affected", "1",
 	}}
 	return s, s.Start(ctx)
 }

@@ -33,7 +33,7 @@ func TestPostgres(t *testing.T) {
 		return string(out)
 	}
 	aggregate := func(id string) []string {
-		return []string{"aggregate", votes, "--eps", "inf", "--affected", "1", "--total-eps", "0.001",
+		return []string{"aggregate", votes, "--eps", "inf", "--affected", "1", "--label-eps", "0.001",
 			"--out", id + ".csv", "--ledger", book, "--request-id", id}
 	}
 	run(3, "there is no ledger at postgres://darrm@", aggregate("march")...)

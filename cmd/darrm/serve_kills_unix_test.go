@@ -58,7 +58,7 @@ func servers(t *testing.T, location string, budget int, n int,
 				"serve", "--config", config, "--ledger", location, "--key",
 				filepath.Join(folder, "service.key"),
 				"--listen", "unix:" + socket,
-				"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.125", "--affected", "1",
+				"--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.125", "--affected", "1",
 			}}
 		start(t, s)
 		t.Cleanup(s.Kill)

@@ -39,7 +39,7 @@ func TestServeCommand(t *testing.T) {
 	write := func(hash string) {
 		t.Helper()
 		text := fmt.Sprintf(
-			"mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\ntotal-eps = "+
+			"mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\nlabel-eps = "+
 				"0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = "+
 				"\"ward\"\ntoken_sha256 = [%q]\n",
 			book, filepath.Join(dir, "key"), "unix:"+socket, hash)

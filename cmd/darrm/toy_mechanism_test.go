@@ -46,11 +46,11 @@ func TestToyMechanism(t *testing.T) {
 		{"toy-flip", []string{"compare", "--help"}},
 		{"toy-flip\n", []string{"__complete", "aggregate", "--mechanism", ""}},
 		{"toy-flip\n", []string{"__complete", "serve", "--mechanism", ""}},
-		{"\n toy flip ", []string{"compare", votes, "--eps", "inf", "--total-eps", "1", "--affected",
+		{"\n toy flip ", []string{"compare", votes, "--eps", "inf", "--label-eps", "1", "--affected",
 			"1"}},
 		{"\n toy flip ", planned},
-		{"--mechanism toy-flip --total-eps 2", append(planned, "--json")},
-		{" 3 0 0.6 ", strings.Fields("account --mechanism toy-flip --K 3 --total-eps 0.2 --affected 1 " +
+		{"--mechanism toy-flip --label-eps 2", append(planned, "--json")},
+		{" 3 0 0.6 ", strings.Fields("account --mechanism toy-flip --K 3 --label-eps 0.2 --affected 1 " +
 			"--queries 3")},
 	} {
 		got := toyRun(t, program, tt.args...)
@@ -67,7 +67,7 @@ func TestToyMechanism(t *testing.T) {
 			Score struct{ Agreement float64 }
 		}
 	}
-	out := toyRun(t, program, "compare", votes, "--eps", "inf", "--total-eps", "1", "--affected", "1",
+	out := toyRun(t, program, "compare", votes, "--eps", "inf", "--label-eps", "1", "--affected", "1",
 		"--json")
 	if err := json.Unmarshal([]byte(out), &compared); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestToyMechanism(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := filepath.Join(dir, "labels.csv")
-	mechanism := []string{"--mechanism", "toy-flip", "--total-eps", "50", "--affected", "1",
+	mechanism := []string{"--mechanism", "toy-flip", "--label-eps", "50", "--affected", "1",
 		"--ledger", book}
 	toyRun(t, program, append([]string{"aggregate", votes, "--request-id", "march", "--slack", "0",
 		"--out", labels}, mechanism...)...)
@@ -126,7 +126,7 @@ func TestToyMechanism(t *testing.T) {
 func TestMechanismsPage(t *testing.T) {
 	page := string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "concepts.md")))(t))
 	for _, d := range ensemble.Mechanisms() {
-		needs := "`--total-eps`, `--affected`"
+		needs := "`--label-eps`, `--affected`"
 		switch {
 		case d.Teachers:
 			needs = "two classes, `--eps`, `--teacher-delta`, `--m`"

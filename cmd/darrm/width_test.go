@@ -66,7 +66,7 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 	for _, command := range []string{
 		"solve --K 11 --m 3",
 		"solve --K 10 --m 3 --eps 0.123456789 --prior worst-case",
-		"solve --K 21 --total-eps 0.25 --eps inf --affected 1",
+		"solve --K 21 --label-eps 0.25 --eps inf --affected 1",
 		"verify t.json",
 		"sweep --K 11,15 --m 1:3 --eps 0.1 --teacher-delta 1e-5,1e-4",
 		"plan --K 11 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 3 " +
@@ -76,12 +76,12 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --dry-run",
 		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --insecure-seed 1 --force " +
 			"--out sim.csv",
-		"aggregate VOTES --mechanism gnmax --total-eps 0.4 --delta 1e-5 --affected 1 --dry-run " +
+		"aggregate VOTES --mechanism gnmax --label-eps 0.4 --delta 1e-5 --affected 1 --dry-run " +
 			"--records 10",
 		"compare VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4",
-		"compare VOTES --eps inf --total-eps 0.4 --delta 1e-5 --affected 1",
+		"compare VOTES --eps inf --label-eps 0.4 --delta 1e-5 --affected 1",
 		"account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20 --slack 1e-4",
-		"account --K 250 --mechanism gnmax --total-eps 2 --delta 1e-4 --data disjoint --queries " +
+		"account --K 250 --mechanism gnmax --label-eps 2 --delta 1e-4 --data disjoint --queries " +
 			"1,1000000 --records 100",
 		"account train --n 100 --epochs 5 --step-size 0.1 --clip 1 --noise 2 --delta 1e-5",
 		"bounds " + training,

@@ -36,7 +36,7 @@ func TestExample(t *testing.T) {
 	}
 	s := &servetest.Server{Program: filepath.Join(folder, "darrm"), Socket: socket, Args: []string{
 		"serve", "--ledger", book, "--key", filepath.Join(folder, "key"), "--listen", "unix:" + socket,
-		"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.5", "--affected", "1",
+		"--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.5", "--affected", "1",
 	}}
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)

@@ -67,10 +67,10 @@ func ProfileEpsilon(eps float64) error {
 	return nil
 }
 
-// TotalEpsilon checks what a release may cost when that is given by itself.
-func TotalEpsilon(eps float64) error {
+// LabelEpsilon checks what a release may cost when that is given by itself.
+func LabelEpsilon(eps float64) error {
 	if !(eps > 0 && eps <= MaxTotalEpsilon) {
-		return &Error{"total epsilon", eps, fmt.Sprintf("in (0, %d]", MaxTotalEpsilon)}
+		return &Error{"label epsilon", eps, fmt.Sprintf("in (0, %d]", MaxTotalEpsilon)}
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func TotalEpsilon(eps float64) error {
 // TeacherEpsilon checks a teacher's ε: finite and so small that e^ε is a number.
 func TeacherEpsilon(eps float64) error {
 	if !(eps >= 0 && eps <= MaxTotalEpsilon) {
-		return &Error{"epsilon", eps, fmt.Sprintf("in [0, %d], or infinite with a total epsilon",
+		return &Error{"epsilon", eps, fmt.Sprintf("in [0, %d], or infinite with a label epsilon",
 			MaxTotalEpsilon)}
 	}
 	return nil

@@ -208,7 +208,7 @@ func (r *Request) optimum(ctx context.Context, p plurality.Problem,
 func (r *Request) calibrated(name string, k, classes int) (release.Plan, error) {
 	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k),
 		Neighbours: r.Neighbours}
-	target := accountant.Cost{Epsilon: value(r.Stated.TotalEpsilon), Delta: value(r.Stated.Delta)}
+	target := accountant.Cost{Epsilon: value(r.Stated.LabelEpsilon), Delta: value(r.Stated.Delta)}
 	m, err := ensemble.Calibrated(name, s, target, r.check())
 	if err != nil {
 		return release.Plan{}, err

@@ -24,7 +24,7 @@ func of(classes int) Request {
 	one, epsilon := 1, 1.0
 	return Request{
 		Classes: classes, Neighbours: accountant.ReplaceOne,
-		Stated: release.Stated{Affected: &one, TotalEpsilon: &epsilon},
+		Stated: release.Stated{Affected: &one, LabelEpsilon: &epsilon},
 		Solve: Solvers{
 			Noise: func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
 				return solve.Optimal(ctx, p, o)
@@ -197,13 +197,13 @@ func TestRules(t *testing.T) {
 		r      Request
 		change func(*Request)
 	}{
-		{"privacy allowance m (or total epsilon) and epsilon and teacher delta must be given; teachers " +
+		{"privacy allowance m (or label epsilon) and epsilon and teacher delta must be given; teachers " +
 			"that promise nothing have epsilon inf, and no teacher delta", none(2), nil},
 		{"epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and " +
 			"no teacher delta", of(2), nil},
-		{"privacy allowance m and total epsilon exclude each other", of(2),
+		{"privacy allowance m and label epsilon exclude each other", of(2),
 			func(r *Request) { r.Stated.M = f(1) }},
-		{"total epsilon and affected (or data) must be given", none(3), nil},
+		{"label epsilon and affected (or data) must be given", none(3), nil},
 		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told total " +
 			"epsilon and affected (or data)", of(3), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
 		{"eps = 1, but mechanism optimal presumes nothing of the teachers: leave epsilon out, or say inf",

@@ -29,7 +29,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 		}
 	}
 	// What serves more than two classes presumes nothing of the teachers.
-	if r.Classes > 2 && r.Stated.TotalEpsilon != nil && r.Stated.Epsilon == nil {
+	if r.Classes > 2 && r.Stated.LabelEpsilon != nil && r.Stated.Epsilon == nil {
 		nothing := math.Inf(1)
 		r.Stated.Epsilon = &nothing
 	}

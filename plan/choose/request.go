@@ -122,7 +122,7 @@ func (r *Request) presumesNothing() bool {
 // plurality returns the problem of many classes that is stated for k teachers.
 func (r *Request) plurality(k, classes int) plurality.Problem {
 	return plurality.Problem{
-		K: k, Classes: classes, Epsilon: value(r.Stated.TotalEpsilon), Delta: value(r.Stated.Delta),
+		K: k, Classes: classes, Epsilon: value(r.Stated.LabelEpsilon), Delta: value(r.Stated.Delta),
 		Affected: r.Stated.Reach(k), Abstain: r.Many.Abstain != nil,
 	}
 }
@@ -145,7 +145,7 @@ const (
 	pThreshold    check.Parameter = "threshold"
 	pCheckRatio   check.Parameter = "check ratio"
 	pM            check.Parameter = "privacy allowance m"
-	pTotalEpsilon check.Parameter = "total epsilon"
+	pLabelEpsilon check.Parameter = "label epsilon"
 	pEpsilon      check.Parameter = "epsilon"
 	pTeacherDelta check.Parameter = "teacher delta"
 	pDelta        check.Parameter = "delta"
@@ -184,7 +184,7 @@ var (
 func (r *Request) first(parameters ...check.Parameter) (check.Parameter, bool) {
 	s := r.Stated
 	stated := map[check.Parameter]bool{
-		pM: s.M != nil, pTotalEpsilon: s.TotalEpsilon != nil, pEpsilon: s.Epsilon != nil,
+		pM: s.M != nil, pLabelEpsilon: s.LabelEpsilon != nil, pEpsilon: s.Epsilon != nil,
 		pTeacherDelta: s.TeacherDelta != nil, pDelta: s.Delta != nil, pAffected: s.Affected != nil,
 		pTimeout: r.Timeout != nil, pThreshold: r.Threshold != nil, pCheckRatio: r.CheckRatio != nil,
 		pK: r.K != 0,
@@ -250,7 +250,7 @@ func (r *Request) require(groups ...[]check.Parameter) error {
 func one(p check.Parameter) []check.Parameter { return []check.Parameter{p} }
 
 var (
-	cost = []check.Parameter{pM, pTotalEpsilon}
+	cost = []check.Parameter{pM, pLabelEpsilon}
 	// data stand for affected, and are never stated besides
 	reach = []check.Parameter{pAffected, pData}
 )

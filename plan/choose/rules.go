@@ -136,7 +136,7 @@ func (r *Request) solvesNothing(more ...check.Parameter) error {
 
 // checkCounts checks the parameters of a calibrated mechanism over vote counts.
 func (r *Request) checkCounts() error {
-	if err := r.require(one(pTotalEpsilon), reach); err != nil {
+	if err := r.require(one(pLabelEpsilon), reach); err != nil {
 		return err
 	}
 	if err := r.solvesNothing(pM, pEpsilon, pTeacherDelta, pTimeout); err != nil {
@@ -157,7 +157,7 @@ func (r *Request) presumesCounts() error {
 	if p, ok := r.first(ofMajority...); ok {
 		return usagef("%s goes with two classes and %s %s; %s %s is told %s and %s (or %s)",
 			p, pMechanism, ensemble.OptimalNoise,
-			pMechanism, ensemble.OptimalPlurality, pTotalEpsilon, pAffected, pData)
+			pMechanism, ensemble.OptimalPlurality, pLabelEpsilon, pAffected, pData)
 	}
 	if r.Stated.Epsilon != nil && !r.presumesNothing() {
 		return usagef("eps = %v, but %s %s presumes nothing of the teachers: leave %s out, or say "+
@@ -167,7 +167,7 @@ func (r *Request) presumesCounts() error {
 		return usagef("objective = %q, but %s %s is for %q",
 			Source, pMechanism, ensemble.OptimalPlurality, Agreement)
 	}
-	return r.require(one(pTotalEpsilon), reach)
+	return r.require(one(pLabelEpsilon), reach)
 }
 
 // checkOptimum checks the parameters of the optimal plurality. majority reports whether two classes

@@ -251,8 +251,8 @@ func TestProblemsAreRefused(t *testing.T) {
 		"number of classes":                   func(p *Problem) { p.Classes = 1 },
 		"affected":                            func(p *Problem) { p.Affected = 6 },
 		"answers":                             func(p *Problem) { p.Answers = MaxAnswers + 1 },
-		"total epsilon":                       func(p *Problem) { p.Epsilon = math.NaN() },
-		"delta":                               func(p *Problem) { p.Delta = 0 },
+		"budget epsilon":                      func(p *Problem) { p.Epsilon = math.NaN() },
+		"budget delta":                        func(p *Problem) { p.Delta = 0 },
 		"number of teachers K of two classes": func(p *Problem) { p.Classes, p.K = 2, 1003 },
 		"teachers and classes":                func(p *Problem) { p.K, p.Classes = 60, 10 },
 		"teachers, classes and affected": func(p *Problem) {

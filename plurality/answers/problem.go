@@ -43,8 +43,8 @@ func (p Problem) Validate() error {
 		check.Classes(p.Classes),
 		check.Affected(p.Affected, p.K),
 		check.Whole("answers", p.Answers, 1, MaxAnswers),
-		check.TotalEpsilon(p.Epsilon),
-		check.Within("delta", p.Delta),
+		check.UpTo("budget epsilon", p.Epsilon, check.MaxTotalEpsilon),
+		check.Within("budget delta", p.Delta),
 	} {
 		if err != nil {
 			return err

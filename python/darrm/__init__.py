@@ -25,7 +25,7 @@ Traceback (most recent call last):
     ...
 darrm.UsageError: --m: privacy allowance m = -3, but it must be a finite number > 0
 
-Keywords are the program's flags with ``_`` for ``-``: ``total_eps=0.5`` is ``--total-eps 0.5``.
+Keywords are the program's flags with ``_`` for ``-``: ``label_eps=0.5`` is ``--label-eps 0.5``.
 ``True`` gives a flag without a value, ``None`` leaves it out. ``darrm <command> --help``, or
 ``darrm.run("solve", "--help")``, says what there is.
 
@@ -34,7 +34,7 @@ symbol          keyword
 ==============  ==========================================================================
 K               ``K``, how many teachers vote
 ε, Δ            ``eps`` and ``teacher_delta``, what each teacher promises
-m               ``m``: one label may cost m·ε; or ``total_eps``, the label's ε itself
+m               ``m``: one label may cost m·ε; or ``label_eps``, the label's ε itself
 δ               ``delta`` of one label
 t               ``affected``, the most teachers that one person's record reaches
 ==============  ==========================================================================

@@ -74,13 +74,13 @@ def aggregate(
     >>> import darrm
     >>> votes = [["cat", "cat", "dog"], ["bird", "bird", "bird"]]
     >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], mechanism="permute-and-flip",
-    ...                            total_eps=600, affected=1)     # so large that nothing is hidden
+    ...                            label_eps=600, affected=1)     # so large that nothing is hidden
     >>> released.labels
     ['cat', 'bird']
 
     More than two classes have a proved optimum, which is the default:
 
-    >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], total_eps=1, affected=1)
+    >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], label_eps=1, affected=1)
     >>> released.data["mechanism"], released.per_label
     ('optimal', {'epsilon': 1, 'delta': 0})
 
@@ -107,7 +107,7 @@ def price(votes: Any, *, progress: Optional[Progress] = None, **options: Any) ->
     """What aggregate would charge, by a dry run: nothing is released and nothing charged.
 
     >>> import darrm
-    >>> cost = darrm.price([[1, 0, 1, 1, 1]] * 7, eps="inf", affected=1, total_eps=0.5)
+    >>> cost = darrm.price([[1, 0, 1, 1, 1]] * 7, eps="inf", affected=1, label_eps=0.5)
     >>> cost["queries"], cost["all_labels_fresh_teachers"]
     (7, {'epsilon': 3.5, 'delta': 0})
     """
@@ -125,7 +125,7 @@ def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) 
 
     >>> import darrm
     >>> votes = [[1, 0, 1, 1, 1], [0, 0, 0, 1, 0]]
-    >>> best = darrm.compare(votes, total_eps=1, eps="inf", affected=1).rows[0]
+    >>> best = darrm.compare(votes, label_eps=1, eps="inf", affected=1).rows[0]
     >>> best["title"], round(best["score.agreement"], 3)
     ('best of the vote counts', 0.901)
     """
@@ -171,7 +171,7 @@ def account(*, progress: Optional[Progress] = None, **options: Any) -> Result:
     """What answers cost together, by every bound, before any is released.
 
     >>> import darrm
-    >>> cost = darrm.account(K=250, total_eps=0.05, eps="inf", affected=1, queries=[1, 100], slack=1e-6)
+    >>> cost = darrm.account(K=250, label_eps=0.05, eps="inf", affected=1, queries=[1, 100], slack=1e-6)
     >>> [row["epsilon"] < 0.05 * row["queries"] for row in cost.rows[1:]]
     [True]
     """

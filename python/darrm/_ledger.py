@@ -18,7 +18,7 @@ class Ledger:
     >>> import darrm, os, tempfile
     >>> ledger = darrm.Ledger.create(os.path.join(tempfile.mkdtemp(), "l.ledger"), eps=2, delta=0)
     >>> votes = [[1, 0, 1, 1, 1], [0, 0, 0, 1, 0]]
-    >>> released = darrm.aggregate(votes, eps="inf", affected=1, total_eps=0.5, ledger=ledger, request_id="march")
+    >>> released = darrm.aggregate(votes, eps="inf", affected=1, label_eps=0.5, ledger=ledger, request_id="march")
     >>> ledger.show()["remaining"]
     {'epsilon': 1, 'delta': 0}
     >>> [(row["request"], row["total.epsilon"]) for row in ledger.history().rows if row["kind"] == "charge"]

@@ -88,7 +88,7 @@ def program() -> str:
 
 
 def flags(options: Dict[str, Any]) -> "list[str]":
-    """The program's flags for keywords: ``total_eps=0.5`` is ``--total-eps=0.5``."""
+    """The program's flags for keywords: ``label_eps=0.5`` is ``--label-eps=0.5``."""
     out: "list[str]" = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")

@@ -82,7 +82,7 @@ class Result(Dict[str, Any]):
     """A dict, the program's JSON, whose main list is also a table of rows.
 
     >>> import darrm
-    >>> cost = darrm.account(K=9, total_eps=1, eps="inf", affected=1, queries=[1, 5])
+    >>> cost = darrm.account(K=9, label_eps=1, eps="inf", affected=1, queries=[1, 5])
     >>> [(row["queries"], row["epsilon"]) for row in cost.rows]
     [(1, 1), (5, 5)]
     """
@@ -110,7 +110,7 @@ class Plan(Result):
 
         >>> import darrm
         >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5)
-        >>> plan.options["total_eps"], plan.options["affected"]
+        >>> plan.options["label_eps"], plan.options["affected"]
         ('1', '1')
         """
         out = _keywords(self["choices"][0]["args"])

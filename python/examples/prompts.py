@@ -176,7 +176,7 @@ answered = [[*row, true] for row, true in zip(votes, truth)]
 for choice in plan["choices"][1:]:  # each as dear as the budget allows for all labels
     cost = choice["per_label"]
     figures = darrm.compare(
-        answered, classes=CLASSES, label_column=K + 1, total_eps=cost["epsilon"], delta=cost["delta"],
+        answered, classes=CLASSES, label_column=K + 1, label_eps=cost["epsilon"], delta=cost["delta"],
         concentration=plan["prior_concentration"], **PROMPTS,
     )
     row = next(r for r in figures.rows if r["mechanism"] == choice["mechanism"])

@@ -361,7 +361,7 @@ class AgainstTheProgram(unittest.TestCase):
     def serve(self, *more):
         command = [
             _program.program(), "serve", "--json", "--ledger", str(self.folder / "patients.ledger"), "--key", str(self.folder / "key"),
-            "--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.5", "--affected", "1", "--missing", "coin", *map(str, more),
+            "--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.5", "--affected", "1", "--missing", "coin", *map(str, more),
         ]
         p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(p.stdout.close)

@@ -85,7 +85,7 @@ class Aggregate(unittest.TestCase):
     def test_classes(self):
         r = darrm.aggregate(
             [["cat", "cat", "dog"], ["bird", "bird", "bird"]], classes=["cat", "dog", "bird"],
-            mechanism="permute-and-flip", total_eps=600, affected=1,
+            mechanism="permute-and-flip", label_eps=600, affected=1,
         )
         self.assertEqual(r.labels, ["cat", "bird"])
 
@@ -115,7 +115,7 @@ class Aggregate(unittest.TestCase):
 class Rows(unittest.TestCase):
     """Votes as Python has them."""
 
-    RELEASE = {"mechanism": "permute-and-flip", "total_eps": 600, "affected": 1}  # so large that nothing is hidden
+    RELEASE = {"mechanism": "permute-and-flip", "label_eps": 600, "affected": 1}  # so large that nothing is hidden
 
     def test_names_as_votes_are_no_header(self):
         votes = [["cat", "cat", "dog"], ["bird", "bird", "bird"]]
@@ -133,7 +133,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(r.labels, [1, 0])
 
     def test_truth_beside_the_votes(self):
-        r = darrm.compare([[1, 1, 0, 0], [0, 0, 0, 0]], label_column=4, eps="inf", affected=1, total_eps=1)
+        r = darrm.compare([[1, 1, 0, 0], [0, 0, 0, 0]], label_column=4, eps="inf", affected=1, label_eps=1)
         self.assertEqual((r["k"], r["plain_majority"]["accuracy"]), (3, 0.5))
 
     def test_classes_as_numbers(self):
@@ -159,7 +159,7 @@ class Reports(unittest.TestCase):
             darrm.aggregate(VOTES, dry_run=True, **TEACHERS)
 
     def test_account(self):
-        r = darrm.account(K=9, total_eps=0.1, eps="inf", affected=1, queries=[1, 50], slack=1e-6)
+        r = darrm.account(K=9, label_eps=0.1, eps="inf", affected=1, queries=[1, 50], slack=1e-6)
         self.assertEqual([row["queries"] for row in r.rows], [1, 50])
         self.assertLessEqual(r.rows[0]["epsilon"], 0.1)
         self.assertLess(r.rows[1]["epsilon"], 50 * 0.1)
@@ -257,10 +257,10 @@ class Arrays(unittest.TestCase):
     def test_frames_of_results(self):
         pd = _module(self, "pandas")
         self.assertEqual(darrm.solve(K=3, **TEACHERS).to_frame()["gamma"].tolist(), [1, 1, 1, 1])
-        frame = darrm.compare(VOTES, eps="inf", affected=1, total_eps=1).to_frame()
+        frame = darrm.compare(VOTES, eps="inf", affected=1, label_eps=1).to_frame()
         self.assertIsInstance(frame, pd.DataFrame)
         self.assertTrue((frame["score.agreement"].dropna() <= 1).all())
-        self.assertEqual(len(darrm.account(K=9, total_eps=0.1, eps="inf", affected=1, queries=[1, 5]).to_frame()), 2)
+        self.assertEqual(len(darrm.account(K=9, label_eps=0.1, eps="inf", affected=1, queries=[1, 5]).to_frame()), 2)
 
 
 def _module(test, name):

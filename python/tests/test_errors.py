@@ -15,7 +15,7 @@ import darrm  # noqa: E402
 from darrm import _program  # noqa: E402
 
 VOTES = [[1, 0, 1], [0, 0, 0]]
-PROMISE = {"eps": "inf", "affected": 1, "total_eps": 1}
+PROMISE = {"eps": "inf", "affected": 1, "label_eps": 1}
 
 
 class Kinds(unittest.TestCase):

@@ -364,7 +364,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		"order":                {good, uneven, Options{Order: 1}},
 		"time for the program": {good, uneven, Options{Within: -time.Second}},
 		"price step":           {good, uneven, Options{Price: game.Options{Step: 2}}},
-		"delta":                {problem(5, 3, 10, 1, 0), uneven, Options{}},
+		"budget delta":         {problem(5, 3, 10, 1, 0), uneven, Options{}},
 		"prior":                {good, answers.Prior{}, Options{}},
 	} {
 		var bad *check.Error

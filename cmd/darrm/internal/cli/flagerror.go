@@ -52,8 +52,16 @@ func InvalidValue(e *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s = %q, but it must be %s", f.Name, e.GetValue(), kind)
 }
 
-// SuggestFlag returns a question with the flags that resemble name, "" for none.
+// SuggestFlag returns a question with the flags that resemble name, "" for none. Of a flag that
+// had name before, it returns the name of today and the reason.
 func SuggestFlag(c *cobra.Command, name string) string {
+	if name == "total-eps" && c.Flags().Lookup("label-eps") != nil {
+		all := "; darrm plan has --budget-eps, for all labels together"
+		if c.Flags().Lookup("budget-eps") != nil {
+			all = "; for all labels together say --budget-eps"
+		}
+		return " (it is --label-eps now, because it is of one label" + all + ")"
+	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return DidYouMean("--", Similar(name, names))

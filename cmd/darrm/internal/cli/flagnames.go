@@ -35,7 +35,7 @@ var flagsOf = map[string]flagNames{
 	// Votes, plans, means.
 	"number of teachers K": before("K"), "privacy allowance m": before("m"),
 	"epsilon": before("eps"), "delta": before("delta"), "teacher delta": before("teacher-delta"),
-	"total epsilon": before("total-eps"), "prior mean": before("prior-mean"),
+	"label epsilon": before("label-eps"), "prior mean": before("prior-mean"),
 	"number of classes": before("classes"), "affected": before("affected"),
 	"accuracy": before("accuracy"), "concentration": before("concentration"),
 	"value of abstaining": before("abstain"), "gap": before("gap"),

@@ -36,7 +36,7 @@ source's objective; if you use the labels, ask for --objective agreement.
 
 More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
 It presumes nothing of the teachers; say --affected or --data, and the promise of one
-label by --total-eps. For the votes that are expected no mechanism agrees with them
+label by --label-eps. For the votes that are expected no mechanism agrees with them
 more often: those of which classes have uneven shares (--concentration), of teachers
 that are right with probability --accuracy, one by one, or the histograms in
 --prior-counts, which must be public. For other votes
@@ -84,8 +84,8 @@ and then once more to answer them. With --checkpoint a release that was interrup
 after it was paid for is finished by the same command.`,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
-  darrm aggregate pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint --out labels.csv
-  darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
+  darrm aggregate pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint --out labels.csv
+  darrm aggregate votes.npy --layout teachers --mechanism gnmax --label-eps 0.5 --delta 1e-6 --data disjoint
   darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),

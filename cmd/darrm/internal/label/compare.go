@@ -58,8 +58,8 @@ votes and not a promise: the figure itself tells of them, and darrm has no sanit
 form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
-  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint
-  darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint`,
+  darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --eps inf --data disjoint
+  darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },

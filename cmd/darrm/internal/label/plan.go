@@ -344,7 +344,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 		add("accuracy", number(o.Accuracy))
 	}
 	if p.TotalEpsilon != 0 {
-		add("total-eps", number(p.TotalEpsilon))
+		add("label-eps", number(p.TotalEpsilon))
 	}
 	if p.Delta != 0 || private {
 		add("delta", number(p.Delta))

@@ -71,9 +71,9 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 --plot draws ε against Q, as SVG or PNG by the name of the file.`,
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
   darrm account --K 11 --m 1 --eps 0.1 --teacher-delta 0 --teachers frozen --data disjoint
-  darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg
+  darrm account --K 250 --label-eps 0.05 --eps inf --data disjoint --plot eps.svg
   darrm account --table table.json --queries 100,1000 --slack 1e-6
-  darrm account --K 50 --num-classes 4 --total-eps 0.1 --data disjoint --queries 2000 --slack 1e-6`,
+  darrm account --K 50 --num-classes 4 --label-eps 0.1 --data disjoint --queries 2000 --slack 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
@@ -175,7 +175,7 @@ func (f *accountFlags) options(c *cobra.Command,
 }
 
 // toldByTable are the flags that a table replaces.
-var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta", "affected",
+var toldByTable = []string{"K", "m", "label-eps", "eps", "teacher-delta", "delta", "affected",
 	"data", "num-classes", "mechanism"}
 
 // tableOptions sets the options of a table's answers, which compose by their own event and not by

@@ -56,7 +56,7 @@ type sweepAxis[P any] struct {
 
 var sweepAxes = []sweepAxis[constraints.Problem]{
 	{"m", "m, allowance", func(p constraints.Problem) float64 { return p.M }},
-	{"total-eps", "ε of one answer", func(p constraints.Problem) float64 { return p.TotalEpsilon }},
+	{"label-eps", "ε of one answer", func(p constraints.Problem) float64 { return p.TotalEpsilon }},
 	{"K", "K, teachers", func(p constraints.Problem) float64 { return float64(p.K) }},
 	{"eps", "ε of each teacher", func(p constraints.Problem) float64 { return p.Epsilon }},
 	{"teacher-delta", "Δ of each teacher",

@@ -56,8 +56,8 @@ writes it to a file. --plot draws it.`,
   darrm solve --K 11 --m 3 --eps 0.13577 --teacher-delta 1e-4 --out table.json
   darrm solve --K 11 --m 3 --objective agreement
   darrm solve --K 41 --m 5 --shape monotone --json
-  darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5
-  darrm solve --classes 4 --K 50 --affected 1 --total-eps 0.1 --gap 1e-4 --out table.json
+  darrm solve --K 250 --eps inf --affected 1 --label-eps 0.5
+  darrm solve --classes 4 --K 50 --affected 1 --label-eps 0.1 --gap 1e-4 --out table.json
   darrm solve --K 101 --data disjoint --queries 1000 --budget-eps 3 --budget-delta 1e-6 --out table.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -47,7 +47,7 @@ func (f *answersSolve) check(c *cobra.Command) error {
 		}
 		return f.pluralitySolve.check(c)
 	}
-	for _, name := range []string{"m", "total-eps", "delta"} {
+	for _, name := range []string{"m", "label-eps", "delta"} {
 		if c.Flags().Changed(name) {
 			return cli.Usagef("--%s is of one label and does not go with --queries: state --budget-eps "+
 				"and --budget-delta, of all labels", name)
@@ -120,20 +120,13 @@ func (f *answersSolve) run(c *cobra.Command, a *cli.App, k int, out string) erro
 	return cmp.Or(err, s.Unsaved)
 }
 
-// renamed returns the error of a problem with the names that its fields have here.
+// renamed returns the error of a problem with the name that its number of answers has here.
 func renamed(err error) error {
 	bad := (*check.Error)(nil)
-	if !errors.As(err, &bad) {
+	if !errors.As(err, &bad) || bad.Name != "answers" {
 		return err
 	}
 	here := *bad
-	switch bad.Name {
-	case "answers":
-		here.Name = "queries"
-	case "total epsilon":
-		here.Name = "budget epsilon"
-	case "delta":
-		here.Name = "budget delta"
-	}
+	here.Name = "queries"
 	return &here
 }

@@ -30,7 +30,7 @@ import (
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
 	k, affected, classes           *cli.List[int]
-	m, totalEps, eps, teacherDelta *cli.List[float64]
+	m, labelEps, eps, teacherDelta *cli.List[float64]
 	problem.ObjectiveFlags
 	problem.PluralityFlags
 	problem.CacheFlags
@@ -49,7 +49,7 @@ func NewSweep(a *cli.App) *cobra.Command {
 		k:        cli.NewList("", cli.IntList(check.Teachers)),
 		classes:  cli.NewList("", cli.IntList(check.Classes)),
 		m:        cli.NewList("", cli.FloatList(check.Allowance)),
-		totalEps: cli.NewList("", cli.FloatList(check.TotalEpsilon)),
+		labelEps: cli.NewList("", cli.FloatList(check.LabelEpsilon)),
 		eps: cli.NewList("0.1", cli.EpsilonList(func(x float64) error {
 			return check.Epsilon("epsilon", x)
 		})),
@@ -66,7 +66,7 @@ func NewSweep(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep --K list --m list",
 		Short: "Solve a grid of problems and print one row each",
-		Long: `Solve every combination of the values of --K, --m (or --total-eps), --eps,
+		Long: `Solve every combination of the values of --K, --m (or --label-eps), --eps,
 --teacher-delta and --affected, and print one row for each: the expected error of the
 optimal noise function, the proved lower bound, and the errors of the baselines. Every
 row is certified, as by solve, whose flags mean the same here.
@@ -85,7 +85,7 @@ Solved tables go to the cache one by one, so a sweep that was interrupted, or ha
 time, goes on where it was when it is started again. The output does not depend on what
 was in the cache, nor on --jobs.
 
-With --classes, the problems are the combinations of --classes, --K, --total-eps and
+With --classes, the problems are the combinations of --classes, --K, --label-eps and
 --affected for the plurality of many classes, whose value is the probability that the
 answer is a plurality class. A row's value is within --gap of the optimum's; a table in
 the cache may be nearer than that.
@@ -95,15 +95,15 @@ combination of the others, or the optimum and the baselines where there are none
 		Example: `  darrm sweep --K 11 --m 1:11 --plot errors.svg
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
-  darrm sweep --K 101 --total-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case
-  darrm sweep --classes 3,4 --K 25 --total-eps 0.1:0.5:0.1 --affected 1 --gap 1e-4`,
+  darrm sweep --K 101 --label-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case
+  darrm sweep --classes 3,4 --K 25 --label-eps 0.1:0.5:0.1 --affected 1 --gap 1e-4`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	fl := c.Flags()
 	fl.Var(f.k, "K", "numbers of teachers")
 	fl.Var(f.m, "m", problem.UsageM)
-	fl.Var(f.totalEps, "total-eps", problem.UsageTotalEpsilon)
+	fl.Var(f.labelEps, "label-eps", problem.UsageLabelEpsilon)
 	fl.Var(f.eps, "eps", problem.UsageEpsilon)
 	fl.Var(f.teacherDelta, "teacher-delta", problem.UsageTeacherDelta)
 	fl.Var(f.affected, "affected", problem.UsageAffected)
@@ -263,7 +263,7 @@ func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o sweep.Options, err
 func (f *sweepFlags) points(ctx context.Context,
 	c *cobra.Command) (points []sweep.Point, invalid []error, err error) {
 	g := sweep.Grid{
-		K: f.k.Values, M: f.m.Values, TotalEpsilon: f.totalEps.Values, Epsilon: f.eps.Values,
+		K: f.k.Values, M: f.m.Values, TotalEpsilon: f.labelEps.Values, Epsilon: f.eps.Values,
 		TeacherDelta:       f.teacherDelta.Values,
 		TeacherDeltaStated: f.teacherDelta.Given,
 	}

@@ -29,7 +29,7 @@ func (f *sweepFlags) runClasses(c *cobra.Command, a *cli.App) error {
 	if err := o.CheckJobs(); err != nil {
 		return err
 	}
-	g := sweep.ClassGrid{Classes: f.classes.Values, K: f.k.Values, TotalEpsilon: f.totalEps.Values,
+	g := sweep.ClassGrid{Classes: f.classes.Values, K: f.k.Values, TotalEpsilon: f.labelEps.Values,
 		Delta: f.delta, Abstain: c.Flags().Changed("abstain")}
 	var err error
 	if g.Affected, err = f.affectedValues(c); err != nil {
@@ -100,7 +100,7 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 }
 
 var classAxes = []sweepAxis[plurality.Problem]{
-	{"total-eps", "ε of one answer", func(p plurality.Problem) float64 { return p.Epsilon }},
+	{"label-eps", "ε of one answer", func(p plurality.Problem) float64 { return p.Epsilon }},
 	{"K", "K, teachers", func(p plurality.Problem) float64 { return float64(p.K) }},
 	{"classes", "C, classes", func(p plurality.Problem) float64 { return float64(p.Classes) }},
 	{"affected", "votes that one record changes", func(p plurality.Problem) float64 {
@@ -142,7 +142,7 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 	columns := []sweepColumn[classRow]{
 		whole("classes", func(p plurality.Problem) int { return p.Classes }),
 		whole("K", func(p plurality.Problem) int { return p.K }),
-		given("total_eps", func(r classRow) string { return cli.Shortest(r.problem.Epsilon) }),
+		given("label_eps", func(r classRow) string { return cli.Shortest(r.problem.Epsilon) }),
 		given("delta", func(r classRow) string { return cli.Shortest(r.problem.Delta) }),
 		whole("affected", func(p plurality.Problem) int { return p.Affected }),
 		given("accuracy", func(r classRow) string { return unlessZero(r.objective.Accuracy) }),
@@ -182,7 +182,7 @@ func unlessZero(x float64) string {
 // write writes all rows.
 func (s *classRows) write(w *terminal.Page, format string) error {
 	return writeSweep(w, format, s.rows, s.columns(), func(r classRow) []byte { return r.json },
-		[]string{"classes", "K", "total_eps"})
+		[]string{"classes", "K", "label_eps"})
 }
 
 // picture draws the values of the rows.

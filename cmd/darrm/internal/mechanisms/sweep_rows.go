@@ -74,7 +74,7 @@ func (s *sweepRows) set(i int, t *gamma.Table) (err error) {
 func (s *sweepRows) write(w *terminal.Page, format string) error {
 	always := []string{"K", "m"}
 	if s.rows[0].problem.M == 0 {
-		always[1] = "total_eps"
+		always[1] = "label_eps"
 	}
 	return writeSweep(w, format, s.rows, s.columns(), func(r sweepRow) []byte { return r.json },
 		always)
@@ -138,7 +138,7 @@ func (s *sweepRows) columns() []sweepColumn[sweepRow] {
 		given("shape", func(r sweepRow) string { return string(r.shape) }),
 		given("prior", func(r sweepRow) string { return r.prior }),
 		given("prior_mean", func(r sweepRow) string { return ifGiven(cmp.Or(r.priorMean, s.priorMean)) }),
-		given("total_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
+		given("label_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
 		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() },
 			human: func(r sweepRow) string { return num.Thousands(r.constraints) }},
 		number("expected_error", func(r sweepRow) float64 { return r.expectedError }, "%.9f"),

@@ -183,7 +183,7 @@ func TestSweepTableColumns(t *testing.T) {
 	above, below, ok := strings.Cut(b.String(), "\n\n")
 	above = strings.Join(strings.Fields(above), " ") // it is broken
 	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, "+
-		"prior = uniform, prior_mean = 0.75, total_eps = 0.1" {
+		"prior = uniform, prior_mean = 0.75, label_eps = 0.1" {
 		t.Errorf("above the table: %s", above)
 	}
 	// Headers are wrapped: line by line, the words of the columns that have so many.

@@ -44,7 +44,7 @@ func (f *MechanismFlags) Register(c *cobra.Command) {
 			strings.Join(MechanismNames(IsBaseline), ", ")+"; or "+ensemble.OptimalPlurality+
 			" (the best for the vote counts, the default for more classes), "+
 			strings.Join(MechanismNames(ensemble.Description.Calibrated), ", ")+
-			", which take any classes, need --total-eps, --affected (or --data) and no promise of "+
+			", which take any classes, need --label-eps, --affected (or --data) and no promise of "+
 			"the teachers")
 	cli.OneOf(c, "mechanism", MechanismNames(anyMechanism)...)
 	fl.IntVar(&f.Threshold, "threshold", 0, choose.CheckNames()+

@@ -66,7 +66,7 @@ func (f *PluralityFlags) Check(c *cobra.Command, objective string, infinite, noD
 		return cli.Usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of " +
 			"the teachers")
 	}
-	return cli.Require(c, "K", "total-eps", "affected|data")
+	return cli.Require(c, "K", "label-eps", "affected|data")
 }
 
 // Many returns the objective that the flags state for mechanisms of many classes.

@@ -37,9 +37,9 @@ func (f *Flags) Register(c *cobra.Command, epsilon, teacherDelta float64) {
 // The help of the flags of teachers and privacy, of which a sweep takes lists.
 const (
 	UsageM            = "privacy allowance: one released answer may cost m·ε (any number > 0)"
-	UsageTotalEpsilon = "ε of one released answer, instead of m·ε"
+	UsageLabelEpsilon = "ε of one released answer, instead of m·ε"
 	UsageEpsilon      = "ε of each teacher; inf for teachers that promise nothing (then give " +
-		"--total-eps)"
+		"--label-eps)"
 	UsageTeacherDelta = "Δ of each teacher, in [0,1)"
 	UsageDelta        = "δ of one released answer (default 1-(1-Δ)^min(m, affected))"
 	UsageAffected     = "how many teachers one person's record can reach (default all)"
@@ -51,7 +51,7 @@ const (
 func (f *Flags) RegisterPromise(c *cobra.Command, epsilon, teacherDelta float64) {
 	fl := c.Flags()
 	fl.Float64Var(&f.m, "m", 0, UsageM)
-	fl.Float64Var(&f.TotalEpsilon, "total-eps", 0, UsageTotalEpsilon)
+	fl.Float64Var(&f.TotalEpsilon, "label-eps", 0, UsageLabelEpsilon)
 	fl.Float64Var(&f.Epsilon, "eps", epsilon, UsageEpsilon)
 	fl.Float64Var(&f.TeacherDelta, "teacher-delta", teacherDelta, UsageTeacherDelta)
 	fl.Float64Var(&f.Delta, "delta", 0, UsageDelta)
@@ -101,7 +101,7 @@ const AgreementRule = "any class with the most votes is right"
 
 // RequiredBudget names the flags of a table's privacy. Every command that solves requires one of
 // them.
-const RequiredBudget = "m|total-eps"
+const RequiredBudget = "m|label-eps"
 
 // stated returns what the flags state about the teachers and the privacy of one answer.
 func (f *Flags) stated(c *cobra.Command) (s release.Stated, err error) {
@@ -111,8 +111,8 @@ func (f *Flags) stated(c *cobra.Command) (s release.Stated, err error) {
 	}
 	s.Epsilon, s.TeacherDelta = cli.WhenGiven(c, "eps", &f.Epsilon),
 		cli.WhenGiven(c, "teacher-delta", &f.TeacherDelta)
-	s.M, s.TotalEpsilon, s.Delta = cli.WhenGiven(c, "m", &f.m),
-		cli.WhenGiven(c, "total-eps", &f.TotalEpsilon), cli.WhenGiven(c, "delta", &f.Delta)
+	s.M, s.LabelEpsilon, s.Delta = cli.WhenGiven(c, "m", &f.m),
+		cli.WhenGiven(c, "label-eps", &f.TotalEpsilon), cli.WhenGiven(c, "delta", &f.Delta)
 	return s, err
 }
 
