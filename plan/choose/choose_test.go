@@ -204,7 +204,7 @@ func TestRules(t *testing.T) {
 		{"privacy allowance m and label epsilon exclude each other", of(2),
 			func(r *Request) { r.Stated.M = f(1) }},
 		{"label epsilon and affected (or data) must be given", none(3), nil},
-		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told total " +
+		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told label " +
 			"epsilon and affected (or data)", of(3), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
 		{"eps = 1, but mechanism optimal presumes nothing of the teachers: leave epsilon out, or say inf",
 			of(3), func(r *Request) { r.Stated.Epsilon = f(1) }},
