@@ -56,7 +56,7 @@ class Solve(unittest.TestCase):
 
 class Aggregate(unittest.TestCase):
     def test_simulation(self):
-        options = {"classes": ["cat", "dog"], "mechanism": "permute-and-flip", "total_eps": 600, "affected": 1}
+        options = {"classes": ["cat", "dog"], "mechanism": "permute-and-flip", "label_eps": 600, "affected": 1}
         got = darrm.aggregate([["cat", "cat", "dog"]], insecure_seed=1, **options)
         self.assertEqual((got.labels, got.private), (["cat"], False))
 
