@@ -146,7 +146,14 @@ func TestCommandsOfThePages(t *testing.T) {
 				if err := os.WriteFile(file, []byte(strings.Join(b.lines, "\n")+"\n"), 0o666); err != nil {
 					t.Fatal(err)
 				}
-				if out, err := exec.Command("go", "run", file).CombinedOutput(); err != nil {
+				program := filepath.Join(folder, fmt.Sprintf("line%d", b.line))
+				out, err := exec.Command("go", "build", "-o", program, file).CombinedOutput()
+				if err == nil {
+					c := exec.Command(program)
+					c.Dir = t.TempDir() // what it makes is its own
+					out, err = c.CombinedOutput()
+				}
+				if err != nil {
 					t.Errorf("%s:%d: %v\n%s", page, b.line, err, out)
 				}
 			}
