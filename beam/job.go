@@ -207,7 +207,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 // compared.
 func (p *plan) checkFiles(ctx context.Context, dry bool) error {
 	job := p.job
-	reads := []release.File{{Flag: "table", Path: job.TableFile}}
+	reads := []release.File{{Name: "--table", Path: job.TableFile}}
 	for _, t := range p.tasks {
 		reads = append(reads, release.File{Path: t.Path})
 	}

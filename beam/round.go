@@ -121,11 +121,11 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	reads := []release.File{{Flag: "plan", Path: job.PlanFile}, {Flag: "round", Path: job.RoundFile},
-		{Flag: "shuffled", Path: job.Shuffled, Written: true}}
+	reads := []release.File{{Name: "--plan", Path: job.PlanFile}, {Name: "--round", Path: job.RoundFile},
+		{Name: "--shuffled", Path: job.Shuffled, Written: true}}
 	for i, name := range names {
 		p.files = append(p.files, reportFile{Number: int64(i), Path: name})
-		reads = append(reads, release.File{Flag: "reports", Path: name})
+		reads = append(reads, release.File{Name: "--reports", Path: name})
 	}
 	if err := release.CheckPaths(job.Out, "", "", reads...); err != nil {
 		return err

@@ -323,9 +323,8 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 // admitOne checks what does not depend on the sums, for r as the entry e.
 func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) {
 	if r.Relation != s.genesis.relation {
-		return nil, fmt.Errorf(
-			"request %q: %w: it is for neighbours = %q, the ledger for %q", r.ID, ErrRelation,
-			r.Relation.Name(), s.genesis.relation.Name())
+		return nil, check.Namedf("request %q: %w: it is for neighbours = %q, the ledger for %q (%s)",
+			r.ID, ErrRelation, r.Relation.Name(), s.genesis.relation.Name(), check.Parameter("neighbours"))
 	}
 	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {

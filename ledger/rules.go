@@ -1,6 +1,10 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+)
 
 // The rules for a charge ask for earlier ones, and are the same for a request and for an
 // entry that is read: what could not have been charged must not be in a file.
@@ -143,11 +147,12 @@ func (c *charged) sameTeachers(p past) error {
 	switch {
 	case before == nil:
 	case c.teachers == "":
-		return fmt.Errorf("%w: ensemble %q was charged as %q, and no digest is stated now "+
-			"(--ensemble-digest)", ErrEnsemble, c.ensemble, before.teachers)
+		return check.Namedf("%w: ensemble %q was charged as %q, and no digest is stated now "+
+			"(%s)", ErrEnsemble, c.ensemble, before.teachers, check.Parameter("ensemble digest"))
 	case c.teachers != before.teachers:
-		return fmt.Errorf("%w: ensemble %q was charged as %q, not as %q: other teachers need another "+
-			"name (--ensemble)", ErrEnsemble, c.ensemble, before.teachers, c.teachers)
+		return check.Namedf("%w: ensemble %q was charged as %q, not as %q: other teachers need another "+
+			"name (%s)", ErrEnsemble, c.ensemble, before.teachers, c.teachers,
+			check.Parameter("ensemble"))
 	}
 	return nil
 }
@@ -178,8 +183,9 @@ func (c *charged) onceAnswered(p past) error {
 		case before == nil:
 			continue
 		case before.draw.Votes != c.draw.Votes:
-			return fmt.Errorf("%w: draw %v was charged by the request %q with other votes; votes that the "+
-				"teachers cast anew need another name (--draw)", ErrDraw, name, before.id)
+			return check.Namedf("%w: draw %v was charged by the request %q with other votes; votes that "+
+				"the teachers cast anew need another name (%s)", ErrDraw, name, before.id,
+				check.Parameter("draw"))
 		case before.draw.Covers:
 			again.Covered = before.id
 		default:

@@ -146,7 +146,7 @@ func newHistoryEntry(e *ledger.Entry) HistoryEntry {
 func (e *HistoryEntry) What() string {
 	what := Describe(e.Event)
 	if what == "" {
-		what = "see --json" // not a release of this program
+		what = "a charge of another program"
 	}
 	parts := []string{strings.Trim(strconv.Quote(what), `"`)}
 	add := func(prefix, name string) {

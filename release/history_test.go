@@ -26,9 +26,9 @@ func TestHistoryShowsDraws(t *testing.T) {
 		h.Entries = append(h.Entries, newHistoryEntry(&entries[i]))
 	}
 	for i, want := range []string{
-		`see --json; ensemble wards (v7); covers the draw march`,
-		`see --json; paid by x; client y; ensemble wards (v7); draw april`,
-		`see --json`,
+		`a charge of another program; ensemble wards (v7); covers the draw march`,
+		`a charge of another program; paid by x; client y; ensemble wards (v7); draw april`,
+		`a charge of another program`,
 	} {
 		if got := h.Entries[i].What(); got != want {
 			t.Errorf("%q, want %q", got, want)

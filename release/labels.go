@@ -182,7 +182,7 @@ func (l *Labels) check() error {
 				pOutput, l.Output.Path, pEncode, pEncode)
 		}
 	}
-	reads := []File{{Flag: "table", Path: l.Table}}
+	reads := []File{{Name: "table", Path: l.Table}}
 	for _, p := range l.Votes {
 		names, err := filepath.Glob(p) // a bad pattern is an error when it is read
 		if err != nil || len(names) == 0 {

@@ -14,13 +14,14 @@ import (
 	"syscall"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/readfile"
 )
 
 // FileOutput publishes to a file of this machine. Its errors of writing are [OutputError]s.
 type FileOutput struct {
 	Path   string    // "" or "-" for Stdout
-	Flag   string    // that names the file, for errors; defaults to "out"
+	Name   string    // what errors call the file; defaults to the parameter "output file"
 	Stdout io.Writer // defaults to os.Stdout
 	// Private makes a new file readable by its owner only.
 	Private bool
@@ -57,10 +58,10 @@ func (o FileOutput) CheckPlace() error {
 }
 
 // CheckFolder finds a folder that can neither be used nor made, before hours are spent on what goes
-// into it: a file of its name or of that of a folder above it. It writes nothing. flag names it,
-// for the [OutputError].
-func CheckFolder(flag, path string) error {
-	o := FileOutput{Path: path, Flag: flag}
+// into it: a file of its name or of that of a folder above it. It writes nothing. name is what the
+// [OutputError] calls it.
+func CheckFolder(name, path string) error {
+	o := FileOutput{Path: path, Name: name}
 	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		switch {
@@ -85,14 +86,16 @@ func systemError(err error) error {
 	return err
 }
 
-// named is an error of writing, with the flag.
+func (o FileOutput) parameter() check.Parameter { return cmp.Or(check.Parameter(o.Name), pOutput) }
+
+// named is an error of writing, with the file's name.
 func (o FileOutput) named(err error) error {
-	return &OutputError{fmt.Errorf("--%s: %w", cmp.Or(o.Flag, "out"), err)}
+	return &OutputError{check.Namedf("%s: %w", o.parameter(), err)}
 }
 
 func (o FileOutput) errorf(format string, args ...any) error {
-	return &OutputError{fmt.Errorf("--%s = %q, but "+format,
-		append([]any{cmp.Or(o.Flag, "out"), o.Path}, args...)...)}
+	return &OutputError{check.Namedf("%s = %q, but "+format,
+		append([]any{o.parameter(), o.Path}, args...)...)}
 }
 
 // Check makes the file that would take the name and removes it, with something in it where

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"strings"
@@ -12,17 +13,15 @@ import (
 
 // File is a file that takes part in a release.
 type File struct {
-	Flag string // the flag that names it; "" for a file of votes
+	Name string // what errors call it; "" for a file of votes
 	Path string // "" for none, "-" for stdin or stdout
 	// Written is true if the release creates, replaces or removes it.
 	Written bool
 }
 
-func (f File) String() string {
-	if f.Flag == "" {
-		return "a file of votes"
-	}
-	return "--" + f.Flag
+// name is that of a parameter, for which a front end may have another.
+func (f File) name() check.Parameter {
+	return check.Parameter(cmp.Or(f.Name, "a file of votes"))
 }
 
 // besideLedger are the suffixes of the files that belong to a ledger.
@@ -34,17 +33,18 @@ var besideLedger = []string{ledger.AnchorSuffix, ledger.SecretSuffix}
 // written one is a ledger: an output that replaced a ledger would lose what was spent. Links
 // are followed. The error is a [UsageError].
 func CheckPaths(out, checkpoint, book string, reads ...File) error {
-	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}}, reads...)
+	files := append([]File{{string(pOutput), out, true}, {string(pCheckpoint), checkpoint, true}},
+		reads...)
 	if book != "" && ledger.IsFile(book) { // in a database it is no file
-		files = append(files, File{"ledger", book, false})
+		files = append(files, File{string(pLedger), book, false})
 		for _, suffix := range besideLedger {
-			files = append(files, File{"ledger", atomicfile.Target(book) + suffix, false})
+			files = append(files, File{string(pLedger), atomicfile.Target(book) + suffix, false})
 		}
 	}
 	for i, a := range files {
 		for _, b := range files[:i] {
 			if a.Path != "" && b.Path != "" && (a.Written || b.Written) && sameFile(a.Path, b.Path) {
-				return usagef("%v and %v are the same file, %q", b, a, a.Path)
+				return usagef("%s and %s are the same file, %q", b.name(), a.name(), a.Path)
 			}
 		}
 	}

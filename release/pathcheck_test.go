@@ -32,7 +32,7 @@ func TestCheckPaths(t *testing.T) {
 	}{
 		{"apart", func() error {
 			return CheckPaths(at("labels.csv"), at("state"), at("book"), votes,
-				File{Flag: "table", Path: at("table.json")})
+				File{Name: "table", Path: at("table.json")})
 		}, ""},
 		{"read twice", func() error { return CheckPaths("", "", "", votes, votes) }, ""},
 		{"the votes", func() error { return CheckPaths(at("votes.csv"), "", "", votes) },
@@ -43,28 +43,28 @@ func TestCheckPaths(t *testing.T) {
 			return CheckPaths(filepath.Join(dir, "sub", "..", "votes.csv"), "", "", votes)
 		}, "a file of votes"},
 		{"the table", func() error {
-			return CheckPaths(at("table.json"), "", "", File{Flag: "table", Path: at("table.json")})
-		}, "--table"},
+			return CheckPaths(at("table.json"), "", "", File{Name: "table", Path: at("table.json")})
+		}, "table"},
 		{"out and checkpoint, which are new", func() error {
 			return CheckPaths(at("new"), filepath.Join(dir, "sub", "..", "new"), "")
-		}, "--checkpoint"},
+		}, "checkpoint"},
 		{"new, in a folder that is a link", func() error {
 			return CheckPaths(filepath.Join(dir, "folder", "new"), filepath.Join(dir, "sub", "new"), "")
-		}, "--checkpoint"},
+		}, "checkpoint"},
 		{"new, by a link to nothing yet", func() error {
 			return CheckPaths(at("dangling"), filepath.Join(dir, "sub", "new"), "")
-		}, "--checkpoint"},
+		}, "checkpoint"},
 		{"its anchor, by a link to its folder", func() error {
 			return CheckPaths(filepath.Join(dir, "folder", "..", "book.anchor"), "", at("book"))
-		}, "--ledger"},
+		}, "ledger"},
 		{"an anchor whose secret is lost", func() error { return CheckPaths(at("third.anchor"), "", "") },
 			"is a ledger"},
-		{"its ledger", func() error { return CheckPaths(at("book"), "", at("book")) }, "--ledger"},
-		{"its anchor", func() error { return CheckPaths(at("book.anchor"), "", at("book")) }, "--ledger"},
-		{"its secret", func() error { return CheckPaths(at("book.secret"), "", at("book")) }, "--ledger"},
+		{"its ledger", func() error { return CheckPaths(at("book"), "", at("book")) }, "ledger"},
+		{"its anchor", func() error { return CheckPaths(at("book.anchor"), "", at("book")) }, "ledger"},
+		{"its secret", func() error { return CheckPaths(at("book.secret"), "", at("book")) }, "ledger"},
 		{"its secret, which is lost", func() error {
 			return CheckPaths(at("missing.secret"), "", at("missing"))
-		}, "--ledger"},
+		}, "ledger"},
 		{"another ledger", func() error { return CheckPaths(at("book"), "", "") }, "is a ledger"},
 		{"another's anchor", func() error { return CheckPaths(at("book.anchor"), "", "") },
 			"is a ledger"},

@@ -85,8 +85,8 @@ func (s Summary) Facts() (facts []Fact) {
 	add("teachers:", s.presumed())
 	add("reach:", reach(s.Problem))
 	if s.Source == SourceTable {
-		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected "+
-			"(or --data), and a table for others is refused")
+		add("", "both come from the table, not from you: state ε, Δ and t, "+
+			"and a table for others is refused")
 	}
 	one, title := s.PerAnswer.Short()+"-DP", "one label:"
 	if s.Together.Most > 0 {

@@ -150,7 +150,7 @@ func (a Answer) coins(state []byte) (stream.Coins, error) {
 		return stream.Coins{},
 			&release.InputError{Err: errors.New("the round, the silo or its records are not those that " +
 				a.Checkpoint + " was made for: with the same coins the two answers would tell their " +
-				"difference (--checkpoint)")}
+				"difference")}
 	}
 	return stream.Restore(key, true), nil
 }

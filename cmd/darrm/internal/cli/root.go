@@ -203,7 +203,7 @@ func (a *App) Deliver(path string, write func(io.Writer) error) error {
 // DeliverTo delivers as Deliver does, to the file of another flag.
 func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
 	if path != "" && path != "-" {
-		if err := (release.FileOutput{Path: path, Flag: flag}).CheckPlace(); err != nil {
+		if err := (release.FileOutput{Path: path, Name: "--" + flag}).CheckPlace(); err != nil {
 			return err
 		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {

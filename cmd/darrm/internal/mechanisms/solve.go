@@ -74,7 +74,7 @@ writes it to a file. --plot draws it.`,
 			}
 			// Checked before the solve, which can take hours.
 			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(),
-				(release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
+				(release.FileOutput{Path: plotFile, Name: "--plot"}).CheckPlace()); err != nil {
 				return err
 			}
 			switch {

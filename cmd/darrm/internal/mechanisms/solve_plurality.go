@@ -102,7 +102,7 @@ func (f *pluralitySolve) run(c *cobra.Command, a *cli.App, k int, out, plotFile 
 		return err
 	}
 	if err := cmp.Or(picture.CheckPicture("plot-gap", f.plotGap),
-		(release.FileOutput{Path: f.plotGap, Flag: "plot-gap"}).CheckPlace()); err != nil {
+		(release.FileOutput{Path: f.plotGap, Name: "--plot-gap"}).CheckPlace()); err != nil {
 		return err
 	}
 	to := pluralityFiles{out: out, plot: plotFile, plotGap: f.plotGap}

@@ -180,7 +180,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *cli.App) error {
 func (f *sweepFlags) outputs() (*cache.Store, error) {
 	store, err := f.Store()
 	return store, cmp.Or(err, (release.FileOutput{Path: f.out}).CheckPlace(),
-		(release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace())
+		(release.FileOutput{Path: f.plot, Name: "--plot"}).CheckPlace())
 }
 
 // sweepWork is a checked sweep.

@@ -155,7 +155,7 @@ Those that need images look for them below --data: see scripts/fetch-mnist.`,
 }
 
 func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error {
-	if err := release.CheckFolder("out", f.out); err != nil {
+	if err := release.CheckFolder("--out", f.out); err != nil {
 		return err
 	}
 	store, err := f.cache.Store()

@@ -37,7 +37,7 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 				return cli.Usagef("%s is read as %s, which has no columns with names (--data-format)", args[0],
 					f.formatOf(args[0]))
 			}
-			if err := release.CheckPaths(out, "", "", release.File{Flag: "FILE", Path: args[0]}); err != nil {
+			if err := release.CheckPaths(out, "", "", release.File{Name: "FILE", Path: args[0]}); err != nil {
 				return err
 			}
 			s, err := f.schema(c, a, args[0])

@@ -45,14 +45,14 @@ rounds and models may be published: the price covers them together.`,
 }
 
 func runAggregateRound(c *cobra.Command, a *cli.App, args []string, out, modelPath string) error {
-	reads := []release.File{{Flag: "PLAN", Path: args[0]}, {Flag: "ROUND", Path: args[1]},
-		{Flag: "ANSWER", Path: args[2]}}
+	reads := []release.File{{Name: "PLAN", Path: args[0]}, {Name: "ROUND", Path: args[1]},
+		{Name: "ANSWER", Path: args[2]}}
 	if err := release.CheckPaths(out, "", "", append(reads,
-		release.File{Flag: "model", Path: modelPath, Written: true})...); err != nil {
+		release.File{Name: "--model", Path: modelPath, Written: true})...); err != nil {
 		return err
 	}
-	for _, file := range []release.File{{Flag: "out", Path: out}, {Flag: "model", Path: modelPath}} {
-		if err := (release.FileOutput{Path: file.Path, Flag: file.Flag}).CheckPlace(); err != nil {
+	for _, file := range []release.File{{Name: "--out", Path: out}, {Name: "--model", Path: modelPath}} {
+		if err := (release.FileOutput{Path: file.Path, Name: file.Name}).CheckPlace(); err != nil {
 			return err
 		}
 	}

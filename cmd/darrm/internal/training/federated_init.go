@@ -68,18 +68,18 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	if err := f.Check(c); err != nil {
 		return err
 	}
-	if err := release.CheckPaths(f.out, "", "", release.File{Flag: "round", Path: f.round,
+	if err := release.CheckPaths(f.out, "", "", release.File{Name: "--round", Path: f.round,
 		Written: true}); err != nil {
 		return err
 	}
-	for _, file := range []release.File{{Flag: "out", Path: f.out}, {Flag: "round", Path: f.round}} {
-		if err := (release.FileOutput{Path: file.Path, Flag: file.Flag}).CheckPlace(); err != nil {
+	for _, file := range []release.File{{Name: "--out", Path: f.out}, {Name: "--round", Path: f.round}} {
+		if err := (release.FileOutput{Path: file.Path, Name: file.Name}).CheckPlace(); err != nil {
 			return err
 		}
 		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
-			return &release.OutputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have "+
+			return &release.OutputError{Err: fmt.Errorf("%s = %q, but the file exists: silos may have "+
 				"been told "+
-				"of it, and no run can go on without its plan", file.Flag, file.Path)}
+				"of it, and no run can go on without its plan", file.Name, file.Path)}
 		}
 	}
 	if len(f.columns) > 0 {

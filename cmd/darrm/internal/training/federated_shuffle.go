@@ -56,9 +56,9 @@ func runShuffle(c *cobra.Command, a *cli.App, planPath, roundPath string, paths 
 	if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
 		return err
 	}
-	reads := []release.File{{Flag: "PLAN", Path: planPath}, {Flag: "ROUND", Path: roundPath}}
+	reads := []release.File{{Name: "PLAN", Path: planPath}, {Name: "ROUND", Path: roundPath}}
 	for _, path := range paths {
-		reads = append(reads, release.File{Flag: "REPORTS", Path: path})
+		reads = append(reads, release.File{Name: "REPORTS", Path: path})
 	}
 	if err := release.CheckPaths(out, "", "", reads...); err != nil {
 		return err

@@ -96,8 +96,8 @@ func (f *siloFlags) run(c *cobra.Command, a *cli.App, planPath, roundPath string
 	}
 	answer := silo.Answer{
 		Plan: p, Round: r, Silo: f.silo - 1, Ledger: f.ledger, Checkpoint: f.checkpoint, Output: output,
-		Reads: []release.File{{Flag: "private", Path: f.private}, {Flag: "labels", Path: f.labels},
-			{Flag: "PLAN", Path: planPath}, {Flag: "ROUND", Path: roundPath}},
+		Reads: []release.File{{Name: "--private", Path: f.private}, {Name: "--labels", Path: f.labels},
+			{Name: "PLAN", Path: planPath}, {Name: "ROUND", Path: roundPath}},
 	}
 	if err := answer.Check(); err != nil {
 		return err

@@ -80,9 +80,9 @@ func (f *DataFlags) registerPrivate(c *cobra.Command, more string) {
 // files are the files of records.
 func (f *DataFlags) files() []release.File {
 	return []release.File{
-		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
-		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
-		{Flag: "prepare", Path: f.file},
+		{Name: "--private", Path: f.private}, {Name: "--public", Path: f.public},
+		{Name: "--labels", Path: f.labels}, {Name: "--public-labels", Path: f.publicLabels},
+		{Name: "--prepare", Path: f.file},
 	}
 }
 

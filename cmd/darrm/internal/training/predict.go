@@ -47,8 +47,8 @@ private as the model, and cost nothing more.`,
   darrm predict model.json t10k-images-idx3-ubyte`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := release.CheckPaths(out, "", "", release.File{Flag: "MODEL", Path: args[0]},
-				release.File{Flag: "DATA", Path: args[1]}); err != nil {
+			if err := release.CheckPaths(out, "", "", release.File{Name: "MODEL", Path: args[0]},
+				release.File{Name: "DATA", Path: args[1]}); err != nil {
 				return err
 			}
 			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
