@@ -57,7 +57,7 @@ func Disagreement(f Func, counts []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return ExpectedError(f, weights), nil
+	return expectedError(f, weights), nil
 }
 
 // Disagreements are Disagreement under the two laws of vote counts that need no data.

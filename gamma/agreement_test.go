@@ -109,7 +109,7 @@ func TestDisagreementIsAboveTheExpectedError(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Objective{PriorMean: mu, Shape: Free}
-		if d, e := o.Disagreements(f).Binomial, ExpectedError(f, weights); d < e-1e-15 {
+		if d, e := o.Disagreements(f).Binomial, expectedError(f, weights); d < e-1e-15 {
 			t.Fatalf("Pr[label ≠ majority] = %v, expected error %v", d, e)
 		}
 	})

@@ -102,11 +102,16 @@ func WorstError(f Func) float64 {
 //
 //	ℰ = Σ_{l<K/2} weight(l)·(1-γ(l))
 //
-// in [0, ½]. The weights must be for f's number of teachers.
-func ExpectedError(f Func, weights []float64) float64 {
+// in [0, ½]. The error is for weights of another number of teachers than f's.
+func ExpectedError(f Func, weights []float64) (float64, error) {
 	if len(weights) != (f.K()+1)/2 {
-		panic(fmt.Sprintf("gamma: %d weights for K = %d", len(weights), f.K()))
+		return 0, &check.Error{Name: "number of weights", Value: len(weights),
+			Rule: fmt.Sprintf("%d for K = %d teachers", (f.K()+1)/2, f.K())}
 	}
+	return expectedError(f, weights), nil
+}
+
+func expectedError(f Func, weights []float64) float64 {
 	sum := 0.0
 	for l, w := range weights {
 		sum += float64(w * (1 - f.At(l)))

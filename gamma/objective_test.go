@@ -164,7 +164,7 @@ func TestErrorAtReference(t *testing.T) {
 		if math.Abs(got-c.want) > 5e-10 {
 			t.Errorf("%s: %.9f, want %.9f", c.name, got, c.want)
 		}
-		if expected := ExpectedError(c.f, weights); math.Abs(got-expected) > 1e-15 {
+		if expected := expectedError(c.f, weights); math.Abs(got-expected) > 1e-15 {
 			t.Errorf("%s: error %v at p_i = μ, expected error %v", c.name, got, expected)
 		}
 	}
@@ -216,19 +216,21 @@ func TestExpectedErrorIsTheAverage(t *testing.T) {
 			}
 			average += pr * e
 		}
-		if got := ExpectedError(f, weights); math.Abs(got-average) > 1e-13 || got < 0 || got > 0.5 {
+		if got := expectedError(f, weights); math.Abs(got-average) > 1e-13 || got < 0 || got > 0.5 {
 			t.Fatalf("expected error %v, average %v", got, average)
 		}
 	})
 }
 
-func TestExpectedErrorPanicsOnForeignWeights(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	ExpectedError(mustFree(t, 3, 1, 0.5), []float64{1})
+func TestExpectedErrorOfForeignWeights(t *testing.T) {
+	f := mustFree(t, 3, 1, 0.5)
+	if e, err := ExpectedError(f, []float64{1}); err == nil {
+		t.Errorf("%v, and no error", e)
+	}
+	weights := []float64{0.25, 0.25}
+	if e, err := ExpectedError(f, weights); err != nil || e != expectedError(f, weights) {
+		t.Errorf("%v, %v", e, err)
+	}
 }
 
 // Means and counts are the decimals that people write: how far the weights are from those of the

@@ -86,7 +86,7 @@ func TestLowerBoundIsBelowEveryPrivateFunction(t *testing.T) {
 				t.Fatalf("%s: bound %v", shape, bound)
 			}
 			for _, f := range candidates {
-				if e := ExpectedError(f, weights); bound > e && (shape == Free || f.Monotone()) {
+				if e := expectedError(f, weights); bound > e && (shape == Free || f.Monotone()) {
 					t.Fatalf("%s: bound %.17g, but %v is private with error %.17g", shape, bound, f, e)
 				}
 			}

@@ -90,7 +90,7 @@ func (o Objective) Error(f Func) float64 {
 	if err != nil {
 		panic(fmt.Sprintf("gamma: error under an invalid objective: %v", err))
 	}
-	return ExpectedError(f, weights)
+	return expectedError(f, weights)
 }
 
 // Proof proves a lower bound on the error of every private noise function of the shape, by weak

@@ -97,7 +97,7 @@ func TestUniformErrorOnOneSideIsTheExpectedError(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := UniformError(sub, c.low, c.high)
-		if want := ExpectedError(sub, weights); err != nil || math.Abs(got.Value-want) > 1e-4 {
+		if want := expectedError(sub, weights); err != nil || math.Abs(got.Value-want) > 1e-4 {
 			t.Errorf("[%v, %v]: %+v, %v; expected error %v", c.low, c.high, got, err, want)
 		}
 	}

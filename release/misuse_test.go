@@ -14,6 +14,8 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
@@ -114,6 +116,18 @@ func TestMisuse(t *testing.T) {
 		"NewBudgetReport(nil)": func() error { return errOf(release.NewBudgetReport(ctx, nil)) },
 		"NewBudgetView(nil)":   func() error { return errOf(release.NewBudgetView(ctx, nil)) },
 		"NewHistory(nil)":      func() error { return errOf(release.NewHistory(ctx, nil)) },
+
+		"ExpectedError of weights of others": func() error {
+			return errOf(gamma.ExpectedError(three, []float64{1}))
+		},
+		"Score of a short record": func() error {
+			m := &model.Model{Task: loss.Logistic{}, Link: model.LinkLogit, Weights: []float64{1, 2}}
+			return errOf(m.Score([]float64{1}))
+		},
+		"Score of the zero Model": func() error { return errOf(new(model.Model).Score([]float64{1})) },
+		"Online{}.Batch": func() error {
+			return errOf(online.Batch(ctx, release.Batch{Name: "a", Counts: [][]int{{1, 2}}}))
+		},
 
 		// ensemble
 		"ensemble.DaRRM(nil)": func() error { return errOf(ensemble.DaRRM(nil, accountant.ReplaceOne)) },

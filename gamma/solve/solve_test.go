@@ -144,7 +144,7 @@ func freeError(t testing.TB, k int, free []float64) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gamma.ExpectedError(f, w)
+	return must.Get(gamma.ExpectedError(f, w))(t)
 }
 
 // Δ = 0 and m ≥ (K+1)/2: no noise is needed, Jiang (2025), Theorem 3.5.1 as

@@ -57,7 +57,7 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		if m.Task != nil {
 			total += lossOf(r.Row(i), y)
 		}
-		scores[i], positive[i] = m.Score(r.Row(i)), y > 0
+		scores[i], positive[i] = m.score(r.Row(i)), y > 0
 		predicted := m.Link.Predict(scores[i])
 		if predicted == y {
 			right++

@@ -150,8 +150,19 @@ func (m *Model) loss(d Document) (err error) {
 	return nil
 }
 
-// Score returns z = ⟨a,w⟩ + b, or a network's output, of the features as training shortens them.
-func (m *Model) Score(a []float64) float64 {
+// Score returns z = ⟨a,w⟩ + b, or a network's output, of the features as training shortens them. The
+// error is for features of another number than Dim, and for a metric, which scores pairs.
+func (m *Model) Score(a []float64) (float64, error) {
+	if m.Link == LinkMetric {
+		return 0, errors.New("a metric has no score of one record")
+	}
+	if len(a) != m.Dim() {
+		return 0, &check.Error{Name: "number of features", Value: len(a), Rule: fmt.Sprint(m.Dim())}
+	}
+	return m.score(a), nil
+}
+
+func (m *Model) score(a []float64) float64 {
 	a = m.shortened(a)
 	if m.network != nil {
 		return m.network.Predict(m.Weights, m.inputs(a))

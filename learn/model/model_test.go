@@ -18,7 +18,7 @@ func read(t *testing.T, text string) *Model {
 
 func TestRead(t *testing.T) {
 	m := read(t, `{"task":"logistic","link":"logit","columns":["a","b"],"response":"y","intercept":true,"model":[1,-2,0.5]}`)
-	if m.Simulated || m.Intercept != 0.5 || len(m.Weights) != 2 || m.Score([]float64{3, 1}) != 1.5 ||
+	if m.Simulated || m.Intercept != 0.5 || len(m.Weights) != 2 || m.score([]float64{3, 1}) != 1.5 ||
 		m.Response != "y" {
 		t.Errorf("%+v", m)
 	}
@@ -47,13 +47,13 @@ func TestNetwork(t *testing.T) {
 	s := func(z float64) float64 { return math.Log(1 + math.Exp(z)) }
 	m := read(t, `{"task":"network:2","link":"identity","columns":["a","b"],"response":"y","model":[1,-2, 0.5,3, 0.1,0.2, 4,-5, 0.7]}`)
 	formula := func(a, b float64) float64 { return 0.7 + 4*s(a-2*b+0.1) - 5*s(0.5*a+3*b+0.2) }
-	if got := m.Score([]float64{0.3, -0.4}); m.Dim() != 2 || m.Link != LinkIdentity ||
+	if got := m.score([]float64{0.3, -0.4}); m.Dim() != 2 || m.Link != LinkIdentity ||
 		math.Abs(got-formula(0.3, -0.4)) > 1e-14 {
 		t.Errorf("%d features, score %v, want %v", m.Dim(), got, formula(0.3, -0.4))
 	}
 	// The second column of W is the constant feature's.
 	c := read(t, `{"task":"network:2","intercept":true,"columns":["a"],"model":[1,-2, 0.5,3, 0.1,0.2, 4,-5, 0.7]}`)
-	if got := c.Score([]float64{0.3}); c.Dim() != 1 || math.Abs(got-formula(0.3, 1)) > 1e-14 {
+	if got := c.score([]float64{0.3}); c.Dim() != 1 || math.Abs(got-formula(0.3, 1)) > 1e-14 {
 		t.Errorf("with a constant: %d features, score %v, want %v", c.Dim(), got, formula(0.3, 1))
 	}
 	r, err := data.NewRecords(2, 1, []float64{0.3, -1}, []float64{2, 0})
@@ -89,7 +89,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := Read(strings.NewReader(text))
 		if err == nil {
-			m.Score(make([]float64, m.Dim()))
+			m.score(make([]float64, m.Dim()))
 		}
 	})
 }

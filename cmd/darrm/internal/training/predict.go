@@ -68,7 +68,10 @@ private as the model, and cost nothing more.`,
 				}
 				return a.Deliver(out, z.writeCSV)
 			}
-			p := predict(m, records)
+			p, err := predict(m, records)
+			if err != nil {
+				return &release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
+			}
 			if a.JSON {
 				return a.DeliverJSON(out, p)
 			}
@@ -204,10 +207,13 @@ type predictions struct {
 	Probabilities []float64 `json:"probabilities,omitempty"`
 }
 
-func predict(m *model.Model, r *data.Records) predictions {
+func predict(m *model.Model, r *data.Records) (predictions, error) {
 	p := predictions{Simulation: m.Simulated}
 	for i := range r.Len() {
-		z := m.Score(r.Row(i))
+		z, err := m.Score(r.Row(i))
+		if err != nil {
+			return predictions{}, err
+		}
 		p.Predictions = append(p.Predictions, m.Predict(z))
 		if m.Link.Classes() {
 			p.Scores = append(p.Scores, z)
@@ -216,7 +222,7 @@ func predict(m *model.Model, r *data.Records) predictions {
 			p.Probabilities = append(p.Probabilities, model.Probability(z))
 		}
 	}
-	return p
+	return p, nil
 }
 
 func (p predictions) writeCSV(w io.Writer) error {
