@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // Limits of every reader.
@@ -28,6 +29,9 @@ type Table struct {
 	// Columns are the names of the columns; without a header their numbers from 1, and nil where
 	// the file has no row.
 	Columns []string
+	// Kinds are the types of columns that the file's format declares, by name; nil for a format of
+	// text.
+	Kinds map[string]format.Kind
 	// Named is true of names that the file has: models publish them.
 	Named bool
 
@@ -42,11 +46,22 @@ type Table struct {
 func NewCSV(r io.Reader, header bool) (*Table, error) {
 	cr := NewCSVReader(r)
 	cr.TrimLeadingSpace = true
+	return newSeparated(cr, header)
+}
+
+// NewTSV is NewCSV for a file with tabs between cells.
+func NewTSV(r io.Reader, header bool) (*Table, error) {
+	cr := NewCSVReader(r)
+	cr.Comma = '\t'
+	return newSeparated(cr, header)
+}
+
+func newSeparated(cr *csv.Reader, header bool) (*Table, error) {
 	t := &Table{Named: header}
 	t.next = func() ([]string, int, error) {
 		row, err := cr.Read()
 		if err != nil {
-			return nil, 0, err // encoding/csv names the line, lineGuard too
+			return nil, 0, err // it names the line
 		}
 		line, _ := cr.FieldPos(0)
 		return row, line, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // MaxFile is the most bytes that a file of rules may have.
@@ -95,6 +96,19 @@ const (
 	Text       Type = "text"
 )
 
+// TypeOf returns the type of a column that a format declares.
+func TypeOf(k format.Kind) Type {
+	switch k {
+	case format.Boolean:
+		return Boolean
+	case format.Integer, format.Unsigned, format.Float:
+		return Number
+	case format.Text:
+		return Text
+	}
+	return Undeclared
+}
+
 // Describe writes a file of rules to be filled in, with an entry for each column. It rests on the
 // schema alone, so the file tells nothing of the cells. Columns with the names of identifiers are
 // left out of the features. response is the name of the response's column, "" for none.
@@ -119,10 +133,11 @@ func Describe(w io.Writer, s Schema, response string) error {
 		switch {
 		case Identifier(c.Name) && c.Name != response:
 			b.WriteString("use = false # the name of an identifier\n")
-		case c.Type == Number || c.Type == Boolean && c.Name == response:
-			b.WriteString(number)
+		case c.Type == Boolean && c.Name == response: // it is 0 or 1 already
 		case c.Type == Boolean:
-			b.WriteString("categories = [\"true\"]\n")
+			b.WriteString("scale = [0, 1] # false, true\n")
+		case c.Type == Number:
+			b.WriteString(number)
 		case c.Type == Text:
 			b.WriteString(words)
 		default:

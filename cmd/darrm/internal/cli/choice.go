@@ -100,7 +100,7 @@ func Similar(text string, names []string) []string {
 var (
 	PictureFiles = []string{"svg", "png"}
 	TableFiles   = []string{"json"}
-	RecordFiles  = []string{"csv", "libsvm", "svm", "txt", "idx", "gz", "idx3-ubyte"}
+	RecordFiles  = []string{"csv", "tsv", "jsonl", "parquet", "libsvm", "svm", "txt", "idx", "gz", "idx3-ubyte"}
 	IdxFiles     = []string{"idx", "gz", "idx1-ubyte"}
 	LedgerFiles  = []string{"ledger"}
 )

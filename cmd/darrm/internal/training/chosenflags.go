@@ -143,7 +143,7 @@ func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
 		names = append(names, "n") // how many records there are is private then
 	}
 	for _, name := range names {
-		table := f.private == "" || f.formatOf(f.private) == formatCSV
+		table := f.private == "" || f.isTable(f.private)
 		if !c.Flags().Changed(name) && (name != "response" || table && f.file == "") {
 			missing = append(missing, "--"+name)
 		}

@@ -3,11 +3,11 @@ package training
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/release"
 )
@@ -33,7 +33,7 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 			if err := cli.Require(c, "public-schema"); err != nil {
 				return err
 			}
-			if f.formatOf(args[0]) != formatCSV {
+			if !f.isTable(args[0]) {
 				return cli.Usagef("%s is read as %s, which has no columns with names (--data-format)", args[0],
 					f.formatOf(args[0]))
 			}
@@ -53,8 +53,8 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 	fl := c.Flags()
 	fl.BoolVar(&schema, "public-schema", false,
 		"states that the names and declared types of the columns are public")
-	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\"; auto goes by the name")
-	cli.OneOf(c, "data-format", "auto", formatCSV)
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "one of "+strings.Join(tableFormats, ", ")+"; auto goes by the name")
+	cli.OneOf(c, "data-format", append([]string{"auto"}, tableFormats...)...)
 	fl.StringVar(&f.response, "response", "", "column of the responses")
 	fl.StringVarP(&out, "out", "o", "", "write the rules to this file instead of stdout")
 	cli.TakesFile(c, "out", "toml")
@@ -64,19 +64,19 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 
 // schema returns the names of a table's columns. It reads no cell.
 func (f *recordFlags) schema(c *cobra.Command, a *cli.App, path string) (prepare.Schema, error) {
-	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	in, err := f.openRecords(c, a, path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	t, err := data.NewCSV(in, true)
+	t, err := f.table(in, path)
 	if err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
 	var s prepare.Schema
 	rules := prepare.Rules{Response: f.response} // whose columns must be there
 	for _, name := range t.Columns {
-		s = append(s, prepare.SchemaColumn{Name: name})
+		s = append(s, prepare.SchemaColumn{Name: name, Type: prepare.TypeOf(t.Kinds[name])})
 		if prepare.Identifier(name) {
 			rules.AllBut = append(rules.AllBut, name)
 		}

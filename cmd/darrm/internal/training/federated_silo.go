@@ -162,7 +162,7 @@ func (f *siloFlags) records(c *cobra.Command, a *cli.App, p *rounds.Run) (*data.
 	columns := p.Columns()
 	_, mean := p.Loss().(loss.MeanEstimation)
 	o := reading{responses: !mean, dim: p.Features()}
-	if f.formatOf(f.private) == formatCSV && !f.noHeader {
+	if f.isTable(f.private) && !f.noHeader {
 		o.columns = columns.Features
 		if f.response == "" {
 			f.response = columns.Response

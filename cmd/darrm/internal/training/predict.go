@@ -178,7 +178,7 @@ func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath st
 		a.Say("%s is a SIMULATION, not private", modelPath)
 	}
 	o := reading{responses: responses, dim: m.Dim()}
-	if f.formatOf(dataPath) == formatCSV {
+	if f.isTable(dataPath) {
 		if responses && f.response == "" && (m.Preparation != nil || !f.noHeader) {
 			f.response = m.Response
 		}

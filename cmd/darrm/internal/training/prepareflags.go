@@ -46,11 +46,11 @@ func (f *prepareFlags) stated() bool {
 		f.categories != nil || f.fill != nil
 }
 
-// onlyCSV refuses rules for files of another format.
-func (f *prepareFlags) onlyCSV(format, path string) error {
-	if format != formatCSV && f.stated() {
+// onlyTables refuses rules for files without named columns.
+func (f *recordFlags) onlyTables(path string) error {
+	if !f.isTable(path) && f.stated() {
 		return cli.Usagef("--prepare, --columns, --all-but, --scale, --categories and --fill go with "+
-			"tables: %s is read as %s", path, format)
+			"tables: %s is read as %s", path, f.formatOf(path))
 	}
 	return nil
 }
@@ -175,12 +175,12 @@ func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string) (*pre
 	if err != nil {
 		return nil, err
 	}
-	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	in, err := f.openRecords(c, a, path)
 	if err != nil {
 		return nil, err
 	}
 	e := &earlyTable{path: path, close: in.Close}
-	if e.table, err = data.NewCSV(in, !f.noHeader); err == nil {
+	if e.table, err = f.table(in, path); err == nil {
 		e.prepare, err = rules.Map(e.table)
 	}
 	if err != nil {

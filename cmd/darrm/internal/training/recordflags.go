@@ -1,20 +1,24 @@
 package training
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // recordFlags hold the format of files of records.
@@ -32,11 +36,12 @@ type recordFlags struct {
 func (f *recordFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataFormat, "data-format", "auto",
-		"\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx "+
-			"or -ubyte, with .gz too; else libsvm)")
-	cli.OneOf(c, "data-format", "auto", formatCSV, formatLIBSVM, formatIDX)
+		"tables as \"csv\", \"tsv\", \"jsonl\" or \"parquet\", \"libsvm\", or \"idx\" (images, pixels over "+
+			"255); auto goes by the name (.csv, .tsv, .jsonl, .parquet; .idx or -ubyte; else libsvm; "+
+			"with .gz or .zst too)")
+	cli.OneOf(c, "data-format", append([]string{"auto", formatLIBSVM, formatIDX}, tableFormats...)...)
 	fl.StringVar(&f.response, "response", "",
-		"CSV column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is "+
+		"column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is "+
 			"above NUMBER, else 0")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.IntVar(&f.dim, "dim", 0,
@@ -46,26 +51,108 @@ func (f *recordFlags) register(c *cobra.Command) {
 			"response)")
 }
 
-// The values of --data-format, besides "auto".
+// The values of --data-format, besides "auto" and the names of registered formats.
 const (
 	formatCSV    = "csv"
+	formatTSV    = "tsv"
+	formatJSONL  = "jsonl"
 	formatLIBSVM = "libsvm"
 	formatIDX    = "idx"
 )
+
+// tableFormats are the formats of rows and named columns.
+var tableFormats = []string{formatCSV, formatTSV, formatJSONL, "parquet"}
+
+// formatEndings are the formats of files with an ending, without the dot.
+var formatEndings = map[string]string{"csv": formatCSV, "tsv": formatTSV, "tab": formatTSV,
+	"jsonl": formatJSONL, "ndjson": formatJSONL, "idx": formatIDX}
+
+// compressionEndings are the compressions of files with an ending.
+var compressionEndings = map[string]string{".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+
+// unpacked returns the name without the ending of a compression, and the compression, "" for none.
+func unpacked(path string) (name, compression string) {
+	ext := filepath.Ext(path)
+	if compression = compressionEndings[strings.ToLower(ext)]; compression != "" {
+		path = strings.TrimSuffix(path, ext)
+	}
+	return path, compression
+}
 
 // formatOf returns the format of a file of records.
 func (f *recordFlags) formatOf(path string) string {
 	if f.dataFormat != "auto" {
 		return f.dataFormat
 	}
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	switch {
-	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
+	name, _ := unpacked(strings.ToLower(path))
+	ending := strings.TrimPrefix(filepath.Ext(name), ".")
+	if known := formatEndings[ending]; known != "" {
+		return known
+	}
+	if strings.HasSuffix(name, "-ubyte") {
 		return formatIDX
-	case filepath.Ext(strings.ToLower(path)) == ".csv":
-		return formatCSV
+	}
+	for _, row := range format.Registered() {
+		if slices.Contains(row.Endings, ending) {
+			return row.Name
+		}
 	}
 	return formatLIBSVM
+}
+
+// isTable reports whether a file is read as rows and named columns.
+func (f *recordFlags) isTable(path string) bool {
+	return slices.Contains(tableFormats, f.formatOf(path))
+}
+
+// table returns the table of a file's data, decompressed.
+func (f *recordFlags) table(r io.Reader, path string) (*data.Table, error) {
+	switch name := f.formatOf(path); name {
+	case formatCSV:
+		return data.NewCSV(r, !f.noHeader)
+	case formatTSV:
+		return data.NewTSV(r, !f.noHeader)
+	case formatJSONL:
+		return data.NewJSONL(r)
+	default:
+		i := slices.IndexFunc(format.Registered(), func(row *format.Format) bool {
+			return row.Name == name
+		})
+		if i < 0 {
+			return nil, cli.Usagef("data-format = %q, but this program reads none", name)
+		}
+		b, err := io.ReadAll(r) // whose size is limited
+		if err != nil {
+			return nil, err
+		}
+		file, err := format.Registered()[i].Open(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return nil, err
+		}
+		return data.NewColumns(file)
+	}
+}
+
+// openRecords opens a file of records, decompressed. IDX files are opened as they are: their reader
+// knows gzip by its first bytes.
+func (f *recordFlags) openRecords(c *cobra.Command, a *cli.App, path string) (io.ReadCloser, error) {
+	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	_, compression := unpacked(path)
+	if compression == "" || f.formatOf(path) == formatIDX {
+		return in, nil
+	}
+	r, err := data.Unpack(in, compression)
+	if err != nil {
+		in.Close()
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{readfile.Limit(c.Context(), r, path, data.MaxBytes), in}, nil
 }
 
 // statedDim refuses settings that would be read from private records and shown by a released model.
@@ -89,10 +176,13 @@ type reading struct {
 func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	o reading) (*data.Records, error) {
 	format := f.formatOf(path)
-	if format != formatCSV && f.response != "" {
-		return nil, cli.Usagef("--response goes with CSV: %s is read as %s", path, format)
+	if !f.isTable(path) && f.response != "" {
+		return nil, cli.Usagef("--response goes with tables: %s is read as %s", path, format)
 	}
-	if err := f.onlyCSV(format, path); err != nil {
+	if f.noHeader && format != formatCSV && format != formatTSV {
+		return nil, cli.Usagef("--no-header goes with CSV and TSV: %s is read as %s", path, format)
+	}
+	if err := f.onlyTables(path); err != nil {
 		return nil, err
 	}
 	if format != formatIDX && (labels != "" || f.positive != nil) {
@@ -105,7 +195,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	}
 	var read func(io.Reader) (*data.Records, error)
 	switch format {
-	case formatCSV:
+	default:
 		if f.response == "" && o.responses && f.file == "" {
 			return nil, cli.Usagef("--response must be given: %s needs a column of responses", path)
 		}
@@ -127,7 +217,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 			rules.Only = o.columns
 		}
 		read = func(r io.Reader) (*data.Records, error) {
-			table, err := data.NewCSV(r, !f.noHeader)
+			table, err := f.table(r, path)
 			if err != nil {
 				return nil, err
 			}
@@ -150,7 +240,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 		}
 		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
 	}
-	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	in, err := f.openRecords(c, a, path)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +271,7 @@ func (f *recordFlags) readTable(t *data.Table, m *prepare.Map) (*data.Records, e
 
 // readSparse reads LIBSVM records without making them dense.
 func (f *recordFlags) readSparse(c *cobra.Command, a *cli.App, path string) (*data.Sparse, error) {
-	in, err := a.Open(c.Context(), path, data.MaxBytes)
+	in, err := f.openRecords(c, a, path)
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release
 	}
 	format := f.formatOf(f.private)
 	switch {
-	case format == formatIDX:
-		return cli.Usagef("--data-format idx is not for --private -: a stream is CSV or LIBSVM")
+	case format != formatCSV && format != formatLIBSVM:
+		return cli.Usagef("--data-format %s is not for --private -: a stream is CSV or LIBSVM", format)
 	case format == formatCSV && f.response == "":
 		return cli.Usagef("--response must be given: stdin needs a column of responses")
 	case format == formatLIBSVM && f.response != "":
@@ -116,7 +116,7 @@ func (t *trainedStream) learn(c *cobra.Command, f *recordFlags,
 	if err != nil {
 		return read, err
 	}
-	if err := f.onlyCSV(format, "stdin"); err != nil {
+	if err := f.onlyTables("-"); err != nil {
 		return read, err
 	}
 	bar := cli.NewProgress(t.app)

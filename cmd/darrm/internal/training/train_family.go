@@ -155,7 +155,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	_, chosen := f.familyFlags.(*chosenFlags)
 	flag := c.Flags().Lookup("radius")
-	if flag == nil || f.private == "" || f.formatOf(f.private) != formatCSV ||
+	if flag == nil || f.private == "" || !f.isTable(f.private) ||
 		!chosen && (flag.Changed || !f.stated()) || f.varies("radius") || f.varies("set") {
 		return nil
 	}
