@@ -124,13 +124,20 @@ func (f *chosenFlags) bound(q float64) float64 {
 	return radius
 }
 
-// explain names the method and the reason for it. The price is left to others.
-func (f *chosenFlags) explain(a *cli.App, _ train.PricedMethod) bool {
-	a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
+// explain names the method and the reason for it, unless candidates have their own. The price is left
+// to others.
+func (f *chosenFlags) explain(a *cli.App, plan train.PricedMethod) bool {
+	if plan.Price().Method == f.Method {
+		a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
+	}
 	return false
 }
 
-func (f *chosenFlags) describe(r *modelReport, _ train.PricedMethod) { r.Reason = f.reason }
+func (f *chosenFlags) describe(r *modelReport, plan train.PricedMethod) {
+	if plan.Price().Method == f.Method {
+		r.Reason = f.reason
+	}
+}
 
 // requireAll names everything that train FILE lacks.
 func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
@@ -138,13 +145,19 @@ func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
 	if f.private == "" {
 		missing = append(missing, "FILE")
 	}
-	names := []string{"response", "task", "eps", "delta"}
+	table := f.private == "" || f.isTable(f.private)
+	names := []string{"task", "eps", "delta"}
+	if table && f.file == "" {
+		names = append([]string{"response"}, names...)
+	}
+	if !table {
+		names = append(names, "radius") // no rule bounds the records
+	}
 	if own.addsOrRemoves() && !c.Flags().Changed("insecure-seed") {
 		names = append(names, "n") // how many records there are is private then
 	}
 	for _, name := range names {
-		table := f.private == "" || f.isTable(f.private)
-		if !c.Flags().Changed(name) && (name != "response" || table && f.file == "") {
+		if !c.Flags().Changed(name) {
 			missing = append(missing, "--"+name)
 		}
 	}

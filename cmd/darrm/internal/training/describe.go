@@ -40,6 +40,9 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 			if err := release.CheckPaths(out, "", "", release.File{Name: "FILE", Path: args[0]}); err != nil {
 				return err
 			}
+			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
+				return err
+			}
 			s, err := f.schema(c, a, args[0])
 			if err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/selection"
 	"github.com/darrm/darrm/release"
 )
 
@@ -71,6 +72,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	case *chosenFlags:
 		if err := f.requireAll(c, own); err != nil {
 			return err
+		}
+		if f.grid != nil && f.score == "" && own.Task == "auc" {
+			f.score = string(selection.Pairs)
 		}
 	default:
 		if err := cli.Require(c, "private", "task"); err != nil {
@@ -158,6 +162,9 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	if flag == nil || f.private == "" || !f.isTable(f.private) ||
 		!chosen && (flag.Changed || !f.stated()) || f.varies("radius") || f.varies("set") {
 		return nil
+	}
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
+		return err
 	}
 	m, err := f.openEarly(c, a, f.private)
 	if err != nil {
