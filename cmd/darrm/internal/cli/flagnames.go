@@ -77,7 +77,7 @@ var flagsOf = map[string]flagNames{
 	"neighbours": after("neighbours"), "noise": after("noise"),
 	"number of candidates": after("grid"), "output": after("average", "output"),
 	"pair loss": after("task"), "passes": after("passes"), "radius": after("radius"),
-	"randomizer": after("randomizer"), "rounds": after("rounds"), "rule": after("rule"),
+	"randomizer": after("randomizer"), "rounds": after("rounds"), "rows per person": before("rows-per-person"), "rule": after("rule"),
 	"runs": after("runs"), "sampling rate": after("rate"), "score": after("score"),
 	"score bound": after("score-bound"), "selection": after("selection"), "set": after("set"),
 	"share of the scores": after("score-share"), "silo": after("silo"),

@@ -25,10 +25,12 @@ type modelReport struct {
 	Reason      string           `json:"reason,omitempty"` // for the method, where it was chosen
 	Epochs      int              `json:"epochs,omitempty"`
 	Rounds      int              `json:"rounds,omitempty"`
-	Cost        *accountant.Cost `json:"cost"`              // null without noise
-	Account     *costBasis       `json:"account,omitempty"` // of shuffled gradients
-	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
-	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
+	Cost        *accountant.Cost `json:"cost"` // null without noise
+	Rows        int              `json:"rows_per_person,omitempty"`
+	Person      *accountant.Cost `json:"person_cost,omitempty"` // of a person with Rows rows; Cost is a row's
+	Account     *costBasis       `json:"account,omitempty"`     // of shuffled gradients
+	Price       *priceReport     `json:"price,omitempty"`       // of the other methods
+	Chosen      *chosenCandidate `json:"chosen,omitempty"`      // of a choice among candidates
 	Dim         int              `json:"dim"`
 	model.Document
 }

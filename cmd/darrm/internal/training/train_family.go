@@ -27,6 +27,7 @@ type trainFamily struct {
 	selectFlags
 	count   int     // public figure of how many records there are
 	bounded bool    // --radius follows from the columns' rules
+	rows    int     // that a person has at most
 	holdOut float64 // share of the records that are not learned from
 }
 
@@ -60,6 +61,9 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 	}
 	c.Flags().Float64Var(&f.holdOut, "hold-out", 0,
 		"share of the records to leave out, such as 0.25, for darrm evaluate --held-out")
+	c.Flags().IntVar(&f.rows, "rows-per-person", 1,
+		"most rows that a person has: --eps and --delta are then of a person, and so is what a ledger "+
+			"is charged")
 	f.familyFlags.register(c)
 	f.modelFlags.register(c)
 	f.selectFlags.register(c)
@@ -87,6 +91,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if err := f.bound(c, a); err != nil {
 		return err
 	}
+	if err := f.perRow(c); err != nil {
+		return err
+	}
 	if err := f.Check(c); err != nil {
 		return err
 	}
@@ -111,7 +118,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 			return err
 		}
 	}
-	t := &training{app: a, flags: &f.modelFlags, unit: f.rounds()}
+	t := &training{app: a, flags: &f.modelFlags, unit: f.rounds(), rows: f.rows}
 	records, plan, err := f.algorithm(c, a, t)
 	if err != nil {
 		return err
@@ -132,6 +139,10 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if !ok || !g.explain(a, plan) {
 		sayPrice(a, price)
 	}
+	if f.rows > 1 {
+		a.Say("cost of a person with up to %d rows: %s-DP", f.rows,
+			train.GroupCost(price.Cost, f.rows).Short())
+	}
 	if f.ledger == "" && !m.Simulated {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
 	}
@@ -139,6 +150,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		f.take(choice) // whose radius is the model's
 		r := f.report(records)
 		r.Chosen = newChosen(choice)
+		if f.rows > 1 {
+			r.Rows, r.Person = f.rows, cli.FiniteCost(train.GroupCost(price.Cost, f.rows))
+		}
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
 		if ok {
@@ -181,6 +195,19 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 		return f.complete(c, m)
 	}
 	return nil
+}
+
+// perRow turns --eps and --delta from those of a person into those of a row, which the method keeps.
+func (f *trainFamily) perRow(c *cobra.Command) error {
+	if !c.Flags().Changed("rows-per-person") {
+		return nil
+	}
+	if err := cli.Require(c, "eps", "delta"); err != nil {
+		return err
+	}
+	row, err := train.ForGroup(f.common().target(), f.rows)
+	f.common().epsilon, f.common().delta = row.Epsilon, row.Delta
+	return err
 }
 
 // norm returns the q of the norm that --radius bounds.

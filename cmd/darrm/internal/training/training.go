@@ -27,6 +27,7 @@ type training struct {
 	app       *cli.App
 	flags     *modelFlags
 	unit      string // of the algorithm's rounds
+	rows      int    // of a person, for all of which a release is charged
 	algorithm train.Algorithm
 	// document describes the model without its weights; choice is that among candidates, nil for none
 	document func(choice *train.Choice) *modelReport
@@ -84,7 +85,8 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		r.Private, r.Model = true, x
 		return r.encode, err
 	}
-	return release.Training{ID: model.ID(), Cost: model.Cost(), State: model.Checkpoint, Run: run}, nil
+	return release.Training{ID: model.ID(), Cost: train.GroupCost(model.Cost(), t.rows),
+		State: model.Checkpoint, Run: run}, nil
 }
 
 // simulate begins a training from a seed, or goes on with that of a state. The model is not
