@@ -88,6 +88,9 @@ func (s Summary) Facts() (facts []Fact) {
 		add("", "both come from the table, not from you: state ε, Δ and t, "+
 			"and a table for others is refused")
 	}
+	if !s.Remembered {
+		add("ledger:", "none: nothing remembers these labels, and the same votes are drawn again uncharged")
+	}
 	one, title := s.PerAnswer.Short()+"-DP", "one label:"
 	if s.Together.Most > 0 {
 		one, title = fmt.Sprintf("%s for up to %d", one, s.Together.Most), "all labels:"

@@ -36,6 +36,19 @@ func newSummary(t *testing.T, r Plan, teachers ensemble.TeacherRandomness) Summa
 		Columns: votes.Roles{In: "columns", Votes: []string{"t1", "t2", "t3"}, Width: 3, ID: "id"},
 		Problem: r.mechanism.Problem(), Presumed: !math.IsInf(r.mechanism.Problem().Epsilon, 1),
 		PerAnswer: r.mechanism.PerAnswer(), Totals: totals, Teachers: teachers, Source: SourceFlags,
+		Remembered: true,
+	}
+}
+
+// Labels that no ledger knows are said to be so.
+func TestSummaryTellsThatNothingRemembers(t *testing.T) {
+	s := newSummary(t, private(t, 1e-9, 20), ensemble.FrozenTeachers)
+	if _, text := summaryOf(t, s); strings.Contains(text, "nothing remembers") {
+		t.Error(text)
+	}
+	s.Remembered = false
+	if _, text := summaryOf(t, s); !strings.Contains(text, "\nledger: none: nothing remembers") {
+		t.Error(text)
 	}
 }
 
