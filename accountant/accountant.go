@@ -11,7 +11,8 @@ import (
 )
 
 // Accountant adds up events under one neighbouring relation. It is an immutable value:
-// Charge returns a new one. The zero Accountant refuses everything; make one with New.
+// Charge returns a new one, and goroutines may share it. The zero Accountant refuses everything;
+// make one with New.
 //
 // An Accountant only computes. It does not remember across runs and cannot know what
 // was not charged to it.

@@ -52,7 +52,8 @@ func (e *ViolationError) Error() string {
 }
 
 // Certified is a noise function with the proof of what it promises. It can only be
-// made by certifying, so whoever holds one may release with it. It is immutable.
+// made by certifying, so whoever holds one may release with it. It is immutable and safe for
+// concurrent use.
 type Certified struct {
 	fn          Func
 	system      *constraints.System

@@ -15,7 +15,8 @@ const simulations = 5000
 const simulationSeed = 1
 
 // Law is a distribution of vectors of vote counts. Expected agreement is a mean over it. It never
-// decides whether a release is private. Make it with Prior, Uneven or NewSample.
+// decides whether a release is private. Make it with Prior, Uneven or NewSample. It is safe for
+// concurrent use once the last query is added.
 type Law struct {
 	k, classes int
 	fromVotes  bool

@@ -43,7 +43,7 @@ func (e *ViolationError) Error() string {
 
 // Certified is a mechanism with the proof of what it promises: integer masses of which
 // every privacy row has been checked. It can only be made by certifying, so whoever holds
-// one may release with it. It is immutable.
+// one may release with it. It is immutable and safe for concurrent use.
 type Certified struct {
 	system      *System
 	masses      []uint64

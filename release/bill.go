@@ -14,7 +14,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Bill holds the requests to a ledger that pay for a release.
+// Bill holds the requests to a ledger that pay for a release. It is immutable and safe for concurrent
+// use.
 type Bill struct {
 	// training is that of frozen teachers, a run whose answers are released one by one, or all
 	// answers of a table, charged once; nil of others.

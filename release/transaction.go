@@ -12,7 +12,7 @@ import (
 
 // A Transaction is one release: charged, drawn and published once, in this order, as the
 // package comment says. [Labels] and [Model] make one; a pipeline that draws its answers
-// elsewhere makes its own.
+// elsewhere makes its own. It is for one goroutine.
 type Transaction struct {
 	// Ledger is charged Bill. Both are nil where nobody accounts for the release.
 	Ledger *ledger.Ledger
