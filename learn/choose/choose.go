@@ -83,8 +83,9 @@ const (
 //
 // The order is: neighbours of which one has a record more are for DP-SGD alone; a set with vertices
 // is for Frank-Wolfe, and a ball of ℓp, p < 2, for its stochastic form; else objective perturbation
-// in an ℓ2 ball, unless d is above 100 and d·σ above a tenth of L0·R. Then what a single one of d features adds to
-// the mean gradient drowns in the noise, which in the ℓ1 ball grows with the logarithm of d alone.
+// in an ℓ2 ball, unless d is above 100 and d·σ above a tenth of L0·R. Then what a single one of d
+// features adds to the mean gradient drowns in the noise, which in the ℓ1 ball grows with the
+// logarithm of d alone.
 func Method(p Problem) (Choice, error) {
 	l, err := Loss(p.Task)
 	if err != nil {
@@ -131,8 +132,8 @@ func Method(p Problem) (Choice, error) {
 		return Choice{}, err
 	}
 	c.Name = "frank-wolfe"
-	c.Reason = fmt.Sprintf("%d features are many for %d records: in l2 the noise would hide single ones",
-		p.Dim, p.Records)
+	c.Reason = fmt.Sprintf("%d features are many for %d records: in l2 the noise would hide single "+
+		"ones", p.Dim, p.Records)
 	return c, nil
 }
 

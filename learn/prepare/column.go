@@ -89,16 +89,18 @@ func (c Column) features() []string {
 // check refuses rules that contradict each other.
 func (c Column) check() error {
 	bad := func(parameter string, value any, rule string) error {
-		return fmt.Errorf("column %q: %w", c.Name, &check.Error{Name: parameter, Value: value, Rule: rule})
+		return fmt.Errorf("column %q: %w", c.Name,
+			&check.Error{Name: parameter, Value: value, Rule: rule})
 	}
 	if r := c.Scale; r != nil {
 		width := r.High() - r.Low()
-		if !(width > 0) || math.Abs(r.Low()) > data.MaxMagnitude || math.Abs(r.High()) > data.MaxMagnitude {
+		if !(width > 0) || max(math.Abs(r.Low()), math.Abs(r.High())) > data.MaxMagnitude {
 			return bad("scale", fmt.Sprintf("%g:%g", r.Low(), r.High()),
 				fmt.Sprintf("a finite number and a larger one, at most %g in size", data.MaxMagnitude))
 		}
 		if c.Categories != nil {
-			return bad("scale", fmt.Sprintf("%g:%g", r.Low(), r.High()), "left out for a column of categories")
+			return bad("scale", fmt.Sprintf("%g:%g", r.Low(), r.High()),
+				"left out for a column of categories")
 		}
 	}
 	if c.Categories != nil && len(c.Categories) == 0 {
@@ -169,8 +171,8 @@ func (c Column) number(cell string) (float64, error) {
 		return 0, check.SettledBy(fmt.Errorf("column %q: the cell is blank, but it must be a number, or "+
 			"the column have a rule for blank cells", c.Name), "fill")
 	}
-	return 0, check.SettledBy(fmt.Errorf("column %q: %w: words need a list of categories, or the column "+
-		"is left out", c.Name, err), "categories", "left out columns")
+	return 0, check.SettledBy(fmt.Errorf("column %q: %w: words need a list of categories, or the "+
+		"column is left out", c.Name, err), "categories", "left out columns")
 }
 
 func indicator(is bool) float64 {
@@ -193,11 +195,13 @@ func (r *Response) plain() bool { return r == nil || r.Column.plain() && r.Above
 // check refuses rules that make no response.
 func (r *Response) check() error {
 	bad := func(parameter string, value any, rule string) error {
-		return fmt.Errorf("response %q: %w", r.Name, &check.Error{Name: parameter, Value: value, Rule: rule})
+		return fmt.Errorf("response %q: %w", r.Name,
+			&check.Error{Name: parameter, Value: value, Rule: rule})
 	}
 	switch {
 	case r.Fill != nil:
-		return bad("fill", fmt.Sprintf("%q", *r.Fill), "left out: no record is made up for a blank response")
+		return bad("fill", fmt.Sprintf("%q", *r.Fill),
+			"left out: no record is made up for a blank response")
 	case r.Categories != nil && len(r.Categories) != 2:
 		return bad("categories", fmt.Sprintf("%q", r.Categories),
 			"two words: of response 0 and of response 1")
@@ -231,8 +235,8 @@ func (r *Response) value(cell string) (float64, error) {
 	case slices.Contains(blanks, cell):
 		return 0, fmt.Errorf("column %q: the response is blank, but every record must have one", r.Name)
 	}
-	return 0, check.SettledBy(fmt.Errorf("column %q: %w: two words are responses as categories", r.Name,
-		err), "categories")
+	return 0, check.SettledBy(fmt.Errorf("column %q: %w: two words are responses as categories",
+		r.Name, err), "categories")
 }
 
 // Value returns a prediction in the units of the response's column: the inverse of Scale, and u

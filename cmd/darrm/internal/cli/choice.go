@@ -100,9 +100,10 @@ func Similar(text string, names []string) []string {
 var (
 	PictureFiles = []string{"svg", "png"}
 	TableFiles   = []string{"json"}
-	RecordFiles  = []string{"csv", "tsv", "jsonl", "parquet", "libsvm", "svm", "txt", "idx", "gz", "idx3-ubyte"}
-	IdxFiles     = []string{"idx", "gz", "idx1-ubyte"}
-	LedgerFiles  = []string{"ledger"}
+	RecordFiles  = []string{"csv", "tsv", "jsonl", "parquet", "libsvm", "svm", "txt", "idx",
+		"gz", "idx3-ubyte"}
+	IdxFiles    = []string{"idx", "gz", "idx1-ubyte"}
+	LedgerFiles = []string{"ledger"}
 )
 
 // TakesFile has the shell complete a flag by files with these endings, any file for none.

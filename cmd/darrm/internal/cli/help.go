@@ -57,7 +57,8 @@ func firstFlags(c *cobra.Command) (first, more *pflag.FlagSet) {
 	if len(names) == 0 {
 		return c.LocalFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
 	}
-	first, more = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	first = pflag.NewFlagSet("", pflag.ContinueOnError)
+	more = pflag.NewFlagSet("", pflag.ContinueOnError)
 	first.SortFlags = false
 	for _, name := range names {
 		first.AddFlag(c.LocalFlags().Lookup(name))

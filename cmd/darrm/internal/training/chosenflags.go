@@ -19,7 +19,8 @@ import (
 // chosenFamily is train without a method: package choose takes one.
 var chosenFamily = family{
 	name: "train", mechanism: convex.Mechanism, flags: func() familyFlags { return new(chosenFlags) },
-	count: "number of records that the price is for, with --neighbours add-remove: a public one near it",
+	count: "number of records that the price is for, with --neighbours add-remove: a public one near " +
+		"it",
 	trains: commandText{
 		use:   "FILE --response COLUMN --task TASK --eps ε --delta δ",
 		short: "Train a model privately",
@@ -124,8 +125,8 @@ func (f *chosenFlags) bound(q float64) float64 {
 	return radius
 }
 
-// explain names the method and the reason for it, unless candidates have their own. The price is left
-// to others.
+// explain names the method and the reason for it, unless candidates have their own. The price is
+// left to others.
 func (f *chosenFlags) explain(a *cli.App, plan train.PricedMethod) bool {
 	if plan.Price().Method == f.Method {
 		a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)

@@ -37,7 +37,8 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 				return cli.Usagef("%s is read as %s, which has no columns with names (--data-format)", args[0],
 					f.formatOf(args[0]))
 			}
-			if err := release.CheckPaths(out, "", "", release.File{Name: "FILE", Path: args[0]}); err != nil {
+			if err := release.CheckPaths(out, "", "",
+				release.File{Name: "FILE", Path: args[0]}); err != nil {
 				return err
 			}
 			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
@@ -56,7 +57,8 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 	fl := c.Flags()
 	fl.BoolVar(&schema, "public-schema", false,
 		"states that the names and declared types of the columns are public")
-	fl.StringVar(&f.dataFormat, "data-format", "auto", "one of "+strings.Join(tableFormats, ", ")+"; auto goes by the name")
+	fl.StringVar(&f.dataFormat, "data-format", "auto",
+		"one of "+strings.Join(tableFormats, ", ")+"; auto goes by the name")
 	cli.OneOf(c, "data-format", append([]string{"auto"}, tableFormats...)...)
 	fl.StringVar(&f.response, "response", "", "column of the responses")
 	fl.StringVarP(&out, "out", "o", "", "write the rules to this file instead of stdout")

@@ -27,7 +27,7 @@ type modelReport struct {
 	Rounds      int              `json:"rounds,omitempty"`
 	Cost        *accountant.Cost `json:"cost"` // null without noise
 	Rows        int              `json:"rows_per_person,omitempty"`
-	Person      *accountant.Cost `json:"person_cost,omitempty"` // of a person with Rows rows; Cost is a row's
+	Person      *accountant.Cost `json:"person_cost,omitempty"` // Cost is of a row
 	Account     *costBasis       `json:"account,omitempty"`     // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`       // of the other methods
 	Chosen      *chosenCandidate `json:"chosen,omitempty"`      // of a choice among candidates

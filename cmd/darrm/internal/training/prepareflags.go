@@ -36,8 +36,8 @@ func (f *prepareFlags) register(c *cobra.Command) {
 		"COLUMN=WORD,WORD…: a feature for each word; other words have none of them. Of the response: "+
 			"the words of 0 and of 1")
 	fl.StringArrayVar(&f.fill, "fill", nil,
-		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; of "+
-			"several columns as COLUMN,COLUMN…=VALUE")
+		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; "+
+			"of several columns as COLUMN,COLUMN…=VALUE")
 }
 
 // stated reports whether there is a rule.

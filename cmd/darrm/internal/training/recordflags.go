@@ -36,8 +36,8 @@ type recordFlags struct {
 func (f *recordFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataFormat, "data-format", "auto",
-		"tables as \"csv\", \"tsv\", \"jsonl\" or \"parquet\", \"libsvm\", or \"idx\" (images, pixels over "+
-			"255); auto goes by the name (.csv, .tsv, .jsonl, .parquet; .idx or -ubyte; else libsvm; "+
+		"tables as \"csv\", \"tsv\", \"jsonl\" or \"parquet\", \"libsvm\", or \"idx\" (images, pixels "+
+			"over 255); auto goes by the name (.csv, .tsv, .jsonl, .parquet; .idx or -ubyte; else libsvm; "+
 			"with .gz or .zst too)")
 	cli.OneOf(c, "data-format", append([]string{"auto", formatLIBSVM, formatIDX}, tableFormats...)...)
 	fl.StringVar(&f.response, "response", "",
@@ -135,7 +135,8 @@ func (f *recordFlags) table(r io.Reader, path string) (*data.Table, error) {
 
 // openRecords opens a file of records, decompressed. IDX files are opened as they are: their reader
 // knows gzip by its first bytes.
-func (f *recordFlags) openRecords(c *cobra.Command, a *cli.App, path string) (io.ReadCloser, error) {
+func (f *recordFlags) openRecords(c *cobra.Command, a *cli.App, path string) (io.ReadCloser,
+	error) {
 	in, err := a.Open(c.Context(), path, data.MaxBytes)
 	if err != nil {
 		return nil, err

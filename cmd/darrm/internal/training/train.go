@@ -14,8 +14,8 @@ import (
 // methods.
 func NewTrain(a *cli.App) *cobra.Command {
 	c := newTrainFamily(a, chosenFamily)
-	cli.First(c, "response", "task", "eps", "delta", "scale", "categories", "fill", "prepare", "ledger",
-		"out")
+	cli.First(c, "response", "task", "eps", "delta", "scale", "categories", "fill", "prepare",
+		"ledger", "out")
 	for _, k := range families {
 		c.AddCommand(newTrainFamily(a, k))
 	}

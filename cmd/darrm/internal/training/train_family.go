@@ -197,7 +197,8 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	return nil
 }
 
-// perRow turns --eps and --delta from those of a person into those of a row, which the method keeps.
+// perRow turns --eps and --delta from those of a person into those of a row, which the method
+// keeps.
 func (f *trainFamily) perRow(c *cobra.Command) error {
 	if !c.Flags().Changed("rows-per-person") {
 		return nil
