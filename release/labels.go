@@ -19,8 +19,14 @@ type Labels struct {
 	// Stdin to the end first, which the context does not interrupt.
 	Stdin io.Reader
 	Read  votes.Options
-	// Plan returns what answers the votes of so many teachers for so many classes. Required.
-	Plan   func(ctx context.Context, teachers, classes int) (Plan, error)
+	// Plan returns what answers the votes of so many teachers for so many classes. Required unless
+	// Within is given.
+	Plan func(ctx context.Context, teachers, classes int) (Plan, error)
+	// Within, unless nil, takes the place of Plan where all labels together have a budget: it returns
+	// what answers so many queries, and the δ' in [0, 1) that their composition spends, which is
+	// Charge.Slack then. The votes are counted before. Where the plan presumes nothing of private
+	// teachers, Charge.Teachers is as if it was left out: their privacy is not spent.
+	Within func(ctx context.Context, teachers, classes, queries int) (p Plan, slack float64, err error)
 	Charge Charge
 	Output FileOutput
 	// Format and Compression are those of the labels. They default to what Output's name says.
@@ -126,7 +132,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	}
 	r.transaction.Output = r.Output
 	r.source = reread{paths: r.Votes, stdin: r.Stdin}
-	if r.transaction.Ledger != nil || dry {
+	if r.transaction.Ledger != nil || dry || r.Within != nil {
 		if err = r.count(ctx); err != nil {
 			return err
 		}
@@ -134,7 +140,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.votes, err = r.source.open(ctx, r.Read); err != nil {
 		return err
 	}
-	if r.planned, err = r.Plan(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
+	if err = r.choose(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
 	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
@@ -155,11 +161,31 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	return r.bill()
 }
 
+// choose sets the plan of so many teachers and classes.
+func (r *labelRun) choose(ctx context.Context, teachers, classes int) (err error) {
+	if r.Within == nil {
+		r.planned, err = r.Plan(ctx, teachers, classes)
+		return err
+	}
+	var slack float64
+	r.planned, slack, err = r.Within(ctx, teachers, classes, r.counted.queries)
+	if err != nil {
+		return err
+	}
+	r.Charge.Slack = &slack
+	if r.planned.mechanism != nil && !r.planned.promise() {
+		r.Charge.Teachers = ""
+	}
+	return nil
+}
+
 // check refuses settings that contradict each other, and files that would replace another.
 func (l *Labels) check() error {
 	switch {
-	case len(l.Votes) == 0 || l.Plan == nil:
-		return usagef("votes and plan must be given")
+	case len(l.Votes) == 0 || (l.Plan == nil) == (l.Within == nil):
+		return usagef("votes must be given, and plan or within")
+	case l.Within != nil && l.Charge.Slack != nil:
+		return usagef("slack goes without a budget of all labels: the plan states it")
 	case l.Seed != nil && l.Charge.Ledger != "":
 		return usagef("%s and %s exclude each other: a simulation releases nothing "+
 			"and pays for nothing", pSeed, pLedger)

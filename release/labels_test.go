@@ -342,3 +342,35 @@ func TestVotesMustFitTheTable(t *testing.T) {
 		}
 	}
 }
+
+// A budget of all labels is planned for the queries that the votes have, with a ledger or without
+// one, and its slack is what the composition spends.
+func TestLabelsWithinABudget(t *testing.T) {
+	for _, paid := range []bool{false, true} {
+		l, _, book := newLabels(t, 1)
+		mechanism, asked := l.Plan, 0
+		l.Plan = nil
+		l.Within = func(ctx context.Context, k, classes, queries int) (Plan, float64, error) {
+			p, err := mechanism(ctx, k, classes)
+			asked = queries
+			return p, 1e-7, err
+		}
+		if paid {
+			l.Charge = paidBy(book, "a")
+			l.Charge.Slack = nil
+		}
+		s, err := l.Run(t.Context())
+		if err != nil || asked != 3 || s.Queries != 3 || s.Totals.Slack != 1e-7 {
+			t.Errorf("paid %v: planned for %d: %+v, %v", paid, asked, s, err)
+		}
+		l.Output.Path += "2"
+		l.Charge.Slack = new(0.0)
+		if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
+			t.Errorf("with a slack: %+v, %v", s, err)
+		}
+		l.Charge.Slack, l.Plan = nil, mechanism
+		if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
+			t.Errorf("with two plans: %+v, %v", s, err)
+		}
+	}
+}

@@ -10,6 +10,9 @@ import (
 // Every day their places are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "a budget's composition spends what nobody planned", File: "labels.go",
+			Old: "\tr.Charge.Slack = &slack\n", New: "",
+			Killer: "TestLabelsWithinABudget"},
 		{Name: "a batch is of its name", File: "batch.go", Old: "parts = append(parts, rows[i].row())",
 			New: "_ = rows[i].row()", Killer: "TestBatchIsReleasedOnce"},
 		{Name: "rows of a batch share their coins", File: "batch.go", Old: "uint64(i))\n\t\tvar err",

@@ -3,11 +3,14 @@ package label
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -16,6 +19,7 @@ import (
 // aggregateFlags are the flags of aggregate beyond the problem's.
 type aggregateFlags struct {
 	answerFlags
+	within         within
 	out, outFormat string
 	outCompression string
 	format         votes.Format // of the labels
@@ -50,7 +54,11 @@ column "query" or "id" and a column "label" or "truth" are optional.
 Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
 the files.
 
-Say what your teachers promise with --eps and --teacher-delta, and what one label
+Say what all labels of these files together may cost with --budget-eps and
+--budget-delta: the mechanism is planned for their number, as darrm plan does, by a
+prior and never by these votes. Teachers promise nothing then unless you state it.
+
+Or say what your teachers promise with --eps and --teacher-delta, and what one label
 may cost with --m; or give a table made by solve with --table. There are no
 defaults here: a wrong ε would make a wrong promise. A table's promise is about the
 teachers that it names; with --table, state yours too (--eps, --teacher-delta, and
@@ -82,7 +90,8 @@ or releases without one.
 With a ledger, and for --dry-run, the votes are read to know how many queries there are,
 and then once more to answer them. With --checkpoint a release that was interrupted
 after it was paid for is finished by the same command.`,
-		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
+		Example: `  darrm aggregate votes.csv --budget-eps 2 --budget-delta 1e-6 --data disjoint --out labels.csv
+  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
   darrm aggregate pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint --out labels.csv
   darrm aggregate votes.npy --layout teachers --mechanism gnmax --label-eps 0.5 --delta 1e-6 --data disjoint
@@ -92,6 +101,7 @@ after it was paid for is finished by the same command.`,
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.register(c)
+	f.within.register(c)
 	f.optimal.RegisterWithin(c)
 	f.read.register(c)
 	f.charge.register(c)
@@ -122,14 +132,34 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		answers []jsonAnswer
 	)
 	l := f.labels(c, a, paths)
-	l.Plan = func(_ context.Context, k, classes int) (_ release.Plan, err error) {
+	prepareScores := func(k, classes int) (err error) {
 		if f.scores {
-			if scores, err = newScores(k, classes); err != nil {
+			scores, err = newScores(k, classes)
+		}
+		return err
+	}
+	if f.within.asked(c) {
+		l.Within = func(_ context.Context, k, classes, queries int) (release.Plan, float64, error) {
+			if err := prepareScores(k, classes); err != nil {
+				return release.Plan{}, 0, err
+			}
+			var (
+				slack float64
+				err   error
+			)
+			if g, slack, err = f.within.plan(c, a, &f.answerFlags, k, classes, queries); err != nil {
+				return release.Plan{}, 0, err
+			}
+			return g.Plan, slack, nil
+		}
+	} else {
+		l.Plan = func(_ context.Context, k, classes int) (_ release.Plan, err error) {
+			if err := prepareScores(k, classes); err != nil {
 				return release.Plan{}, err
 			}
+			g, err = f.choose(c, k, classes)
+			return g.Plan, err
 		}
-		g, err = f.choose(c, k, classes)
-		return g.Plan, err
 	}
 	l.Each = func(b *votes.Batch, classes []int) error {
 		if a.JSON {
@@ -154,9 +184,15 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		if err != nil {
 			return err
 		}
+		f.within.report(a, q.Queries)
 		return quote(a, q, g)
 	}
 	s, err := l.Run(c.Context())
+	var used *ledger.QuotaError
+	if f.within.asked(c) && errors.As(err, &used) {
+		err = fmt.Errorf("%w; the same budget plans the same table, whose answers a ledger pays for "+
+			"once: another --budget-eps plans another", err)
+	}
 	switch {
 	case s == nil:
 		return err
@@ -165,7 +201,12 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 			f.out)
 		return err
 	}
+	f.within.report(a, s.Queries)
 	report(a, s, g, simulated)
+	if f.within.asked(c) && !s.Remembered && !simulated {
+		a.Fact("note:", "nothing remembers this run: a second one costs its budget again, and no sum is "+
+			"kept of the two; --ledger keeps it")
+	}
 	if scores != nil {
 		err = errors.Join(err, scores.report(a, g))
 	}
@@ -198,7 +239,7 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) re
 	if c.Flags().Changed("insecure-seed") {
 		l.Seed = &f.insecureSeed
 	}
-	if f.chooser.TeachersOfTable() {
+	if f.chooser != nil && f.chooser.TeachersOfTable() {
 		l.Source = release.SourceTable
 	}
 	return l
@@ -218,6 +259,12 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App) error {
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
+	}
+	if f.within.asked(c) {
+		if err := f.within.prepare(c, &f.answerFlags); err != nil {
+			return err
+		}
+		return f.charge.prepare(c, !math.IsInf(f.Epsilon, 1))
 	}
 	if err := f.answerFlags.prepare(c, a, false); err != nil {
 		return err

@@ -2,8 +2,6 @@ package label
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,9 +15,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -79,8 +75,7 @@ docs/plan.md describes the output and --json.`,
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	fl := c.Flags()
-	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
-	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
+	registerBudget(c, &f.budget)
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
 	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
 		"ε of each teacher; inf for teachers that promise nothing")
@@ -128,33 +123,10 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 		return err
 	}
 	var unsaved error
-	solveNoise, solvePlurality := f.problem.Solvers(a, &f.optimal, &unsaved)
-	// Labels are meant for use, so γ is optimal for agreement.
-	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		o, err := choose.Noise{Objective: choose.Agreement,
-			PriorMean: cli.WhenGiven(c, "prior-mean", &f.problem.PriorMean)}.Complete(ctx, p.K, nil)
-		if err != nil {
-			return nil, err
-		}
-		return solveNoise(ctx, p, o)
-	}
-	r.SolveWithin, r.SolvePlurality = f.optimal.Within, solvePlurality
-	r.SolveAnswers = f.problem.AnswersSolver(a, &unsaved)
-	// The time limits all solving together, and so the plan.
-	ctx, cancel := f.problem.Limit(c.Context())
-	defer cancel()
-	c.SetContext(ctx)
-	bar := cli.NewProgress(a)
-	r.Progress = bar.Count("planning", "mechanisms")
-	p, err := plan.New(ctx, r)
-	bar.Stop()
-	var infeasible *plan.InfeasibleError
-	switch {
-	case errors.As(err, &infeasible):
-		return &release.UsageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go "+
-			"together: %w", err)}
-	case err != nil:
-		return f.problem.Late("solve", err)
+	solvers(c, a, &r, &f.problem, &f.optimal, &unsaved)
+	p, err := newPlan(c, a, &f.problem, r)
+	if err != nil {
+		return err
 	}
 	o, err := f.outcome(c, r, p, files)
 	if err != nil {
@@ -210,11 +182,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
 		r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
-		if c.Flags().Changed("prior-mean") {
-			r.Votes, err = plan.Prior(r.K, r.Classes, f.problem.PriorMean)
-		} else {
-			r.Votes, err = plan.DefaultLaw(r.K, r.Classes)
-		}
+		r.Votes, err = law(c, r.K, r.Classes, f.problem.PriorMean)
 		return err
 	}
 	ctx := c.Context()
@@ -441,17 +409,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
 	}
 	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
-	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v",
-		r.Votes.Mean())
-	switch {
-	case r.Votes.FromVotes():
-		from = "on these votes (NOT PRIVATE)"
-	case r.Votes.Concentration() != 0:
-		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
-			r.Votes.Concentration())
-	}
-	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
-		agreement(best.Agreement), from, cli.Percent(r.Votes.Guess()), problem.AgreementRule))
+	w.Fact("agreement:", expected(best, r.Votes))
 	if best.Bound > 0 && best.Bound < 1 {
 		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for all %d labels can give",
 			cli.Percent(best.Bound), r.Queries))

@@ -1,0 +1,177 @@
+package label
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/release"
+)
+
+// within states the budget of all labels of a release, and has the plan that was made for it.
+type within struct {
+	budget accountant.Cost
+	law    *plan.Law
+	choice *plan.Choice // nil before the votes are counted
+}
+
+// excluded are the flags that state a mechanism, what it is best for, or what one label costs. A
+// budget of all labels determines all of these.
+var excluded = []string{"label-eps", "m", "delta", "mechanism", "table", "threshold", "check-ratio",
+	"objective", "prior", "prior-counts", "shape", "method", "gap", "accuracy", "concentration",
+	"abstain", "on-interrupt", "slack"}
+
+func (w *within) register(c *cobra.Command) {
+	registerBudget(c, &w.budget)
+}
+
+// registerBudget registers the budget of all labels together.
+func registerBudget(c *cobra.Command, budget *accountant.Cost) {
+	fl := c.Flags()
+	fl.Float64Var(&budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
+	fl.Float64Var(&budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
+}
+
+// asked reports whether a budget of all labels is stated.
+func (w *within) asked(c *cobra.Command) bool {
+	return c.Flags().Changed("budget-eps") || c.Flags().Changed("budget-delta")
+}
+
+// prepare checks the flags that go with a budget of all labels.
+func (w *within) prepare(c *cobra.Command, f *answerFlags) error {
+	for _, name := range excluded {
+		if c.Flags().Changed(name) {
+			return cli.Usagef("--%s and --budget-eps exclude each other: the budget of all labels, and "+
+				"their number, determine the mechanism and what one label costs", name)
+		}
+	}
+	if !c.Flags().Changed("eps") { // teachers promise nothing unless it is stated
+		f.Epsilon = math.Inf(1)
+	}
+	needed := []string{"budget-eps", "budget-delta"}
+	switch private := !math.IsInf(f.Epsilon, 1); {
+	case private:
+		needed = append(needed, "teacher-delta", "teachers")
+	case f.charge.Teachers != "" || c.Flags().Changed("teacher-delta"):
+		return cli.Usagef("--teachers and --teacher-delta are of private teachers: state their --eps, or " +
+			"leave them out")
+	}
+	if err := cli.Require(c, needed...); err != nil {
+		return err
+	}
+	return cmp.Or(check.UpTo("budget epsilon", w.budget.Epsilon, check.MaxTotalEpsilon),
+		check.Delta("budget delta", w.budget.Delta),
+		f.CheckTimeout(c), choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
+}
+
+// plan plans so many labels, by the prior and never by the votes, as the command plan does. It
+// returns the mechanism and the slack of the best choice.
+func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, k, classes, queries int) (
+	choose.Choice, float64, error) {
+	r := plan.Request{
+		K: k, Classes: classes, Queries: queries, Budget: w.budget,
+		Teachers:   accountant.Cost{Epsilon: f.Epsilon, Delta: f.TeacherDelta},
+		Randomness: f.charge.Teachers, Neighbours: f.mechanism.Relation,
+	}
+	if math.IsInf(f.Epsilon, 1) {
+		r.Teachers.Delta = 0
+	}
+	var err error
+	if r.Affected, _, err = f.Reach(c, k); err != nil {
+		return choose.Choice{}, 0, err
+	}
+	if r.Votes, err = law(c, k, classes, f.PriorMean); err != nil {
+		return choose.Choice{}, 0, err
+	}
+	solvers(c, a, &r, &f.Flags, &f.optimal, &f.unsaved)
+	p, err := newPlan(c, a, &f.Flags, r)
+	if err != nil {
+		return choose.Choice{}, 0, err
+	}
+	best := p.Choices[0]
+	// The release works out what is charged, and it must be what was planned.
+	if err := choose.CheckPlanned(best, queries); err != nil {
+		return choose.Choice{}, 0, err
+	}
+	planned, err := release.NewPlan(best.Mechanism)
+	w.law, w.choice = r.Votes, &best
+	return choose.Choice{Plan: planned}, best.Slack, err
+}
+
+// report prints what was chosen, and the agreement to expect; nothing where no budget is stated.
+func (w *within) report(a *cli.App, queries int) {
+	if w.choice == nil {
+		return
+	}
+	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries, w.budget))
+	a.Fact("expected:", expected(*w.choice, w.law))
+}
+
+// law returns the prior of votes: by --prior-mean where it is given.
+func law(c *cobra.Command, k, classes int, mean float64) (*plan.Law, error) {
+	if c.Flags().Changed("prior-mean") {
+		return plan.Prior(k, classes, mean)
+	}
+	return plan.DefaultLaw(k, classes)
+}
+
+// solvers sets what a plan solves with. Labels are meant for use, so γ is optimal for agreement.
+func solvers(c *cobra.Command, a *cli.App, r *plan.Request, f *problem.Flags,
+	o *problem.OptimalFlags, unsaved *error) {
+	solveNoise, solvePlurality := f.Solvers(a, o, unsaved)
+	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
+		options, err := choose.Noise{Objective: choose.Agreement,
+			PriorMean: cli.WhenGiven(c, "prior-mean", &f.PriorMean)}.Complete(ctx, p.K, nil)
+		if err != nil {
+			return nil, err
+		}
+		return solveNoise(ctx, p, options)
+	}
+	r.SolveWithin, r.SolvePlurality = o.Within, solvePlurality
+	r.SolveAnswers = f.AnswersSolver(a, unsaved)
+}
+
+// newPlan plans within the time of --timeout, which limits all solving together.
+func newPlan(c *cobra.Command, a *cli.App, f *problem.Flags, r plan.Request) (*plan.Plan, error) {
+	ctx, cancel := f.Limit(c.Context())
+	defer cancel()
+	bar := cli.NewProgress(a)
+	r.Progress = bar.Count("planning", "mechanisms")
+	p, err := plan.New(ctx, r)
+	bar.Stop()
+	var infeasible *plan.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return nil, &release.UsageError{Err: fmt.Errorf("the budget and the number of labels do not go "+
+			"together: %w", err)}
+	case err != nil:
+		return nil, f.Late("solve", err)
+	}
+	return p, nil
+}
+
+// expected describes the expected agreement of a choice under the law.
+func expected(c plan.Choice, law *plan.Law) string {
+	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", law.Mean())
+	switch {
+	case law.FromVotes():
+		from = "on these votes (NOT PRIVATE)"
+	case law.Concentration() != 0:
+		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
+			law.Concentration())
+	}
+	return fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
+		agreement(c.Agreement), from, cli.Percent(law.Guess()), problem.AgreementRule)
+}
