@@ -117,15 +117,22 @@ func TestScoresOfShortenedRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	score := func(a ...float64) float64 {
+		z, err := m.Score(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	}
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
-	if z := m.Score([]float64{3, 4}); !near(z, 0.625) {
+	if z := score(3, 4); !near(z, 0.625) {
 		t.Errorf("score %v of a record of length 5", z)
 	}
-	if z := m.Score([]float64{6, 8}); !near(z, 0.625) || !near(m.Predict(z), 262.5) {
+	if z := score(6, 8); !near(z, 0.625) || !near(m.Predict(z), 262.5) {
 		t.Errorf("score %v, prediction %v of a record of length 10", z, m.Predict(z))
 	}
 	m.Norm = math.Inf(1)
-	if z := m.Score([]float64{10, 5}); !near(z, 5*0.5-2.5*0.25+0.125) {
+	if z := score(10, 5); !near(z, 5*0.5-2.5*0.25+0.125) {
 		t.Errorf("score %v of a record whose largest feature is 10", z)
 	}
 	m.Norm = 2
