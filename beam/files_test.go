@@ -45,12 +45,12 @@ func TestOutputTakesNoPlace(t *testing.T) {
 			j.Charge = newCharge(t, 5, "fresh")
 			j.Out = j.Charge.Ledger
 			return j.Out
-		}, "--ledger"},
+		}, "and ledger are the same file"},
 		{"its anchor", func(t *testing.T, j *Job) string {
 			j.Charge = newCharge(t, 5, "fresh")
 			j.Out = j.Charge.Ledger + ledger.AnchorSuffix
 			return j.Out
-		}, "--ledger"},
+		}, "and ledger are the same file"},
 		{"another ledger's secret", func(t *testing.T, j *Job) string {
 			j.Out = newCharge(t, 5, "fresh").Ledger + ledger.SecretSuffix
 			return j.Out
@@ -60,14 +60,14 @@ func TestOutputTakesNoPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			return j.Out
-		}, "--force"},
+		}, "force to replace it"},
 		{"earlier labels elsewhere", func(t *testing.T, j *Job) string {
 			j.Out = "memfs://TestOutputTakesNoPlace/labels.csv"
 			if err := put(ctx, j.Out, []byte("query,label\n")); err != nil {
 				t.Fatal(err)
 			}
 			return j.Out
-		}, "--force"},
+		}, "force to replace it"},
 		{"votes elsewhere", func(t *testing.T, j *Job) string {
 			b, err := os.ReadFile(j.Votes[0])
 			if err != nil {

@@ -235,7 +235,7 @@ func (r *Response) value(cell string) (float64, error) {
 	case slices.Contains(blanks, cell):
 		return 0, fmt.Errorf("column %q: the response is blank, but every record must have one", r.Name)
 	}
-	return 0, check.SettledBy(fmt.Errorf("column %q: %w: two words are responses as categories",
+	return 0, check.SettledBy(fmt.Errorf("column %q: %w; a response of words has two categories",
 		r.Name, err), "categories")
 }
 
