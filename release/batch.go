@@ -150,6 +150,9 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 		charge.Slack = new(0.0)
 	}
 	plan := o.options.Plan.WithQueries(len(c.counts))
+	if most := plan.mechanism.Together().Most; most > 0 && len(c.counts) > most {
+		return nil, tooMany(len(c.counts), most)
+	}
 	if a.Totals, err = plan.Totals(charge.Slack); err != nil {
 		return nil, err
 	}

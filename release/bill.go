@@ -79,6 +79,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	case plan.mechanism.Together().Most > 0:
 		event.PerAnswer, event.Slack = nil, 0 // no answer has a price of its own
 		event.Answers = plan.mechanism.Together().Most
+		event.Table = plan.mechanism.AnswersTable().Hash()
 		if b.training, err = plan.quotaRequest(c, event); err != nil {
 			return nil, err
 		}
@@ -148,9 +149,15 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 	return &training, err
 }
 
-// quotaRequest is the charge for all answers of a table together, once in a ledger, whoever asks
-// and whichever teachers answer: the price holds for all votes that one record moves t of. Its number is fixed before the first answer, and the ledger counts those that are
-// taken.
+// tooMany is the error for more queries than a table for many answers was made for.
+func tooMany(queries, most int) error {
+	return &InputError{&check.Error{Name: "queries", Value: fmt.Sprintf("%d or more", queries),
+		Rule: fmt.Sprintf("at most %d: for so many answers the table was made", most)}}
+}
+
+// quotaRequest is the charge for all answers of a table together, once in a ledger, whoever asks:
+// the price holds for all votes that one record moves t of. Its number is fixed before the first
+// answer, and the ledger counts those that are taken.
 func (plan Plan) quotaRequest(c Charge, event Event) (*ledger.Request, error) {
 	var table ledger.Digest
 	if _, err := hex.Decode(table[:], []byte(plan.mechanism.AnswersTable().Hash())); err != nil {

@@ -25,6 +25,8 @@ type Event struct {
 	Online     bool             `json:"online,omitempty"`
 	// Answers is Q of a table for many answers, which cost nothing more each; 0 for others.
 	Answers int `json:"answers,omitempty"`
+	// Table is the SHA-256 of that table, in hexadecimal: others have another price.
+	Table string `json:"table,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
 }

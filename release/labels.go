@@ -333,9 +333,15 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 		d.answers, err = reading.answer(ctx, r.planned.mechanism, coins, b)
 		return d, err
 	}
+	n, most := 0, r.planned.mechanism.Together().Most
 	err := process(ctx, r, r.votes, Answering, work, func(b *votes.Batch, d drawn) error {
 		if err := reading.add(b, d.digest); err != nil {
 			return err
+		}
+		// Without a ledger nobody has counted the queries before: no answer beyond the table's last
+		// one reaches Each.
+		if n += b.Len(); most > 0 && n > most {
+			return tooMany(n, most)
 		}
 		if r.Each != nil {
 			if err := r.Each(b, d.answers); err != nil {

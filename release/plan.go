@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 )
@@ -165,8 +166,15 @@ func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 	if err := plan.check(); err != nil {
 		return Totals{}, err
 	}
-	if t.Slack = ensemble.SlackFor(plan.mechanism.PerAnswer()); slack != nil {
+	together := plan.mechanism.Together().Most > 0
+	switch {
+	case together && slack != nil && *slack != 0:
+		return Totals{}, &UsageError{&check.Error{Name: "slack", Value: *slack,
+			Rule: "left out for a table for many answers: nothing composes"}}
+	case slack != nil:
 		t.Slack = *slack
+	case !together:
+		t.Slack = ensemble.SlackFor(plan.mechanism.PerAnswer())
 	}
 	r := plan.mechanism.Answers(plan.queries, t.Slack)
 	if t.Fresh, err = r.Total(); err != nil || !plan.promise() {

@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/answers/solve"
+	"github.com/darrm/darrm/votes"
 )
 
 // together is a plan of up to so many answers of 3 teachers for 2 classes, which cost (2, 1e-3).
@@ -276,5 +277,38 @@ func TestScopeKnowsTheTable(t *testing.T) {
 	}
 	if one != again {
 		t.Error("one table has two scopes")
+	}
+}
+
+// What reaches a caller who takes answers one by one ends with the table's last one, also where no
+// ledger counts. A batch that is too long is the caller's fault, and a slack is refused: nothing
+// composes.
+func TestNoAnswerBeyondTheTable(t *testing.T) {
+	plan := together(t, 2)
+	l, dir, _ := newLabels(t, 1)
+	l.Plan = func(context.Context, int, int) (Plan, error) { return plan, nil }
+	seen := 0
+	l.Each = func(_ *votes.Batch, classes []int) error {
+		seen += len(classes)
+		return nil
+	}
+	var input *InputError
+	if _, err := l.Run(t.Context()); !errors.As(err, &input) || seen > 2 {
+		t.Errorf("%d answers of a table for 2: %v", seen, err)
+	}
+	if names := namesIn(t, dir); len(names) != 1 {
+		t.Errorf("left %q", names)
+	}
+	o, _ := newOnline(t, plan, Charge{}, 1e3)
+	_, err := o.Batch(t.Context(), Batch{Name: "b", Votes: [][]int{threeVotes, threeVotes, threeVotes}})
+	if !errors.As(err, &input) {
+		t.Errorf("a batch of 3: %v", err)
+	}
+	var usage *UsageError
+	if _, err := plan.WithQueries(2).Totals(new(0.1)); !errors.As(err, &usage) {
+		t.Errorf("a slack: %v", err)
+	}
+	if totals, err := plan.WithQueries(2).Totals(nil); err != nil || totals.Slack != 0 {
+		t.Errorf("%+v, %v", totals, err)
 	}
 }

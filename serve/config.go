@@ -84,8 +84,8 @@ func parseConfig(b []byte) (*Config, error) {
 	return c, nil
 }
 
-var clientKeys = []string{"name", "token_sha256", "certificate", "epsilon", "delta", "rate",
-	"burst", "may"}
+var clientKeys = []string{"name", "token_sha256", "certificate", "epsilon", "delta", "answers",
+	"rate", "burst", "may"}
 
 // plain reports whether a setting has a type that a flag may have.
 func plain(value any) bool {

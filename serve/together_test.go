@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,5 +70,18 @@ func TestManyAnswersOnLine(t *testing.T) {
 	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, Answers: new(uint64(3))}}
 	if _, err := New(o); err == nil {
 		t.Error("a share in answers is taken where each is paid for")
+	}
+}
+
+// A client's share in answers is a key of the configuration.
+func TestAnswersOfClientsAreConfigured(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "serve.toml")
+	text := "[[client]]\nname = \"a\"\ncertificate = \"a\"\nanswers = 3\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadConfig(t.Context(), path)
+	if err != nil || len(c.Clients) != 1 || c.Clients[0].Answers == nil || *c.Clients[0].Answers != 3 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
