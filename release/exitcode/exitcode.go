@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/silo"
 	"github.com/darrm/darrm/votes"
@@ -83,6 +84,7 @@ var rules = []Rule{
 	As[*release.OutputError](Output), As[*rounds.BookError](Output),
 	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
 	As[*plurality.ViolationError](Uncertified), As[*plurality.MismatchError](Uncertified),
+	As[*answers.PriceError](Uncertified), As[*answers.FormatError](Input),
 	As[*release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input),
 	As[*votes.ParseError](Input),
 	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger),
