@@ -70,9 +70,10 @@ class Table:
         self.raw, self.number = raw, number
         self.k, self.classes = whole("k", 1, MAX_TEACHERS), whole("classes", 2, MAX_CLASSES)
         self.affected, self.answers = whole("affected", 1, self.k), whole("answers", 1, 10**6)
-        self.missing = raw.get("missing_votes")
-        if not isinstance(self.missing, bool):
+        missing = raw.get("missing_votes")
+        if not isinstance(missing, bool):
             raise Malformed("missing_votes must be true or false")
+        self.missing = missing
         self.total, self.delta = number(raw.get("total_epsilon"), "total_epsilon"), number(raw.get("delta"), "delta")
         if not 0 < self.total <= 700 or not 0 < self.delta < 1:
             raise Malformed("total_epsilon or delta is out of range")
@@ -177,7 +178,7 @@ class Table:
         if self.classes == 2:  # as a table of classes names them
             raw["masses"] = [
                 {"votes": [(self.k + m["lead"]) // 2, (self.k - m["lead"]) // 2], "groups": m["groups"]}
-                for m in sorted(raw["masses"], key=lambda m: m["lead"])
+                for m in sorted(raw["masses"], key=lambda m: int(m["lead"]))
             ]
         t = _Classes(raw, self.number)
         worth = t.worth(t.weights())
@@ -274,7 +275,7 @@ def _play(laws: List[Tuple[List[Tuple[int, int]], int]], w: List[int], reach: in
             for j, m in masses:
                 first = far + (size // 2) - most + j
                 row = [x + m * y for x, y in zip(row, padded[first : first + 2 * most + 1])]
-            best = list(map(max, best, row))
+            best = [max(x, y) for x, y in zip(best, row)]
         w = [min(one, -(-x >> _UNIT)) for x in best]
         size = len(w)
     return w[size // 2]
