@@ -101,7 +101,7 @@ func (p *parameters) picture(r *experiment.Run, found []point) error {
 		"queries that are answered under one budget.", len(p.Budgets), panels)
 }
 
-// small draws the sets of the glance at its ε.
+// small draws the sets of the glance at its ε, one below the other: it must be read on a telephone.
 func (p *parameters) small(r *experiment.Run, found []point) error {
 	var panels []experiment.Panel
 	for _, b := range p.Budgets {
@@ -111,6 +111,6 @@ func (p *parameters) small(r *experiment.Run, found []point) error {
 			}
 		}
 	}
-	return r.Figure("glance", "How often an answer has the most votes, at one budget.", len(panels),
+	return r.Figure("glance", "How often an answer has the most votes, at one budget.", 1,
 		panels)
 }
