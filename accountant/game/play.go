@@ -28,20 +28,25 @@ type window struct{ low, high int }
 // windows returns those of 0 … answers answers, of which the last is from … to. What they leave out
 // changes the price by about tiny, upward. With t answers given of Q, a play is seldom below
 // x_from by more than fall(t), or above x_to by more than rise(t); with n left, W is below tiny
-// above fall(n).
+// above fall(n). Each answer is rounded to one of two points, in the mean by at most h/8 of a step:
+// Hoeffding's inequality bounds how far that takes a play.
 func (g *Game) windows(from, to, answers int, tiny float64) ([]window, error) {
 	l := g.lattice
 	log := num.FromInt(0).Sub(num.Log(rational(tiny))).Upper()
-	points := func(y float64) int { return int(min(math.Ceil(y/l.step), farthest)) }
+	points := func(t int, y float64) int {
+		n := float64(t)
+		rounding := min(n, math.Sqrt(n*log/2)+float64(n*l.step/8))
+		return int(min(math.Ceil(y/l.step+rounding), farthest))
+	}
 	list := make([]window, answers+1) // 16 MiB at most
 	work := 0.0
 	for n := range list {
 		t := answers - n
 		steps := int(min(float64(t)*float64(l.reach), farthest)) // no play goes farther
-		w := window{max(0, from-min(steps, points(g.renyi.fall(t, log)))),
-			to + min(steps, points(g.renyi.rise(t, log)))}
+		w := window{max(0, from-min(steps, points(t, g.renyi.fall(t, log)))),
+			to + min(steps, points(t, g.renyi.rise(t, log)))}
 		if t > 0 {
-			w.high = max(w.low, min(w.high, points(g.renyi.fall(n, log))))
+			w.high = max(w.low, min(w.high, points(n, g.renyi.fall(n, log))))
 		}
 		if w.high-w.low >= maxPoints {
 			return nil, tooLarge("points of a game", w.high-w.low, maxPoints)
