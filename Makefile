@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo proofs test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo proofs prover test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -30,21 +30,23 @@ build: ## bin/darrm
 lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the processor
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
 	$(HIGHS) go vet ./... && go run $(STATICCHECK) ./... && go run $(DEPGUARD) ./...
-	go vet ./...
-	CGO_ENABLED=0 go vet ./...
+	CGO_ENABLED=0 go vet ./lp # no other package has other files without HiGHS
 	scripts/fused
 
-# Scripts of the command that solve nothing: with plain Go they are those of make test, and what
-# they run in parallel is raced in the tests of its packages.
-SEQUENTIAL := TestScripts/^(federated|mean|predict|train|train_convex|train_metric|train_pairwise|train_select)$$
+# Tests of the command that run what its own packages start in parallel: signals, progress, standard
+# input, the server, the solver of many classes. All else that it starts is raced where it is defined.
+RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progress|resume|serve|signals|sweep|sweep_interrupt|votes)$$
+# Scripts of the command that solve. With plain Go all others are those of make test.
+SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_objectives|verify|version)$$
 
 race: ## the race detector, where anything runs in parallel (scripts/packages)
-	$(HIGHS) go test -race -timeout 40m -skip '$(SEQUENTIAL)' $$(scripts/packages race)
+	$(HIGHS) go test -race -timeout 40m $$(scripts/packages race)
+	$(HIGHS) go test -race -timeout 40m -run '$(RACED)' ./cmd/darrm
 
 plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
-	go build ./...
-	CGO_ENABLED=0 go vet ./...
-	CGO_ENABLED=0 go test -timeout 30m -skip '$(SEQUENTIAL)' $$(scripts/packages plain)
+	CGO_ENABLED=0 go build ./...
+	CGO_ENABLED=0 go test -timeout 30m $$(scripts/packages plain)
+	CGO_ENABLED=0 go test -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
 beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && go vet ./... && go test -timeout 20m ./...
@@ -69,11 +71,11 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-test-services: wheel ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, PostgreSQL, the proved checker on random tables
+test-services: wheel prover ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, PostgreSQL, the proved checker on random tables
 	scripts/test-postgres
 	scripts/test-python
 	scripts/test-pages bin/plain/darrm
-	$(MAKE) proofs && proofs/test bin/plain/darrm 200 2
+	proofs/test bin/plain/darrm 200 2
 
 MUTATED := accountant constraints gamma plurality ensemble release ledger votes serve
 test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
@@ -82,10 +84,12 @@ test-long: ## the full grids and the complete K = 11 oracle, some minutes; then 
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
 
 PROVER := coq libcoq-mathcomp-fingroup ocaml-findlib libzarith-ocaml-dev
-proofs: ## compiles the machine-checked proofs, compares what they rest on, extracts and tests the checker (docs/proofs.md)
-	@dpkg -s $(PROVER) >/dev/null 2>&1 || { apt-get update -q && apt-get install -q -y --no-install-recommends $(PROVER); }
-	$(MAKE) -C proofs -j1
+proofs: prover ## compiles the machine-checked proofs, compares what they rest on, extracts and tests the checker (docs/proofs.md)
 	proofs/test
+
+prover:
+	@dpkg -s $(PROVER) >/dev/null 2>&1 || { apt-get update -q && apt-get install -q -y --no-install-recommends $(PROVER); }
+	$(MAKE) -C proofs -j2
 
 PKG ?= release
 SEED ?= 1

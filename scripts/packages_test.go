@@ -16,8 +16,11 @@ import (
 	"testing"
 )
 
+const module = "github.com/darrm/darrm/"
+
 type listed struct {
 	ImportPath, Dir string
+	Imports         []string
 	GoFiles         []string
 	CgoFiles        []string
 	TestGoFiles     []string
@@ -33,7 +36,7 @@ func list(t *testing.T, environment string, arguments ...string) map[string]list
 	t.Helper()
 	cmd := exec.Command("go",
 		slices.Concat([]string{"list", "-e",
-			"-json=ImportPath,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"}, arguments,
+			"-json=ImportPath,Dir,Imports,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"}, arguments,
 			[]string{"../..."})...)
 	cmd.Env = append(os.Environ(), environment)
 	out, err := cmd.Output()
@@ -48,7 +51,7 @@ func list(t *testing.T, environment string, arguments ...string) map[string]list
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		packages[strings.TrimPrefix(p.ImportPath, "github.com/darrm/darrm/")] = p
+		packages[strings.TrimPrefix(p.ImportPath, module)] = p
 	}
 }
 
@@ -56,8 +59,8 @@ func list(t *testing.T, environment string, arguments ...string) map[string]list
 var parallel = regexp.MustCompile(
 	`(?m)(^|\s)go (func|[a-zA-Z_.]+\()|\.Go\(|"sync"|"sync/atomic"|"golang.org/x/sync|t\.Parallel\(\)|train\.Grid\{|Workers: |GOMAXPROCS`)
 
-// The packages that the race detector leaves out have nothing that could race, and those that plain
-// Go leaves out are compiled from the same files with HiGHS, with cgo and without.
+// The packages that the race detector leaves out have nothing that could race. Only lp has other
+// files without HiGHS, and none has others without cgo, so that what imports no solver is the same.
 func TestPackagesThatAreLeftOut(t *testing.T) {
 	all := list(t, "CGO_ENABLED=1")
 	f, err := os.Open("sequential")
@@ -87,23 +90,30 @@ func TestPackagesThatAreLeftOut(t *testing.T) {
 			}
 		}
 	}
-	if got, want := packages(t, "race"), len(all)-len(left); len(got) != want {
+	// cmd/darrm is apart: see TestScriptsOfTheCommand.
+	if got, want := packages(t, "race"), len(all)-len(left)-1; len(got) != want {
 		t.Errorf("make race tests %d packages, want %d", len(got), want)
 	}
 
 	plain := packages(t, "plain")
 	highs := list(t, "CGO_ENABLED=1", "-tags", "highs")
 	for name, without := range list(t, "CGO_ENABLED=0") {
-		for _, with := range []map[string]listed{all, highs} {
-			if !slices.Equal(with[name].files(), without.files()) && !slices.Contains(plain, name) {
-				t.Errorf("%s has other files without cgo, and is left out of make plain", name)
-			}
+		if !slices.Equal(all[name].files(), without.files()) {
+			t.Errorf("%s has other files with cgo alone: lint and plain do not compile them", name)
+		}
+		if !slices.Equal(highs[name].files(), without.files()) && name != "lp" {
+			t.Errorf("%s has other files without HiGHS: lint vets lp alone so", name)
+		}
+		solves := slices.ContainsFunc(without.Imports, func(path string) bool {
+			name, ours := strings.CutPrefix(path, module)
+			return ours && (name == "lp" || strings.HasSuffix(name, "/solve"))
+		})
+		if want := solves || name == "lp"; slices.Contains(plain, name) != want {
+			t.Errorf("%s solves: %t, and make plain tests it: %t", name, solves, !want)
 		}
 	}
-	for _, must := range []string{"lp", "gamma/solve", "plurality/solve", "cmd/darrm", "sweep"} {
-		if !slices.Contains(plain, must) {
-			t.Errorf("%s is left out of make plain", must)
-		}
+	if len(plain) < 15 {
+		t.Errorf("make plain tests %d packages only", len(plain))
 	}
 }
 
@@ -115,30 +125,73 @@ func packages(t *testing.T, which string) []string {
 	}
 	names := map[string]bool{}
 	for name := range strings.Lines(string(out)) {
-		names[strings.TrimPrefix(strings.TrimSpace(name), "github.com/darrm/darrm/")] = true
+		names[strings.TrimPrefix(strings.TrimSpace(name), module)] = true
 	}
 	return slices.Collect(maps.Keys(names))
 }
 
-// The scripts of the command that make race and make plain skip solve nothing.
-func TestScriptsThatAreSkippedSolveNothing(t *testing.T) {
+// What make race and make plain test of the command. Under the race detector that is what its own
+// packages start in parallel, and with plain Go every command that solves.
+func TestScriptsOfTheCommand(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`(?m)^SEQUENTIAL := TestScripts/\^\(([a-z_|]+)\)\$\$$`).FindSubmatch(
-		makefile)
-	if m == nil {
-		t.Fatal("the Makefile names no scripts")
-	}
-	solves := regexp.MustCompile(`darrm (solve|sweep|plan|aggregate|compare|serve|experiment)\b`)
-	for name := range strings.SplitSeq(string(m[1]), "|") {
-		b, err := os.ReadFile(filepath.Join("..", "cmd", "darrm", "testdata", "script", name+".txtar"))
-		if err != nil {
-			t.Fatal(err)
+	scripts := func(name string) map[string]string {
+		m := regexp.MustCompile(`(?m)^` + name + ` := .*\^TestScripts\$\$/\^\(([a-z_|]+)\)\$\$$`).
+			FindSubmatch(makefile)
+		if m == nil {
+			t.Fatalf("the Makefile has no %s", name)
 		}
-		if found := solves.Find(b); found != nil {
-			t.Errorf("%s has %q", name, found)
+		texts := map[string]string{}
+		for script := range strings.SplitSeq(string(m[1]), "|") {
+			texts[script] = read(t, "../cmd/darrm/testdata/script/"+script+".txtar")
+		}
+		return texts
+	}
+
+	// Where the command starts something, and a script or test that runs it.
+	starts := map[string]string{
+		"internal/cli/input.go":                  "votes",
+		"internal/cli/progress.go":               "progress",
+		"internal/cli/root.go":                   "signals",
+		"internal/cli/run.go":                    "signals",
+		"internal/label/serve.go":                "serve",
+		"internal/mechanisms/solve_plurality.go": "classes",
+		"internal/mechanisms/sweep.go":           "sweep",
+	}
+	raced := scripts("RACED")
+	err = filepath.WalkDir("../cmd/darrm", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(path), "../cmd/darrm/")
+		if found := parallel.FindString(read(t, path)); (found != "") != (starts[name] != "") {
+			t.Errorf("%s has %q, and runs in the raced script %q", name, found, starts[name])
+		} else if found != "" && raced[starts[name]] == "" {
+			t.Errorf("%s has %q, and the script %q is not raced", name, found, starts[name])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	solving := strings.Join(slices.Collect(maps.Values(scripts("SOLVING"))), "\n")
+	for _, command := range []string{"solve", "sweep", "plan", "aggregate", "serve", "experiment run",
+		"verify", "version"} {
+		runs := `(?m)^(\[\w+\] )?(exec|(exits|fails) \d+|interrupt .*) darrm ` + command + `\b`
+		if !regexp.MustCompile(runs).MatchString(solving) {
+			t.Errorf("no script that make plain runs has darrm %s", command)
 		}
 	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
