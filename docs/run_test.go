@@ -108,7 +108,7 @@ func TestCommandsOfThePages(t *testing.T) {
 		t.Skip("the commands are for a Unix shell")
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/darrm").CombinedOutput(); err !=
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "../cmd/darrm").CombinedOutput(); err !=
 		nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -122,62 +122,72 @@ func TestCommandsOfThePages(t *testing.T) {
 	}
 	ran := 0
 	for _, page := range append([]string{"../README.md"}, pages...) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := exec.LookPath("curl"); err != nil && strings.Contains(string(text), "\n$ curl ") {
-			t.Logf("%s is passed over: %v", page, err)
-			continue
-		}
-		folder := t.TempDir()
-		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(folder, "testdata")); err !=
-			nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { endServer(filepath.Join(folder, "serve.pid")) })
-		for _, b := range blocks(page, string(text)) {
-			if b.skip != "" {
-				continue
-			}
-			if b.kind == "go" && strings.HasPrefix(b.lines[0], "package main") {
-				ran++
-				file := filepath.Join(folder, fmt.Sprintf("line%d.go", b.line))
-				if err := os.WriteFile(file, []byte(strings.Join(b.lines, "\n")+"\n"), 0o666); err != nil {
-					t.Fatal(err)
-				}
-				program := filepath.Join(folder, fmt.Sprintf("line%d", b.line))
-				out, err := exec.Command("go", "build", "-o", program, file).CombinedOutput()
-				if err == nil {
-					c := exec.Command(program)
-					c.Dir = t.TempDir() // what it makes is its own
-					out, err = c.CombinedOutput()
-				}
-				if err != nil {
-					t.Errorf("%s:%d: %v\n%s", page, b.line, err, out)
-				}
-			}
-			for _, s := range b.steps() {
-				ran++
-				c := exec.CommandContext(t.Context(), "bash", "-eu", "-c", s.command)
-				c.Dir = folder
-				c.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
-					"XDG_CACHE_HOME="+folder, "COLUMNS=80")
-				var out bytes.Buffer
-				c.Stdout, c.Stderr = &out, &out
-				err := c.Run()
-				switch {
-				case err != nil && s.want == nil:
-					t.Errorf("%s: %v\n%s\n%s", s.at, err, s.command, out.String())
-				case s.want != nil && !matches(s.want, out.String()):
-					t.Errorf("%s: %s\nprints\n%s\nbut the page shows\n%s", s.at, s.command, out.String(),
-						strings.Join(s.want, "\n"))
-				}
-			}
-		}
+		t.Run(filepath.Base(page), func(t *testing.T) { ran += runPage(t, page, root, bin) })
 	}
 	if ran < 8 {
 		t.Errorf("%d commands were found; a page's blocks are no longer recognised", ran)
+	}
+}
+
+// runPage runs the commands and programs of a page, and returns how many there are.
+func runPage(t *testing.T, page, root, bin string) (ran int) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(string(text), "\n$ curl ") {
+		t.Skip(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(folder, "testdata")); err !=
+		nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endServer(filepath.Join(folder, "serve.pid")) })
+	for _, b := range blocks(page, string(text)) {
+		if b.skip != "" {
+			continue
+		}
+		if b.kind == "go" && strings.HasPrefix(b.lines[0], "package main") {
+			ran++
+			runProgram(t, b, folder)
+		}
+		for _, s := range b.steps() {
+			ran++
+			c := exec.CommandContext(t.Context(), "bash", "-eu", "-c", s.command)
+			c.Dir = folder
+			c.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+				"XDG_CACHE_HOME="+folder, "COLUMNS=80")
+			var out bytes.Buffer
+			c.Stdout, c.Stderr = &out, &out
+			err := c.Run()
+			switch {
+			case err != nil && s.want == nil:
+				t.Errorf("%s: %v\n%s\n%s", s.at, err, s.command, out.String())
+			case s.want != nil && !matches(s.want, out.String()):
+				t.Errorf("%s: %s\nprints\n%s\nbut the page shows\n%s", s.at, s.command, out.String(),
+					strings.Join(s.want, "\n"))
+			}
+		}
+	}
+	return ran
+}
+
+// runProgram builds the Go program of a block in the folder, and runs it in one of its own.
+func runProgram(t *testing.T, b block, folder string) {
+	file := filepath.Join(folder, fmt.Sprintf("line%d.go", b.line))
+	if err := os.WriteFile(file, []byte(strings.Join(b.lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := strings.TrimSuffix(file, ".go")
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, file).CombinedOutput()
+	if err == nil {
+		c := exec.Command(program)
+		c.Dir = t.TempDir()
+		out, err = c.CombinedOutput()
+	}
+	if err != nil {
+		t.Errorf("%s:%d: %v\n%s", b.page, b.line, err, out)
 	}
 }
 
