@@ -88,7 +88,7 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	if l.Encode == nil {
 		file = &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
 			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes,
-			Simulated: l.Seed != nil,
+			IDColumn: r.votes.Columns().IDName(), Simulated: l.Seed != nil,
 		}}
 		defer file.remove()
 		r.transaction.Output = file

@@ -96,16 +96,16 @@ func isMissing(text string) bool {
 }
 
 // voteRule returns the rule that a cell without a valid vote breaks.
-func (c *cell) voteRule(l *classList) string {
+func (c *cell) voteRule(l *classList) check.Text {
 	if !c.missing() {
-		return "vote " + c.String() + " " + l.rule()
+		return check.Named("vote %s %s", c, l.rule())
 	}
 	want := ""
 	if c.kind != textCell || strings.TrimSpace(c.text) != "" {
 		want = ", want " + l.want()
 	}
-	return "the vote is missing (" + quote(c.plain()) + ")" + want +
-		": every teacher must answer every query, or --missing coin draws a vote"
+	return check.Named("the vote is missing (%s)%s: every teacher must answer every query, unless %s "+
+		"says what a missing vote is", quote(c.plain()), want, pMissing)
 }
 
 // count returns a count of votes, or the rule that the cell breaks.

@@ -149,9 +149,9 @@ func (c *classList) ofInt(v int64) int {
 }
 
 // rule completes the message about a vote that is none of the classes.
-func (c *classList) rule() string {
+func (c *classList) rule() check.Text {
 	if c.binary {
-		return "is not 0 or 1: --classes names others"
+		return check.Named("is not 0 or 1: %s names others", pClasses)
 	}
 	const most = 8
 	var b strings.Builder
@@ -166,7 +166,7 @@ func (c *classList) rule() string {
 		}
 		b.WriteString(quote(name))
 	}
-	return b.String()
+	return check.Named("%s", b.String())
 }
 
 // want names the valid votes, for the message about a missing vote.

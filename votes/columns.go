@@ -20,6 +20,9 @@ type columnDecoder struct {
 	cols    columns
 	perTask int
 	row     int64 // next, in the file
+
+	head     format.Chunk // of sample
+	headRows int
 }
 
 // openColumns returns the opener of a registered format, for its row of formats.
@@ -58,13 +61,13 @@ func (f *fileInfo) columnsError(err error) error {
 
 // resolveColumns decides which column holds what.
 func (d *columnDecoder) resolveColumns() error {
-	set := &columnSet{what: "column", n: len(d.all)}
+	set := &columnSet{what: "column", n: len(d.all), sample: d.sample}
 	for _, c := range d.all {
 		set.names = append(set.names, c.Name)
 	}
 	wrong := (*fault)(nil)
 	if d.cols, wrong = d.assign(set); wrong != nil {
-		e := &ParseError{File: d.name, Rule: wrong.rule}
+		e := d.parseError(wrong)
 		if wrong.at >= 0 {
 			e.Column, e.ColumnName = wrong.at+1, set.names[wrong.at]
 		}
@@ -89,6 +92,22 @@ func (d *columnDecoder) resolveColumns() error {
 		d.read = append(d.read, d.cols.id)
 	}
 	return nil
+}
+
+// sample returns some first cells of a column, of a file that is then read no further.
+func (d *columnDecoder) sample(column int) []cell {
+	if d.head == nil {
+		all := make([]int, len(d.all))
+		for i := range all {
+			all[i] = i
+		}
+		d.head, d.headRows, _ = d.file.Next(all, sampled)
+	}
+	cells := make([]cell, d.headRows)
+	for i := range cells {
+		cells[i].setValue(d.head.Value(column, i), d.classes)
+	}
+	return cells
 }
 
 func (d *columnDecoder) next() (task, error) {
@@ -134,7 +153,7 @@ func (d *columnDecoder) parse(first int, chunk format.Chunk, rows int, b *Batch)
 			if column >= 0 {
 				name = d.all[column].Name
 			}
-			return d.errorAt(rec.place, column, name, wrong.rule)
+			return d.faultAt(rec.place, column, name, wrong)
 		}
 	}
 	return nil

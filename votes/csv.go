@@ -112,8 +112,7 @@ func (r *rowReader) fill(b *Batch) error {
 			if r.header != nil {
 				first = "the header"
 			}
-			return r.fault(-1, fmt.Sprintf("the row has %d columns, but %s has %d", len(row), first,
-				r.width))
+			return r.fault(faultf(-1, "the row has %d columns, but %s has %d", len(row), first, r.width))
 		}
 		rec.place = r.cellLine(0)
 		for i, at := range r.cols.votes {
@@ -126,7 +125,8 @@ func (r *rowReader) fill(b *Batch) error {
 			rec.label.text = row[r.cols.label]
 		}
 		if wrong := r.add(b, &rec); wrong != nil {
-			return r.fault(r.columnOf(wrong.at), wrong.rule)
+			wrong.at = r.columnOf(wrong.at)
+			return r.fault(wrong)
 		}
 	}
 }
@@ -189,13 +189,13 @@ func (d *csvDecoder) columnOf(at int) int {
 	return -1
 }
 
-// fault reports a fault in a column (from 0, or -1) of the row that was read last.
-func (r *rowReader) fault(column int, rule string) error {
+// fault reports a fault, in a column from 0 or in no one, of the row that was read last.
+func (r *rowReader) fault(wrong *fault) error {
 	name := ""
-	if column >= 0 && column < len(r.header) {
-		name = r.header[column]
+	if wrong.at >= 0 && wrong.at < len(r.header) {
+		name = r.header[wrong.at]
 	}
-	return r.errorAt(r.cellLine(max(0, column)), column, name, rule)
+	return r.faultAt(r.cellLine(max(0, wrong.at)), wrong.at, name, wrong)
 }
 
 // looksLikeHeader decides HeaderAuto for the first row. A row of votes that could be
@@ -242,19 +242,17 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 	switch votes {
 	case cells:
 		if r.layout != LayoutCounts && cells > 0 && number(names).order() != nil {
-			return false, r.fault(-1,
-				"cannot tell whether this row is a header: its cells are votes, and could be names, too; say "+
-					"so with --header yes or --header no")
+			return false, r.fault(faultf(-1, "cannot tell whether this row is a header: its cells are "+
+				"votes, and could be names, too; say so with %s yes or %s no", pHeader, pHeader))
 		}
 		return false, nil
 	case 0:
 		return true, nil
 	}
-	return false, r.fault(odd, fmt.Sprintf(
+	return false, r.fault(faultf(odd,
 		"cannot tell whether this row is a header: %d of %d cells are %s, but this one is %s; say "+
-			"whether there is a header (--header), and which columns hold ids (--id-column) and true "+
-			"labels (--label-column)",
-		votes, cells, what, quote(row[odd])))
+			"whether there is a header (%s), and which columns hold ids (%s) and true labels (%s)",
+		votes, cells, what, quote(row[odd]), pHeader, pIDColumn, pLabelColumn))
 }
 
 // resolveColumns finds the columns in the first row.
@@ -262,21 +260,21 @@ func (r *rowReader) resolveColumns(first []string) error {
 	d, n := r.csvDecoder, len(first)
 	if n == 1 {
 		if rule := d.otherSeparator(first[0]); rule != "" {
-			return r.fault(-1, rule)
+			return r.fault(faultf(-1, "%s", rule))
 		}
 	}
 	seen := make(map[string]int, n)
 	for i, name := range d.header {
 		if first, ok := seen[name]; ok && name != "" {
-			return r.fault(i, fmt.Sprintf("the header has the name %s twice, first in column %d",
-				quote(name), first+1))
+			return r.fault(faultf(i, "the header has the name %s twice, first in column %d", quote(name),
+				first+1))
 		}
 		seen[name] = i
 	}
-	set := &columnSet{what: "column", names: d.header, n: n, positions: true}
+	set := &columnSet{what: "column", names: d.header, n: n, positions: true, sample: r.sample}
 	wrong := (*fault)(nil)
 	if d.cols, wrong = d.assign(set); wrong != nil {
-		return r.fault(wrong.at, wrong.rule)
+		return r.fault(wrong)
 	}
 	d.cellOf = make([]int, n)
 	for i := range d.cellOf {
@@ -286,6 +284,22 @@ func (r *rowReader) resolveColumns(first []string) error {
 		d.cellOf[at] = i
 	}
 	return nil
+}
+
+// sampled is the number of rows that a proposal looks at.
+const sampled = 100
+
+// sample returns some first cells of a column behind the header.
+func (r *rowReader) sample(column int) (cells []cell) {
+	rows := r.rows(r.ch)
+	for range sampled + 1 {
+		row, err := rows.read()
+		if err != nil || len(row) <= column {
+			break
+		}
+		cells = append(cells, cell{text: strings.Clone(row[column])})
+	}
+	return cells[min(1, len(cells)):]
 }
 
 // otherSeparator explains a first row of one cell that holds another separator.

@@ -143,7 +143,7 @@ func TestReadRefuses(t *testing.T) {
 		{"long row", "1,0,1\n1,0,1,1\n", CSVOptions{K: 3}, 2, 0, "4 columns, but the first row has 3"},
 		{"cut in the middle of a row", "1,0,1\n1,0,", CSVOptions{K: 3}, 2, 3, "missing"},
 		{"vote 2", "query,t1,t2\nq,1,2\n", CSVOptions{}, 2, 3,
-			`vote "2" is not 0 or 1: --classes names others`},
+			`vote "2" is not 0 or 1: classes names others`},
 		{"vote with space", "1,0\n1, 1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 2,
 			`vote " 1" is not 0 or 1`},
 		{"vote 1.0", "1,0\n1.0,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "1.0"`},
@@ -174,9 +174,9 @@ func TestReadRefuses(t *testing.T) {
 		{"id too long", "query,t1\n" + strings.Repeat("x", maxIDBytes+1) + ",1\n", CSVOptions{}, 2, 1,
 			"at most 4096 bytes"},
 		{"query and id", "query,id,t1\n", CSVOptions{}, 1, 2,
-			"could be the id too; say which it is (--id-column)"},
+			"could be the id too; say which it is (id column)"},
 		{"label and truth", "label,t1,truth\n", CSVOptions{}, 1, 3,
-			"could be the label too; say which it is (--label-column)"},
+			"could be the label too; say which it is (label column)"},
 		{"id column not there", "t1,t2\n1,0\n", CSVOptions{IDColumn: "image"}, 1, 0, `no column "image"`},
 		{"name given, but data in line 1", "1,0\n1,0\n", CSVOptions{IDColumn: "image"}, 1, 0,
 			`no column "image"`},
@@ -279,7 +279,7 @@ func TestReadRefuses(t *testing.T) {
 
 func TestErrorMessage(t *testing.T) {
 	_, err := read("query,t1,t2\n0,1,0\n1,1,2\n", CSVOptions{Name: "a/v.csv"})
-	const want = `a/v.csv:3: column 3 ("t2"): vote "2" is not 0 or 1: --classes names others`
+	const want = `a/v.csv:3: column 3 ("t2"): vote "2" is not 0 or 1: classes names others`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -39,6 +39,14 @@ func (r Roles) SameVotes(other Roles) bool {
 		slices.Equal(r.Votes, other.Votes)
 }
 
+// IDName returns the name of the column of ids, "" where it has none.
+func (r Roles) IDName() string {
+	if r.In == "columns" || r.In == "list" {
+		return r.ID
+	}
+	return ""
+}
+
 // String returns one line, such as
 //
 //	votes: t1 … t11 (11 columns); id: query; truth: label

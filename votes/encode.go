@@ -16,8 +16,11 @@ import (
 )
 
 // labelsOf describes a file of labels to the encoder of its format.
-func labelsOf(column string, classes *classList) format.Labels {
-	l := format.Labels{Column: column, Classes: classes.names}
+func labelsOf(id, column string, classes *classList) format.Labels {
+	if id == "" || equalFoldASCII(id, column) {
+		id = "query"
+	}
+	l := format.Labels{ID: id, Column: column, Classes: classes.names}
 	for _, name := range classes.names {
 		n, ok := canonicalInt(name)
 		if !ok {
@@ -35,7 +38,7 @@ func encodeCSV(comma byte) func(*LabelFile, io.Writer, format.Labels) (format.En
 	}
 }
 
-// csvLabels writes query,label. Most ids need no quotes and take a short cut; the
+// csvLabels writes id and label. Most ids need no quotes and take a short cut; the
 // others go through encoding/csv.
 type csvLabels struct {
 	w     io.Writer
@@ -51,7 +54,7 @@ func newCSVLabels(w io.Writer, comma byte, l format.Labels) *csvLabels {
 	e := &csvLabels{w: w, comma: comma}
 	e.csv = csv.NewWriter(&e.cell)
 	e.csv.Comma = rune(comma)
-	e.head = "query" + string(comma) + l.Column + "\n"
+	e.head = string(e.quoted(l.ID, l.Column))
 	for _, name := range l.Classes {
 		// The first cell is only there to have the second quoted as it must be.
 		e.names = append(e.names, string(e.quoted("x", name)[1:]))
@@ -98,15 +101,16 @@ func (e *csvLabels) End() error {
 	return err
 }
 
-// jsonLabels writes {"query":…,"label":…}. Classes that are integers are numbers.
+// jsonLabels writes {"query":…,"label":…}, the first being the ids' name. Classes that are integers are numbers.
 type jsonLabels struct {
 	w     io.Writer
+	id    []byte   // everything before the id
 	names []string // with everything behind the id
 	line  []byte
 }
 
 func newJSONLabels(w io.Writer, l format.Labels) *jsonLabels {
-	e := &jsonLabels{w: w}
+	e := &jsonLabels{w: w, id: append(append([]byte{'{'}, jsonString(l.ID)...), ':')}
 	for _, name := range l.Classes {
 		value := jsonString(name)
 		if _, ok := canonicalInt(name); ok {
@@ -127,7 +131,7 @@ func jsonString(s string) []byte {
 }
 
 func (e *jsonLabels) Row(id []byte, class int) error {
-	e.line = append(e.line[:0], `{"query":`...)
+	e.line = append(e.line[:0], e.id...)
 	if simple(id) {
 		e.line = append(e.line, '"')
 		e.line = append(e.line, id...)

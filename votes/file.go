@@ -3,6 +3,8 @@ package votes
 import (
 	"errors"
 	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // A decoder cuts one file into tasks, in order, in one goroutine.
@@ -57,12 +59,30 @@ func (f *fileInfo) batchRows(k int) int {
 
 // errorf is a fault of the file as a whole.
 func (f *fileInfo) errorf(format string, args ...any) error {
-	return &ParseError{File: f.name, Rule: fmt.Sprintf(format, args...)}
+	return f.parseError(faultf(wholeRow, format, args...))
+}
+
+// parseError is a fault without its place. Its cause names the parameters of the rule, and what
+// would settle it.
+func (f *fileInfo) parseError(wrong *fault) *ParseError {
+	e := &ParseError{File: f.name, Rule: wrong.rule.String()}
+	if named := check.Namedf("%s", wrong.rule); wrong.err != nil {
+		wrong.err.cause, e.Err = named, wrong.err
+	} else if wrong.rule.Names() {
+		e.Err = named
+	}
+	return e
 }
 
 // errorAt is a fault at a place, and there in a column (from 0, or -1).
 func (f *fileInfo) errorAt(place, column int, name, rule string) error {
-	e := &ParseError{File: f.name, Column: column + 1, ColumnName: name, Rule: rule}
+	return f.faultAt(place, column, name, faultf(column, "%s", rule))
+}
+
+// faultAt is errorAt of a fault.
+func (f *fileInfo) faultAt(place, column int, name string, wrong *fault) error {
+	e := f.parseError(wrong)
+	e.Column, e.ColumnName = column+1, name
 	if f.rows {
 		e.Row, e.HasRow = int64(place), true
 	} else {

@@ -229,9 +229,9 @@ func CheckName(path string) error {
 	case "json", "xlsx", "xls", "ods", "arrow", "feather", "parquet", "pq":
 		if f, _ := FormatOfName(path); f == FormatAuto {
 			names := FormatNames()[1:]
-			return fmt.Errorf("%s: files that end in .%s are neither read nor written: the forms are %s; "+
-				"say which by the name, by --format or by --out-format",
-				shownName(path), ending, listed(names, "and"))
+			return check.Namedf("%s: files that end in .%s are neither read nor written: the forms are "+
+				"%s; say which by the name, by %s or by %s",
+				shownName(path), ending, listed(names, "and"), pFormat, pLabelFormat)
 		}
 	}
 	return nil

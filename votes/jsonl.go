@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // jsonDecoder cuts a JSON Lines file into tasks. The first line fixes what all
@@ -89,7 +91,8 @@ func (d *jsonDecoder) parse(ch chunk, b *Batch) error {
 			return err
 		}
 		if wrong := d.add(b, &p.rec); wrong != nil {
-			return d.errorAt(p.rec.place, -1, "", d.cellName(wrong.at)+wrong.rule)
+			wrong.rule = check.Named("%s%s", d.cellName(wrong.at), wrong.rule)
+			return d.faultAt(p.rec.place, -1, "", wrong)
 		}
 		p.rec.place++
 	}
@@ -122,7 +125,7 @@ type jsonParser struct {
 }
 
 func (p *jsonParser) errorf(format string, args ...any) error {
-	return p.errorAt(p.rec.place, -1, "", fmt.Sprintf(format, args...))
+	return p.faultAt(p.rec.place, -1, "", faultf(wholeRow, format, args...))
 }
 
 // begin makes the decoder ready for a line, and reads the brace that it begins with.
@@ -300,7 +303,8 @@ func (d *jsonDecoder) learnKeys(line []byte) error {
 		return err
 	}
 	var names []string
-	lists := make(map[string]int) // their lengths
+	lists := make(map[string]int)  // their lengths
+	values := make(map[int][]byte) // of the other keys
 	for p.dec.PeekKind() != '}' {
 		raw, err := p.dec.ReadValue()
 		if err != nil {
@@ -313,7 +317,9 @@ func (d *jsonDecoder) learnKeys(line []byte) error {
 		d.byName[key.name] = len(d.keys)
 		d.keys, names = append(d.keys, key), append(names, key.name)
 		if p.dec.PeekKind() != '[' {
-			err = p.dec.SkipValue()
+			if raw, err = p.dec.ReadValue(); err == nil {
+				values[len(names)-1] = bytes.Clone(raw)
+			}
 		} else if _, err = p.dec.ReadToken(); err == nil {
 			n := 0
 			for ; err == nil && p.dec.PeekKind() != ']'; n++ {
@@ -331,14 +337,26 @@ func (d *jsonDecoder) learnKeys(line []byte) error {
 	if err := p.end(line); err != nil {
 		return err
 	}
-	if wrong := d.assignKeys(&columnSet{what: "key", names: names, n: len(names)}, lists); wrong !=
-		nil {
+	set := &columnSet{what: "key", names: names, n: len(names), sample: func(at int) []cell {
+		return firstCell(&p, values[at])
+	}}
+	if wrong := d.assignKeys(set, lists); wrong != nil {
 		if wrong.at >= 0 {
-			return p.errorf("key %s: %s", quote(names[wrong.at]), wrong.rule)
+			wrong.rule = check.Named("key %s: %s", quote(names[wrong.at]), wrong.rule)
 		}
-		return p.errorf("%s", wrong.rule)
+		return p.faultAt(1, -1, "", wrong)
 	}
 	return nil
+}
+
+// firstCell returns the value of a key in the first line.
+func firstCell(p *jsonParser, raw []byte) []cell {
+	if raw == nil {
+		return nil
+	}
+	var c cell
+	p.cell(raw, &c)
+	return []cell{c}
 }
 
 // assignKeys gives every key its role.
@@ -353,8 +371,8 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 		for _, name := range set.names {
 			if _, ok := lists[name]; ok {
 				return faultf(wholeRow,
-					"the key %s holds a list; which key holds the list of %s (--votes-column)?", quote(name),
-					d.listName())
+					"the key %s holds a list; which key holds the list of %s (%s)?", quote(name), d.listName(),
+					pVotesColumn)
 			}
 		}
 		cols, wrong = d.assign(set)
@@ -414,8 +432,8 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 	name := set.names[d.list]
 	if free := set.unassigned(); len(free) > 0 {
 		return c, faultf(free[0],
-			"it is neither id, label nor %s; name the true labels with --label-column and the ids with "+
-				"--id-column", quote(name))
+			"it is neither id, label nor %s; name the true labels (%s) and the ids (%s)", quote(name),
+			pLabelColumn, pIDColumn)
 	}
 	switch {
 	case d.layout == LayoutCounts:
@@ -424,8 +442,8 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 		return c, faultf(wholeRow, "there is no vote: want a list \"votes\", or a key for each teacher")
 	default:
 		d.k = n
-		if rule := d.teachersRule(n, fmt.Sprintf("%d votes", n)); rule != "" {
-			return c, &fault{wholeRow, rule}
+		if wrong := d.teachersFault(n, fmt.Sprintf("%d votes", n)); wrong != nil {
+			return c, wrong
 		}
 	}
 	d.setRoles(set, c)

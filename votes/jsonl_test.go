@@ -106,7 +106,7 @@ func TestReadJSONLRefuses(t *testing.T) {
 		{"vote in an object", "{\"t1\":{\"t2\":1}}\n", Options{}, 1, `vote "{\"t2\":1}" is not`},
 		{"list in a list", "{\"votes\":[[1]]}\n", Options{}, 1, `vote "[1]" is not`},
 		{"list of another name", "{\"v\":[1]}\n", Options{}, 1,
-			`which key holds the list of votes (--votes-column)?`},
+			`which key holds the list of votes (votes column)?`},
 		{"shorter list", "{\"votes\":[1,0]}\n{\"votes\":[1]}\n", Options{}, 2,
 			"1 votes, but the first line has 2"},
 		{"longer list", "{\"votes\":[1,0]}\n{\"votes\":[1,0,0]}\n", Options{}, 2,

@@ -20,6 +20,9 @@ type LabelOptions struct {
 	Compression Compression
 	// Classes are the classes' names in order. Defaults to "0" and "1".
 	Classes []string
+	// IDColumn is the name of the ids' column, as [Roles.IDName] has that of the votes. Defaults to
+	// query, as does the name of the labels' column.
+	IDColumn string
 	// Simulated marks answers that are not private: their column is called
 	// simulated_label, so that no one takes them for released ones.
 	Simulated bool
@@ -114,7 +117,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	if row.encode == nil {
 		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(name), o.Format)
 	} else {
-		f.enc, err = row.encode(f, w, labelsOf(column, classes))
+		f.enc, err = row.encode(f, w, labelsOf(o.IDColumn, column, classes))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Abort())

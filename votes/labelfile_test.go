@@ -149,7 +149,7 @@ func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 		}
 		comma := rapid.SampledFrom([]byte{',', '\t'}).Draw(t, "comma")
 		var got, want bytes.Buffer
-		e := newCSVLabels(&got, comma, labelsOf("label", classes))
+		e := newCSVLabels(&got, comma, labelsOf("", "label", classes))
 		w := csv.NewWriter(&want)
 		w.Comma = rune(comma)
 		w.Write([]string{"query", "label"})

@@ -102,8 +102,8 @@ func moreOrLess(got, want int64) string {
 func (f *fileInfo) arrayLayout() error {
 	f.rows = true
 	if len(f.opts.VoteColumns) > 0 {
-		return f.errorf("vote columns are listed (--vote-columns), but the columns of an array have no " +
-			"names: the layout says what they are")
+		return f.errorf("vote columns are listed (%s), but the columns of an array have no names: the "+
+			"layout says what they are", pVoteColumns)
 	}
 	if f.layout == LayoutDefault {
 		return f.errorf("say the layout of the array: wide (queries × teachers), teachers (teachers × " +
@@ -232,7 +232,7 @@ func (d *npyDecoder) read(first int64, rows int, b *Batch) error {
 			element(d.labels, labels, i, &rec.label)
 		}
 		if wrong := d.add(b, &rec); wrong != nil {
-			return d.errorAt(rec.place, max(-1, wrong.at), "", wrong.rule)
+			return d.faultAt(rec.place, max(-1, wrong.at), "", wrong)
 		}
 	}
 	return nil

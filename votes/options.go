@@ -102,8 +102,17 @@ func ParseColumns(list string) ([]string, error) {
 			return columns, nil
 		}
 	}
-	return nil, fmt.Errorf(
-		"vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
+	return nil, &check.Error{Name: string(pVoteColumns), Value: quote(list),
+		Rule: "names or positions separated by commas"}
+}
+
+// FormatColumns returns the list of columns that ParseColumns reads.
+func FormatColumns(columns []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(columns) // into memory
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Options configures the reading of votes. The zero value reads the wide layout of two classes, "0"
@@ -116,7 +125,9 @@ func ParseColumns(list string) ([]string, error) {
 // one stem and different numbers (t1, t2, t3; teacher_0, teacher_1; 0, 1, 2); or if K is
 // given, there are K columns but id and label, and their names do not contradict it: none
 // is empty or begins with "Unnamed: ", and it is not so that some share a stem and others
-// stand alone, as y does beside t1 and t2. Anything else is an error: a true label that is
+// stand alone, as y does beside t1 and t2. IDColumn beside K settles it for other names too, and
+// LabelColumn (which may be NoColumn) beside both where most of them are numbered alike.
+// Anything else is an error, whose cause is a [*ColumnsError]: a true label that is
 // read as a vote would be a teacher that promises no privacy. Text without a header needs
 // K or VoteColumns. Arrays have no names, and a list of votes in JSON Lines has one; they
 // need neither.
@@ -241,12 +252,12 @@ func (o *Options) check() error {
 		return errors.New("columns of counts are given twice: as vote columns, and as zeros and ones")
 	}
 	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
-		return fmt.Errorf("votes column %s (--votes-column, one list or array of all votes) and vote "+
-			"columns (--vote-columns, one for each teacher): give one of them", quote(o.VotesColumn))
+		return check.Namedf("%s = %s (one list or array of all votes) and %s (one for each teacher): "+
+			"give one of them", pVotesColumn, quote(o.VotesColumn), pVoteColumns)
 	}
 	for i, spec := range o.VoteColumns {
 		if strings.TrimSpace(spec) == "" || spec == NoColumn {
-			return fmt.Errorf("vote column %d of the list is %s, want a name or a position (--vote-columns)",
+			return check.Namedf("%s: number %d of the list is %s, want a name or a position", pVoteColumns,
 				i+1, quote(spec))
 		}
 	}

@@ -95,7 +95,7 @@ func TestProcessStops(t *testing.T) {
 		{"the stream fails", io.MultiReader(strings.NewReader(rows), iotest.ErrReader(boom)), fine, nil,
 			"read votes after line 10000: boom"},
 		{"a bad row", strings.NewReader(rows + "0,2\n"), fine, nil,
-			`votes:10001: column 2: vote "2" is not 0 or 1: --classes names others`},
+			`votes:10001: column 2: vote "2" is not 0 or 1: classes names others`},
 		{"work of another batch than the first fails later", strings.NewReader(rows),
 			func(_ context.Context, b *Batch) (int, error) {
 				if b.First == 0 {

@@ -23,6 +23,10 @@ type columnSet struct {
 	n         int
 	positions bool // a column can be given by its position from 1, too
 	used      map[int]string
+
+	// sample returns some first cells of a column, none where they are not known. It may read on in
+	// the file: it is for a file that is refused.
+	sample func(at int) []cell
 }
 
 // assign gives every column its role. It is the one rule for all formats with columns
@@ -31,7 +35,8 @@ type columnSet struct {
 //   - Options.VoteColumns lists it;
 //   - the names say so: all columns but id and label have one stem and different numbers;
 //   - Options.K is as large as the number of columns but id and label, and the names do
-//     not contradict it (see numbering.allowsTeachers).
+//     not contradict it (see numbering.allowsTeachers), or every column has a name, IDColumn is
+//     stated, and LabelColumn too where most of the names are numbered alike.
 //
 // Anything else is a fault. A column that was taken for a teacher by mistake, such as
 // the true labels, would be a vote that promises nothing.
@@ -50,15 +55,15 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	case counts:
 		c.votes, wrong = s.counts(f.opts.K, f.classes)
 	default:
-		c.votes, wrong = s.teachers(f.opts.K)
+		c.votes, wrong = s.teachers(f.opts, f.classes, c)
 	}
 	if wrong != nil {
 		return c, wrong
 	}
 	if f.layout != LayoutCounts {
 		f.k = len(c.votes)
-		if rule := f.teachersRule(f.k, fmt.Sprintf("%d columns of votes", f.k)); rule != "" {
-			return c, &fault{wholeRow, rule}
+		if wrong := f.teachersFault(f.k, fmt.Sprintf("%d columns of votes", f.k)); wrong != nil {
+			return c, wrong
 		}
 	}
 	f.setRoles(s, c)
@@ -73,16 +78,17 @@ func (f *fileInfo) setRoles(s *columnSet, c columns) {
 	}
 }
 
-// teachersRule returns the rule that K = k teachers break, or "". source names the origin of k for
+// teachersFault returns the rule that K = k teachers break, or nil. source names the origin of k for
 // the message.
-func (f *fileInfo) teachersRule(k int, source string) string {
+func (f *fileInfo) teachersFault(k int, source string) *fault {
 	switch {
 	case k > check.MaxTeachers:
-		return fmt.Sprintf("K = %d teachers, want at most %d", k, check.MaxTeachers)
+		return faultf(wholeRow, "K = %d teachers, want at most %d", k, check.MaxTeachers)
 	case f.opts.K != 0 && f.opts.K != k:
-		return fmt.Sprintf("%s, but K = %d teachers are expected (--K, or the table's)", source, f.opts.K)
+		return faultf(wholeRow, "%s, but K = %d teachers are expected (%s, or the table's)", source,
+			f.opts.K, pK)
 	}
-	return ""
+	return nil
 }
 
 // find returns the column that spec or, without one, a usual name gives; -1 if there is
@@ -99,7 +105,7 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 			}
 			if found >= 0 {
 				return 0, faultf(i, "%s could be the %s too; say which it is (%s)", quote(s.names[found]), role,
-					flagOf(role))
+					parameterOf(role))
 			}
 			found = i
 		}
@@ -110,22 +116,25 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 		pos, err := strconv.Atoi(spec)
 		if err != nil || !s.positions {
 			return 0, faultf(-1, "there is no %s %s for the %s (%s)", s.what, quote(spec), role,
-				flagOf(role))
+				parameterOf(role))
 		}
 		if pos < 1 || pos > s.n {
 			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns (%s)",
-				role, pos, s.n, flagOf(role))
+				role, pos, s.n, parameterOf(role))
 		}
 		at = pos - 1
 	}
 	return at, s.setRole(at, role)
 }
 
-func flagOf(role string) string {
-	if role == "id" || role == "label" {
-		return "--" + role + "-column"
+func parameterOf(role string) check.Parameter {
+	switch role {
+	case "id":
+		return pIDColumn
+	case "label":
+		return pLabelColumn
 	}
-	return "--vote-columns"
+	return pVoteColumns
 }
 
 // setRole notes a column's role. A column has one.
@@ -155,8 +164,8 @@ func (s *columnSet) unassigned() []int {
 func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]int, *fault) {
 	if counts && len(specs) != classes.len() {
 		return nil, faultf(-1,
-			"%d columns of counts are listed, want %d, one for each class in order (--vote-columns)",
-			len(specs), classes.len())
+			"%d columns of counts are listed, want %d, one for each class in order (%s)", len(specs),
+			classes.len(), pVoteColumns)
 	}
 	at := make([]int, len(specs))
 	for i, spec := range specs {
@@ -172,70 +181,6 @@ func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]i
 	return at, nil
 }
 
-// teachers finds the columns of votes where nobody lists them.
-func (s *columnSet) teachers(k int) ([]int, *fault) {
-	const flags = "name the true labels with --label-column and the ids with --id-column, or list " +
-		"the votes with --vote-columns"
-	free := s.unassigned()
-	if len(free) == 0 {
-		return nil, faultf(-1, "there is no %s of votes", s.what)
-	}
-	if s.names == nil {
-		switch k {
-		case 0:
-			return nil, faultf(-1,
-				"the columns have no names, and nothing says which of the %d are votes: state the number of "+
-					"teachers with --K, or %s", s.n, flags)
-		case len(free):
-			return free, nil
-		}
-		return nil, faultf(-1, "%d columns of votes, but K = %d teachers are expected: %s", len(free), k,
-			flags)
-	}
-	names := make([]string, len(free))
-	for i, at := range free {
-		names[i] = s.names[at]
-	}
-	by := number(names)
-	if order := by.order(); order != nil {
-		at := make([]int, len(free))
-		for teacher, i := range order {
-			at[teacher] = free[i]
-		}
-		return at, nil
-	}
-	if k == len(free) && by.allowsTeachers() {
-		return free, nil
-	}
-	odd := by.outliers()
-	var list []string
-	for _, i := range odd {
-		if len(list) == 4 {
-			list = append(list, fmt.Sprintf("… (%d columns)", len(odd)))
-			break
-		}
-		list = append(list, quote(names[i]))
-	}
-	rule := "not named as a vote, by one stem and a number as t1, t2, t3"
-	if len(odd) < len(free) {
-		rule = fmt.Sprintf("not named as the other %d, by one stem and a number", len(free)-len(odd))
-	}
-	if len(odd) > 1 || names[odd[0]] == "" {
-		rule = strings.Join(list, ", ") + ": " + rule
-	}
-	switch {
-	case k == 0 && by.allowsTeachers():
-		rule += fmt.Sprintf("; %s, or state --K %d if nothing else is among them", flags, len(free))
-	case k == 0 || k == len(free):
-		rule += "; " + flags +
-			" (--K does not settle it where some names are numbered and others are not alike)"
-	default:
-		rule = fmt.Sprintf("%d columns could be votes, but K = %d teachers are expected; %s; %s",
-			len(free), k, rule, flags)
-	}
-	return nil, &fault{free[odd[0]], rule}
-}
-
 // counts finds the columns of counts where nobody lists them: by the classes' names or,
 // without names, in the classes' order.
 func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
@@ -246,13 +191,13 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 	if s.names == nil {
 		free := s.unassigned()
 		if len(free) != classes.len() {
-			return nil, faultf(-1, "%d columns besides id and label, %s; list them with --vote-columns",
-				len(free), want)
+			return nil, faultf(-1, "%d columns besides id and label, %s; list them (%s)", len(free), want,
+				pVoteColumns)
 		}
 		if k == 0 {
 			return nil, faultf(-1,
 				"the columns have no names, and nothing says that they are counts: state the number of "+
-					"teachers with --K, or list them with --vote-columns")
+					"teachers (%s), or list them (%s)", pK, pVoteColumns)
 		}
 		return free, nil
 	}
@@ -274,14 +219,14 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 		}
 		if at[i] < 0 {
 			return nil, faultf(-1,
-				"there is no %s with the %s (named one of %s); list the counts in the classes' order with "+
-					"--vote-columns", s.what, role, quoteAll(usual))
+				"there is no %s with the %s (named one of %s); list the counts in the classes' order (%s)",
+				s.what, role, quoteAll(usual), pVoteColumns)
 		}
 	}
 	if free := s.unassigned(); len(free) > 0 {
 		return nil, faultf(free[0],
-			"the %s is neither id, label nor the counts of a class; name the true labels with "+
-				"--label-column and the ids with --id-column, or list the counts with --vote-columns", s.what)
+			"the %s is neither id, label nor the counts of a class; name the true labels (%s) and the ids "+
+				"(%s), or list the counts (%s)", s.what, pLabelColumn, pIDColumn, pVoteColumns)
 	}
 	return at, nil
 }

@@ -92,7 +92,7 @@ func (d table) formats() map[Format][]byte {
 // A column is a teacher only where its name, a list or K says so. All cells are 0 or 1,
 // so nothing but the rule keeps a true label, an index or an id from voting.
 func TestColumnsThatAreVotes(t *testing.T) {
-	const flags = "--label-column --id-column --vote-columns"
+	const flags = `label\ column id\ column vote\ columns`
 	for _, tt := range []struct {
 		name    string
 		columns string // separated by |
@@ -110,7 +110,7 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"other id and label", "t1|truth|t2|ID", Options{}, "t1|t2", ""},
 		{"one", "t1", Options{}, "t1", ""},
 
-		{"y", "t1|t2|t3|y", Options{}, "", `"y" other\ 3 --K ` + flags},
+		{"y", "t1|t2|t3|y", Options{}, "", `"y" other\ 3 ` + flags},
 		{"target", "t1|t2|t3|target", Options{}, "", `"target" ` + flags},
 		{"y_true", "y_true|t1|t2|t3", Options{}, "", `"y_true" ` + flags},
 		{"gold, id and label known", "query|t1|t2|gold|label", Options{}, "", `"gold" ` + flags},
@@ -118,14 +118,14 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"a label of another name with a number", "t1|t2|t3|y1", Options{}, "", `"y1" ` + flags},
 		{"a label of another name with another number", "t1|t2|t3|y7", Options{}, "",
 			`"y7" other\ 3 ` + flags},
-		{"three stems", "svm1|rf2|knn3", Options{}, "", `"svm1" "rf2" "knn3" --K\ 3 ` + flags},
+		{"three stems", "svm1|rf2|knn3", Options{}, "", `"svm1" "rf2" "knn3" ` + flags},
 		{"pandas index", "|t1|t2|t3", Options{Header: HeaderYes}, "", `"" ` + flags},
 		{"pandas index, plain numbers", "|2|3|4", Options{Header: HeaderYes}, "", `"" ` + flags},
 		{"pandas index, read again", "Unnamed: 0|t1|t2", Options{}, "", `"Unnamed:\ 0" ` + flags},
 		{"only a pandas index", "Unnamed: 0|label", Options{}, "", `"Unnamed:\ 0" ` + flags},
-		{"no numbers", "alice|bob|carol", Options{}, "", `"alice" "bob" "carol" --K\ 3 ` + flags},
-		{"one without a number", "t", Options{}, "", `"t" --K\ 1 ` + flags},
-		{"two stems", "svm1|svm2|rf1|rf2", Options{}, "", `--K\ 4 ` + flags},
+		{"no numbers", "alice|bob|carol", Options{}, "", `"alice" "bob" "carol" ` + flags},
+		{"one without a number", "t", Options{}, "", `"t" ` + flags},
+		{"two stems", "svm1|svm2|rf1|rf2", Options{}, "", `` + flags},
 		{"the same number twice", "t1|t01", Options{}, "", `"t1" "t01" ` + flags},
 		{"label declared none", "t1|t2|label", Options{LabelColumn: NoColumn}, "", `"label" ` + flags},
 
@@ -135,7 +135,7 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"K and numbers", "t1|t2", Options{K: 2}, "t1|t2", ""},
 		{"K below", "t1|t2|t3|y", Options{K: 3}, "", `"y" K\ =\ 3 4\ columns ` + flags},
 		{"K below, no numbers", "alice|bob|y", Options{K: 2}, "", `"alice" "bob" "y" K\ =\ 2 ` + flags},
-		{"K above", "t1|t2", Options{K: 3}, "", `2\ columns K\ =\ 3 --K`},
+		{"K above", "t1|t2", Options{K: 3}, "", `2\ columns K\ =\ 3`},
 		{"K that counts y", "t1|t2|t3|y", Options{K: 4}, "", `"y" ` + flags},
 		{"K, three stems", "svm1|rf2|knn3", Options{K: 3}, "svm1|rf2|knn3", ""},
 		{"K that counts y1", "t1|t2|t3|y1", Options{K: 4}, "", `"y1" ` + flags},
@@ -258,8 +258,8 @@ func TestColumnsWithoutHeader(t *testing.T) {
 		ones    []int
 		refused string
 	}{
-		{"nothing said", "0,1,1\n1,1,0\n", Options{}, nil, "--K"},
-		{"nothing said, no header", "0,1,1\n1,1,0\n", Options{Header: HeaderNo}, nil, "--vote-columns"},
+		{"nothing said", "0,1,1\n1,1,0\n", Options{}, nil, "number of teachers K"},
+		{"nothing said, no header", "0,1,1\n1,1,0\n", Options{Header: HeaderNo}, nil, "vote columns"},
 		{"K", "0,1,1\n1,1,0\n", Options{K: 3}, []int{2, 2}, ""},
 		{"ids 0 and 1", "0,1,1,0\n1,1,0,0\n", Options{K: 3}, nil, "4 columns of votes, but K = 3"},
 		{"ids 0 and 1, named", "0,1,1,0\n1,1,0,0\n", Options{K: 3, IDColumn: "1"}, []int{2, 1}, ""},
@@ -267,25 +267,25 @@ func TestColumnsWithoutHeader(t *testing.T) {
 			[]int{2, 1}, ""},
 		{"a position too far", "0,1,1,0\n", Options{VoteColumns: []string{"2", "3", "5"}}, nil,
 			"position from 1 to 4"},
-		{"id named, nothing else", "0,1,1,0\n1,1,0,0\n", Options{IDColumn: "1"}, nil, "--K"},
-		{"counts", "1,2\n0,3\n", Options{Layout: LayoutCounts}, nil, "--K"},
+		{"id named, nothing else", "0,1,1,0\n1,1,0,0\n", Options{IDColumn: "1"}, nil, "number of teachers K"},
+		{"counts", "1,2\n0,3\n", Options{Layout: LayoutCounts}, nil, "number of teachers K"},
 		{"counts, K", "1,2\n0,3\n", Options{Layout: LayoutCounts, K: 3}, []int{2, 3}, ""},
 		{"counts, listed", "1,2\n0,3\n", Options{Layout: LayoutCounts, VoteColumns: []string{"2", "1"}},
 			[]int{1, 0}, ""},
 		{"counts, too many listed", "1,2,0\n", Options{Layout: LayoutCounts,
 			VoteColumns: []string{"1", "2", "3"}}, nil, "3 columns of counts are listed, want 2"},
 		// Two names make a header, two votes a row: which it is cannot be seen.
-		{"a header that could be votes", "0,1\n1,1\n", Options{K: 2}, nil, "--header"},
-		{"votes that could be a header", "1,0\n1,1\n", Options{K: 2}, nil, "--header"},
-		{"one vote that could be a header", "1\n1\n", Options{K: 1}, nil, "--header"},
+		{"a header that could be votes", "0,1\n1,1\n", Options{K: 2}, nil, "header row"},
+		{"votes that could be a header", "1,0\n1,1\n", Options{K: 2}, nil, "header row"},
+		{"one vote that could be a header", "1\n1\n", Options{K: 1}, nil, "header row"},
 		{"it is a header", "0,1\n1,1\n", Options{K: 2, Header: HeaderYes}, []int{2}, ""},
 		{"it is no header", "0,1\n1,1\n", Options{K: 2, Header: HeaderNo}, []int{1, 2}, ""},
 		{"positions, it is no header", "0,1,1\n1,1,1\n", Options{VoteColumns: []string{"2", "3"}},
 			[]int{2, 2}, ""},
 		{"positions, could be a header", "0,0,1\n1,1,1\n", Options{VoteColumns: []string{"2", "3"}}, nil,
-			"--header"},
+			"header row"},
 		// No header has a name twice.
-		{"0,1,0,1", "0,1,0,1\n1,1,0,0\n", Options{}, nil, "--K"},
+		{"0,1,0,1", "0,1,0,1\n1,1,0,0\n", Options{}, nil, "number of teachers K"},
 		{"0,1,0,1 with K", "0,1,0,1\n1,1,0,0\n", Options{K: 4}, []int{2, 2}, ""},
 		{"0,1,0,1 as a header", "0,1,0,1\n1,1,0,0\n", Options{K: 4, Header: HeaderYes}, nil, "twice"},
 	} {
@@ -394,7 +394,7 @@ func TestVoteColumnsOptions(t *testing.T) {
 	array := npyFile("|u1", false, []byte{0, 1}, 1, 2)
 	_, err := readAll(bytes.NewReader(array), Options{Format: FormatNPY, Layout: LayoutWide,
 		VoteColumns: []string{"1"}})
-	if err == nil || !strings.Contains(err.Error(), "--vote-columns") {
+	if err == nil || !strings.Contains(err.Error(), "vote columns") {
 		t.Errorf("columns of an array: %v", err)
 	}
 }
@@ -412,7 +412,7 @@ func TestListOfVotes(t *testing.T) {
 		{`{"votes":[0,1],"t1":1}`, Options{}, `key "t1"`},
 		{`{"votes":[0,1],"t1":1}`, Options{VoteColumns: []string{"t1"}, K: 2},
 			`the key "votes" holds a list`},
-		{`{"votes":1}`, Options{}, "--K 1"},
+		{`{"votes":1}`, Options{}, "number of teachers K"},
 		{`{"votes":1}`, Options{K: 1}, ""},
 		{`{"votes":[1],"id":[1]}`, Options{}, "neither a string nor a whole number"},
 		{`{"v":[1]}`, Options{VotesColumn: "w"}, `no key "w" for the list of votes`},

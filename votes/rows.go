@@ -1,6 +1,10 @@
 package votes
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+)
 
 // A record is one query as its file has it. All formats are read into records;
 // add is the one place where records become counts.
@@ -13,7 +17,8 @@ type record struct {
 // A fault is a cell of a record and the rule that it breaks.
 type fault struct {
 	at   int // index in record.votes, or one of the constants below
-	rule string
+	rule check.Text
+	err  *ColumnsError // what would settle it, nil where nothing is known
 }
 
 const (
@@ -23,7 +28,7 @@ const (
 )
 
 func faultf(at int, format string, args ...any) *fault {
-	return &fault{at, fmt.Sprintf(format, args...)}
+	return &fault{at: at, rule: check.Named(format, args...)}
 }
 
 // add appends a record to b, which is as before if there is a fault. The first
@@ -46,7 +51,7 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	if wrong == nil && f.ids {
 		var rule string
 		if id, rule = r.id.id(); rule != "" {
-			wrong = &fault{idCell, rule}
+			wrong = faultf(idCell, "%s", rule)
 		}
 	}
 	if wrong != nil {
@@ -75,7 +80,7 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 		case f.opts.Missing == MissingCoin && v.missing():
 			missing++
 		default:
-			return 0, &fault{t, v.voteRule(f.classes)}
+			return 0, &fault{at: t, rule: v.voteRule(f.classes)}
 		}
 		if f.opts.KeepVotes {
 			b.Votes = append(b.Votes, c)
@@ -90,7 +95,7 @@ func (f *fileInfo) addCounts(r *record, counts []int) *fault {
 	for c := range r.votes {
 		n, rule := r.votes[c].count()
 		if rule != "" {
-			return &fault{c, rule}
+			return faultf(c, "%s", rule)
 		}
 		counts[c] = n
 		k += n
@@ -100,8 +105,8 @@ func (f *fileInfo) addCounts(r *record, counts []int) *fault {
 	case k == 0:
 		return faultf(wholeRow, "%s are all 0: there are no votes", name)
 	case f.k == 0:
-		if rule := f.teachersRule(k, fmt.Sprintf("%s sum to %d", name, k)); rule != "" {
-			return &fault{wholeRow, rule}
+		if wrong := f.teachersFault(k, fmt.Sprintf("%s sum to %d", name, k)); wrong != nil {
+			return wrong
 		}
 		f.k, f.kPlace = k, r.place
 	case k != f.k:

@@ -28,7 +28,7 @@ func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 		return nil, err
 	}
 	buf := bufio.NewWriter(w)
-	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("label", classes)),
+	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("", "label", classes)),
 		classes: classes.len()}, nil
 }
 

@@ -41,6 +41,13 @@ func (t Text) By(name func(Parameter) string) string {
 	return fmt.Errorf(t.format, args...).Error()
 }
 
+// Names reports whether a parameter stands in the text.
+func (t Text) Names() bool {
+	names := false
+	t.By(func(Parameter) string { names = true; return "" })
+	return names
+}
+
 // named is an error with a text about parameters.
 type named struct{ text Text }
 

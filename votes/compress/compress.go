@@ -39,7 +39,7 @@ func init() {
 		Fault: func(err error) string {
 			if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 				return fmt.Sprintf("the zstd data need a window above %d MiB: compress them without "+
-					"--long or --ultra", maxZstdWindow>>20)
+					"the options long and ultra", maxZstdWindow>>20)
 			}
 			return notIn("zstd", err, zstd.ErrMagicMismatch)
 		},

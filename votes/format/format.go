@@ -78,8 +78,9 @@ type Value struct {
 	Text  []byte
 }
 
-// Labels describe the content of a file of labels: the column query, then Column.
+// Labels describe the content of a file of labels: the column ID, then Column.
 type Labels struct {
+	ID       string   // name of the ids' column
 	Column   string   // name of the labels' column
 	Classes  []string // names of the classes
 	Integers []int64  // the names as numbers if all of them are integers, else nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -35,9 +36,14 @@ func newLabels(w io.Writer, l format.Labels) format.Encoder {
 	if l.Integers != nil {
 		label, tag = reflect.TypeFor[int64](), l.Column
 	}
+	query := l.ID
+	if query == "-" || strings.Contains(query, ",") { // a tag has no such name
+		query = "query"
+	}
 	// Fields of a struct keep their order, those of a parquet.Group do not.
 	row := reflect.StructOf([]reflect.StructField{
-		{Name: "Query", Type: reflect.TypeFor[string](), Tag: `parquet:"query"`},
+		{Name: "Query", Type: reflect.TypeFor[string](),
+			Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", query))},
 		{Name: "Label", Type: label, Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))},
 	})
 	schema := parquet.SchemaOf(reflect.New(row).Interface())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/gamma/solve"
@@ -17,6 +18,7 @@ import (
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/exitcode"
 	"github.com/darrm/darrm/sweep"
+	"github.com/darrm/darrm/votes"
 )
 
 // Usagef makes an error of how the command was called.
@@ -42,12 +44,15 @@ func exitCode(ctx context.Context, err error) exitcode.Code {
 }
 
 // hint returns advice for an error, "" where there is none.
-func hint(err error) string {
+func hint(args []string, err error) string {
 	var dir *cache.DirError
 	var few *federated.TooFewError
+	var columns *votes.ColumnsError
 	switch known := exitcode.Hint(err); {
 	case known != "":
 		return known
+	case errors.As(err, &columns):
+		return columnsHint(args, columns)
 	case errors.As(err, &few):
 		return "the price does without reports only as far as --missing of darrm federated init says"
 	case errors.As(err, &dir):
@@ -60,14 +65,47 @@ func hint(err error) string {
 	return ""
 }
 
+// columnsHint returns the whole command that says which columns are votes.
+func columnsHint(args []string, e *votes.ColumnsError) string {
+	words := append([]string{"darrm"}, args...)
+	if e.IDColumn != "" {
+		words = append(words, "--id-column", e.IDColumn)
+	}
+	switch {
+	case e.VoteColumns != nil:
+		words = append(words, "--vote-columns", votes.FormatColumns(e.VoteColumns))
+		return "this command reads no other column as a vote: " + strings.Join(ShellWords(words), " ")
+	case e.K:
+		return "if no truth and no covariate is among the columns, this command says so, with the number of " +
+			"teachers: " + strings.Join(ShellWords(words), " ") + " --K NUMBER"
+	}
+	return "list the teachers' columns: " + strings.Join(ShellWords(words), " ") +
+		" --vote-columns NAME,NAME,…"
+}
+
+// ShellWords quotes arguments for a shell.
+func ShellWords(args []string) []string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = arg
+		if arg == "" || strings.ContainsFunc(arg, func(c rune) bool {
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+				strings.ContainsRune("-_./,+=:%@", c))
+		}) {
+			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return words
+}
+
 // writeJSONError writes the error of a command that was asked for JSON.
-func writeJSONError(w io.Writer, err error, code exitcode.Code) {
+func writeJSONError(w io.Writer, args []string, err error, code exitcode.Code) {
 	e := struct {
 		Error string `json:"error"`
 		Kind  string `json:"kind"`
 		Code  int    `json:"exit_code"`
 		Hint  string `json:"hint,omitempty"`
-	}{errorText(err), exitcode.Kinds[code], int(code), hint(err)}
+	}{errorText(err), exitcode.Kinds[code], int(code), hint(args, err)}
 	b, _ := json.Marshal(e) // strings and an int always marshal
 	fmt.Fprintf(w, "%s\n", b)
 }

@@ -55,6 +55,11 @@ var flagsOf = map[string]flagNames{
 	"method": within("method"), "on interrupt": within("on-interrupt"),
 	"time to solve": within("solve-within"),
 
+	// Files of votes.
+	"id column": before("id-column"), "label column": before("label-column"),
+	"vote columns": before("vote-columns"), "votes column": before("votes-column"),
+	"header row": within("header"), "format of the votes": within("format"),
+
 	// A release.
 	"compression of the labels": within("out-compression"), "draw": within("draw"),
 	"encode": within("json"), "ensemble": within("ensemble"),

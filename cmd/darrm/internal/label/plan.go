@@ -334,21 +334,6 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 // placeholder stands for votes that are not there yet.
 const placeholder = "votes.csv"
 
-// shellWords quotes arguments for a shell.
-func shellWords(args []string) []string {
-	words := make([]string, len(args))
-	for i, arg := range args {
-		words[i] = arg
-		if arg == "" || strings.ContainsFunc(arg, func(c rune) bool {
-			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-				strings.ContainsRune("-_./,+=:%@", c))
-		}) {
-			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return words
-}
-
 // outcome is the printed form of a plan.
 type outcome struct {
 	r        plan.Request
@@ -379,10 +364,10 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		out := &o.report.Choices[i]
 		if before := f.preparation(c, choice); before != nil {
 			commands = [][]string{before, args}
-			out.Prepare, out.PrepareArgs = strings.Join(shellWords(before), " "), before
+			out.Prepare, out.PrepareArgs = strings.Join(cli.ShellWords(before), " "), before
 		}
 		o.commands = append(o.commands, commands)
-		out.Command, out.Args = strings.Join(shellWords(args), " "), args
+		out.Command, out.Args = strings.Join(cli.ShellWords(args), " "), args
 	}
 	return o, nil
 }
@@ -464,7 +449,7 @@ func (o *outcome) render(w *terminal.Page) error {
 // flag stays beside its value.
 func shellLines(args []string, width int) (lines []string) {
 	line := "  darrm"
-	words := shellWords(args[1:])
+	words := cli.ShellWords(args[1:])
 	for i := 0; i < len(words); i++ {
 		unit := words[i]
 		if strings.HasPrefix(unit, "--") {

@@ -1,4 +1,4 @@
-package label
+package cli
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 
 // A shell splits the printed words into the same arguments again.
 func TestShellWords(t *testing.T) {
-	got := shellWords([]string{"darrm", "my votes.csv", "part-*.parquet", "it's", "--eps", "inf", "",
+	got := ShellWords([]string{"darrm", "my votes.csv", "part-*.parquet", "it's", "--eps", "inf", "",
 		"$HOME", "a,b"})
 	want := []string{"darrm", "'my votes.csv'", "'part-*.parquet'", `'it'\''s'`, "--eps", "inf", "''",
 		"'$HOME'", "a,b"}

@@ -1,0 +1,18 @@
+package votes
+
+import "github.com/darrm/darrm/internal/check"
+
+// The parameters that rules of files are about, as errors name them: [Options], and the form of the
+// labels.
+const (
+	pK           check.Parameter = "number of teachers K"
+	pClasses     check.Parameter = "classes"
+	pIDColumn    check.Parameter = "id column"
+	pLabelColumn check.Parameter = "label column"
+	pVoteColumns check.Parameter = "vote columns"
+	pVotesColumn check.Parameter = "votes column"
+	pHeader      check.Parameter = "header row"
+	pMissing     check.Parameter = "missing"
+	pFormat      check.Parameter = "format of the votes"
+	pLabelFormat check.Parameter = "format of the labels"
+)
