@@ -262,8 +262,11 @@ func (p *plan) price() (s release.Summary, bill *release.Bill, err error) {
 		s.Source = release.SourceTable
 	}
 	s.Classes = p.answers
-	if s.Totals, err = priced.Totals(charge.Slack); err != nil || p.book == nil {
+	if s.Totals, err = priced.Totals(charge.Slack); err != nil {
 		return s, nil, err
+	}
+	if p.book == nil {
+		return s, nil, s.CheckTotals(charge)
 	}
 	charge.Votes = p.votes
 	bill, err = priced.Bill(charge)

@@ -42,19 +42,17 @@ type Answers struct {
 	Delta float64 // instead of Slack: the total δ in (0,1) at which ε is asked for
 }
 
-// defaultSlack is the δ' that a composition spends where nobody said otherwise.
+// defaultSlack is the most δ' that a composition spends where nobody said otherwise.
 const defaultSlack = 1e-6
 
-// SlackFor returns the slack that applies where none was stated, for parts of such a cost:
-// 1e-6, or 0 for parts with δ = 0, whose total then has δ = 0 too. It depends on
+// SlackFor returns the slack that applies where none was stated, for parts of such a cost: 1e-6, but
+// never more than the δ that is stated of one part. Parts with δ = 0 have a total with δ = 0, so no δ
+// is presumed. It depends on
 // the cost of one part only: never on how many there are, nor on what is left of a budget.
 // A slack that did would be chosen by what was released before, and composition theorems
 // do not allow that.
 func SlackFor(each accountant.Cost) float64 {
-	if each.Delta == 0 {
-		return 0
-	}
-	return defaultSlack
+	return min(defaultSlack, each.Delta)
 }
 
 // NoisyAnswer is an answer whose privacy is that of its own noise, new in every answer,

@@ -272,11 +272,12 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 	}
 }
 
-// A pure promise stays pure, any other has one slack, whatever the number of answers.
+// A pure promise stays pure, and no δ is presumed: the slack is within the δ of one answer, whatever
+// the number of answers.
 func TestDefaultSlack(t *testing.T) {
 	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}),
-		SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != defaultSlack ||
-		defaultSlack != 1e-6 {
+		SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != 1e-300 ||
+		SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-3}) != 1e-6 {
 		t.Errorf("slack %g and %g", a, b)
 	}
 	r := Answers{Queries: 5000, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, K: 3, Affected: 3,

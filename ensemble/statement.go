@@ -285,13 +285,13 @@ func (s *Statement) warnings() (out []string) {
 		}
 		if reason, worthless := Worthless(accountant.Cost{Epsilon: epsilon, Delta: r.Delta},
 			s.records); worthless {
-			out = append(out, fmt.Sprintf("Q = %d: %s", r.Queries, reason))
+			out = append(out, fmt.Sprintf("Q = %d: %s; %s", r.Queries, reason, LabelAdvice))
 			break // and so is every larger Q
 		}
 	}
 	if s.Frozen != nil {
 		if reason, worthless := Worthless(s.Frozen.Cost, s.records); worthless {
-			out = append(out, "frozen teachers: "+reason)
+			out = append(out, "frozen teachers: "+reason+"; "+LabelAdvice)
 		}
 	}
 	return out

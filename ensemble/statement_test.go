@@ -140,10 +140,10 @@ func TestStatementShowsWhatHolds(t *testing.T) {
 // A total that protects nobody is warned of, once; part of a statement warns of its own.
 func TestStatementWarnings(t *testing.T) {
 	s, err := NewStatement(t.Context(), statementOptions(t, 3, 1e-5))
-	if err != nil || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "Q = 1000: ") {
+	if err != nil || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "Q = 50: ") {
 		t.Fatalf("%q, %v", s.Warnings, err)
 	}
-	if some := s.Only([]int{1, 50}); some.Warnings != nil || len(some.Fresh) != 2 ||
+	if some := s.Only([]int{1}); some.Warnings != nil || len(some.Fresh) != 1 ||
 		len(s.Fresh) != 3 {
 		t.Errorf("%+v", some)
 	}

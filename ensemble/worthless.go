@@ -8,17 +8,21 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// From here on a total protects nobody: a mechanism that reveals whole records, or all but
-// reveals them, can have it.
+// Above this ε, and from this δ on, a total protects nobody: a mechanism that reveals whole records,
+// or all but reveals them, can have it.
 const (
-	worthlessEpsilon = 20
-	worthlessDelta   = 0.01
+	mostEpsilon    = 10
+	worthlessDelta = 0.01
 )
 
-// Worthless reports whether a total protects nobody: if δ ≥ 1/records, δ ≥ 0.01 or ε ≥ 20. The
-// reason is one line for people, with what to do. records is the number of records that the
-// teachers were trained on, 0 if unknown. A total that is not worthless may still be too weak for
-// its purpose.
+// LabelAdvice states what makes the total of labels smaller.
+const LabelAdvice = "answer fewer queries, make the ε and δ of each answer smaller, or have teachers " +
+	"that are trained privately once"
+
+// Worthless reports whether a total protects nobody: if ε > 10, δ ≥ 0.01 or δ ≥ 1/records. It is
+// the one rule for labels and models. The reason is one line for people. records is the number of
+// records that the promise is about, 0 if unknown: then 1/records is not checked. A total that is
+// not worthless may still be too weak for its purpose.
 //
 // Source for 1/records: Dwork and Roth, The Algorithmic Foundations of Differential Privacy
 // (2014), Section 2.3.3.
@@ -33,19 +37,21 @@ func Worthless(total accountant.Cost, records int) (reason string, worthless boo
 	case !(total.Delta < worthlessDelta):
 		reason = fmt.Sprintf(
 			"δ = %s is at least %g: a mechanism that publishes everything with that probability has "+
-				"such a δ", num.Outward(total.Delta, 6, true), worthlessDelta)
+				"such a δ; choose one far below one over the number of records",
+			num.Outward(total.Delta, 6, true), worthlessDelta)
+		if records == 0 {
+			reason += ", which was not stated"
+		}
 	case times.Cmp(big.NewRat(1, 1)) >= 0:
 		reason = fmt.Sprintf(
 			"δ = %g is at least 1/%d, one over the number of records: publishing a record drawn at random "+
-				"has such a δ", total.Delta, records)
-	case !(total.Epsilon < worthlessEpsilon):
+				"has such a δ; choose one far below", total.Delta, records)
+	case !(total.Epsilon <= mostEpsilon):
 		reason = fmt.Sprintf(
-			"ε = %g is at least %d: all answers together may be e^%d times as likely as with one "+
-				"record changed", total.Epsilon, worthlessEpsilon, worthlessEpsilon)
+			"ε = %s is above %d: all that is released may be more than e^%d times as likely as with one "+
+				"record changed", num.Outward(total.Epsilon, 6, true), mostEpsilon, mostEpsilon)
 	default:
 		return "", false
 	}
-	return "this total protects nobody: " + reason +
-		"; answer fewer queries, make the ε and δ of each answer smaller, or have teachers that are " +
-		"trained privately once", true
+	return "this total protects nobody: " + reason, true
 }

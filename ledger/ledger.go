@@ -220,6 +220,7 @@ func (l *Ledger) locked(ctx context.Context, exclusive bool, fn func(*session) e
 //     nothing was consumed. A [ReplayedError] has a receipt that is used up,
 //     for [Ledger.RecordResult] only;
 //   - a *constraints.ParameterError or a JSON error for a request out of its ranges; also nothing;
+//   - the error of [Request].Judge; also nothing;
 //   - the error of ctx, while waiting for its turn; also nothing;
 //   - [ErrDamaged] or [ErrRolledBack], and [ErrWrite] with an error of the system: the
 //     budget may be spent, and the handle is [ErrBroken] from then on.
@@ -317,7 +318,25 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 	if spent := s.now.spent.Plus(s.group.spent); !spent.Plus(asked).Within(s.genesis.budget) {
 		return nil, &ExceededError{s.genesis.budget, spent, asked}
 	}
+	if err := judge(requests, s.now.spent.Plus(s.group.spent), asked); err != nil {
+		return nil, err
+	}
 	return entries, nil
+}
+
+// judge asks the requests' own judges of what would be spent in all.
+func judge(requests []Request, spent, asked Cost) error {
+	if asked == (Cost{}) {
+		return nil
+	}
+	for i := range requests {
+		if r := &requests[i]; r.Judge != nil {
+			if err := r.Judge(spent.Plus(asked)); err != nil {
+				return fmt.Errorf("request %q: %w", r.ID, err)
+			}
+		}
+	}
+	return nil
 }
 
 // admitOne checks what does not depend on the sums, for r as the entry e.

@@ -47,6 +47,10 @@ type Request struct {
 	// judged with the charge and not stored: a later request may state another. Defaults to all
 	// of the budget; needs Client.
 	Share *Budget
+	// Judge, unless nil, is asked with the cost that all charges of the ledger would have spent with
+	// those of the call, where these spend anything. Its error refuses the call. It is asked while the
+	// ledger is locked, and is not stored. Defaults to the budget alone.
+	Judge func(spent Cost) error
 	// Relation is the neighbouring relation that Unit is for. Required, and the ledger's.
 	Relation Relation
 	// Ensemble names the teachers who answer: 1 to MaxID bytes, as an id. Defaults to

@@ -81,7 +81,7 @@ func (o ReportOptions) warnings(r *Request, p *Plan) (warnings []string) {
 			"votes, or leave the files out and state %s", pTeachers))
 	}
 	if reason, worthless := ensemble.Worthless(p.Choices[0].Total, o.Records); worthless {
-		warnings = append(warnings, reason)
+		warnings = append(warnings, reason+"; "+ensemble.LabelAdvice)
 	}
 	return warnings
 }

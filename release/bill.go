@@ -59,6 +59,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, K: p.K, Affected: p.Affected,
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
+		AcceptWeak: c.AcceptWeak,
 	}
 	if (!c.fresh() || c.Votes != nil) && c.Query != (ledger.Digest{}) { // a draw has its own, but not
 		event.Votes = c.Query.String() // of the order of a batch's rows
@@ -88,7 +89,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		}
 		b.release.Quota = &ledger.Quota{Table: b.training.Quota.Table, Share: c.AnswersShare}
 		b.release.Count = uint64(plan.queries)
-		return b, nil
+		return b.judged(c.strength()), nil
 	case c.Teachers == ensemble.FrozenTeachers:
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.training, err = plan.trainingRequest(c); err != nil {
@@ -97,7 +98,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		if b.release, err = c.paidRequest(event, b.training.ID); err != nil {
 			return nil, err
 		}
-		return b, nil
+		return b.judged(c.strength()), nil
 	case draw != nil:
 		if b.draw, err = plan.drawRequest(c, *draw, totals.Again); err != nil {
 			return nil, err
@@ -113,7 +114,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		return nil, err
 	}
 	b.release.Draw = draw
-	return b, nil
+	return b.judged(c.strength()), nil
 }
 
 // checkShare refuses a client's share that bounds nothing: answers that are paid for together cost
@@ -166,6 +167,7 @@ func (plan Plan) quotaRequest(c Charge, event Event) (*ledger.Request, error) {
 	together := plan.mechanism.Together()
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	event.Queries, event.Votes, event.Key, event.Online = 0, "", "", false
+	event.AcceptWeak = false
 	request, err := c.request(answersPrefix+table.String(), together.Cost, event)
 	request.Quota = &ledger.Quota{Table: table, Answers: uint64(together.Most)}
 	return &request, err

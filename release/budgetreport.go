@@ -205,8 +205,12 @@ func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 	if s := Describe(e.Event); s != "" {
 		out.What = visible(s)
 	}
-	if event, ok := labelEvent(e); ok {
+	event, label := labelEvent(e)
+	if label {
 		out.Rule = visible(event.Rule)
+	}
+	if m, ok := modelEvent(e.Event); label && event.AcceptWeak || ok && m.AcceptWeak {
+		out.What += "; stated that a total which protects nobody is accepted"
 	}
 	return out
 }

@@ -70,6 +70,12 @@ type Charge struct {
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64
+	// Records is how many records the promise is about, if that is public; 0 if unknown. What is spent
+	// in all must have a δ below one over it.
+	Records int
+	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused else.
+	// It stands in the ledger's entry.
+	AcceptWeak bool
 	// Votes has fresh teachers' votes ([HashVotes]), which the ledger must be able to recognise.
 	// [Labels] sets it.
 	Votes *ledger.VoteHash
@@ -136,6 +142,9 @@ func (c Charge) Check(promise bool) error {
 }
 
 func (c Charge) check(promise bool) error {
+	if c.Records < 0 {
+		return checkRecords(c.Records)
+	}
 	frozen := c.Teachers == ensemble.FrozenTeachers
 	switch {
 	case c.Teachers != "" && !c.fresh() && !frozen:

@@ -29,6 +29,8 @@ type Event struct {
 	Table string `json:"table,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
+	// AcceptWeak is [Charge.AcceptWeak].
+	AcceptWeak bool `json:"accept_weak,omitempty"`
 }
 
 // ModelEvent describes a charge for a model in its ledger entry, in the trainer's words: this
@@ -45,6 +47,8 @@ type ModelEvent struct {
 	Assumes string `json:"assumes,omitempty"`
 	// Part is which answer of a run this is; "" for a model, and for the run's own charge.
 	Part string `json:"part,omitempty"`
+	// AcceptWeak is that of [Model], which sets it.
+	AcceptWeak bool `json:"accept_weak,omitempty"`
 	// Run is the digest of the run that an answer is part of, so that no other run passes for one that
 	// was paid for.
 	Run string `json:"run,omitempty"`

@@ -49,9 +49,8 @@ type Labels struct {
 	// Table is the file that the noise function, or the table, was read from, so that nothing is
 	// written there.
 	Table string
-	// Source and Records are for the summary.
-	Source  Source
-	Records int
+	// Source is for the summary.
+	Source Source
 	// Progress, unless nil, is called at the start of each passage through the votes, [Counting]
 	// and [Answering]. It returns at, which is called with the progress of the passage, and end,
 	// which is called at its end.
@@ -151,7 +150,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	}
 	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
 	r.summary.Classes = r.planned.AnswerNames(r.votes.Classes())
-	r.summary.Source, r.summary.Records = r.Source, r.Records
+	r.summary.Source = r.Source
 	if r.counted == nil {
 		return nil
 	}
@@ -226,7 +225,7 @@ func (l *Labels) check() error {
 			return usagef("%s: %w", pOutput, err)
 		}
 	}
-	return CheckRecords(l.Records)
+	return nil
 }
 
 // count reads the votes once, and checks all of them.
@@ -273,8 +272,13 @@ func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage s
 // account works out the cost of so many answers.
 func (r *labelRun) account(queries int) (err error) {
 	r.planned, r.summary.Queries = r.planned.WithQueries(queries), queries
-	r.summary.Totals, err = r.planned.Totals(r.Charge.Slack)
-	return err
+	if r.summary.Totals, err = r.planned.Totals(r.Charge.Slack); err != nil {
+		return err
+	}
+	if r.Charge.Ledger != "" || r.Seed != nil { // the ledger judges; a simulation promises nothing
+		return nil
+	}
+	return r.summary.CheckTotals(r.Charge)
 }
 
 // bill works out what the ledger is charged, and that the key is of this release.

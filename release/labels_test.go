@@ -288,7 +288,7 @@ func TestLabelsCheck(t *testing.T) {
 		"the table as output":  func(l *Labels) { l.Table = l.Output.Path },
 		"no request":           func(l *Labels) { l.Charge.RequestID = "" },
 		"nobody's votes":       func(l *Labels) { l.Charge.Teachers = "" },
-		"less than no records": func(l *Labels) { l.Records = -1 },
+		"less than no records": func(l *Labels) { l.Charge.Records = -1 },
 		"a key for other coins": func(l *Labels) {
 			l.Checkpoint, l.Read = filepath.Join(t.TempDir(), "k"),
 				votes.Options{Layout: votes.LayoutCounts, Classes: []string{"a", "b", "c"}}

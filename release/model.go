@@ -27,7 +27,13 @@ type Model struct {
 	// all of them cost together, the training's Cost, and each is then noted at no cost. An
 	// answer needs a RequestID and a ledger, which answers it once. "" is a model of its own.
 	PartOf string
-	Output FileOutput
+	// Records is how many records the model is trained on, if that is public; 0 if unknown. What is
+	// spent in all must have a δ below one over it.
+	Records int
+	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused else.
+	// It stands in the ledger's entry.
+	AcceptWeak bool
+	Output     FileOutput
 	// Checkpoint is the file of the secret state, from which an interrupted training goes on
 	// and is charged no more. It is removed when the model is out. "" keeps none.
 	Checkpoint string
@@ -72,6 +78,8 @@ func (m Model) Check() error {
 		return usagef("%s goes with %s", pRequestID, pLedger)
 	case shared(m.RequestID) != nil:
 		return &UsageError{shared(m.RequestID)}
+	case m.Records < 0:
+		return CheckRecords(m.Records)
 	}
 	return CheckPaths(m.Output.Path, m.Checkpoint, m.Ledger, m.Reads...)
 }
@@ -131,6 +139,11 @@ func (m Model) begin(ctx context.Context) (t *Transaction, training Training, er
 		return nil, training,
 			fmt.Errorf("the model promises %v-DP, which is no guarantee: it is not released", c)
 	}
+	if m.Ledger == "" && !m.Simulated {
+		if err = CheckModel(training.Cost, m.Records, m.AcceptWeak); err != nil {
+			return nil, training, err
+		}
+	}
 	if t.secret != nil {
 		t.secret.state = training.State
 	}
@@ -148,7 +161,7 @@ func (m Model) bill(training Training) (*Bill, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Event.Release = training.ID
+	m.Event.Release, m.Event.AcceptWeak = training.ID, m.AcceptWeak
 	released := m.Event
 	if m.PartOf != "" {
 		released.Assumes = "" // the run's charge has it
@@ -163,13 +176,13 @@ func (m Model) bill(training Training) (*Bill, error) {
 			Relation: m.Relation}, coins: "release",
 	}
 	if m.PartOf == "" || err != nil {
-		return b, err
+		return b.judged(m.strength()), err
 	}
 	run := b.release
 	run.ID = runPrefix + m.PartOf
-	m.Event.Release, m.Event.Part = "", ""
+	m.Event.Release, m.Event.Part, m.Event.AcceptWeak = "", "", false
 	run.Event, err = json.Marshal(m.Event)
 	b.training = &run
 	b.release.PaidBy, b.release.Unit = run.ID, ledger.Cost{}
-	return b, err
+	return b.judged(m.strength()), err
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -143,7 +144,7 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 }
 
 // probe returns an error unless the ledger would take the charge of a new query. A spent budget is
-// no error.
+// no error, nor that one more answer would make all that is spent worth nothing.
 func (o *Online) probe(ctx context.Context) error {
 	b, err := o.bill(&Query{ID: rand.Text()}, ledger.Digest{1})
 	if err != nil {
@@ -152,7 +153,12 @@ func (o *Online) probe(ctx context.Context) error {
 	if o.unit = b.release.Unit; b.training != nil {
 		o.unit = b.training.Unit
 	}
-	if _, err = b.Check(ctx, o.book); errors.Is(err, ledger.ErrExceeded) {
+	var unit accountant.Cost
+	unit.Epsilon, unit.Delta = o.unit.Ceil()
+	if err := o.options.Charge.strength().judge("what is charged for an answer", unit); err != nil {
+		return err // no query would ever be answered
+	}
+	if _, err = b.Check(ctx, o.book); errors.Is(err, ledger.ErrExceeded) || isWeak(err) {
 		return nil
 	}
 	return err

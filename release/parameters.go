@@ -4,6 +4,7 @@ import "github.com/darrm/darrm/internal/check"
 
 // The parameters that errors name; a front end has a name of its own for each.
 const (
+	pAcceptWeak     check.Parameter = "accept weak"
 	pAffected       check.Parameter = "affected"
 	pCheckpoint     check.Parameter = "checkpoint"
 	pData           check.Parameter = "data"
@@ -23,6 +24,7 @@ const (
 	pOutCompression check.Parameter = "compression of the labels"
 	pOutFormat      check.Parameter = "format of the labels"
 	pOutput         check.Parameter = "output file"
+	pRecords        check.Parameter = "records"
 	pRequestID      check.Parameter = "request id"
 	pSeed           check.Parameter = "seed"
 	pTeacherDelta   check.Parameter = "teacher delta"

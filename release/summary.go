@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -61,16 +62,21 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
 		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,
 		Together: plan.mechanism.Together(), Source: SourceFlags, Remembered: c.Ledger != "",
+		Records: c.Records,
 	}
 }
 
-// CheckRecords checks how many records the teachers were trained on, 0 if unknown. The error
-// is a [UsageError].
+// CheckRecords checks how many records a promise is about, 0 if unknown. The error is a
+// [UsageError].
 func CheckRecords(n int) error {
 	if n < 0 {
-		return &UsageError{&check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}}
+		return &UsageError{checkRecords(n)}
 	}
 	return nil
+}
+
+func checkRecords(n int) error {
+	return &check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}
 }
 
 // Fact is a title and what is said under it, a text without line breaks. Where the title is
@@ -99,18 +105,21 @@ func (s Summary) Facts() (facts []Fact) {
 		one += ", " + s.Certificate
 	}
 	add(title, one)
-	if s.Together.Most > 0 {
-		for _, warning := range s.Warnings() {
-			add("WARNING:", warning)
+	totals := s.totals()
+	if s.Together.Most == 0 {
+		for i, t := range totals {
+			title := "all labels:"
+			if i > 0 {
+				title = "or:"
+			}
+			add(title, t.cost.Short()+"-DP"+t.holds)
 		}
-		return facts
 	}
-	for i, t := range s.totals() {
-		title := "all labels:"
-		if i > 0 {
-			title = "or:"
+	for _, t := range totals {
+		if text := Unchecked(t.cost, s.Records); text != "" {
+			add("records:", text)
+			break
 		}
-		add(title, t.cost.Short()+"-DP"+t.holds)
 	}
 	for _, warning := range s.Warnings() {
 		add("WARNING:", warning)
@@ -123,6 +132,14 @@ type total struct {
 	name  string // "" where there is only one
 	cost  accountant.Cost
 	holds string
+}
+
+// of names the total in errors.
+func (t total) of() string {
+	if t.name == "" {
+		return "the total of all labels"
+	}
+	return "the total of all labels, if the teachers are " + strings.TrimSuffix(t.name, " teachers") + ","
 }
 
 // totals are those that hold, as far as it was said who votes.
@@ -149,6 +166,18 @@ func (s Summary) totals() (out []total) {
 	return out
 }
 
+// CheckTotals refuses totals of a release without a ledger that protect nobody, as far as it was
+// said who votes; with one, the ledger is asked what is spent in all. The error is a [UsageError] of
+// a [WeakError].
+func (s Summary) CheckTotals(c Charge) error {
+	for _, t := range s.totals() {
+		if err := c.strength().judge(t.of(), t.cost); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s Summary) presumed() string {
 	switch {
 	case !s.Presumed:
@@ -170,7 +199,7 @@ func (s Summary) Warnings() (out []string) {
 		if t.name != "" {
 			reason = t.name + ": " + reason
 		}
-		out = append(out, reason)
+		out = append(out, reason+"; "+labelAdvice)
 	}
 	return out
 }

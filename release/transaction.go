@@ -113,7 +113,7 @@ func (t *Transaction) charge(ctx context.Context) (
 	} else {
 		t.paid, err = t.Bill.pay(ctx, t.Ledger, t.repeats || t.secret.isResumed())
 		receipt = t.paid.Receipt
-		asked, unpaid = err, errors.Is(err, ledger.ErrRefused)
+		asked, unpaid = err, errors.Is(err, ledger.ErrRefused) || isWeak(err)
 	}
 	switch before := t.released(ctx, asked); {
 	case before == nil:

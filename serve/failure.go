@@ -69,6 +69,7 @@ func failureOf(err error) *failure {
 		share    *ledger.ShareError
 		exceeded *ledger.ExceededError
 		quota    *ledger.QuotaError
+		weak     *release.WeakError
 	)
 	switch {
 	case errors.As(err, &quota):
@@ -81,6 +82,9 @@ func failureOf(err error) *failure {
 		left := release.NewAmount(exceeded.Budget.Cost().Minus(exceeded.Spent))
 		return &failure{Kind: kindBudget, Message: exceeded.Error(), Remaining: &left,
 			status: http.StatusTooManyRequests}
+	case errors.As(err, &weak):
+		return &failure{Kind: kindBudget, Message: "no further answer is charged: with it, " +
+			weak.Error(), status: http.StatusTooManyRequests}
 	case errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrReplayed),
 		errors.Is(err, ledger.ErrDraw), errors.Is(err, ledger.ErrDrawn):
 		return &failure{Kind: kindConflict, Message: err.Error(), status: http.StatusConflict}

@@ -44,6 +44,8 @@ type Answer struct {
 	Ledger string
 	// Checkpoint is the file of the coins' secret key while the answer is not out. "" keeps none.
 	Checkpoint string
+	// AcceptWeak is that of release.Model. The records are those of all silos together.
+	AcceptWeak bool
 	Output     release.FileOutput
 	Reads      []release.File
 }
@@ -99,6 +101,7 @@ func (a Answer) model() release.Model {
 			Run: a.Plan.FullDigest(), Part: fmt.Sprintf("%s to question %s", kind, a.Plan.Question(a.Round)),
 		},
 		Relation: price.Relation, Ledger: a.Ledger, PartOf: run,
+		Records: a.Plan.Records(), AcceptWeak: a.AcceptWeak,
 		RequestID: fmt.Sprintf("%s round %d %s", run, a.Round.Round, kind),
 		Output:    a.Output, Checkpoint: a.Checkpoint, StateSize: int64(stateSize), Reads: a.Reads,
 		Begin: a.begin,

@@ -40,14 +40,11 @@ var (
 	affected     = teachers.Int("affected", 0,
 		"how many teachers one person's record can reach (default all)")
 	data    = teachers.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
-	records = teachers.Int("records", 0,
-		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+
-			"more is then called worthless")
 	neighbours = teachers.String("neighbours", "replace",
 		`which datasets differ by one person in the teachers' promise: "replace" a record, or "add-remove" one`)
 	slack = payment.Float64("slack", 0,
-		"δ' that the composition of fresh answers may spend (default 1e-6, or 0 where the answers "+
-			"have δ = 0)")
+		"δ' that the composition of fresh answers may spend (default 1e-6, but no more than the δ of "+
+			"one answer)")
 
 	read   darrmbeam.ReadOptions
 	charge darrmbeam.Charge
@@ -73,6 +70,12 @@ func init() {
 	input.StringVar(&read.VoteColumns, "vote-columns", "",
 		"names or positions of the columns of votes, separated by commas; others are not read. Needed "+
 			"where the names of the table's K columns say that not all of them are votes")
+	teachers.IntVar(&charge.Records, "records", 0,
+		"how many records the teachers were trained on, if it is public: what is spent in all must have "+
+			"a δ below 1/records")
+	payment.BoolVar(&charge.AcceptWeak, "accept-weak", false,
+		"release although what is spent in all protects nobody: ε above 10, or δ of 1/records or more; "+
+			"the ledger keeps that it was stated")
 	payment.StringVar(&charge.Ledger, "ledger", "",
 		"charge this ledger (darrm budget init) before a label is drawn: a `file`, or postgres://…")
 	payment.StringVar(&charge.RequestID, "request-id", "",
@@ -116,9 +119,6 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 	}
 	relation, err := release.ParseRelation(*neighbours)
 	if err != nil {
-		return err
-	}
-	if err := release.CheckRecords(*records); err != nil {
 		return err
 	}
 	job := darrmbeam.Job{
@@ -182,7 +182,6 @@ func state() (s release.Stated, err error) {
 
 // tell prints the release's assumptions about the teachers, and its guarantees.
 func tell(s *release.Summary) {
-	s.Records = *records
 	for _, fact := range s.Facts() {
 		frame.Fact(fact.Title, fact.Text)
 	}

@@ -255,6 +255,14 @@ func (p *Run) Price() train.Price {
 // Silos returns the numbers of records n_m.
 func (p *Run) Silos() []int { return slices.Clone(p.doc.Silos) }
 
+// Records returns the number of records of all silos together.
+func (p *Run) Records() (n int) {
+	for _, k := range p.doc.Silos {
+		n += k
+	}
+	return n
+}
+
 // Rounds returns R.
 func (p *Run) Rounds() int { return p.doc.Rounds }
 

@@ -61,12 +61,13 @@ var flagsOf = map[string]flagNames{
 	"header row": within("header"), "format of the votes": within("format"),
 
 	// A release.
+	"accept weak":               within("accept-weak"),
 	"compression of the labels": within("out-compression"), "draw": within("draw"),
 	"encode": within("json"), "ensemble": within("ensemble"),
 	"ensemble digest": within("ensemble-digest"), "force": within("force"),
 	"format of the labels": within("out-format"), "head file": within("head-file"),
 	"key": within("key"), "ledger": within("ledger"), "missing": within("missing"),
-	"new key": within("new-key"), "output file": within("out"), "request id": within("request-id"),
+	"new key": within("new-key"), "records": before("records"), "output file": within("out"), "request id": within("request-id"),
 	"seed": within("insecure-seed"), "teachers": within("teachers"),
 	"votes cast anew": within("votes-cast-anew"),
 

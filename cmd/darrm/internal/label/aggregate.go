@@ -221,7 +221,7 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) re
 		Output: release.FileOutput{Path: f.out, Stdout: a.Out}, Format: f.format,
 		Compression: f.compression,
 		Checkpoint:  f.charge.checkpoint, Force: f.charge.force, Table: f.table,
-		Source: release.SourceFlags, Records: f.charge.records,
+		Source: release.SourceFlags,
 		Progress: func(passage string) (func(votes.Progress), func()) {
 			bar := cli.NewProgress(a)
 			return bar.Rows(passage), func() {

@@ -15,7 +15,6 @@ type chargeFlags struct {
 	slack      float64
 	dryRun     bool
 	checkpoint string
-	records    int
 	force      bool
 }
 
@@ -30,7 +29,6 @@ func (f *chargeFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.VotesCastAnew, "votes-cast-anew", false,
 		"state that fresh teachers cast these votes for this draw. A ledger then takes them if they "+
 			"equal those of an earlier draw, too, which it refuses else; it keeps no trace of either")
-	problem.RegisterRecords(c, &f.records)
 	fl.StringVar(&f.checkpoint, "checkpoint", "",
 		"keep the SECRET key of the coins here until the labels are out, so that the same command "+
 			"finishes a release that was paid for and interrupted (darrm and its baselines only)")
@@ -58,6 +56,8 @@ func (f *chargeFlags) registerPayer(c *cobra.Command) {
 		"any text that identifies the teachers, such as a hash of their files. Once stated it is "+
 			"required of every release of the ensemble; it verifies nothing")
 	problem.RegisterSlack(c, &f.slack)
+	problem.RegisterRecords(c, &f.Records)
+	cli.RegisterAcceptWeak(c, &f.AcceptWeak)
 }
 
 // prepare checks the flags. promise is true if the teachers are private themselves.

@@ -23,13 +23,13 @@ func RandomnessOf(name string) ensemble.TeacherRandomness {
 // RegisterSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
 func RegisterSlack(c *cobra.Command, slack *float64) {
 	c.Flags().Float64Var(slack, "slack", 0,
-		"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, or 0 "+
-			"where the answers have δ = 0)")
+		"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, but no "+
+			"more than the δ of one answer)")
 }
 
 // RegisterRecords registers --records.
 func RegisterRecords(c *cobra.Command, records *int) {
 	c.Flags().IntVar(records, "records", 0,
-		"how many records the teachers were trained on, if it is public: a total δ of 1/records or "+
-			"more is then called worthless")
+		"how many records the teachers were trained on, if it is public: what is spent in all must have "+
+			"a δ below 1/records")
 }

@@ -33,7 +33,7 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		return deliverPlan(c, a, func() (train.PricedMethod, error) {
+		return deliverPlan(c, a, n, func() (train.PricedMethod, error) {
 			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
 				func() (train.PricedMethod, error) { return checkedPlan(f, c, n, d) })
 		})
@@ -46,7 +46,9 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 }
 
 // deliverPlan prices a plan and prints it with the method's own fields.
-func deliverPlan(c *cobra.Command, a *cli.App, make func() (train.PricedMethod, error)) error {
+// n is the public number of records.
+func deliverPlan(c *cobra.Command, a *cli.App, n int,
+	make func() (train.PricedMethod, error)) error {
 	plan, err := pricing(c, a, make)
 	if err != nil {
 		return err
@@ -55,6 +57,7 @@ func deliverPlan(c *cobra.Command, a *cli.App, make func() (train.PricedMethod, 
 	if err != nil {
 		return err
 	}
+	sayWeakness(a, plan.Price().Cost, n)
 	return deliverPrice(a, plan.Price(), rows)
 }
 

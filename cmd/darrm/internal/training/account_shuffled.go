@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
@@ -118,6 +119,13 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
 		return first
 	}
+	best := accountant.Cost{Epsilon: math.Inf(1), Delta: f.delta}
+	for _, r := range rows {
+		if r.Epsilon != nil {
+			best.Epsilon = min(best.Epsilon, *r.Epsilon)
+		}
+	}
+	sayWeakness(a, best, f.forecast.Records)
 	if a.JSON {
 		return a.DeliverJSON("", rows)
 	}
@@ -148,7 +156,7 @@ func (f *accountShuffled) choose(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	task := lossNames[f.Task]
-	return deliverPlan(c, a, func() (train.PricedMethod, error) {
+	return deliverPlan(c, a, f.forecast.Records, func() (train.PricedMethod, error) {
 		return f.selectFlags.plan(f.forecast.Records, 0, &f.privacyFlags, task.Name(), model.LinkOf(task),
 			func() (train.PricedMethod, error) {
 				o, err := f.stated(c)

@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/release"
 )
 
 // family is a group of methods that are priced before any record is read. It has one command in
@@ -189,4 +191,11 @@ func newPriceReport(p train.Price) *priceReport {
 	}
 	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records,
 		Notes: append(slices.Clone(p.Notes), p.Tuning())}
+}
+
+// sayWeakness tells of a model's cost what a release would refuse it for, or not check.
+func sayWeakness(a *cli.App, cost accountant.Cost, records int) {
+	for _, remark := range release.Weakness(cost, records) {
+		a.Say("%s", remark)
+	}
 }

@@ -146,6 +146,7 @@ func (f *siloFlags) register(c *cobra.Command) {
 		"keep the SECRET key of the coins here until the answer is out, so that the same command "+
 			"finishes an answer that was interrupted")
 	cli.TakesFile(c, "checkpoint")
+	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	fl.BoolVar(&f.dryRun, "dry-run", false,
 		"say what the answer would cost, and answer and charge nothing")
 	registerOut(c, &f.out, "write the answer to this file")

@@ -20,6 +20,7 @@ type federatedInitFlags struct {
 	columns    []string
 	response   string
 	out, round string
+	acceptWeak bool
 }
 
 func newFederatedInit(a *cli.App) *cobra.Command {
@@ -55,6 +56,7 @@ Each plan has a name of its own: a second init with the same flags is another ru
 		"number of features, instead of --columns, where they have no names")
 	fl.StringVar(&f.response, "response", "",
 		"name of the column of responses in the silos' CSV files")
+	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	registerOut(c, &f.out, "write the plan to this file")
 	fl.StringVar(&f.round, "round", "", "write the first round to this file")
 	cli.TakesFile(c, "round", cli.TableFiles...)
@@ -91,6 +93,9 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	})
 	if err != nil {
 		return err
+	}
+	if err := release.CheckModel(p.Cost(), p.Records(), f.acceptWeak); err != nil {
+		return err // no silo would answer
 	}
 	first, err := p.First().Encode()
 	if err != nil {

@@ -20,6 +20,7 @@ type siloFlags struct {
 	ledger          string
 	checkpoint, out string
 	dryRun          bool
+	acceptWeak      bool
 	local           bool
 }
 
@@ -96,6 +97,7 @@ func (f *siloFlags) run(c *cobra.Command, a *cli.App, planPath, roundPath string
 	}
 	answer := silo.Answer{
 		Plan: p, Round: r, Silo: f.silo - 1, Ledger: f.ledger, Checkpoint: f.checkpoint, Output: output,
+		AcceptWeak: f.acceptWeak,
 		Reads: []release.File{{Name: "--private", Path: f.private}, {Name: "--labels", Path: f.labels},
 			{Name: "PLAN", Path: planPath}, {Name: "ROUND", Path: roundPath}},
 	}

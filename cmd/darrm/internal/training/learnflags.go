@@ -112,6 +112,7 @@ type modelFlags struct {
 	dryRun            bool
 	insecureSeed      uint64
 	force             bool
+	acceptWeak        bool
 }
 
 func (f *modelFlags) register(c *cobra.Command) {
@@ -128,6 +129,7 @@ func (f *modelFlags) register(c *cobra.Command) {
 		"name of this training in the ledger (default: a name of its own)")
 	fl.BoolVar(&f.force, "force", false,
 		"without --ledger: replace --out by a new model. Nobody accounts for the two")
+	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	fl.BoolVar(&f.dryRun, "dry-run", false,
 		"say what the model would cost, and train and charge nothing")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,

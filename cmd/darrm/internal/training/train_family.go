@@ -143,6 +143,10 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		a.Say("cost of a person with up to %d rows: %s-DP", f.rows,
 			train.GroupCost(price.Cost, f.rows).Short())
 	}
+	m.Records = records.n
+	if !m.Simulated {
+		sayWeakness(a, train.GroupCost(price.Cost, f.rows), m.Records)
+	}
 	if f.ledger == "" && !m.Simulated {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
 	}
@@ -291,6 +295,7 @@ type recordsRead struct {
 	columns        []string
 	standin        bool
 	prepare        *prepare.Map // nil of files of other formats
+	n              int          // public figure of how many there are
 }
 
 // preparation returns the map for the model's file, nil where its columns say it all.
@@ -307,6 +312,7 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 	read := recordsRead{name: filepath.Base(f.private)}
 	priced := func(n, d int) (train.PricedMethod, error) {
 		n = cmp.Or(f.count, n)
+		read.n = n
 		return pricing(c, a, func() (train.PricedMethod, error) {
 			return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
 				func() (train.PricedMethod, error) { return checkedPlan(f.familyFlags, c, n, d) })

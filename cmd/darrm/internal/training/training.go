@@ -17,8 +17,8 @@ import (
 func (f *modelFlags) model(c *cobra.Command, a *cli.App) release.Model {
 	return release.Model{
 		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.Out},
-		Checkpoint: f.checkpoint,
-		Force:      f.force, Simulated: c.Flags().Changed("insecure-seed"),
+		Checkpoint: f.checkpoint, AcceptWeak: f.acceptWeak,
+		Force: f.force, Simulated: c.Flags().Changed("insecure-seed"),
 	}
 }
 
