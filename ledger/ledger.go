@@ -421,6 +421,15 @@ func (s *session) lookup(k key) (*Entry, error) {
 	return &e, err
 }
 
+// Find returns the charge with an id, nil if there is none.
+func (l *Ledger) Find(ctx context.Context, id string) (e *Entry, err error) {
+	err = l.do(ctx, false, func(s *session) (err error) {
+		e, err = s.lookup(key{byID, "", id})
+		return err
+	})
+	return e, err
+}
+
 // Drawn returns the charge that first answered a draw of an ensemble, and the first that
 // covers the draw; each is nil if there is none.
 func (l *Ledger) Drawn(ctx context.Context, ensemble,

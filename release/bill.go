@@ -59,7 +59,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, K: p.K, Affected: p.Affected,
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
-		AcceptWeak: c.AcceptWeak,
+		AcceptWeak: c.AcceptWeak, Budget: c.budget,
 	}
 	if (!c.fresh() || c.Votes != nil) && c.Query != (ledger.Digest{}) { // a draw has its own, but not
 		event.Votes = c.Query.String() // of the order of a batch's rows
@@ -167,7 +167,7 @@ func (plan Plan) quotaRequest(c Charge, event Event) (*ledger.Request, error) {
 	together := plan.mechanism.Together()
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	event.Queries, event.Votes, event.Key, event.Online = 0, "", "", false
-	event.AcceptWeak = false
+	event.AcceptWeak, event.Budget = false, nil
 	request, err := c.request(answersPrefix+table.String(), together.Cost, event)
 	request.Quota = &ledger.Quota{Table: table, Answers: uint64(together.Most)}
 	return &request, err

@@ -89,6 +89,8 @@ type Charge struct {
 	// nil for no bound. [Online] sets it.
 	AnswersShare *uint64
 	online       bool // the release is an answer of [Online]
+	// budget is that of all labels, resolved; nil where none is stated. [Labels] sets it.
+	budget *accountant.Cost
 	// relation is the mechanism's. [Plan.Bill] sets it.
 	relation accountant.Relation
 	// Key is the fingerprint of the key that the coins come from, where the release can be

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/votes"
 )
@@ -21,12 +22,14 @@ type keyedCoins struct {
 	*secret
 	key *randsrc.Key
 	pin []byte // of what the key answers; nil until it is known
-	now hash.Hash
-	buf []byte
+	// budget is that of all labels of the release, resolved; nil where none is stated
+	budget *accountant.Cost
+	now    hash.Hash
+	buf    []byte
 }
 
-// coinsMagic begins the file: then the key's fingerprint, the pin, the key.
-const coinsMagic = "darrm resume 3\n"
+// coinsMagic begins the file: then the key's fingerprint, the pin, the budget, the key.
+const coinsMagic = "darrm resume 4\n"
 
 // maxCoinsFile is more than such a file has.
 const maxCoinsFile = 4 << 10
@@ -45,13 +48,13 @@ func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
 		return c, err
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(coinsMagic))
-	if !ok || len(rest) < 64 {
+	if !ok || len(rest) < 64+budgetSize {
 		return nil, &InputError{fmt.Errorf("%q is not a checkpoint of aggregate", path)}
 	}
-	if c.key, err = randsrc.ReadKey(bytes.NewReader(rest[64:]), [32]byte(rest[:32])); err != nil {
+	if c.key, err = randsrc.ReadKey(bytes.NewReader(rest[64+budgetSize:]), [32]byte(rest[:32])); err != nil {
 		return nil, &InputError{fmt.Errorf("%q: %w", path, err)}
 	}
-	c.pin = rest[32:64]
+	c.pin, c.budget = rest[32:64], parseBudget(rest[64:])
 	return c, nil
 }
 
@@ -61,6 +64,7 @@ func (c *keyedCoins) file() []byte {
 	b := bytes.NewBufferString(coinsMagic)
 	b.Write(fingerprint[:])
 	b.Write(c.pin)
+	b.Write(appendBudget(nil, c.budget))
 	_ = c.key.Send(b) // a buffer takes everything
 	return b.Bytes()
 }

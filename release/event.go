@@ -29,6 +29,8 @@ type Event struct {
 	Table string `json:"table,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
+	// Budget is what all labels were to cost together at most, where that was stated.
+	Budget *accountant.Cost `json:"budget,omitempty"`
 	// AcceptWeak is [Charge.AcceptWeak].
 	AcceptWeak bool `json:"accept_weak,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -22,11 +23,14 @@ type Labels struct {
 	// Plan returns what answers the votes of so many teachers for so many classes. Required unless
 	// Within is given.
 	Plan func(ctx context.Context, teachers, classes int) (Plan, error)
-	// Within, unless nil, takes the place of Plan where all labels together have a budget: it returns
-	// what answers so many queries, and the δ' in [0, 1) that their composition spends, which is
-	// Charge.Slack then. The votes are counted before. Where the plan presumes nothing of private
-	// teachers, Charge.Teachers is as if it was left out: their privacy is not spent.
-	Within func(ctx context.Context, teachers, classes, queries int) (p Plan, slack float64, err error)
+	// Within, unless nil, takes the place of Plan where all labels together have a Budget: it returns
+	// what answers so many queries within the budget, and the δ' in [0, 1) that their composition
+	// spends, which is Charge.Slack then. The votes are counted before. Where the plan presumes nothing
+	// of private teachers, Charge.Teachers is as if it was left out: their privacy is not spent.
+	Within func(ctx context.Context, budget accountant.Cost, teachers, classes, queries int) (
+		p Plan, slack float64, err error)
+	// Budget is that of all labels. Required with Within.
+	Budget LabelBudget
 	Charge Charge
 	Output FileOutput
 	// Format and Compression are those of the labels. They default to what Output's name says.
@@ -166,12 +170,19 @@ func (r *labelRun) choose(ctx context.Context, teachers, classes int) (err error
 		r.planned, err = r.Plan(ctx, teachers, classes)
 		return err
 	}
-	var slack float64
-	r.planned, slack, err = r.Within(ctx, teachers, classes, r.counted.queries)
+	budget, err := r.budget(ctx)
 	if err != nil {
 		return err
 	}
-	r.Charge.Slack = &slack
+	var slack float64
+	r.planned, slack, err = r.Within(ctx, budget, teachers, classes, r.counted.queries)
+	if err != nil {
+		return err
+	}
+	r.Charge.Slack, r.Charge.budget = &slack, &budget
+	if r.coins != nil {
+		r.coins.budget = &budget
+	}
 	if r.planned.mechanism != nil && !r.planned.promise() {
 		r.Charge.Teachers = ""
 	}
@@ -183,6 +194,10 @@ func (l *Labels) check() error {
 	switch {
 	case len(l.Votes) == 0 || (l.Plan == nil) == (l.Within == nil):
 		return usagef("votes must be given, and plan or within")
+	case l.Within == nil && l.Budget != (LabelBudget{}):
+		return usagef("a budget of all labels goes with within")
+	case l.Budget.rest() && l.Charge.Ledger == "":
+		return errNoLedger()
 	case l.Within != nil && l.Charge.Slack != nil:
 		return usagef("slack goes without a budget of all labels: the plan states it")
 	case l.Seed != nil && l.Charge.Ledger != "":

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
@@ -350,7 +351,7 @@ func TestLabelsWithinABudget(t *testing.T) {
 		l, _, book := newLabels(t, 1)
 		mechanism, asked := l.Plan, 0
 		l.Plan = nil
-		l.Within = func(ctx context.Context, k, classes, queries int) (Plan, float64, error) {
+		l.Within = func(ctx context.Context, _ accountant.Cost, k, classes, queries int) (Plan, float64, error) {
 			p, err := mechanism(ctx, k, classes)
 			asked = queries
 			return p, 1e-7, err

@@ -74,7 +74,8 @@ def aggregate(
     >>> import darrm
     >>> votes = [["cat", "cat", "dog"], ["bird", "bird", "bird"]]
     >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], mechanism="permute-and-flip",
-    ...                            label_eps=600, affected=1)     # so large that nothing is hidden
+    ...                            label_eps=600, affected=1,     # so large that nothing is hidden,
+    ...                            accept_weak=True)              # which is refused unless it is accepted
     >>> released.labels
     ['cat', 'bird']
 

@@ -110,8 +110,11 @@ class Plan(Result):
 
         >>> import darrm
         >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5)
-        >>> plan.options["label_eps"], plan.options["affected"]
-        ('1', '1')
+        >>> plan.options["budget_eps"], plan.options["affected"]
+        ('5', '1')
+        >>> labels = darrm.aggregate([[1] * 9] * 5, **plan.options)
+        >>> labels.data["budget"], len(labels.labels)
+        ({'epsilon': 5, 'delta': 0}, 5)
         """
         out = _keywords(self["choices"][0]["args"])
         if self.solve_options is not None:
@@ -120,14 +123,10 @@ class Plan(Result):
 
     @property
     def solve_options(self) -> Optional[Dict[str, Any]]:
-        """The keywords with which solve makes the first choice's table; None where it needs none.
+        """The keywords with which solve makes the first choice's table; None where aggregate makes it.
 
-        >>> import darrm
-        >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=2, budget_delta=1e-5, queries=30)
-        >>> table = darrm.solve(**plan.solve_options)
-        >>> labels = darrm.aggregate([[1] * 9] * 30, table=table, **plan.options)
-        >>> len(labels.labels), table.data["answers"]
-        (30, 30)
+        It is a plan by public votes, or of labels that may be abstentions, that aggregate does not
+        make itself.
         """
         arguments = self["choices"][0].get("prepare_args")
         return None if arguments is None else _keywords(arguments)

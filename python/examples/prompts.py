@@ -135,13 +135,13 @@ for queries in (100, 50):
 # ## The release
 #
 # The first choice is a table that is made for all 200 labels together. The ledger is charged before a
-# label is drawn. `plan.options` are the first choice's flags.
+# label is drawn. `plan.options` are the budget and what is stated of the prompts: `aggregate` makes the
+# same plan again, by the number of queries and never by these votes.
 
 # %%
 folder = tempfile.TemporaryDirectory()
 ledger = darrm.Ledger.create(os.path.join(folder.name, "mail.ledger"), **BUDGET)
-table = darrm.solve(**plan.solve_options)
-released = darrm.aggregate(votes, table=table, **plan.options, ledger=ledger, request_id="first 200 mails")
+released = darrm.aggregate(votes, **plan.options, ledger=ledger, request_id="first 200 mails")
 print(len(released.labels), "labels; private:", released.private)
 
 # %% [markdown]
@@ -160,7 +160,7 @@ for row in ledger.history().rows:
 left = ledger.show()["remaining"]
 print(f"left of the budget: ({left['epsilon']:.2g}, {left['delta']:.2g})")
 try:
-    darrm.aggregate(votes[:1], table=table, **plan.options, ledger=ledger, request_id="one more")
+    darrm.aggregate(votes[:1], **plan.options, ledger=ledger, request_id="one more")
 except darrm.BudgetError as e:
     print("one more label is refused:", e.kind)
 

@@ -56,66 +56,66 @@ class Solve(unittest.TestCase):
 
 class Aggregate(unittest.TestCase):
     def test_simulation(self):
-        options = {"classes": ["cat", "dog"], "mechanism": "permute-and-flip", "label_eps": 600, "affected": 1}
+        options = {"classes": ["cat", "dog"], "mechanism": "permute-and-flip", "label_eps": 600, "affected": 1, "accept_weak": True}
         got = darrm.aggregate([["cat", "cat", "dog"]], insecure_seed=1, **options)
         self.assertEqual((got.labels, got.private), (["cat"], False))
 
     def test_labels(self):
-        r = darrm.aggregate(VOTES, **TEACHERS)
+        r = darrm.aggregate(VOTES, **TEACHERS, accept_weak=True)
         self.assertEqual(r.labels, [1, 0, 1, 0])
         self.assertTrue(r.private)
         self.assertEqual(r.per_label, {"epsilon": 60, "delta": 0})
 
     def test_table(self):
         t = darrm.solve(K=3, **TEACHERS)
-        self.assertEqual(darrm.aggregate(VOTES, table=t, eps=20, teacher_delta=0).labels, [1, 0, 1, 0])
+        self.assertEqual(darrm.aggregate(VOTES, table=t, eps=20, teacher_delta=0, accept_weak=True).labels, [1, 0, 1, 0])
 
     def test_every_column_of_an_array_votes(self):
         """A first column of 0 1 2 … is no id where the columns have no names: it is a wrong vote."""
         with self.assertRaises(darrm.InputError):
-            darrm.aggregate([[0, 1, 1], [1, 0, 1], [2, 1, 0]], **TEACHERS)
+            darrm.aggregate([[0, 1, 1], [1, 0, 1], [2, 1, 0]], **TEACHERS, accept_weak=True)
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as d:
             path = Path(d) / "votes.csv"
             path.write_text("query,t1,t2,t3\na,1,1,0\nb,0,0,1\n")
-            r = darrm.aggregate(path, **TEACHERS)
+            r = darrm.aggregate(path, **TEACHERS, accept_weak=True)
         self.assertEqual((r.queries, r.labels), (["a", "b"], [1, 0]))
 
     def test_classes(self):
         r = darrm.aggregate(
             [["cat", "cat", "dog"], ["bird", "bird", "bird"]], classes=["cat", "dog", "bird"],
-            mechanism="permute-and-flip", label_eps=600, affected=1,
+            mechanism="permute-and-flip", label_eps=600, affected=1, accept_weak=True,
         )
         self.assertEqual(r.labels, ["cat", "bird"])
 
     def test_missing_vote(self):
         with self.assertRaises(darrm.InputError):
-            darrm.aggregate([[1, float("nan"), 1]], **TEACHERS)
+            darrm.aggregate([[1, float("nan"), 1]], **TEACHERS, accept_weak=True)
 
     def test_uneven_rows(self):
         with self.assertRaisesRegex(ValueError, "row 1 of the votes has 1 columns"):
-            darrm.aggregate([[1, 0], [1]], **TEACHERS)
+            darrm.aggregate([[1, 0], [1]], **TEACHERS, accept_weak=True)
 
     def test_budget(self):
         with tempfile.TemporaryDirectory() as d:
             ledger = str(Path(d) / "l.ledger")
             darrm.run("budget", "init", ledger, "--eps", "61", "--delta", "0")
             charge = {"ledger": ledger, "teachers": "fresh"}
-            r = darrm.aggregate(VOTES[:1], **TEACHERS, **charge, request_id="one")
+            r = darrm.aggregate(VOTES[:1], **TEACHERS, accept_weak=True, **charge, request_id="one")
             self.assertEqual(r.labels, [1])
             with self.assertRaises(darrm.BudgetError) as e:
-                darrm.aggregate(VOTES[1:2], **TEACHERS, **charge, request_id="two")
+                darrm.aggregate(VOTES[1:2], **TEACHERS, accept_weak=True, **charge, request_id="two")
             self.assertEqual(e.exception.kind, "budget")
             with self.assertRaises(darrm.BudgetError) as e:
-                darrm.aggregate(VOTES[:1], **TEACHERS, **charge, request_id="one")
+                darrm.aggregate(VOTES[:1], **TEACHERS, accept_weak=True, **charge, request_id="one")
             self.assertIn("second release", e.exception.hint)
 
 
 class Rows(unittest.TestCase):
     """Votes as Python has them."""
 
-    RELEASE = {"mechanism": "permute-and-flip", "label_eps": 600, "affected": 1}  # so large that nothing is hidden
+    RELEASE = {"mechanism": "permute-and-flip", "label_eps": 600, "affected": 1, "accept_weak": True}  # so large that nothing is hidden
 
     def test_names_as_votes_are_no_header(self):
         votes = [["cat", "cat", "dog"], ["bird", "bird", "bird"]]
@@ -156,7 +156,7 @@ class Reports(unittest.TestCase):
             self.assertEqual((p["dry_run"], p["per_label"]), (True, {"epsilon": 60, "delta": 0}))
             self.assertNotIn("labels", p)
         with self.assertRaisesRegex(TypeError, "price"):
-            darrm.aggregate(VOTES, dry_run=True, **TEACHERS)
+            darrm.aggregate(VOTES, dry_run=True, **TEACHERS, accept_weak=True)
 
     def test_account(self):
         r = darrm.account(K=9, label_eps=0.1, eps="inf", affected=1, queries=[1, 50], slack=1e-6)
@@ -171,7 +171,7 @@ class Reports(unittest.TestCase):
 
     def test_plan_is_what_aggregate_takes(self):
         p = darrm.plan(K=3, eps="inf", affected=1, budget_eps=40, budget_delta=0, queries=4)
-        self.assertEqual(darrm.aggregate(VOTES, **p.options).per_label, p["choices"][0]["per_label"])
+        self.assertEqual(darrm.aggregate(VOTES, **p.options, accept_weak=True).per_label, p["choices"][0]["per_label"])
         self.assertNotIn("out", p.options)
         with self.assertRaisesRegex(darrm.UsageError, "budget"):  # nothing fits
             darrm.plan(K=3, eps="inf", affected=1, budget_eps=1e-6, budget_delta=0, queries=1000)
@@ -179,18 +179,18 @@ class Reports(unittest.TestCase):
     def test_file_of_labels(self):
         with tempfile.TemporaryDirectory() as d:
             ledger = darrm.Ledger.create(Path(d) / "l.ledger", eps=300, delta=0)
-            release = {**TEACHERS, "ledger": ledger, "teachers": "fresh", "request_id": "one", "out": Path(d) / "labels.json"}
+            release = {**TEACHERS, "accept_weak": True, "ledger": ledger, "teachers": "fresh", "request_id": "one", "out": Path(d) / "labels.json"}
             first = darrm.aggregate(VOTES, **release)
             self.assertEqual(first.labels, [1, 0, 1, 0])
             self.assertEqual(darrm.aggregate(VOTES, **release), first)  # the same request: no second charge
             self.assertEqual(ledger.show()["spent"]["epsilon"], 240)
             with self.assertRaisesRegex(darrm.UsageError, "json"):
-                darrm.aggregate(VOTES, out="labels.parquet", **TEACHERS)
+                darrm.aggregate(VOTES, out="labels.parquet", **TEACHERS, accept_weak=True)
 
     def test_ledger(self):
         with tempfile.TemporaryDirectory() as d:
             ledger = darrm.Ledger.create(Path(d) / "--odd.ledger", eps=300, delta=1e-6, neighbours="replace")
-            darrm.aggregate(VOTES, ledger=ledger, teachers="fresh", request_id="one", **TEACHERS)
+            darrm.aggregate(VOTES, ledger=ledger, teachers="fresh", request_id="one", **TEACHERS, accept_weak=True)
             again = darrm.Ledger(os.fspath(ledger))
             self.assertEqual(again.show()["remaining"], {"epsilon": 60, "delta": 1e-6})
             rows = again.history().rows
@@ -212,7 +212,7 @@ class Errors(unittest.TestCase):
 
     def test_no_such_file(self):
         with self.assertRaises(darrm.InputError):
-            darrm.aggregate("/nowhere/votes.csv", **TEACHERS)
+            darrm.aggregate("/nowhere/votes.csv", **TEACHERS, accept_weak=True)
 
     def test_wrong_keyword_type(self):
         with self.assertRaisesRegex(TypeError, "eps"):
@@ -220,7 +220,7 @@ class Errors(unittest.TestCase):
 
     def test_large_votes_do_not_block(self):
         """More than a pipe holds, both ways."""
-        r = darrm.aggregate(VOTES * 20000, **TEACHERS)
+        r = darrm.aggregate(VOTES * 20000, **TEACHERS, accept_weak=True)
         self.assertEqual(r.labels, [1, 0, 1, 0] * 20000)
 
 
@@ -229,13 +229,13 @@ class Arrays(unittest.TestCase):
         np = _module(self, "numpy")
         for dtype in (np.int8, np.float64, np.bool_):
             with self.subTest(dtype=dtype):
-                self.assertEqual(darrm.aggregate(np.array(VOTES, dtype=dtype), **TEACHERS).labels, [1, 0, 1, 0])
+                self.assertEqual(darrm.aggregate(np.array(VOTES, dtype=dtype), **TEACHERS, accept_weak=True).labels, [1, 0, 1, 0])
         self.assertEqual(darrm.solve(K=np.int64(3), m=np.float64(1), eps=np.float32(1), teacher_delta=0).gamma[0], darrm.solve(K=3, m=1, eps=1, teacher_delta=0).gamma[0])
 
     def test_pandas(self):
         pd = _module(self, "pandas")
         frame = pd.DataFrame({"query": ["a", "b"], "t1": [1, 0], "t2": [1, 0], "t3": [0, 1]})
-        r = darrm.aggregate(frame, **TEACHERS)
+        r = darrm.aggregate(frame, **TEACHERS, accept_weak=True)
         self.assertEqual((r.queries, r.labels), (["a", "b"], [1, 0]))
         got = r.to_frame()
         self.assertEqual((list(got.columns), got["label"].tolist()), (["query", "label"], [1, 0]))
@@ -243,16 +243,16 @@ class Arrays(unittest.TestCase):
     def test_pandas_index(self):
         pd = _module(self, "pandas")
         frame = pd.DataFrame(VOTES)  # columns 0, 1, 2: names that look like votes
-        self.assertEqual(darrm.aggregate(frame, **TEACHERS).labels, [1, 0, 1, 0])
-        self.assertEqual(darrm.aggregate(frame[frame[2] == 1], **TEACHERS).queries, ["0", "2"])
+        self.assertEqual(darrm.aggregate(frame, **TEACHERS, accept_weak=True).labels, [1, 0, 1, 0])
+        self.assertEqual(darrm.aggregate(frame[frame[2] == 1], **TEACHERS, accept_weak=True).queries, ["0", "2"])
         frame.index = pd.Index(list("wxyz"), name="scan")
-        r = darrm.aggregate(frame.astype("Int64"), **TEACHERS)
+        r = darrm.aggregate(frame.astype("Int64"), **TEACHERS, accept_weak=True)
         self.assertEqual((r.queries, r.labels), (list("wxyz"), [1, 0, 1, 0]))
-        self.assertEqual(darrm.aggregate(frame.astype(bool), **TEACHERS).labels, [1, 0, 1, 0])
+        self.assertEqual(darrm.aggregate(frame.astype(bool), **TEACHERS, accept_weak=True).labels, [1, 0, 1, 0])
         missing = frame.astype("Int64")
         missing.loc["x", 1] = pd.NA
         with self.assertRaisesRegex(darrm.InputError, "missing"):
-            darrm.aggregate(missing, **TEACHERS)
+            darrm.aggregate(missing, **TEACHERS, accept_weak=True)
 
     def test_frames_of_results(self):
         pd = _module(self, "pandas")

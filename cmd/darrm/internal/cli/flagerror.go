@@ -26,11 +26,15 @@ func FlagError(c *cobra.Command, err error) error {
 	return &release.UsageError{Err: err}
 }
 
+// NumberOrRest is the type of a flag that takes a number, or what a ledger has left.
+const NumberOrRest = "number|rest"
+
 // valueKinds describes in words the values that flags take, by the flag's type.
 var valueKinds = map[string]string{
 	"int": "a whole number", "intSlice": "whole numbers, separated by commas",
-	"uint64":  "a whole number of at least 0",
-	"float64": "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
+	"uint64":     "a whole number of at least 0",
+	NumberOrRest: `a number, or "rest" for what a ledger has left`,
+	"float64":    "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
 }
 
 // InvalidValue returns the error of a flag's value, with the kind of value that the flag takes.

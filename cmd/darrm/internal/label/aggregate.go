@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan/choose"
@@ -139,7 +140,9 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		return err
 	}
 	if f.within.asked(c) {
-		l.Within = func(_ context.Context, k, classes, queries int) (release.Plan, float64, error) {
+		l.Budget = f.within.budget
+		l.Within = func(_ context.Context, budget accountant.Cost, k, classes, queries int) (
+			release.Plan, float64, error) {
 			if err := prepareScores(k, classes); err != nil {
 				return release.Plan{}, 0, err
 			}
@@ -147,7 +150,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 				slack float64
 				err   error
 			)
-			if g, slack, err = f.within.plan(c, a, &f.answerFlags, k, classes, queries); err != nil {
+			if g, slack, err = f.within.plan(c, a, &f.answerFlags, budget, k, classes, queries); err != nil {
 				return release.Plan{}, 0, err
 			}
 			return g.Plan, slack, nil
@@ -176,7 +179,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	// a dry run writes its own document, whatever form the labels will have
 	if a.JSON && !f.charge.dryRun {
 		l.Encode = func(w io.Writer, s *release.Summary) error {
-			return encodeAnswers(w, s, g, answers, simulated)
+			return encodeAnswers(w, s, g, &f.within, answers, simulated)
 		}
 	}
 	if f.charge.dryRun {
@@ -185,7 +188,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 			return err
 		}
 		f.within.report(a, q.Queries)
-		return quote(a, q, g)
+		return quote(a, q, g, &f.within)
 	}
 	s, err := l.Run(c.Context())
 	var used *ledger.QuotaError

@@ -33,7 +33,8 @@ type planFlags struct {
 	optimal   problem.OptimalFlags // how long it may take
 	read      readFlags
 	teachers  string
-	budget    accountant.Cost
+	budget    release.LabelBudget
+	ledger    string
 	queries   int
 	agreement float64
 	abstain   bool
@@ -76,6 +77,9 @@ docs/plan.md describes the output and --json.`,
 	}
 	fl := c.Flags()
 	registerBudget(c, &f.budget)
+	fl.StringVar(&f.ledger, "ledger", "",
+		"plan within what this ledger has left: all of it, unless --budget-eps or --budget-delta is given")
+	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
 	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
 		"ε of each teacher; inf for teachers that promise nothing")
@@ -112,13 +116,16 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	r := plan.Request{
 		Teachers:   accountant.Cost{Epsilon: f.problem.Epsilon, Delta: f.problem.TeacherDelta},
 		Neighbours: f.mechanism.Relation,
-		Budget:     f.budget, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain,
+		Queries:    f.queries, Agreement: f.agreement, Abstain: f.abstain,
 	}
 	r.Randomness = problem.RandomnessOf(f.teachers)
+	var err error
+	if r.Budget, err = f.budget.Left(c.Context(), f.ledger); err != nil {
+		return err
+	}
 	if err := f.votes(c, a, files, &r); err != nil {
 		return err
 	}
-	var err error
 	if r.Affected, _, err = f.problem.Reach(c, r.K); err != nil {
 		return err
 	}
@@ -155,7 +162,13 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	needed := []string{"budget-eps", "budget-delta", "eps"}
+	needed := []string{"eps"}
+	if f.ledger == "" {
+		needed = []string{"budget-eps", "budget-delta", "eps"}
+	} else {
+		f.budget.RestEpsilon = f.budget.RestEpsilon || !c.Flags().Changed("budget-eps")
+		f.budget.RestDelta = f.budget.RestDelta || !c.Flags().Changed("budget-delta")
+	}
 	if !math.IsInf(f.problem.Epsilon, 1) {
 		needed = append(needed, "teacher-delta", "teachers")
 	} else if f.teachers != "" {
@@ -260,9 +273,9 @@ const tableFile = "table.json"
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// command returns the aggregate command of a choice, as arguments.
-func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
-	files []string) []string {
+// arguments returns the beginning of an aggregate command, and what adds a flag to it.
+func (f *planFlags) arguments(c *cobra.Command, r plan.Request, files []string) (*[]string,
+	func(name, value string)) {
 	if len(files) == 0 || f.sampled != r.Queries {
 		files = []string{placeholder}
 	}
@@ -276,6 +289,41 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 			add(flag.Name, flag.Value.String())
 		}
 	})
+	return &args, add
+}
+
+// within returns the aggregate command that plans the best choice by itself, within the same budget.
+func (f *planFlags) within(c *cobra.Command, r plan.Request, files []string) []string {
+	args, add := f.arguments(c, r, files)
+	if !math.IsInf(r.Teachers.Epsilon, 1) {
+		add("eps", number(r.Teachers.Epsilon))
+		add("teacher-delta", number(r.Teachers.Delta))
+		add("teachers", f.teachers)
+	}
+	add("budget-eps", number(r.Budget.Epsilon))
+	add("budget-delta", number(r.Budget.Delta))
+	add("affected", strconv.Itoa(r.Affected))
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "prior-mean", "neighbours", "records", "solve-within", "cache-dir":
+			add(flag.Name, flag.Value.String())
+		}
+	})
+	if f.ledger != "" {
+		add("ledger", f.ledger)
+		add("request-id", "labels")
+	}
+	add("out", "labels.csv")
+	return *args
+}
+
+// plansAlike reports whether aggregate plans by the same law and among the same mechanisms.
+func (f *planFlags) plansAlike(r plan.Request) bool { return !f.abstain && !r.Votes.FromVotes() }
+
+// command returns the aggregate command of a choice, as arguments.
+func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
+	files []string) []string {
+	args, add := f.arguments(c, r, files)
 	p := choice.Mechanism.Problem()
 	private := !math.IsInf(p.Epsilon, 1)
 	if choice.Mechanism.AnswersTable() != nil { // it states all else
@@ -288,7 +336,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 			add("records", strconv.Itoa(f.records))
 		}
 		add("out", "labels.csv")
-		return args
+		return *args
 	}
 	if choice.Name == ensemble.OptimalNoise {
 		add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
@@ -328,7 +376,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 		add("records", strconv.Itoa(f.records))
 	}
 	add("out", "labels.csv")
-	return args
+	return *args
 }
 
 // placeholder stands for votes that are not there yet.
@@ -362,7 +410,10 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		args := f.command(c, r, choice, files)
 		commands := [][]string{args}
 		out := &o.report.Choices[i]
-		if before := f.preparation(c, choice); before != nil {
+		if i == 0 && f.plansAlike(r) {
+			args = f.within(c, r, files)
+			commands = [][]string{args}
+		} else if before := f.preparation(c, choice); before != nil {
 			commands = [][]string{before, args}
 			out.Prepare, out.PrepareArgs = strings.Join(cli.ShellWords(before), " "), before
 		}

@@ -68,17 +68,22 @@ type releaseFields struct {
 	AllFresh     accountant.Cost        `json:"all_labels_fresh_teachers"`
 	Again        *accountant.Cost       `json:"same_votes_again"`
 	PaidBy       string                 `json:"paid_by,omitempty"`
+	Budget       *accountant.Cost       `json:"budget,omitempty"`             // of all labels, where stated
+	Expected     *float64               `json:"expected_agreement,omitempty"` // of the plan within it
 	Warnings     []string               `json:"warnings,omitempty"`
 	Optimal      *problem.OptimalFields `json:"optimal,omitempty"` // of the optimal plurality
 	Instead      string                 `json:"instead_of_optimal,omitempty"`
 }
 
-func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
+func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseFields {
 	f := releaseFields{
 		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
 		Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
 		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: problem.OptimalFieldsOf(g.Optimum),
+	}
+	if planned.choice != nil {
+		f.Budget, f.Expected = &planned.budget.Cost, &planned.choice.Agreement.Expected
 	}
 	if g.Instead != nil {
 		f.Instead = g.Instead.Error()
@@ -90,13 +95,13 @@ func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
 }
 
 // quote prints the cost of the release, and the charge to the ledger.
-func quote(a *cli.App, q *release.Quote, g choose.Choice) error {
+func quote(a *cli.App, q *release.Quote, g choose.Choice, planned *within) error {
 	out := struct {
 		DryRun bool `json:"dry_run"`
 		releaseFields
 		Charge    *release.Amount `json:"charge,omitempty"`
 		Remaining *release.Amount `json:"remaining,omitempty"`
-	}{DryRun: true, releaseFields: fieldsOf(&q.Summary, g)}
+	}{DryRun: true, releaseFields: fieldsOf(&q.Summary, g, planned)}
 	if q.Charge != nil {
 		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left
@@ -119,8 +124,8 @@ type jsonAnswer struct {
 }
 
 // encodeAnswers writes the answers as one JSON document with their price.
-func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []jsonAnswer,
-	simulated bool) error {
+func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, planned *within,
+	answers []jsonAnswer, simulated bool) error {
 	type label struct {
 		Query string          `json:"query"`
 		Label json.RawMessage `json:"label"`
@@ -130,7 +135,7 @@ func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []j
 		releaseFields
 		Labels    []label `json:"labels,omitempty"`
 		Simulated []label `json:"simulated_labels,omitempty"`
-	}{Private: !simulated, releaseFields: fieldsOf(s, g)}
+	}{Private: !simulated, releaseFields: fieldsOf(s, g, planned)}
 	labels := make([]label, len(answers))
 	for i, a := range answers {
 		if a.class == ensemble.Abstained {

@@ -22,7 +22,7 @@ import (
 
 // within states the budget of all labels of a release, and has the plan that was made for it.
 type within struct {
-	budget accountant.Cost
+	budget release.LabelBudget
 	law    *plan.Law
 	choice *plan.Choice // nil before the votes are counted
 }
@@ -35,13 +35,6 @@ var excluded = []string{"label-eps", "m", "delta", "mechanism", "table", "thresh
 
 func (w *within) register(c *cobra.Command) {
 	registerBudget(c, &w.budget)
-}
-
-// registerBudget registers the budget of all labels together.
-func registerBudget(c *cobra.Command, budget *accountant.Cost) {
-	fl := c.Flags()
-	fl.Float64Var(&budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
-	fl.Float64Var(&budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 }
 
 // asked reports whether a budget of all labels is stated.
@@ -71,17 +64,27 @@ func (w *within) prepare(c *cobra.Command, f *answerFlags) error {
 	if err := cli.Require(c, needed...); err != nil {
 		return err
 	}
-	return cmp.Or(check.UpTo("budget epsilon", w.budget.Epsilon, check.MaxTotalEpsilon),
-		check.Delta("budget delta", w.budget.Delta),
-		f.CheckTimeout(c), choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
+	return cmp.Or(checkBudget(w.budget), f.CheckTimeout(c), choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
+}
+
+// checkBudget checks the numbers of a budget that are stated.
+func checkBudget(b release.LabelBudget) (err error) {
+	if !b.RestEpsilon {
+		err = check.UpTo("budget epsilon", b.Epsilon, check.MaxTotalEpsilon)
+	}
+	if !b.RestDelta {
+		err = cmp.Or(err, check.Delta("budget delta", b.Delta))
+	}
+	return err
 }
 
 // plan plans so many labels, by the prior and never by the votes, as the command plan does. It
 // returns the mechanism and the slack of the best choice.
-func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, k, classes, queries int) (
-	choose.Choice, float64, error) {
+func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, budget accountant.Cost, k,
+	classes, queries int) (choose.Choice, float64, error) {
+	w.budget.Cost = budget // in numbers
 	r := plan.Request{
-		K: k, Classes: classes, Queries: queries, Budget: w.budget,
+		K: k, Classes: classes, Queries: queries, Budget: budget,
 		Teachers:   accountant.Cost{Epsilon: f.Epsilon, Delta: f.TeacherDelta},
 		Randomness: f.charge.Teachers, Neighbours: f.mechanism.Relation,
 	}
@@ -115,7 +118,7 @@ func (w *within) report(a *cli.App, queries int) {
 	if w.choice == nil {
 		return
 	}
-	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries, w.budget))
+	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries, w.budget.Cost))
 	a.Fact("expected:", expected(*w.choice, w.law))
 }
 
