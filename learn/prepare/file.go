@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,6 +84,15 @@ type Schema []SchemaColumn
 type SchemaColumn struct {
 	Name string `json:"name"`
 	Type Type   `json:"type,omitempty"`
+}
+
+// MarshalJSON adds identifier, which is true where the name is an Identifier.
+func (c SchemaColumn) MarshalJSON() ([]byte, error) {
+	type column SchemaColumn
+	return json.Marshal(struct {
+		column
+		Identifier bool `json:"identifier,omitempty"`
+	}{column(c), Identifier(c.Name)})
 }
 
 // Type is the declared type of a column.

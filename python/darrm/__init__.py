@@ -53,6 +53,9 @@ from ._program import (
     UsageError,
     run,
 )
+from importlib import metadata as _metadata
+
+from ._budget import Budget, NotPrivate
 from ._calls import account, aggregate, compare, describe, plan, price, solve, verify
 from ._client import (
     Answer,
@@ -66,12 +69,20 @@ from ._client import (
     Unauthorized,
     Unavailable,
 )
+from ._estimators import AUCRanker, LinearRegression, LogisticRegression, PrivateVote
 from ._ledger import Ledger
 from ._results import Labels, Plan, Result, Table
 
 __all__ = [
-    "Answer", "BudgetError", "BudgetExhausted", "Client", "Conflict", "DarrmError", "Failure", "Forbidden", "InputError",
-    "Interrupted", "InvalidRequest", "Labels", "Ledger", "LedgerError", "OutputError", "Plan", "RateLimited", "Result",
-    "ServiceError", "SolverError", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account",
-    "aggregate", "compare", "describe", "plan", "price", "run", "solve", "verify",
+    "AUCRanker", "Answer", "Budget", "BudgetError", "BudgetExhausted", "Client", "Conflict", "DarrmError", "Failure",
+    "Forbidden", "InputError", "Interrupted", "InvalidRequest", "Labels", "Ledger", "LedgerError", "LinearRegression",
+    "LogisticRegression", "NotPrivate", "OutputError", "Plan", "PrivateVote", "RateLimited", "Result", "ServiceError",
+    "SolverError", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account", "aggregate", "compare",
+    "describe", "plan", "price", "run", "solve", "verify",
 ]
+
+try:
+    #: The version of the installed package, such as ``"0.1.0"``.
+    __version__ = _metadata.version("darrm")
+except _metadata.PackageNotFoundError:
+    __version__ = "0+source"  # a source tree, which has no version of its own

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from ._program import Progress, flags, run
 from ._results import Labels, Plan, Result, Table
@@ -59,10 +59,11 @@ def aggregate(
     """Release one private label for each query.
 
     Args:
-        votes: a file's path, or rows of votes: a sequence of sequences, a NumPy array or a
-            pandas frame, a row for each query and a column for each teacher. With
-            ``layout="counts"``, a column for each class. A frame's index, where it is not just
-            0, 1, …, holds the queries' ids; so does a column ``query`` or ``id``.
+        votes: a file's path, or rows of votes: a sequence of sequences, a NumPy array, or a frame
+            of pandas, polars, Arrow or what else has the dataframe interchange protocol; a row
+            for each query and a column for each teacher. With ``layout="counts"``, a column for
+            each class. The index of a pandas frame, where it is not just 0, 1, …, holds the
+            queries' ids; so does a column ``query`` or ``id``.
         table: a Table, or a file of one. Say with it what your own teachers promise.
         progress: called with a dict for each step.
         options: the flags of ``darrm aggregate``. With ``out="labels.json"`` the labels are in
@@ -96,11 +97,11 @@ def aggregate(
             path = Path(folder) / "table.json"
             table.save(path)
             return aggregate(votes, table=path, progress=progress, **options)
-    text = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
+    text, index = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
     data: Dict[str, Any] = json.loads(text or Path(options["out"]).read_text(encoding="utf-8"))
     answers = data.pop("labels" if data["private"] else "simulated_labels", [])
     return Labels(
-        [a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data
+        [a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data, index
     )
 
 
@@ -117,7 +118,7 @@ def price(votes: Any, *, progress: Optional[Progress] = None, **options: Any) ->
             path = Path(folder) / "table.json"
             options["table"].save(path)
             return price(votes, progress=progress, **{**options, "table": path})
-    cost: Dict[str, Any] = json.loads(_with_votes(["aggregate"], votes, progress, {**options, "dry_run": True}))
+    cost: Dict[str, Any] = json.loads(_with_votes(["aggregate"], votes, progress, {**options, "dry_run": True})[0])
     return cost
 
 
@@ -130,7 +131,7 @@ def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) 
     >>> best["title"], round(best["score.agreement"], 3)
     ('best of the vote counts', 0.901)
     """
-    return Result(json.loads(_with_votes(["compare"], votes, progress, options)), "mechanisms")
+    return Result(json.loads(_with_votes(["compare"], votes, progress, options)[0]), "mechanisms")
 
 
 def describe(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:
@@ -143,7 +144,7 @@ def describe(votes: Any, *, progress: Optional[Progress] = None, **options: Any)
     >>> look["histogram"]                       # queries with 0, 1, … 5 votes for 1
     [0, 1, 0, 0, 1, 0]
     """
-    return Result(json.loads(_with_votes(["votes", "describe"], votes, progress, options)), "teachers")
+    return Result(json.loads(_with_votes(["votes", "describe"], votes, progress, options)[0]), "teachers")
 
 
 def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> Plan:
@@ -165,7 +166,7 @@ def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: A
     """
     if votes is None:
         return Plan(json.loads(run("plan", "--json", *flags(options), progress=progress)), "choices")
-    return Plan(json.loads(_with_votes(["plan"], votes, progress, options)), "choices")
+    return Plan(json.loads(_with_votes(["plan"], votes, progress, options)[0]), "choices")
 
 
 def account(*, progress: Optional[Progress] = None, **options: Any) -> Result:
@@ -180,8 +181,11 @@ def account(*, progress: Optional[Progress] = None, **options: Any) -> Result:
     return Result(data, "fresh_teachers")
 
 
-def _with_votes(command: "list[str]", votes: Any, progress: Optional[Progress], options: Dict[str, Any]) -> str:
+def _with_votes(
+    command: List[str], votes: Any, progress: Optional[Progress], options: Dict[str, Any]
+) -> Tuple[str, Any]:
+    """What the program prints, and the index of the votes where they are a frame of pandas."""
     if isinstance(votes, (str, os.PathLike)):
-        return run(*command, "--json", *flags(options), "--", os.fspath(votes), progress=progress)
-    rows, options = read(votes, options)
-    return run(*command, "--json", *flags(options), "-", stdin=rows, progress=progress)
+        return run(*command, "--json", *flags(options), "--", os.fspath(votes), progress=progress), None
+    rows, options, index = read(votes, options)
+    return run(*command, "--json", *flags(options), "-", stdin=rows, progress=progress), index

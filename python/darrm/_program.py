@@ -36,8 +36,8 @@ class UsageError(DarrmError, ValueError):
     """A parameter is wrong."""
 
 
-class InputError(DarrmError):
-    """Votes or a file are missing, unreadable or malformed."""
+class InputError(DarrmError, ValueError):
+    """Votes, records or a file are missing, unreadable or malformed."""
 
 
 class UncertifiedError(DarrmError):

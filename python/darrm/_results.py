@@ -65,6 +65,7 @@ class Labels:
         private: False only for a simulation from a seed.
         per_label: ``{"epsilon": …, "delta": …}`` of one label.
         data: everything else, as the program's JSON has it.
+        index: the index of the pandas frame of votes; ``None`` for other votes.
     """
 
     labels: List[Any]
@@ -72,6 +73,17 @@ class Labels:
     private: bool
     per_label: Optional[Dict[str, float]]
     data: Dict[str, Any] = field(repr=False)
+    index: Any = field(default=None, repr=False, compare=False)
+
+    def to_series(self) -> Any:
+        """A pandas series of the labels, with the index of the frame of votes. Needs pandas.
+
+        Where the votes were no frame of pandas, the index holds the queries' ids.
+        """
+        import pandas
+
+        index = self.queries if self.index is None else self.index
+        return pandas.Series(self.labels, index=index, name="label")
 
     def to_frame(self) -> Any:
         """A pandas frame with columns ``query`` and ``label``. Needs pandas."""

@@ -1,0 +1,587 @@
+"""Estimators in scikit-learn's manner, which need no scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+
+from ._budget import Budget, NotPrivate
+from ._calls import aggregate
+from ._program import UsageError, flags, run
+from ._results import Labels
+from ._rows import to_csv
+from ._tables import Rows, bad, read, vector
+
+_Path = Union[str, "os.PathLike[str]"]
+_Range = Tuple[float, float]
+_E = TypeVar("_E", bound="_Estimator")
+
+
+class _Estimator:
+    """What scikit-learn asks of every estimator."""
+
+    _tags: Dict[str, Any] = {}
+
+    @classmethod
+    def _names(cls) -> List[str]:
+        return [name for name in inspect.signature(cls).parameters]
+
+    def get_params(self, deep: bool = True) -> Dict[str, Any]:
+        """The parameters. The budget is one of them, and clones share it."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self: _E, **params: Any) -> _E:
+        """Set parameters."""
+        for name, value in params.items():
+            if name not in self._names():
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {self._names()}.")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        shown = [f"{n}={v!r}" for n, v in self.get_params().items() if v is not None and not isinstance(v, Budget)]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _more_tags(self) -> Dict[str, Any]:
+        return {"non_deterministic": True, **self._tags}
+
+    def __sklearn_tags__(self) -> Any:
+        """The same for scikit-learn 1.6 and later."""
+        from sklearn import utils
+
+        kind = getattr(self, "_estimator_type", None)
+        return utils.Tags(
+            estimator_type=kind,
+            target_tags=utils.TargetTags(required=self._tags.get("requires_y", False)),
+            classifier_tags=utils.ClassifierTags(poor_score=True, multi_class=False) if kind == "classifier" else None,
+            regressor_tags=utils.RegressorTags(poor_score=True) if kind == "regressor" else None,
+            non_deterministic=True,
+            requires_fit=self._tags.get("requires_fit", True),
+        )
+
+    def _read(self, table: Any, what: str, fitting: bool) -> Rows:
+        """Read a table, whose columns must be those of fit."""
+        rows = read(table, what)
+        if not rows.labelled:
+            rows = Rows(None, rows.cells, rows.index)
+        width = len(rows.names) if rows.names is not None else len(rows.cells[0]) if rows.cells else 0
+        shape = getattr(table, "shape", (len(rows.cells), width))
+        if not rows.cells:
+            raise bad(f"Found array with 0 sample(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
+        if width == 0:
+            raise bad(f"Found array with 0 feature(s) (shape=({len(rows.cells)}, 0)) while a minimum of 1 is required.")
+        if fitting:
+            self.n_features_in_ = width
+            if rows.names is not None:
+                self.feature_names_in_ = array(rows.names)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif rows.names is None and getattr(self, "n_features_in_", width) != width:
+            raise bad(f"X has {width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
+        return rows
+
+
+def array(values: List[Any]) -> Any:
+    """A NumPy array where NumPy is imported, else the list."""
+    return sys.modules["numpy"].array(values) if "numpy" in sys.modules else values
+
+
+class PrivateVote(_Estimator):
+    """Private labels for a matrix of votes, all of them within one budget.
+
+    ``predict`` is ``darrm aggregate --budget-eps … --budget-delta …``: it plans for the number of queries, by a prior
+    and never by the votes, and releases one label for each row. There is nothing to learn: ``fit`` notes how many
+    teachers there are, and need not be called.
+
+    The same votes have the same labels again. Other votes, asked of this object or of a clone (cross-validation makes
+    clones), are refused, or charged to ``ledger=``. There is no ``random_state``: labels of known randomness hide nothing.
+
+    Args:
+        budget_eps: ε that all labels together may cost.
+        budget_delta: δ that all labels together may cost.
+        classes: what a vote can be, in order; 0 and 1 where it is not given.
+        data: ``"disjoint"`` where no person is in two teachers' data. Unstated, one person may reach all teachers.
+        affected: how many teachers one person's record can reach, instead of ``data``.
+        eps, teacher_delta, teachers: what each teacher promises itself, and whether teachers are ``"fresh"`` or
+            ``"frozen"``; nothing where they are not given.
+        ensemble: the name of frozen teachers in the ledger.
+        missing: what becomes of a missing vote, ``"error"`` or another of ``darrm aggregate --missing``.
+        neighbours: ``"replace"`` (default) or ``"add-remove"`` one record.
+        ledger: charged for every release, a Ledger or its path. Without one nothing remembers what this process released.
+        request_id: the name of the release in the ledger.
+        budget: a Budget to share with other estimators.
+
+    Attributes:
+        released: the Labels that were released last by this budget, or ``None``.
+        cost: what all of them cost, ``{"epsilon": …, "delta": …}``.
+
+    >>> import darrm
+    >>> votes = [["cat"] * 9, ["dog"] * 8 + ["cat"]]
+    >>> vote = darrm.PrivateVote(budget_eps=10, budget_delta=1e-6, classes=["cat", "dog"], data="disjoint")
+    >>> labels = vote.predict(votes)
+    >>> list(labels) == list(vote.predict(votes)), len(labels)
+    (True, 2)
+    >>> vote.predict(votes[:1])
+    Traceback (most recent call last):
+        ...
+    darrm.BudgetError: ...
+    """
+
+    _tags = {"requires_fit": False, "stateless": True}
+
+    def __init__(
+        self,
+        *,
+        budget_eps: Optional[float] = None,
+        budget_delta: Optional[float] = None,
+        classes: Optional[Sequence[Any]] = None,
+        data: Optional[str] = None,
+        affected: Optional[int] = None,
+        eps: Optional[float] = None,
+        teacher_delta: Optional[float] = None,
+        teachers: Optional[str] = None,
+        ensemble: Optional[str] = None,
+        missing: Optional[str] = None,
+        neighbours: Optional[str] = None,
+        ledger: Optional[_Path] = None,
+        request_id: Optional[str] = None,
+        budget: Optional[Budget] = None,
+    ):
+        self.budget_eps, self.budget_delta, self.classes, self.data, self.affected = budget_eps, budget_delta, classes, data, affected
+        self.eps, self.teacher_delta, self.teachers = eps, teacher_delta, teachers
+        self.ensemble, self.missing, self.neighbours = ensemble, missing, neighbours
+        self.ledger, self.request_id = ledger, request_id
+        self.budget = Budget() if budget is None else budget
+
+    def fit(self, votes: Any, y: Any = None) -> "PrivateVote":
+        """Note how many teachers there are. No vote is looked at."""
+        self._read(votes, "votes", True)
+        return self
+
+    def predict(self, votes: Any) -> Any:
+        """Release one label for each row of votes.
+
+        Every column is a teacher. Returns a pandas series with the index of a pandas frame; for other votes a NumPy
+        array where NumPy is imported, else a list.
+        """
+        rows = self._read(votes, "votes", False)
+        options = self.get_params()
+        ledger, request_id, budget = (options.pop(name) for name in ("ledger", "request_id", "budget"))
+        request = b"votes\n" + json.dumps(flags(options)).encode() + to_csv(None, rows.cells)
+        labels = budget.release(
+            request, ledger, request_id, lambda names: aggregate(rows.cells, K=len(rows.cells[0]), **options, **names)
+        )
+        if rows.index is not None:
+            return sys.modules["pandas"].Series(labels.labels, index=rows.index, name="label")
+        return array(labels.labels)
+
+    def fit_predict(self, votes: Any, y: Any = None) -> Any:
+        """Fit and predict."""
+        return self.fit(votes).predict(votes)
+
+    @property
+    def released(self) -> Optional[Labels]:
+        """The labels that were released last by this budget."""
+        last: Optional[Labels] = self.budget.last
+        return last
+
+    @property
+    def cost(self) -> Optional[Dict[str, float]]:
+        """What they cost together."""
+        if self.released is None:
+            return None
+        cost: Dict[str, float] = self.released.data[f"all_labels_{'frozen' if self.teachers == 'frozen' else 'fresh'}_teachers"]
+        return cost
+
+
+class _Linear(_Estimator):
+    """A linear model that ``darrm train`` trains."""
+
+    _tags = {"requires_y": True, "binary_only": True, "poor_score": True}
+    _task = ""
+
+    def __init__(
+        self,
+        *,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
+        scale: Union[Mapping[Any, _Range], _Range, None] = None,
+        categories: Optional[Mapping[Any, Sequence[Any]]] = None,
+        fill: Optional[Mapping[Any, Any]] = None,
+        columns: Optional[Sequence[Any]] = None,
+        radius: Optional[float] = None,
+        fit_intercept: bool = True,
+        rows_per_person: Optional[int] = None,
+        neighbours: Optional[str] = None,
+        n: Optional[int] = None,
+        ledger: Optional[_Path] = None,
+        request_id: Optional[str] = None,
+        budget: Optional[Budget] = None,
+    ):
+        self.epsilon, self.delta = epsilon, delta
+        self.scale, self.categories, self.fill, self.columns, self.radius = scale, categories, fill, columns, radius
+        self.fit_intercept, self.rows_per_person, self.neighbours, self.n = fit_intercept, rows_per_person, neighbours, n
+        self.ledger, self.request_id = ledger, request_id
+        self.budget = Budget() if budget is None else budget
+
+    def fit(self: "_L", X: Any, y: Any = None) -> "_L":
+        """Train a model and pay for it. The same records have the same model again, free.
+
+        Args:
+            X: rows, an array or a frame. Columns without names are ``x0``, ``x1``, …
+            y: one response for each row.
+        """
+        for name in ("epsilon", "delta"):
+            if getattr(self, name) is None:
+                raise UsageError(f"{name} must be given", "usage", 2)
+        if y is None:
+            raise bad(f"{type(self).__name__} requires y to be passed, but the target y is None: Y cannot be None")
+        table = self._read(X, "X", True)
+        names = _columns(table)
+        response = _response(y, names)
+        text = _records(names, table, response, self._responses(y, len(table.cells)))
+        rules = self._rules(table, names, response)
+        options = {
+            "task": self._task, "eps": self.epsilon, "delta": self.delta, "radius": self.radius, "neighbours": self.neighbours,
+            "n": self.n, "rows_per_person": self.rows_per_person, "intercept": "true" if self.fit_intercept else "false",
+        }
+        request = b"train\n" + json.dumps([flags(options), rules]).encode() + text
+
+        def train(paid: Dict[str, Any]) -> Dict[str, Any]:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "prepare.toml"
+                path.write_text(rules, encoding="utf-8")
+                said = run("train", "-", "--json", *flags({"data_format": "csv", "prepare": path, **options, **paid}), stdin=text)
+            model: Dict[str, Any] = json.loads(said)
+            return model
+
+        self.model_ = self.budget.release(request, self.ledger, self.request_id, train)
+        return self
+
+    def save(self, path: _Path) -> None:
+        """Write the model for ``darrm predict`` and ``darrm evaluate``."""
+        Path(path).write_text(json.dumps(self._fitted(), indent=2) + "\n", encoding="utf-8")
+
+    @property
+    def cost(self) -> Dict[str, float]:
+        """What the model cost, ``{"epsilon": …, "delta": …}``."""
+        cost: Dict[str, float] = self._fitted()["cost"]
+        return cost
+
+    def _responses(self, y: Any, rows: int) -> List[Any]:
+        """The responses as the program reads them."""
+        values = vector(y, "y")
+        if len(values) != rows:
+            raise bad(f"y has {len(values)} values, but X has {rows} rows")
+        return values
+
+    def _range(self) -> Optional[_Range]:
+        """The range of the response, where it needs one."""
+        return None
+
+    def _rules(self, table: Rows, names: List[str], response: str) -> str:
+        """The rules of the columns, as a file that ``darrm train --prepare`` reads."""
+        if self.columns is None and table.names is not None:
+            _refuse_identifiers(names)
+        features = names if self.columns is None else [_name(c) for c in self.columns]
+        scale = self.scale
+        if scale is not None and not isinstance(scale, Mapping):
+            scale = {name: scale for name in features if name not in {_name(c) for c in self.categories or {}}}
+        rules: Dict[str, Dict[str, Any]] = {name: {} for name in features}
+        for kind, given in (("scale", scale), ("categories", self.categories), ("fill", self.fill)):
+            for column, value in (given or {}).items():
+                if _name(column) not in rules:
+                    raise UsageError(f"{kind}: column = {column!r}, but it must be one of the features {features}", "usage", 2)
+                rules[_name(column)][kind] = value
+        y_range = self._range()
+        if y_range is not None:
+            rules[response] = {"scale": y_range}
+        lines = [f"response = {_toml(response)}"]
+        for name, rule in rules.items():
+            lines += ["[[column]]", f"name = {_toml(name)}", *(f"{kind} = {_toml(value)}" for kind, value in rule.items())]
+        return "\n".join(lines) + "\n"
+
+    def _fitted(self) -> Dict[str, Any]:
+        if not hasattr(self, "model_"):
+            # scikit-learn looks for its own kind; nobody who has not imported it does.
+            known = sys.modules.get("sklearn.exceptions")
+            kind = UsageError if known is None else known.NotFittedError
+            raise kind(f"this {type(self).__name__} is not fitted: call fit before")
+        return self.model_
+
+    def _ask(self, command: str, X: Any, y: Any = None) -> Dict[str, Any]:
+        """What the program says of these records by the model."""
+        model = self._fitted()
+        table = self._read(X, "X", False)
+        names = _columns(table)
+        if y is None:
+            text = _records(names, table)
+        else:
+            text = _records(names, table, model["response"], self._responses(y, len(table.cells)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.json"
+            self.save(path)
+            said: Dict[str, Any] = json.loads(run(command, "--json", "--data-format=csv", "--", str(path), "-", stdin=text))
+            return said
+
+    def _evaluate(self, X: Any, y: Any, figure: str) -> NotPrivate:
+        if y is None:
+            raise bad(f"{type(self).__name__} requires y to be passed, but the target y is None: Y cannot be None")
+        return NotPrivate(self._ask("evaluate", X, y)[figure])
+
+
+_L = TypeVar("_L", bound=_Linear)
+
+
+class _Classes(_Linear):
+    """A model of two classes, which are stated and not looked up in the records."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
+        classes: Sequence[Any] = (0, 1),
+        scale: Union[Mapping[Any, _Range], _Range, None] = None,
+        categories: Optional[Mapping[Any, Sequence[Any]]] = None,
+        fill: Optional[Mapping[Any, Any]] = None,
+        columns: Optional[Sequence[Any]] = None,
+        radius: Optional[float] = None,
+        fit_intercept: bool = True,
+        rows_per_person: Optional[int] = None,
+        neighbours: Optional[str] = None,
+        n: Optional[int] = None,
+        ledger: Optional[_Path] = None,
+        request_id: Optional[str] = None,
+        budget: Optional[Budget] = None,
+    ):
+        super().__init__(
+            epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
+            fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n, ledger=ledger,
+            request_id=request_id, budget=budget,
+        )
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Any:
+        """The two classes, as stated."""
+        self._fitted()
+        return array(list(self.classes))
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores: the higher, the likelier is the second class."""
+        return array(self._scores(X))
+
+    def _scores(self, X: Any) -> List[float]:
+        said = self._ask("predict", X)
+        scores: List[float] = said.get("scores") or said["predictions"]
+        return scores
+
+    def _responses(self, y: Any, rows: int) -> List[Any]:
+        if len(self.classes) != 2:
+            raise UsageError(f"classes = {list(self.classes)}, but they must be two", "usage", 2)
+        out = []
+        for i, value in enumerate(super()._responses(y, rows)):
+            if value not in self.classes:
+                raise bad(f"Unknown label type: record {i} has y = {value!r}, which is none of the classes {list(self.classes)}")
+            out.append(list(self.classes).index(value))
+        return out
+
+
+class LogisticRegression(_Classes):
+    """A private classifier of two classes: ``darrm train --task logistic``.
+
+    Ranges and categories are public knowledge, stated and never taken from the records (docs/preparing.md). The method
+    follows from them and from how many records there are. A second ``fit`` on other records, by this object or by a
+    clone, is refused, or charged to ``ledger=``. There is no ``random_state``.
+
+    Args:
+        epsilon, delta: what the model may cost.
+        classes: the two values of the response.
+        scale: the range of each column, ``{"age": (0, 120)}``; or one range for all columns without categories.
+        categories: the words of a column, ``{"sex": ["Male", "Female"]}``; any other word has none of them.
+        fill: what stands in for a missing cell, ``{"age": 40}``, or ``"missing"`` for a feature of its own.
+        columns: the features; all columns where it is not given.
+        radius: a bound on the length of a record, which longer ones are cut to. Needed where a column has no range.
+        fit_intercept: whether there is a constant feature.
+        rows_per_person: the most rows that a person has; the budget is then of a person.
+        neighbours: ``"replace"`` (default) or ``"add-remove"`` one record, with a public number of records near ``n``.
+        ledger: charged for every fit, a Ledger or its path. Without one nothing adds the cost to that of earlier models.
+        request_id: the name of the model in the ledger.
+        budget: a Budget to share with other estimators.
+
+    Attributes:
+        cost: what the model cost, ``{"epsilon": …, "delta": …}``.
+        model_: the model as ``darrm train`` writes it (docs/formats.md).
+
+    >>> import darrm
+    >>> ages, grey = [[20], [30], [60], [70]] * 100, ["no", "no", "yes", "yes"] * 100
+    >>> model = darrm.LogisticRegression(epsilon=10, delta=1e-6, scale=(0, 100), classes=["no", "yes"])
+    >>> list(model.fit(ages, grey).predict([[10], [90]]))
+    ['no', 'yes']
+    >>> model.cost
+    {'epsilon': 10, 'delta': 1e-06}
+    >>> model.score(ages, grey) > 0.9, model.score(ages, grey).private
+    (True, False)
+    >>> model.fit(ages[:100], grey[:100])
+    Traceback (most recent call last):
+        ...
+    darrm.BudgetError: ...
+    """
+
+    _estimator_type, _task = "classifier", "logistic"
+
+    def predict(self, X: Any) -> Any:
+        """The class of each row. As private as the model."""
+        return array([self.classes[int(p)] for p in self._ask("predict", X)["predictions"]])
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of the two classes, by the model."""
+        return array([[1 - p, p] for p in self._ask("predict", X)["probabilities"]])
+
+    def score(self, X: Any, y: Any = None) -> NotPrivate:
+        """The share of right classes. NOT private: a choice by it is paid for by nobody."""
+        return self._evaluate(X, y, "accuracy")
+
+
+class AUCRanker(_Classes):
+    """A private score that puts records of two classes in order: ``darrm train --task auc``.
+
+    Parameters are those of LogisticRegression. ``predict`` and ``decision_function`` give scores, of which the order counts.
+
+    >>> import darrm
+    >>> ages, grey = [[20], [30], [60], [70]] * 100, [0, 0, 1, 1] * 100
+    >>> ranker = darrm.AUCRanker(epsilon=10, delta=1e-6, scale=(0, 100)).fit(ages, grey)
+    >>> low, high = ranker.predict([[10], [90]])
+    >>> bool(low < high), ranker.score(ages, grey) > 0.9
+    (True, True)
+    """
+
+    _task = "auc"
+
+    def predict(self, X: Any) -> Any:
+        """The scores."""
+        return self.decision_function(X)
+
+    def score(self, X: Any, y: Any = None) -> NotPrivate:
+        """The area under the ROC curve. NOT private: a choice by it is paid for by nobody."""
+        return self._evaluate(X, y, "auc")
+
+
+class LinearRegression(_Linear):
+    """A private linear regression: ``darrm train --task linear``.
+
+    Parameters are those of LogisticRegression, with ``y_range`` in the place of ``classes``: the public range of the
+    response, which is cut to it.
+
+    >>> import darrm
+    >>> rooms, rent = [[1], [2], [3], [4]] * 100, [500, 900, 1300, 1700] * 100
+    >>> model = darrm.LinearRegression(epsilon=10, delta=1e-6, scale=(0, 5), y_range=(0, 2000)).fit(rooms, rent)
+    >>> small, large = model.predict([[1], [4]])
+    >>> bool(small < large), model.score(rooms, rent) > 0.5
+    (True, True)
+    """
+
+    _estimator_type, _task = "regressor", "linear"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
+        y_range: Optional[_Range] = None,
+        scale: Union[Mapping[Any, _Range], _Range, None] = None,
+        categories: Optional[Mapping[Any, Sequence[Any]]] = None,
+        fill: Optional[Mapping[Any, Any]] = None,
+        columns: Optional[Sequence[Any]] = None,
+        radius: Optional[float] = None,
+        fit_intercept: bool = True,
+        rows_per_person: Optional[int] = None,
+        neighbours: Optional[str] = None,
+        n: Optional[int] = None,
+        ledger: Optional[_Path] = None,
+        request_id: Optional[str] = None,
+        budget: Optional[Budget] = None,
+    ):
+        super().__init__(
+            epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
+            fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n, ledger=ledger,
+            request_id=request_id, budget=budget,
+        )
+        self.y_range = y_range
+
+    def _range(self) -> Optional[_Range]:
+        if self.y_range is None:
+            raise UsageError("y_range must be given: the public range of the response", "usage", 2)
+        return self.y_range
+
+    def predict(self, X: Any) -> Any:
+        """The predicted response of each row. As private as the model."""
+        return array(self._ask("predict", X)["predictions"])
+
+    def score(self, X: Any, y: Any = None) -> NotPrivate:
+        """R², the share of the variance that is explained. NOT private: a choice by it is paid for by nobody."""
+        return self._evaluate(X, y, "r2")
+
+
+def _name(column: Any) -> str:
+    """A column of an array is named by its number."""
+    return column if isinstance(column, str) else f"x{int(column)}"
+
+
+def _columns(table: Rows) -> List[str]:
+    names = table.names if table.names is not None else [f"x{i}" for i in range(len(table.cells[0]))]
+    if len(set(names)) < len(names):
+        raise bad(f"columns = {names}, but each name must be there once")
+    return names
+
+
+def _response(y: Any, names: List[str]) -> str:
+    """A name for the response: its own, unless a column has it."""
+    own = getattr(y, "name", None)
+    name = own if isinstance(own, str) and own else "y"
+    while name in names:
+        name += "_"
+    return name
+
+
+def _records(names: List[str], table: Rows, response: str = "", values: Optional[List[Any]] = None) -> bytes:
+    if values is None:
+        return to_csv(names, table.cells)
+    names, rows = [n for n in names if n != response], table.cells
+    if len(names) < len(table.cells[0]):  # a frame that has the response too, which y replaces
+        at = (table.names or []).index(response)
+        rows = [[*row[:at], *row[at + 1 :]] for row in rows]
+    return to_csv([*names, response], [[*row, value] for row, value in zip(rows, values)])
+
+
+def _refuse_identifiers(names: List[str]) -> None:
+    """Refuse columns that number rows or persons, which the program tells by their names alone."""
+    described = json.loads(run("train", "describe", "-", "--public-schema", "--data-format=csv", "--json", stdin=to_csv(names, [])))
+    found = [c["name"] for c in described if c.get("identifier")]
+    if found:
+        raise bad(f"column {found[0]!r} has the name of an identifier, which is no feature: list the features in columns")
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it, which for text and numbers is as JSON does."""
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, Sequence) or hasattr(value, "tolist") and getattr(value, "ndim", 0) == 1:
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    if isinstance(value, bool):
+        return json.dumps(str(value))
+    if hasattr(value, "__index__"):
+        return str(int(value))
+    if hasattr(value, "__float__"):
+        return repr(float(value))
+    raise TypeError(f"rule = {value!r}, but it must be of numbers and text")
+
+
+for _kind in (PrivateVote, LogisticRegression, LinearRegression, AUCRanker):
+    _kind.__module__ = "darrm"  # where users find it
