@@ -64,6 +64,11 @@ class _Estimator:
             requires_fit=self._tags.get("requires_fit", True),
         )
 
+    def _need(self, *names: str) -> None:
+        missing = [name for name in names if getattr(self, name) is None]
+        if missing:
+            raise UsageError(f"{' and '.join(missing)} must be given", "usage", 2)
+
     def _read(self, table: Any, what: str, fitting: bool) -> Rows:
         """Read a table, whose columns must be those of fit."""
         rows = read(table, what)
@@ -169,6 +174,7 @@ class PrivateVote(_Estimator):
         Every column is a teacher. Returns a pandas series with the index of a pandas frame; for other votes a NumPy
         array where NumPy is imported, else a list.
         """
+        self._need("budget_eps", "budget_delta")
         rows = self._read(votes, "votes", False)
         options = self.get_params()
         ledger, request_id, budget = (options.pop(name) for name in ("ledger", "request_id", "budget"))
@@ -236,9 +242,7 @@ class _Linear(_Estimator):
             X: rows, an array or a frame. Columns without names are ``x0``, ``x1``, …
             y: one response for each row.
         """
-        for name in ("epsilon", "delta"):
-            if getattr(self, name) is None:
-                raise UsageError(f"{name} must be given", "usage", 2)
+        self._need("epsilon", "delta")
         if y is None:
             raise bad(f"{type(self).__name__} requires y to be passed, but the target y is None: Y cannot be None")
         table = self._read(X, "X", True)
@@ -516,8 +520,7 @@ class LinearRegression(_Linear):
         self.y_range = y_range
 
     def _range(self) -> Optional[_Range]:
-        if self.y_range is None:
-            raise UsageError("y_range must be given: the public range of the response", "usage", 2)
+        self._need("y_range")
         return self.y_range
 
     def predict(self, X: Any) -> Any:

@@ -38,12 +38,11 @@ def to_csv(header: Optional[List[str]], rows: Any) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     if header is not None:
         writer.writerow(header)
-    for row in rows:
-        writer.writerow([plain(v) for v in row])
+    writer.writerows(rows)
     return out.getvalue().encode()
 
 
-def _rows(votes: Any, ids: bool) -> Tuple[Optional[List[str]], Any, Any]:
+def _rows(votes: Any, named: bool) -> Tuple[Optional[List[str]], Any, Any]:
     """The names of the columns, if they have any, the rows, and a frame's index."""
     table = read_table(votes, "votes")
     index = table.index
@@ -51,6 +50,7 @@ def _rows(votes: Any, ids: bool) -> Tuple[Optional[List[str]], Any, Any]:
         return table.names, table.cells, None
     # An index that counts from 0 is none; another one holds the queries' ids.
     counts = hasattr(index, "step") and index.name is None
-    if counts or ids or "query" in table.names or "id" in table.names:
+    if counts or named or "query" in table.names or "id" in table.names:
         return table.names, table.cells, index
-    return ["query", *table.names], [[i, *row] for i, row in zip(index, table.cells)], index
+    ids = [plain(str(i) if isinstance(i, tuple) else i) for i in index]  # of several levels
+    return ["query", *table.names], [[i, *row] for i, row in zip(ids, table.cells)], index

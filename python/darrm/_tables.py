@@ -16,7 +16,7 @@ class Rows:
 
     Attributes:
         names: the names of the columns; ``None`` for plain rows.
-        cells: a sequence of cells for each row.
+        cells: for each row its cells, as ``plain`` gives them.
         index: the index of a pandas frame, else ``None``.
         labelled: whether the names are text; the columns of a pandas frame may be numbered instead.
     """
@@ -47,7 +47,7 @@ def read(table: Any, what: str) -> Rows:
         return Rows(names, _checked(cells, what, len(names)), index, labelled)
     if hasattr(table, "__dataframe__"):
         names, cells = _interchange(table.__dataframe__())
-        return Rows(names, cells)
+        return Rows(names, _checked(cells, what, len(names)))
     if hasattr(table, "tocoo"):
         raise TypeError(f"{what} are a sparse matrix, which is not taken: give {what}.toarray()")
     if not hasattr(table, "tolist") and hasattr(table, "__array__") and "numpy" in sys.modules:
@@ -75,7 +75,7 @@ def vector(values: Any, what: str) -> List[Any]:
     out = list(values)
     if any(isinstance(v, (list, tuple)) for v in out):
         raise bad(f"{what} must have one value for each row")
-    return out
+    return [plain(v) for v in out]
 
 
 def plain(value: Any) -> Any:
@@ -92,12 +92,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _checked(rows: List[Any], what: str, width: Optional[int] = None) -> List[Any]:
-    """The rows, all of which must be sequences of one length."""
+def _checked(rows: List[Any], what: str, width: Optional[int] = None) -> List[List[Any]]:
+    """The rows with plain cells. All must be sequences of one length."""
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
             raise TypeError(f"row {i} of the {what} is {row!r}, but it must be a sequence. Reshape your data")
-        rows[i] = row = list(row)
+        rows[i] = row = [plain(v) for v in row]
         width = len(row) if width is None else width
         if len(row) != width:
             raise bad(f"row {i} of the {what} has {len(row)} columns, but the others have {width}")
@@ -115,12 +115,12 @@ _FORMATS: Dict[Tuple[int, int], str] = {
 }
 
 
-def _interchange(frame: Any) -> Tuple[List[str], List[List[Any]]]:
+def _interchange(frame: Any) -> Tuple[List[str], List[Any]]:
     names = [str(n) for n in frame.column_names()]
-    cells: List[List[Any]] = []
+    cells: List[Any] = []
     for chunk in frame.get_chunks():
         columns = [_column(chunk.get_column(i), name) for i, name in enumerate(names)]
-        cells += [list(row) for row in zip(*columns)]
+        cells += zip(*columns)
     return names, cells
 
 
