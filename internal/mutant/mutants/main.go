@@ -3,32 +3,39 @@
 //
 //	go run ./internal/mutant/mutants -n 150 -seed 7 -with ./gamma ./constraints
 //
-// The same seed draws the same changes from the same files. A change that does not compile is drawn
-// anew. Tests that run over five times as long as without a change have noticed it.
+// The same seed draws the same changes from the same files, and fewer of them are the first of more.
+// A change that does not compile is drawn anew. Tests that take over five times the processor's time
+// that they take without a change have noticed it. After an interrupt the report is of the changes
+// judged so far.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/darrm/darrm/internal/num"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
 // run judges the changes that args ask for, and reports to out.
-func run(args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	n := flags.Int("n", 150, "changes to judge; 0 judges all")
 	seed := flags.Uint64("seed", 1, "seed of the draw")
@@ -53,34 +60,44 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	judges, err := newJudges(temp, append([]string{dir}, commas(*with)...))
+	judges, err := newJudges(ctx, temp, append([]string{dir}, commas(*with)...))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %d changes, seed %d\n", dir, len(all), *seed)
-	var c [4]int
+	var c [5]int
 	for _, i := range rand.New(rand.NewPCG(*seed, 0)).Perm(len(all)) {
-		if *n > 0 && c[noticed]+c[timedOut]+c[survived] == *n {
+		if *n > 0 && judged(c) == *n {
 			break
 		}
-		v, err := judges.of(all[i])
+		v, err := judges.of(ctx, all[i])
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return err
 		}
 		c[v]++
-		if v == survived || v == timedOut {
+		if what, ok := worthReading[v]; ok {
 			before, after := all[i].lines()
-			what := map[verdict]string{survived: "lives", timedOut: "takes too long"}[v]
 			fmt.Fprintf(out, "%s/%s %s\n\t- %s\n\t+ %s\n", dir, all[i].where(), what, before, after)
 		}
 	}
 	return report(out, dir, c)
 }
 
+// worthReading says what became of a change that no failing test speaks of.
+var worthReading = map[verdict]string{
+	survived: "lives", same: "lives, as no binary differs", timedOut: "takes too long",
+}
+
+// judged counts the changes that compile.
+func judged(c [5]int) int { return c[noticed] + c[timedOut] + c[survived] + c[same] }
+
 // report writes the rate and its 95 % interval.
-func report(out io.Writer, dir string, c [4]int) error {
+func report(out io.Writer, dir string, c [5]int) error {
 	killed := c[noticed] + c[timedOut]
-	n := killed + c[survived]
+	n := judged(c)
 	if n == 0 {
 		return fmt.Errorf("%s: no change compiles", dir)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // ran returns the output of run.
@@ -16,7 +17,7 @@ func ran(t *testing.T, args ...string) string {
 		t.Skip(err)
 	}
 	var out strings.Builder
-	if err := run(args, &out); err != nil {
+	if err := run(t.Context(), args, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -78,12 +79,14 @@ func TestTimedOut(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "late")
 	for script, want := range map[string]verdict{
 		"exit 0": survived, "exit 1": noticed, "echo 'panic: test timed out after 1s'; exit 2": timedOut,
+		"echo 'SIGXCPU: CPU time limit exceeded'; exit 2": timedOut,
 	} {
 		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if got, out := (judge{dir: ".", binary: binary, limit: 1e9}).test(""); got != want {
-			t.Errorf("%s: verdict %d, want %d: %s", script, got, want, out)
+		j := judge{dir: ".", binary: binary, cpu: time.Minute, wall: time.Minute}
+		if got := j.test(t.Context(), ""); got != want {
+			t.Errorf("%s: verdict %d, want %d", script, got, want)
 		}
 	}
 }
@@ -94,7 +97,7 @@ func TestFails(t *testing.T) {
 		{}, {"a", "b"}, {"-n", "-1", "testdata/tiny"}, {"testdata"},
 		{"-at", "tiny.go:1", "testdata/tiny"},
 	} {
-		if err := run(args, new(strings.Builder)); err == nil {
+		if err := run(t.Context(), args, new(strings.Builder)); err == nil {
 			t.Errorf("%q is no error", args)
 		}
 	}
