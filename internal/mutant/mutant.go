@@ -62,7 +62,7 @@ func (m *Mutant) MustDie(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	overlayFile, err := Overlay(t.TempDir(), m.File, m.CheckPlace(t))
+	overlayFile, err := Overlay(t.TempDir(), map[string]string{m.File: m.CheckPlace(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,18 +80,21 @@ func (m *Mutant) MustDie(t *testing.T) {
 	}
 }
 
-// Overlay writes into dir what go's flag -overlay needs to see content in the place of file, and
-// returns the value of that flag.
-func Overlay(dir, file, content string) (string, error) {
-	mutated := filepath.Join(dir, filepath.Base(file))
-	if err := os.WriteFile(mutated, []byte(content), 0o600); err != nil {
-		return "", err
+// Overlay writes into dir what go's flag -overlay needs to see the contents in the place of files,
+// and returns the value of that flag.
+func Overlay(dir string, files map[string]string) (string, error) {
+	replace := map[string]string{}
+	for file, content := range files {
+		here, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		replace[here] = filepath.Join(dir, filepath.Base(file))
+		if err := os.WriteFile(replace[here], []byte(content), 0o600); err != nil {
+			return "", err
+		}
 	}
-	here, err := filepath.Abs(file)
-	if err != nil {
-		return "", err
-	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
+	list, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {
 		return "", err
 	}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,14 +23,12 @@ const (
 	noticed verdict = iota
 	timedOut
 	survived
-	same   // it survived, since no test binary has it: it is equal, or nothing there calls it
 	broken // it does not compile
 )
 
 // A judge runs the tests of one package.
 type judge struct {
 	dir, binary string
-	plain       []byte        // digest of the binary without a change
 	quick       string        // pattern of the tests that run first
 	cpu, wall   time.Duration // a run may take so long
 }
@@ -40,24 +36,23 @@ type judge struct {
 // judges stand in the order in which they are asked: the changed package's own comes first.
 type judges []judge
 
+// A planting is a copy of the changed package, and where its test binaries are.
+type planting struct {
+	temp, overlay string
+	number        int // of the change that is chosen in a woven copy, else 0
+}
+
 // newJudges runs the tests of dirs without a change, which must pass, and takes their times.
 // Binaries come into temp.
 func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) {
 	var all judges
 	for i, dir := range dirs {
-		j := judge{
-			dir: dir, binary: filepath.Join(temp, strconv.Itoa(i)+".test"),
-			cpu: time.Hour, wall: 3 * time.Hour,
-		}
-		out, err := j.compile(ctx, "")
-		if err != nil {
+		j := judge{dir: dir, binary: strconv.Itoa(i) + ".test", cpu: time.Hour, wall: 3 * time.Hour}
+		if out, err := j.compile(ctx, planting{temp: temp}); err != nil {
 			return nil, fmt.Errorf("%s without a change: %w\n%s", dir, err, out)
 		}
-		if j.plain, err = j.digest(); err != nil {
-			return nil, err
-		}
 		begin := time.Now()
-		v, cpu, out := j.run(ctx, "", "-test.v")
+		v, cpu, out := j.run(ctx, planting{temp: temp}, "-test.v")
 		if v != survived {
 			return nil, fmt.Errorf("%s: the tests fail without a change:\n%s", dir, out)
 		}
@@ -98,56 +93,115 @@ func quickest(output string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// of plants p and asks one judge after the other until one notices.
-func (js judges) of(ctx context.Context, p point) (verdict, error) {
-	overlay, err := mutant.Overlay(filepath.Dir(js[0].binary), p.file, p.changed())
+// of judges the points in their order. Those inside functions are compiled together.
+func (js judges) of(
+	ctx context.Context, temp string, points []point, told func(point, verdict),
+) error {
+	alone := planting{temp: filepath.Join(temp, "alone")}
+	together := planting{temp: filepath.Join(temp, "woven")}
+	for _, p := range []planting{alone, together} {
+		if err := os.MkdirAll(p.temp, 0o700); err != nil {
+			return err
+		}
+	}
+	compiles, err := js.weave(ctx, &together, points)
+	if err != nil {
+		return err
+	}
+	for _, p := range points {
+		v := broken
+		switch {
+		case p.in == nil:
+			v, err = js.alone(ctx, alone, p)
+		case compiles[p.number]:
+			together.number = p.number
+			v = js.test(ctx, together)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		told(p, v)
+	}
+	return nil
+}
+
+// weave compiles the points that stand in functions into one binary for each judge, and returns the
+// numbers of those that compile.
+func (js judges) weave(
+	ctx context.Context, at *planting, points []point,
+) (map[int]bool, error) {
+	points = slices.DeleteFunc(slices.Clone(points), func(p point) bool { return p.in == nil })
+	for len(points) > 0 {
+		w := weave(points)
+		var err error
+		if at.overlay, err = mutant.Overlay(at.temp, w.files); err != nil {
+			return nil, err
+		}
+		out, err := js[0].compile(ctx, *at)
+		if err == nil {
+			break
+		}
+		bad := w.broken(out)
+		if len(bad) == 0 {
+			return nil, fmt.Errorf("%s with all changes: %w\n%s", js[0].dir, err, out)
+		}
+		points = slices.DeleteFunc(points, func(p point) bool { return bad[p.number] })
+	}
+	compiles := map[int]bool{}
+	for _, p := range points {
+		compiles[p.number] = true
+	}
+	for _, j := range js[1:] {
+		if out, err := j.compile(ctx, *at); err != nil && len(points) > 0 {
+			return nil, fmt.Errorf("%s with all changes: %w\n%s", j.dir, err, out)
+		}
+	}
+	return compiles, nil
+}
+
+// alone compiles p by itself.
+func (js judges) alone(ctx context.Context, at planting, p point) (v verdict, err error) {
+	at.overlay, err = mutant.Overlay(at.temp, map[string]string{p.file: p.changed()})
 	if err != nil {
 		return broken, err
 	}
-	last := same
 	for i, j := range js {
-		if _, err := j.compile(ctx, overlay); err != nil {
+		if _, err := j.compile(ctx, at); err != nil {
 			if i > 0 {
 				return noticed, nil // another package cannot use it
 			}
 			return broken, nil
 		}
-		digest, err := j.digest()
-		switch {
-		case err != nil:
-			return broken, err
-		case bytes.Equal(digest, j.plain):
-			continue
-		}
-		if v := j.test(ctx, overlay); v != survived {
-			return v, nil
-		}
-		last = survived
 	}
-	return last, nil
+	return js.test(ctx, at), nil
 }
 
-// compile builds the test binary with the overlay. Nothing in its bytes hangs on the overlay but
-// the code.
-func (j judge) compile(ctx context.Context, overlay string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w -buildid=",
-		"-overlay="+overlay, "-o", j.binary, ".")
+// test asks one judge after the other until one notices.
+func (js judges) test(ctx context.Context, at planting) verdict {
+	for _, j := range js {
+		if v := j.test(ctx, at); v != survived {
+			return v
+		}
+	}
+	return survived
+}
+
+// compile builds the test binary, and has the compiler name every error.
+func (j judge) compile(ctx context.Context, at planting) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=-e",
+		"-overlay="+at.overlay, "-o", filepath.Join(at.temp, j.binary), ".")
 	cmd.Dir = j.dir
 	return cmd.CombinedOutput()
 }
 
-// digest is the hash of the binary.
-func (j judge) digest() ([]byte, error) {
-	content, err := os.ReadFile(j.binary)
-	sum := sha256.Sum256(content)
-	return sum[:], err
-}
-
 // test runs the quick tests and then the others.
-func (j judge) test(ctx context.Context, overlay string) verdict {
-	v, _, _ := j.run(ctx, overlay, "-test.run="+j.quick)
+func (j judge) test(ctx context.Context, at planting) verdict {
+	v, _, _ := j.run(ctx, at, "-test.run="+j.quick)
 	if v == survived {
-		v, _, _ = j.run(ctx, overlay, "-test.skip="+j.quick)
+		v, _, _ = j.run(ctx, at, "-test.skip="+j.quick)
 	}
 	return v
 }
@@ -155,18 +209,19 @@ func (j judge) test(ctx context.Context, overlay string) verdict {
 // run runs the binary within its times, and within 8 GB, since a change may ask for any memory. It
 // returns the processor's time too. What the tests compile themselves has the change too.
 func (j judge) run(
-	ctx context.Context, overlay, which string,
+	ctx context.Context, at planting, which string,
 ) (v verdict, cpu time.Duration, out []byte) {
 	ctx, cancel := context.WithTimeout(ctx, j.wall+10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c",
 		fmt.Sprintf(`ulimit -v 8388608 && ulimit -t %d && exec "$@"`, int(j.cpu.Seconds())), "sh",
-		j.binary, "-test.failfast", "-test.timeout", j.wall.String(), which)
+		filepath.Join(at.temp, j.binary), "-test.failfast", "-test.timeout", j.wall.String(), which)
 	cmd.Dir = j.dir
 	cmd.WaitDelay = time.Second
-	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1")
-	if overlay != "" {
-		cmd.Env = append(cmd.Env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
+	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1",
+		chosen+"="+strconv.Itoa(at.number))
+	if at.overlay != "" {
+		cmd.Env = append(cmd.Env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+at.overlay)
 	}
 	out, err := cmd.CombinedOutput()
 	if s := cmd.ProcessState; s != nil {

@@ -3,10 +3,11 @@
 //
 //	go run ./internal/mutant/mutants -n 150 -seed 7 -with ./gamma ./constraints
 //
-// The same seed draws the same changes from the same files, and fewer of them are the first of more.
-// A change that does not compile is drawn anew. Tests that take over five times the processor's time
-// that they take without a change have noticed it. After an interrupt the report is of the changes
-// judged so far.
+// The same seed draws the same changes from the same files, and a smaller draw begins a larger one.
+// Changes inside functions are compiled together, and each is chosen by an environment variable; so
+// a change that leaves an import unused counts. Others that do not compile are drawn anew. Tests
+// that take over five times the processor's time that they take without a change have noticed it.
+// After an interrupt the report is of the changes judged so far.
 package main
 
 import (
@@ -65,22 +66,28 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %d changes, seed %d\n", dir, len(all), *seed)
-	var c [5]int
-	for _, i := range rand.New(rand.NewPCG(*seed, 0)).Perm(len(all)) {
-		if *n > 0 && judged(c) == *n {
-			break
-		}
-		v, err := judges.of(ctx, all[i])
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	order := rand.New(rand.NewPCG(*seed, 0)).Perm(len(all))
+	var c counts
+	told := func(p point, v verdict) {
 		c[v]++
 		if what, ok := worthReading[v]; ok {
-			before, after := all[i].lines()
-			fmt.Fprintf(out, "%s/%s %s\n\t- %s\n\t+ %s\n", dir, all[i].where(), what, before, after)
+			before, after := p.lines()
+			fmt.Fprintf(out, "%s/%s %s\n\t- %s\n\t+ %s\n", dir, p.where(), what, before, after)
+		}
+	}
+	for ctx.Err() == nil && len(order) > 0 && (*n == 0 || c.judged() < *n) {
+		batch := order[:min(len(order), 200)]
+		if *n > 0 {
+			batch = batch[:min(len(batch), *n-c.judged())]
+		}
+		order = order[len(batch):]
+		var points []point
+		for i, at := range batch {
+			all[at].number = i + 1
+			points = append(points, all[at])
+		}
+		if err := judges.of(ctx, temp, points, told); err != nil {
+			return err
 		}
 	}
 	return report(out, dir, c)
@@ -88,16 +95,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // worthReading says what became of a change that no failing test speaks of.
 var worthReading = map[verdict]string{
-	survived: "lives", same: "lives, as no binary differs", timedOut: "takes too long",
+	survived: "lives", timedOut: "takes too long",
 }
 
-// judged counts the changes that compile.
-func judged(c [5]int) int { return c[noticed] + c[timedOut] + c[survived] + c[same] }
+// counts has the number of changes by what became of them.
+type counts [4]int
+
+// judged is the number of changes that compile.
+func (c counts) judged() int { return c[noticed] + c[timedOut] + c[survived] }
 
 // report writes the rate and its 95 % interval.
-func report(out io.Writer, dir string, c [5]int) error {
+func report(out io.Writer, dir string, c counts) error {
 	killed := c[noticed] + c[timedOut]
-	n := judged(c)
+	n := c.judged()
 	if n == 0 {
 		return fmt.Errorf("%s: no change compiles", dir)
 	}

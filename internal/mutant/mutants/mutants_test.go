@@ -62,6 +62,17 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
+// Methods, generic functions, parameters without a name, init and constants are changed in their own
+// way, and that way leaves the tests as they are.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	report := ran(t, "-n", "0", "testdata/shapes")
+	want := "16 of 16 noticed (0 by the time), 1 did not compile: "
+	if !strings.Contains(report, want) {
+		t.Errorf("the report is %q, want %q", report, want)
+	}
+}
+
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	one := ran(t, "-n", "2", "-seed", "5", "-at", "tiny.go:13", "testdata/tiny")
@@ -76,7 +87,8 @@ func TestSeed(t *testing.T) {
 // A change after which the tests do not end is noticed, and one that fails at once is not late.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "late")
+	at := planting{temp: t.TempDir()}
+	binary := filepath.Join(at.temp, "late")
 	for script, want := range map[string]verdict{
 		"exit 0": survived, "exit 1": noticed, "echo 'panic: test timed out after 1s'; exit 2": timedOut,
 		"echo 'SIGXCPU: CPU time limit exceeded'; exit 2": timedOut,
@@ -84,8 +96,8 @@ func TestTimedOut(t *testing.T) {
 		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		j := judge{dir: ".", binary: binary, cpu: time.Minute, wall: time.Minute}
-		if got := j.test(t.Context(), ""); got != want {
+		j := judge{dir: ".", binary: "late", cpu: time.Minute, wall: time.Minute}
+		if got := j.test(t.Context(), at); got != want {
 			t.Errorf("%s: verdict %d, want %d", script, got, want)
 		}
 	}

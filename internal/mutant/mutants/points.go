@@ -19,6 +19,9 @@ type point struct {
 	line         int
 	from, to     int
 	text         string
+	pkg          string        // name of the package
+	in           *ast.FuncDecl // in whose body it stands, nil elsewhere
+	number       int           // chooses it among those of a woven copy
 }
 
 // where names the file and the line of p.
@@ -60,7 +63,7 @@ func points(dir string) ([]point, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := finder{file: file, source: string(source), set: set}
+		f := finder{file: file, source: string(source), set: set, pkg: pkg.Name}
 		ast.Inspect(tree, f.enter)
 		slices.SortStableFunc(f.found, func(a, b point) int {
 			return cmp.Or(a.from-b.from, a.to-b.to, strings.Compare(a.text, b.text))
@@ -75,6 +78,7 @@ func points(dir string) ([]point, error) {
 // A finder walks over one file.
 type finder struct {
 	file, source string
+	pkg          string
 	set          *token.FileSet
 	stack        []ast.Node
 	found        []point
@@ -157,8 +161,16 @@ func (f *finder) text(n ast.Node) string { return f.source[f.offset(n.Pos()):f.o
 // replace adds the change of the source from, …, to-1 into text.
 func (f *finder) replace(from, to token.Pos, text string) {
 	at := f.set.Position(from)
+	var in *ast.FuncDecl
+	if len(f.stack) > 1 {
+		in, _ = f.stack[1].(*ast.FuncDecl)
+	}
+	if in != nil && from <= in.Body.Lbrace {
+		in = nil
+	}
 	f.found = append(f.found, point{
 		file: f.file, source: f.source, line: at.Line, from: at.Offset, to: f.offset(to), text: text,
+		pkg: f.pkg, in: in,
 	})
 }
 
