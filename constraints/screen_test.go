@@ -115,6 +115,51 @@ func TestSplitterNamesTheBestSplit(t *testing.T) {
 	}
 }
 
+// What split names has the value that linear states, up to the remainder, which is of second order:
+// a thousand times less here than any one teacher that is not moved as it should be.
+func TestSplitHasTheValueOfLinear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	const delta = 1e-5
+	for range 300 {
+		n := 1 + rng.IntN(5)
+		s := system(t, problem(t, n, 1, 1, delta))
+		u, v := make([]float64, n+1), make([]float64, n+1)
+		for l := range u {
+			u[l], v[l] = 2*rng.Float64()-1, 2*rng.Float64()-1
+		}
+		may := 1 + rng.IntN(n)
+		sc := newScreen(s, u, v, may)
+		for n1 := range u {
+			m := sc.split(n1)
+			at := s.w*moments(u, n1, m[NearZeroUp], m[NearOneDown], delta) -
+				s.wp*moments(v, n1, m[NearZeroDown], m[NearOneUp], delta)
+			if !s.Holds(m) || m.Affected() > may || math.Abs(at-sc.linear(n1)) > sc.remainder()+1e-13 {
+				t.Fatalf("may = %d, n1 = %d, U = %v, V = %v: %v has %.17g, first order says %.17g", may, n1,
+					u, v, m, at, sc.linear(n1))
+			}
+		}
+	}
+}
+
+// Where phi does not decrease, (a,b) dominates (b,a): no violation is looked for there, whether or
+// not a record reaches all teachers.
+func TestIncreasingNeedsNoLow(t *testing.T) {
+	for _, delta := range []float64{0, 1e-4} {
+		p := problem(t, 7, 1, 1, delta)
+		for p.Affected = 2; p.Affected <= p.K; p.Affected++ {
+			got, err := system(t, p).Separate(context.Background(), antisymmetric(7, []float64{1, 1, 1, 1}), 0)
+			if err != nil || len(got) == 0 {
+				t.Fatalf("t = %d: %v, %v: the true majority is not private", p.Affected, got, err)
+			}
+			for _, v := range got {
+				if v.Multiset[Low] > 0 {
+					t.Errorf("t = %d: %v is dominated", p.Affected, v.Multiset)
+				}
+			}
+		}
+	}
+}
+
 // The screen is exact where U or V is a parabola that bends the way that helps, all
 // teachers start at one corner, and the other vector is constant: second differences are
 // then all alike, and R is their sum. So any smaller remainder is no bound.

@@ -232,7 +232,7 @@ func (s *System) sweep(ctx context.Context, phi []float64, sh *search) (findings
 }
 
 // parallel runs task(worker, i) for i = 0 … n-1 on all cores, in order of i, and
-// stops early when ctx is done or a task fails.
+// stops early when ctx is done, the only reason for which a task fails.
 func parallel(ctx context.Context, n int, task func(worker, i int) error) error {
 	workers := max(1, min(n, runtime.GOMAXPROCS(0)))
 	var next atomic.Int64
@@ -251,7 +251,6 @@ func parallel(ctx context.Context, n int, task func(worker, i int) error) error 
 					errs[w] = task(w, i)
 				}
 				if errs[w] != nil {
-					next.Store(int64(n))
 					return
 				}
 			}
