@@ -175,8 +175,11 @@ func (js judges) alone(ctx context.Context, at planting, p point) (v verdict, er
 			}
 			return broken, nil
 		}
+		if v := j.test(ctx, at); v != survived {
+			return v, nil
+		}
 	}
-	return js.test(ctx, at), nil
+	return survived, nil
 }
 
 // test asks one judge after the other until one notices.
