@@ -141,6 +141,50 @@ func TestSplitHasTheValueOfLinear(t *testing.T) {
 	}
 }
 
+// The second level is spared wherever the first shows that a better multiset is there, with and
+// without Δ: what it would cost is no matter of figures, and so nothing else notices.
+func TestSecondLevelIsSpared(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 28))
+	spared := 0
+	for i := range 200 {
+		n := 2 + rng.IntN(5)
+		delta := float64(i%2) * 1e-3
+		s := system(t, problem(t, n, 1, 1, delta))
+		u, v := make([]float64, n+1), make([]float64, n+1)
+		for l := range u {
+			u[l], v[l] = 2*rng.Float64()-1, 2*rng.Float64()-1
+		}
+		top, _ := (&macroWorker{s: s}).largestAndSteepest(u, v)
+		sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: n}
+		if delta == 0 {
+			sh.threshold.raise(math.Nextafter(top, 1))
+		}
+		w := newMacroWorkers(s, sh, 1)[0]
+		w.found.best.Value = negInf
+		if err := w.family(context.Background(), u, v, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if delta == 0 {
+			if w.found.best.Value != negInf {
+				t.Fatalf("U = %v, V = %v: %+v was looked for", u, v, w.found.best)
+			}
+			continue
+		}
+		sc := newScreen(s, u, v, n)
+		for n1 := range u {
+			if sc.linear(n1)+sc.remainder() < top-1e-9 {
+				spared++
+				if w.values[n1] != negInf {
+					t.Fatalf("U = %v, V = %v: the second level is asked about %d", u, v, n1)
+				}
+			}
+		}
+	}
+	if spared < 100 {
+		t.Errorf("only %d cases", spared)
+	}
+}
+
 // Where phi does not decrease, (a,b) dominates (b,a): no violation is looked for there, whether or
 // not a record reaches all teachers.
 func TestIncreasingNeedsNoLow(t *testing.T) {
