@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -391,6 +392,16 @@ func TestMaxHonoursTheContext(t *testing.T) {
 				t.Errorf("Δ=%g: %v", delta, err)
 			}
 		}
+	}
+}
+
+// A search uses the processors that the program has, and leaves their number alone.
+func TestSearchLeavesTheProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	s := system(t, problem(t, 7, 1, 1, 1e-4))
+	_, err := s.UpperBound(context.Background(), antisymmetric(7, []float64{1, 0.5, 1, 0}))
+	if got := runtime.GOMAXPROCS(0); err != nil || got != 3 {
+		t.Errorf("of 3 processors %d are left, %v", got, err)
 	}
 }
 

@@ -191,7 +191,8 @@ func TestIncreasingNeedsNoLow(t *testing.T) {
 	for _, delta := range []float64{0, 1e-4} {
 		p := problem(t, 7, 1, 1, delta)
 		for p.Affected = 2; p.Affected <= p.K; p.Affected++ {
-			got, err := system(t, p).Separate(context.Background(), antisymmetric(7, []float64{1, 1, 1, 1}), 0)
+			majority := antisymmetric(7, []float64{1, 1, 1, 1})
+			got, err := system(t, p).Separate(context.Background(), majority, 0)
 			if err != nil || len(got) == 0 {
 				t.Fatalf("t = %d: %v, %v: the true majority is not private", p.Affected, got, err)
 			}
