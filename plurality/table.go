@@ -45,17 +45,13 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Certified: c, Objective: o, Proof: proof,
-		Value:      c.system.Value(w, o.AbstainValue, c.masses),
-		UpperBound: bound, weights: w}
+	value := c.system.Value(w, o.AbstainValue, c.masses)
 	// A private mechanism cannot be better than a bound for all of them: then one is wrong.
-	if t.Value > bound {
-		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, t.Value)
+	if value > bound {
+		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, value)
 	}
-	if t.Gap = bound - t.Value; t.Gap > 0 {
-		t.Gap = up(t.Gap)
-	}
-	return t, nil
+	return &Table{Certified: c, Objective: o, Proof: proof, Value: value, UpperBound: bound,
+		Gap: up(bound - value), weights: w}, nil
 }
 
 // Baseline is a mechanism that needs no table, under the same promise.

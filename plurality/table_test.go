@@ -298,6 +298,36 @@ func TestWeightsAreTakenOutward(t *testing.T) {
 	}
 }
 
+// A value with abstaining is at most what it is in fractions, and the gap at least; both by little.
+func TestValueAndGapAreRounded(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := system(rt, Problem{K: 1, Classes: 2, Epsilon: 700, Affected: 1, Abstain: true})
+		abstaining := rapid.Uint64Range(0, One).Draw(rt, "abstaining")
+		right := rapid.Uint64Range(0, One-abstaining).Draw(rt, "right")
+		c := &Certified{system: s, masses: []uint64{right, One - abstaining - right, abstaining}}
+		o := Objective{Accuracy: 0.6, AbstainValue: rapid.Float64Range(0, 1).Draw(rt, "worth")}
+		weight := rapid.Float64Range(1e-3, 0.5).Draw(rt, "weight")
+		table, err := NewWeightedTable(c, o, Weights{Low: []float64{weight}, High: []float64{2 * weight}},
+			Proof{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+		mass := func(g uint64) *big.Rat { return rat(float64(g) / float64(One)) }
+		want := new(big.Rat).Mul(mass(abstaining), rat(o.AbstainValue))
+		want.Add(want, mass(right)).Mul(want, rat(weight))
+		near, _ := want.Float64()
+		if rat(table.Value).Cmp(want) > 0 || table.Value < near*(1-1e-15)-1e-300 {
+			rt.Errorf("value %.17g, want %.17g rounded down", table.Value, near)
+		}
+		gap := new(big.Rat).Sub(rat(table.UpperBound), rat(table.Value))
+		near, _ = gap.Float64()
+		if rat(table.Gap).Cmp(gap) < 0 || table.Gap > near*(1+1e-15) {
+			rt.Errorf("gap %.17g, want %.17g rounded up", table.Gap, near)
+		}
+	})
+}
+
 // Values of the baselines in the published table.
 func TestBaselineValues(t *testing.T) {
 	for _, x := range []struct {
@@ -517,6 +547,8 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"a negative proof":  {pure, `0.000333`, `-0.000333`, &format},
 		"an empty proof":    {pure, `[0,`, `[99,`, &format},
 		"a long multiplier": {pure, `"proof":[[`, `"proof":[[1,`, &format},
+		"no multiplier":     {pure, `"proof":[`, `"proof":[{},`, &format},
+		"half a variable":   {pure, `"proof":[`, `"proof":[[0.5,1,0],`, &format},
 		"more after it":     {pure, "}\n", "}]", &format},
 		"abstaining":        {pure, `"value":`, `"abstain":0.1,"value":`, &format},
 		"accuracy":          {pure, `"accuracy":0.6`, `"accuracy":0.2`, &format},
