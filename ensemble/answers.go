@@ -29,7 +29,9 @@ type Answers struct {
 	PerAnswer accountant.Cost // of one answer by itself, given what Teachers promise: (mε, δ)
 	// besides PerAnswer or instead of it: one answer that is private by its own noise
 	Noise NoisyAnswer
-	// instead of both: the price of all answers, fixed before the first one
+	// besides Noise: the price of many answers of a table; nil for none
+	Joint *JointPrice
+	// instead of all: the price of all answers, fixed before the first one
 	Together Together
 	// of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
 	Teachers accountant.Cost

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -100,7 +101,8 @@ func (r *Report) sort() {
 // queries have no bounds. Errors as Total.
 //
 // Cost: milliseconds, tens of them for a million answers, as accountant.Optimal; a
-// NoisyAnswer that needs a privacy loss distribution takes tenths of a second.
+// NoisyAnswer that needs a privacy loss distribution takes tenths of a second, and one with a
+// JointPrice up to some seconds, once for each number of answers.
 func (r Answers) Bounds() (Report, error) {
 	if err := r.check(); err != nil {
 		return Report{}, err
@@ -128,6 +130,15 @@ func (r Answers) Bounds() (Report, error) {
 		report.Delta = r.composeNoise(&report, report.Delta, fixed, own &&
 			r.PerAnswer != (accountant.Cost{}))
 		fixed = true
+	}
+	if r.Joint != nil && r.Queries > 1 && report.Delta > 0 && report.Delta < 1 {
+		e, err := r.Joint.epsilon(context.Background(), report.Delta, r.Queries)
+		if err != nil {
+			report.Refused = append(report.Refused, Refusal{OfAnswers, r.Queries, methodGame, err})
+		} else {
+			report.Bounds = append(report.Bounds, Bound{OfAnswers, r.Queries, methodGame,
+				accountant.Cost{Epsilon: e, Delta: report.Delta}, true, ""})
+		}
 	}
 	if r.teachersArePrivate() {
 		target := r.composeTeachers(&report, report.Delta, fixed)

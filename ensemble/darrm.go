@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -30,7 +31,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	}
 	eps, delta := p.Total()
 	cost := accountant.Cost{Epsilon: eps, Delta: delta}
-	return &Mechanism{
+	m := &Mechanism{
 		name: OptimalNoise, title: "DaRRM", setting: s, cost: cost,
 		event:    known(accountant.ApproxDP{Cost: cost, Neighbours: neighbours}),
 		basis:    certificateBasis(c),
@@ -38,7 +39,11 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     darrm{c.Func()},
 		noise:    c,
-	}, nil
+	}
+	if m.anyVotes {
+		m.joint = sync.OnceValue(func() *JointPrice { return jointOfNoise(c) })
+	}
+	return m, nil
 }
 
 // Baseline returns the mechanism of a baseline: DaRRM with its noise function, under the

@@ -43,7 +43,7 @@ func (r Answers) together() Report {
 	return report
 }
 
-// methodGame is the Method of a Bound that follows from Together.
+// methodGame is the Method of a Bound that follows from Together or from a JointPrice.
 const methodGame accountant.Method = "game"
 
 // ManyAnswers returns the mechanism of a table that was priced for all of its answers together

@@ -25,6 +25,7 @@ type Mechanism struct {
 	setting     Setting
 	cost        accountant.Cost
 	event       func() accountant.Event // worked out when it is asked for: see Plurality
+	joint       func() *JointPrice      // likewise; nil where many answers have no price together
 	basis       string
 	assumes     []string
 	anyVotes    bool
@@ -127,6 +128,15 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 	return NoisyAnswer{Event: m.event(), Affected: m.setting.Affected}, true
 }
 
+// Joint returns the price of many answers of a table together; nil of mechanisms without a table
+// and of those whose promise rests on the teachers'.
+func (m *Mechanism) Joint() *JointPrice {
+	if m.joint == nil {
+		return nil
+	}
+	return m.joint()
+}
+
 // Answers returns so many answers by m as what its Total and Bounds charge for: answers of fresh
 // teachers, and of those that promise nothing, add up so. slack is Answers.Slack.
 func (m *Mechanism) Answers(queries int, slack float64) Answers {
@@ -140,7 +150,7 @@ func (m *Mechanism) Answers(queries int, slack float64) Answers {
 		return r
 	}
 	if noise, ok := m.Noise(); ok {
-		r.Noise = noise
+		r.Noise, r.Joint = noise, m.Joint()
 	}
 	return r
 }

@@ -41,6 +41,7 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechani
 	m := countMechanism(s, cost, bestPlurality{c},
 		"a certificate that every privacy constraint holds, in integers")
 	m.event = sync.OnceValue(func() accountant.Event { return pluralityEvent(c, neighbours) })
+	m.joint = sync.OnceValue(func() *JointPrice { return jointOfTable(c) })
 	m.name, m.title, m.abstains, m.table = OptimalPlurality, "optimal plurality", p.Abstain, c
 	return m, nil
 }

@@ -23,6 +23,7 @@ type StatementOptions struct {
 	// Together is the price of all answers where they have one, instead of Answer and PerAnswer; they
 	// take no Slack and no Randomness.
 	Together Together
+	Joint    *JointPrice // of many answers of a table; nil for none
 
 	// Randomness leaves out the totals of other teachers; 0 shows both. It must be 0 for
 	// teachers that promise nothing, which have no privacy to add up.
@@ -160,7 +161,7 @@ func (o StatementOptions) rows(ctx context.Context, slack float64) ([]StatementR
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if rows[i], err = o.row(none, q, slack); err == nil && o.Progress != nil {
+			if rows[i], err = o.row(ctx, none, q, slack); err == nil && o.Progress != nil {
 				o.Progress(int(done.Add(1)), len(rows))
 			}
 			return err
@@ -180,7 +181,7 @@ func (t Together) row(queries int) StatementRow {
 	return r
 }
 
-func (o StatementOptions) row(none accountant.Accountant, queries int,
+func (o StatementOptions) row(ctx context.Context, none accountant.Accountant, queries int,
 	slack float64) (StatementRow, error) {
 	r := StatementRow{
 		Queries: queries, Bounds: []StatementBound{},
@@ -200,6 +201,13 @@ func (o StatementOptions) row(none accountant.Accountant, queries int,
 	}
 	for _, b := range report.Bounds {
 		r.Bounds = append(r.Bounds, StatementBound{string(b.Method), b.Cost.Epsilon, b.Note})
+	}
+	if o.Joint != nil && queries > 1 && r.Delta > 0 {
+		if e, err := o.Joint.epsilon(ctx, r.Delta, queries); err == nil {
+			r.Bounds = append(r.Bounds, StatementBound{string(methodGame), e, ""})
+		} else if ctx.Err() != nil {
+			return r, err
+		}
 	}
 	votes, err := o.votesBound(queries, r.Delta)
 	if err != nil {

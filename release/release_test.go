@@ -145,7 +145,7 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 			`charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":2.999999999997e-12,"epsilon":0.3},"queries":20000000,"rule":"post-processing of the teachers","teachers":"frozen"}`,
 		}},
 		{"promise nothing", lone, Charge{RequestID: "march"}, []string{
-			`charge march 1×(200, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"basic composition of 400 answers","teachers":"promise nothing"}`,
+			`charge march 1×(0, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"the price of up to 400 answers of one table","teachers":"promise nothing"}`,
 		}},
 		{"another mechanism", noisy(t, 4), Charge{RequestID: "march"}, []string{
 			`charge march 1×(2, 0) "" {"affected":1,"k":10,"mechanism":"lnmax","per_answer":{"delta":0,"epsilon":0.5},"queries":4,"rule":"basic composition of 4 answers","teachers":"promise nothing"}`,

@@ -31,7 +31,7 @@ const (
 // Probability is the probability Mass/(Classes·2⁵³) of one class: a group's mass shared by the
 // classes of the group.
 type Probability struct {
-	Mass    uint64 // at most 2⁵³
+	Mass    uint64 // at most 2⁵⁴: a whole number of 2⁻⁵⁴ is one of half the group
 	Classes int    // between 1 and 1000
 }
 

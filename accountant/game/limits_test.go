@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 			game.Options{}},
 		{"classes 1001", "classes of an outcome", with(func(p game.Pair) { p[1].P.Classes = 1001 }),
 			game.Options{}},
-		{"a mass above 1", "mass of an outcome", with(func(p game.Pair) { p[0].P.Mass = game.One + 1 }),
+		{"a mass above 1", "mass of an outcome", with(func(p game.Pair) { p[0].P.Mass = 2*game.One + 1 }),
 			game.Options{}},
 		{"one mass less", "a law's probabilities", with(func(p game.Pair) { p[0].P.Mass-- }),
 			game.Options{}},

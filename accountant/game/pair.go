@@ -20,8 +20,8 @@ func (p Pair) validate() error {
 				Rule: fmt.Sprintf("between 1 and %d", check.MaxClasses)}
 		}
 		for _, q := range [2]Probability{o.P, o.PPrime} {
-			if q.Mass > One {
-				return &check.Error{Name: "mass of an outcome", Value: q.Mass, Rule: "at most 2^53"}
+			if q.Mass > 2*One {
+				return &check.Error{Name: "mass of an outcome", Value: q.Mass, Rule: "at most 2^54"}
 			}
 			if q.Classes < 1 || q.Classes > check.MaxClasses {
 				return &check.Error{Name: "classes of an outcome", Value: q.Classes,
@@ -54,7 +54,7 @@ func (p Pair) sumsToOne(second bool) bool {
 	var high, low uint64
 	for _, o := range p {
 		q := o.law(second)
-		share := uint64(o.Count) * q.Mass // below 2⁶³
+		share := uint64(o.Count) * q.Mass // below 2⁶⁴
 		if share > One*uint64(q.Classes) {
 			return false // and each term below is at most 2¹¹⁶, so that 2000 fit 128 bits
 		}
@@ -93,7 +93,7 @@ func (o *Outcome) mass(second bool) float64 {
 }
 
 // ratio returns P'/P, rounded down, for P > 0: the second law's probability over the first's. The
-// products are below 2⁶³.
+// products are below 2⁶⁴.
 func (o *Outcome) ratio(second bool) float64 {
 	p, q := o.law(second), o.law(!second)
 	return float64(float64(q.Mass*uint64(p.Classes)) / float64(p.Mass*uint64(q.Classes)) * cheaper)

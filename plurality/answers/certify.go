@@ -92,13 +92,19 @@ func checkOptions(o game.Options) error {
 
 // Laws yields the answer's laws under each unordered pair of neighbours, outcome by outcome.
 func (s *System) Laws(ctx context.Context, masses []uint64) game.Pairs {
+	return Laws(ctx, s.space, s.reach(), masses)
+}
+
+// Laws yields the laws of an answer of the masses, one for each variable of the space, under each
+// unordered pair of histograms that the votes of 1 to t teachers lead from one to the other.
+func Laws(ctx context.Context, space *plurality.Space, t int, masses []uint64) game.Pairs {
 	return func(yield func(game.Pair, error) bool) {
 		var pair game.Pair
 		probability := func(i int) game.Probability {
-			return game.Probability{Mass: masses[i], Classes: s.space.ClassesOf(i)}
+			return game.Probability{Mass: masses[i], Classes: space.ClassesOf(i)}
 		}
 		enough := false
-		err := s.Pairs(ctx, func(p *plurality.Pair) bool {
+		err := space.Pairs(ctx, t, func(p *plurality.Pair) bool {
 			if p.To < p.From { // it comes in the other order too
 				return true
 			}

@@ -200,6 +200,7 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
 			"%s is new in every answer", f.table)
 	}
 	m := p.Mechanism()
-	o.Problem, o.Answer, o.PerAnswer, o.Together = m.Problem(), m.Event(), m.PerAnswer(), m.Together()
+	o.Problem, o.Answer, o.PerAnswer = m.Problem(), m.Event(), m.PerAnswer()
+	o.Together, o.Joint = m.Together(), m.Joint()
 	return nil
 }
