@@ -382,18 +382,19 @@ func (c Choice) priced() (Choice, error) {
 // larger returns a choice of larger x than c, which fits, or c. A mechanism that is priced once it
 // is built costs less than the estimate by which x was chosen. Each try takes a build.
 func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
-	tried, tooMuch := c, math.Inf(1)
+	var tooMuch *Choice
 	for range k.tries {
-		// Costs are roughly proportional to x.
-		x := gridValue(gridBelow(num.Decimal(min(tried.x*(r.Budget.Epsilon/tried.Total.Epsilon),
-			k.most))))
-		if x <= c.x*(1+worthwhile) || x >= tooMuch { // the guess is no better than what there is
-			if math.IsInf(tooMuch, 1) {
-				break
-			}
-			if x = gridValue(gridBelow(num.Decimal((c.x + tooMuch) / 2))); x <= c.x*(1+worthwhile) {
-				break
-			}
+		// Costs are roughly proportional to x, and between two of them to a power of it.
+		power := 1.0
+		if tooMuch != nil {
+			power = math.Log(tooMuch.x/c.x) / math.Log(tooMuch.Total.Epsilon/c.Total.Epsilon)
+		}
+		x := min(c.x*math.Pow(r.Budget.Epsilon/c.Total.Epsilon, power), k.most)
+		if tooMuch != nil && !(x < tooMuch.x) {
+			x = (c.x + tooMuch.x) / 2
+		}
+		if x = gridValue(gridBelow(num.Decimal(x))); x <= c.x*(1+worthwhile) {
+			break
 		}
 		next, err := r.built(ctx, k, x)
 		if ctx.Err() != nil {
@@ -402,10 +403,10 @@ func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) 
 		if err != nil {
 			break // c is there
 		}
-		if tried = next; within(next.Total, r.Budget) {
+		if within(next.Total, r.Budget) {
 			c = next
 		} else {
-			tooMuch = x
+			tooMuch = &next
 		}
 	}
 	return c, nil

@@ -229,7 +229,7 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 		options := solve.Options{Law: law, Within: longEnough}
 		if q >= coarseFrom {
 			options.Price.Step = coarseStep
-			options.Order = solve.DefaultOrder
+			options.Order = solve.DefaultOrder(problem)
 		}
 		t, err := solve.Best(ctx, problem, answers.DefaultPrior(problem), options)
 		if err != nil {

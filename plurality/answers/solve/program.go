@@ -305,7 +305,7 @@ func (g *program) proof() (proof answers.Proof) {
 func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, error) {
 	order := v.Order
 	if order == 0 {
-		order = DefaultOrder
+		order = DefaultOrder(v.system.Problem())
 	}
 	g, err := v.newProgram(ctx, order)
 	if err != nil {
@@ -321,8 +321,10 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 	r := g.worst(at)
 	g.cut(at, r/4)
 	target := math.Log(v.system.Problem().Delta)
-	// By Rényi composition ln δ falls with Q·ln(1+R).
+	// By Rényi composition ln δ grows as Q·ln(1+R) does, which is too much where few answers cost a
+	// large ε: two prices show the slope there.
 	slope := float64(v.system.Problem().Answers)
+	var last point // of ln(1+R)
 	var best *answers.Table
 	low, high := 0.0, math.Inf(1)
 	for range programPrices {
@@ -351,10 +353,17 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 			}
 		}
 		v.tell(answers.OptimalLaw)(math.Exp(price))
+		now := point{math.Log1p(r), price}
+		if last.x > 0 {
+			if seen := (now.price - last.price) / (now.x - last.x); seen > 0 && seen < math.Inf(1) {
+				slope = seen
+			}
+		}
+		last = now
 		if best != nil && (price <= target && price >= target-tolerance || limited.Err() != nil) {
 			break
 		}
-		next := (1+r)*math.Exp((target-tolerance/2-price)/slope) - 1
+		next := math.Expm1(now.x + (target-tolerance/2-price)/slope)
 		if !(next > low && next < high) {
 			next = (low + min(high, 2*r)) / 2
 		}
