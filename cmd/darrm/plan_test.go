@@ -51,16 +51,16 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 		epsilon, delta     string
 		mechanisms, ledger []string // the ledger's flags beside the request id
 	}{
-		{"--eps inf --data disjoint", 21, 2, 40, "1.7", "1e-5",
+		{"--eps inf --data disjoint", 9, 2, 10, "1.7", "1e-5",
 			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
-		{"--eps inf --affected 3 --neighbours add-remove", 21, 2, 40, "1.7", "1e-5",
+		{"--eps inf --affected 3 --neighbours add-remove", 9, 2, 10, "1.7", "1e-5",
 			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
 		{"--eps inf --affected 1 --prior-mean 0.6", 20, 2, 7, "3", "0",
 			[]string{"darrm", "lnmax", "permute-and-flip"}, nil},
-		{"--eps inf --affected 2 --abstain", 21, 3, 30, "6", "1e-6",
+		{"--eps inf --affected 2 --abstain", 9, 3, 10, "6", "1e-6",
 			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "many-answers", "optimal",
 				"permute-and-flip"}, nil},
-		{"--eps inf --affected 1", 21, 3, 30, "6", "1e-6",
+		{"--eps inf --affected 1", 9, 3, 10, "6", "1e-6",
 			[]string{"gnmax", "lnmax", "many-answers", "optimal", "permute-and-flip"}, nil},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers fresh", 7, 2, 12, "2.5", "1e-4",
 			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"},

@@ -44,8 +44,8 @@ func toyProgram(t *testing.T, added map[string]string, edited, line,
 		t.Fatal(err)
 	}
 	program = filepath.Join(dir, "darrm")
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", program,
-		".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay,
+		"-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program, len(replace)

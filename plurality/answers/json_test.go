@@ -267,6 +267,22 @@ func TestProblemsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	all := Problem{K: 40, Classes: 6, Affected: 40, Answers: 10, Epsilon: 1, Delta: 1e-5}
+	if _, err := NewSystem(must.EndAfter(0, context.Canceled), all); err == nil ||
+		!strings.HasPrefix(err.Error(), "teachers, classes and affected = ") {
+		t.Errorf("pairs of all histograms are counted one by one: %v", err)
+	}
+	// Where all votes are within reach, every two histograms are a pair, in either order.
+	for _, missing := range []bool{false, true} {
+		for classes := 2; classes < 5; classes++ {
+			small := Problem{K: 4, Classes: classes, Affected: 4, Missing: missing, Answers: 10, Epsilon: 1,
+				Delta: 1e-5}
+			s := must.Get(NewSystem(t.Context(), small))(t)
+			if n := s.Space().Histograms(); s.pairs < n*(n-1) {
+				t.Errorf("%d classes, missing %t: %d pairs of %d histograms", classes, missing, s.pairs, n)
+			}
+		}
+	}
 	many := Problem{K: 100, Classes: 4, Affected: 2, Answers: 10, Epsilon: 1, Delta: 1e-5}
 	if _, err := NewSystem(must.EndAfter(2, context.Canceled), many); !errors.Is(err,
 		context.Canceled) {

@@ -98,11 +98,12 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 	} else {
 		s.space = plurality.NewSpace(p.K, p.Classes, p.Abstain, p.Missing)
 	}
-	err := s.Pairs(ctx, func(*plurality.Pair) bool {
+	if n := s.space.Histograms(); p.Affected >= p.K && n-1 > MaxPairs/n {
+		s.pairs = n * (n - 1) // or more: every two are neighbours, and need no counting
+	} else if err := s.Pairs(ctx, func(*plurality.Pair) bool {
 		s.pairs++
 		return s.pairs <= MaxPairs
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	if s.pairs > MaxPairs {
