@@ -36,8 +36,16 @@ type voteBlock struct {
 	First int64    // number of the first, over all files
 	IDs   []string // empty: the ids are the numbers
 	// Votes are the teachers that voted for class 1, …, C-1, of one query after the other: the
-	// others voted for class 0.
+	// others voted for class 0. Where votes may be none they begin with class 0.
 	Votes []int64
+}
+
+// firstClass is the first class of which a block has the votes.
+func firstClass(missing bool) int {
+	if missing {
+		return 0
+	}
+	return 1
 }
 
 // readVotes reads a file and passes its queries on by shard. A file that is not what the
@@ -82,7 +90,7 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 			n := int(min(int64(b.Len()-i), (shard+1)*f.ShardRows-next))
 			block := voteBlock{First: next}
 			for j := range n {
-				for _, n := range b.Row(i + j)[1:] {
+				for _, n := range b.Row(i + j)[firstClass(opts.Missing == votes.MissingAbstain):] {
 					block.Votes = append(block.Votes, int64(n))
 				}
 			}
@@ -110,14 +118,16 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 // directory, in order. It gives the same file whenever it is run.
 type answerShard struct {
 	Table              []byte // the JSON of the table; certified here again
+	Read               ReadOptions
 	Queries, ShardRows int64
 	Temp               string
 	Neighbours         accountant.Relation
 	Key                keyAt
 
-	plan  release.Plan
-	keys  jobKeys
-	coins randsrc.Coins
+	plan    release.Plan
+	missing bool // votes may be none
+	keys    jobKeys
+	coins   randsrc.Coins
 }
 
 func (f *answerShard) Setup(ctx context.Context) (err error) {
@@ -128,6 +138,11 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 	if f.plan, err = t.Plan(f.Neighbours); err != nil {
 		return err
 	}
+	opts, err := f.Read.resolve(f.plan.Mechanism().Setting().K)
+	if err != nil {
+		return err
+	}
+	f.missing = opts.Missing == votes.MissingAbstain
 	f.keys, err = f.Key.find(ctx)
 	f.coins = randsrc.KeyedCoins(f.keys.coins, "") // the key is one job's, and so one release's
 	return err
@@ -206,7 +221,8 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 	first := shard * f.ShardRows
 	rows := make([]row, shardRows(shard, f.ShardRows, f.Queries))
 	s := f.plan.Mechanism().Setting()
-	others := s.Classes - 1
+	listed := firstClass(f.missing)
+	others := s.Classes - listed
 	for _, b := range blocks {
 		queries := int64(len(b.Votes) / others)
 		if len(b.Votes)%others != 0 || len(b.IDs) != 0 && int64(len(b.IDs)) != queries {
@@ -243,10 +259,12 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 		if r.votes == nil {
 			return nil, fmt.Errorf("shard %d: query %d is lost", shard, first+int64(i))
 		}
-		counts[0] = s.K
+		counts[0] = s.K // less the others, where all vote; else it is among the votes
 		for c, n := range r.votes {
-			counts[1+c] = int(n)
-			counts[0] -= int(n)
+			counts[listed+c] = int(n)
+			if listed > 0 {
+				counts[0] -= int(n)
+			}
 		}
 		class, err := f.plan.Mechanism().Answer(f.coins, r.id, counts)
 		if err != nil {
@@ -272,8 +290,8 @@ func (j *plan) answerPipeline() *beam.Pipeline {
 	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism().Setting().K, ShardRows: j.shardRows,
 		Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
-	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.dir,
-		Neighbours: j.job.Neighbours, Key: j.keyAt}
+	answer := &answerShard{Table: j.job.Table, Read: j.job.Read, Queries: j.queries,
+		ShardRows: j.shardRows, Temp: j.dir, Neighbours: j.job.Neighbours, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

@@ -182,6 +182,9 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if err := p.planned.Fits(k, len(read.Classes)); err != nil {
 		return fmt.Errorf("classes = %q: %w", read.Classes, err)
 	}
+	if err := p.planned.Reads(read.Missing); err != nil {
+		return err
+	}
 	p.answers = p.planned.AnswerNames(read.Classes)
 	names, err := expand(ctx, job.Votes, "votes", "its queries would be answered twice")
 	if err != nil {

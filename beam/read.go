@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/votes"
 	_ "github.com/darrm/darrm/votes/compress"
 	_ "github.com/darrm/darrm/votes/parquet"
@@ -24,6 +25,9 @@ type ReadOptions struct {
 	// Classes lists the names of the classes, as votes.ParseClasses takes them. Defaults to
 	// "0,1"; there must be as many as the table has.
 	Classes string
+	// Missing is "abstain" for a table of votes that may be none, or "error", the default. Coins in the
+	// place of votes are not drawn here.
+	Missing string
 	// VoteColumns lists the columns of votes, as votes.ParseColumns takes them.
 	VoteColumns string
 }
@@ -51,6 +55,12 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 	}
 	if err == nil && o.Layout != "" {
 		out.Layout, err = votes.ParseLayout(o.Layout)
+	}
+	if err == nil && o.Missing != "" {
+		out.Missing, err = votes.ParseMissingPolicy(o.Missing)
+	}
+	if err == nil && out.Missing == votes.MissingCoin {
+		err = &check.Error{Name: "missing", Value: o.Missing, Rule: "error or abstain"}
 	}
 	return out, err
 }
@@ -103,7 +113,7 @@ type pinner struct {
 // add enters a batch: K and C once per batch would depend on how it is cut, so they
 // stand in every row.
 //
-//	row   len(id) ‖ id ‖ K ‖ votes for class 1, …, C-1    integers as 8 bytes, big-endian; no id: length 2⁶⁴-1
+//	row   len(id) ‖ id ‖ K ‖ votes for class 0, …, C-1    integers as 8 bytes, big-endian; no id: length 2⁶⁴-1
 func (p *pinner) add(info fileInfo, b *votes.Batch) {
 	p.buf = p.buf[:0]
 	for i := range b.Len() {
@@ -114,7 +124,7 @@ func (p *pinner) add(info fileInfo, b *votes.Batch) {
 			p.buf = binary.BigEndian.AppendUint64(p.buf, ^uint64(0))
 		}
 		p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(b.K))
-		for _, n := range b.Row(i)[1:] {
+		for _, n := range b.Row(i) {
 			p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(n))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -49,6 +50,28 @@ func neighboursOf(counts []int, t int, yield func(other []int)) {
 			yield(other)
 		}
 	})
+}
+
+// votesIn yields the counts of all votes of a Setting.
+func votesIn(s Setting, yield func(counts []int)) {
+	if !s.Missing {
+		votesOf(s.K, s.Classes, yield)
+		return
+	}
+	votesOf(s.K, s.Classes+1, func(all []int) { yield(all[:s.Classes]) }) // the last are none
+}
+
+// neighboursIn yields the counts of all votes that at most t of a Setting's K votes make of counts.
+func neighboursIn(s Setting, counts []int, yield func(other []int)) {
+	if !s.Missing {
+		neighboursOf(counts, s.Affected, yield)
+		return
+	}
+	all := append(slices.Clone(counts), s.K)
+	for _, n := range counts {
+		all[s.Classes] -= n
+	}
+	neighboursOf(all, s.Affected, func(other []int) { yield(other[:s.Classes]) })
 }
 
 // audited is a mechanism with its law by brute force.
@@ -194,7 +217,7 @@ func countCases(t testing.TB, s Setting) []audited {
 		flip.tight = 1e-6
 	}
 	out = append(out, flip)
-	if s.Classes == 2 {
+	if s.Classes == 2 && !s.Missing {
 		p := constraints.Problem{K: s.K, TotalEpsilon: target.Epsilon, Epsilon: math.Inf(1), Delta: delta,
 			Affected: s.Affected}
 		table, err := solve.Optimal(context.Background(), p, solve.Options{})
@@ -227,23 +250,26 @@ func bruteGamma(f gamma.Func) func(counts []int) []float64 {
 // counts, of which they release less.
 func TestExactAudit(t *testing.T) {
 	settings := []Setting{
-		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 1, accountant.AddOrRemoveOne},
-		{9, 2, 2, accountant.ReplaceOne},
-		{5, 3, 1, accountant.ReplaceOne},
+		{9, 2, 1, accountant.ReplaceOne, false}, {8, 2, 1, accountant.AddOrRemoveOne, false},
+		{9, 2, 2, accountant.ReplaceOne, false},
+		{5, 3, 1, accountant.ReplaceOne, false},
+		{6, 2, 1, accountant.ReplaceOne, true}, {5, 2, 2, accountant.AddOrRemoveOne, true},
+		{4, 3, 1, accountant.ReplaceOne, true},
 	}
 	if os.Getenv("DARRM_LONG") == "1" {
 		for k := 1; k <= 9; k++ {
 			for affected := 1; affected <= k; affected++ {
-				settings = append(settings, Setting{k, 2, affected, accountant.ReplaceOne})
+				settings = append(settings, Setting{k, 2, affected, accountant.ReplaceOne, false},
+					Setting{k, 2, affected, accountant.ReplaceOne, true})
 			}
-			settings = append(settings, Setting{k, 3, 1, accountant.AddOrRemoveOne})
+			settings = append(settings, Setting{k, 3, 1, accountant.AddOrRemoveOne, false})
 		}
 	}
 	for _, s := range settings {
 		for _, c := range countCases(t, s) {
 			name := fmt.Sprintf("%+v, %s", s, c.a.Title())
 			laws := map[string][]float64{}
-			votesOf(s.K, s.Classes, func(counts []int) {
+			votesIn(s, func(counts []int) {
 				got, err := c.a.Probabilities(counts)
 				if err != nil {
 					t.Fatal(err)
@@ -261,9 +287,9 @@ func TestExactAudit(t *testing.T) {
 			})
 			cost := c.a.PerAnswer()
 			worst := 0.0
-			votesOf(s.K, s.Classes, func(counts []int) {
+			votesIn(s, func(counts []int) {
 				p := laws[fmt.Sprint(counts)]
-				neighboursOf(counts, s.Affected, func(other []int) {
+				neighboursIn(s, counts, func(other []int) {
 					worst = max(worst, trueEpsilon(p, laws[fmt.Sprint(other)], cost.Delta))
 				})
 			})
@@ -280,7 +306,7 @@ func TestExactAudit(t *testing.T) {
 
 // Mechanisms that hide too little are seen by the audit: its worst ε is above the claim.
 func TestExactAuditKillsMutants(t *testing.T) {
-	s := Setting{9, 2, 1, accountant.ReplaceOne}
+	s := Setting{9, 2, 1, accountant.ReplaceOne, false}
 	const eps = 1.2
 	half, err := noise.NewLaplace(5, 6) // t/ε in the place of 2t/ε
 	if err != nil {

@@ -16,6 +16,7 @@ const NoTruth = -1
 // Make it with NewBallots; it is not safe for concurrent use.
 type Ballots struct {
 	k, classes        int
+	missing           bool // votes may be none
 	queries, labelled int
 	index             map[string]int
 	kinds             []ballot
@@ -40,10 +41,14 @@ func NewBallots(k, classes int) (*Ballots, error) {
 	return &Ballots{k: k, classes: classes, index: map[string]int{}}, nil
 }
 
+// AllowMissing lets votes be none: the counts of a query add up to at most K. Mechanisms are then
+// scored and compared for votes that may be none (Setting.Missing).
+func (b *Ballots) AllowMissing() { b.missing = true }
+
 // Add adds a query: counts[c] of the teachers voted for class c, and its true class is
 // truth, or NoTruth. On error nothing is added. Counts are copied.
 func (b *Ballots) Add(counts []int, truth int) error {
-	s := Setting{K: b.k, Classes: b.classes}
+	s := Setting{K: b.k, Classes: b.classes, Missing: b.missing}
 	if err := s.CheckCounts(counts, 0); err != nil {
 		return err
 	}

@@ -77,7 +77,8 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	if b == nil {
 		return nil, errors.New("ballots must be given: use NewBallots")
 	}
-	s := Setting{K: b.K(), Classes: b.Classes(), Affected: o.Affected, Neighbours: o.Neighbours}
+	s := Setting{K: b.K(), Classes: b.Classes(), Affected: o.Affected, Neighbours: o.Neighbours,
+		Missing: b.missing}
 	if err := o.check(s); err != nil {
 		return nil, err
 	}
@@ -89,6 +90,12 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	for _, t := range o.Pluralities {
 		all = append(all, contender{t.Name, t.Title, "",
 			func() (*Mechanism, error) { return o.plurality(s, t) }})
+	}
+	for _, d := range mechanisms { // of which nobody solved a table
+		if s.Missing && d.Table != NoTable && !d.Missing {
+			all = append(all, contender{d.Name, d.Title, "",
+				func() (*Mechanism, error) { return nil, ErrMissing }})
+		}
 	}
 	all = append(all, o.baselines(ctx, s)...)
 	for _, d := range mechanisms {
@@ -141,6 +148,9 @@ func (o *CompareOptions) check(s Setting) error {
 			Rule: "stated: (ε, Δ), or ε = +Inf for teachers that promise nothing"}
 	}
 	if !math.IsInf(o.Teachers.Epsilon, 1) {
+		if s.Missing {
+			return errPrivateSilence
+		}
 		if err := check.TeacherEpsilon(o.Teachers.Epsilon); err != nil {
 			return err
 		}
@@ -168,7 +178,7 @@ func (o *CompareOptions) check(s Setting) error {
 func (o *CompareOptions) table(s Setting, t gamma.Named) (*Mechanism, error) {
 	p := t.Certified.Problem()
 	eps, delta := p.Total()
-	if err := s.twoClasses(); err != nil {
+	if err := cmp.Or(s.noneMissing(), s.twoClasses()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -206,7 +216,7 @@ func (o *CompareOptions) baselines(ctx context.Context, s Setting) (all []conten
 		K: s.K, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Affected: s.Affected,
 		Epsilon: o.Teachers.Epsilon, TeacherDelta: o.Teachers.Delta,
 	}
-	refused := s.twoClasses()
+	refused := cmp.Or(s.noneMissing(), s.twoClasses())
 	var found []gamma.Named
 	if refused == nil {
 		found, refused = gamma.Baselines(ctx, p)

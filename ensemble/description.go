@@ -18,6 +18,7 @@ type Description struct {
 	Teachers bool
 	Delta    bool // it needs a δ above 0; others of those that are calibrated spend none
 	Check    bool // it takes a Check, by which it may abstain
+	Missing  bool // it takes a Setting in which votes may be none
 
 	note string // behind the Mechanism's own title where another row has the same
 	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs.
@@ -84,6 +85,16 @@ func (d Description) GuessEpsilon(budget accountant.Cost, labels int,
 	return epsilon, err == nil && epsilon > 0
 }
 
+// MissingNames returns the names of the mechanisms that take votes which may be none.
+func MissingNames() (names []string) {
+	for _, d := range mechanisms {
+		if d.Missing {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
 // Calibrated returns the mechanism of that name over vote counts, one whose Description is
 // Calibrated, with just as much noise as the target needs. c is of those that take a Check.
 func Calibrated(name string, s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
@@ -91,6 +102,9 @@ func Calibrated(name string, s Setting, target accountant.Cost, c Check) (*Mecha
 	if !d.Calibrated() {
 		return nil, &check.Error{Name: "mechanism", Value: name,
 			Rule: "one that is calibrated by its name"}
+	}
+	if s.Missing && !d.Missing {
+		return nil, ErrMissing
 	}
 	m, err := d.calibrate(s, target, c)
 	if err != nil {

@@ -407,8 +407,8 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		return most
 	}
 	for _, s := range []Setting{
-		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 2, accountant.AddOrRemoveOne},
-		{5, 3, 1, accountant.ReplaceOne},
+		{9, 2, 1, accountant.ReplaceOne, false}, {8, 2, 2, accountant.AddOrRemoveOne, false},
+		{5, 3, 1, accountant.ReplaceOne, false},
 	} {
 		target := accountant.Cost{Epsilon: 0.4, Delta: 0.05}
 		sigma, err := SigmaForGNMax(s, target, Exact)

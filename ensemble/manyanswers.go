@@ -60,13 +60,10 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 		return nil, errors.New("many answers need a certified table")
 	}
 	p := c.Problem()
-	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours}
+	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours,
+		Missing: p.Missing}
 	if err := s.Validate(); err != nil {
 		return nil, err
-	}
-	if p.Missing {
-		return nil, fmt.Errorf("the table is for votes that may be missing, which no release takes yet: "+
-			"make one in which all K = %d teachers vote: %w", p.K, accountant.ErrUnsupported)
 	}
 	m := countMechanism(s, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, answersTable{c},
 		fmt.Sprintf("the price of up to %d answers over every pair of neighbours, from integers", p.Answers))

@@ -25,10 +25,12 @@ func TestManyAnswersDrawIsExact(t *testing.T) {
 	for _, p := range []answers.Problem{
 		{K: 5, Classes: 2, Affected: 1, Answers: 7, Epsilon: 2, Delta: 1e-3},
 		{K: 4, Classes: 3, Affected: 2, Answers: 3, Epsilon: 2, Delta: 1e-3, Abstain: true},
+		{K: 5, Classes: 2, Affected: 1, Answers: 7, Epsilon: 2, Delta: 1e-3, Missing: true},
+		{K: 3, Classes: 3, Affected: 1, Answers: 3, Epsilon: 2, Delta: 1e-3, Missing: true},
 	} {
 		c := answersOf(t, p)
 		m := must.Get(ManyAnswers(c, accountant.ReplaceOne))(t)
-		votesOf(p.K, p.Classes, func(counts []int) {
+		votesIn(m.Setting(), func(counts []int) {
 			groups := must.Get(c.Masses(counts))(t)
 			byVotes, at := map[int]uint64{}, 0
 			for v := p.K; v >= 0; v-- {

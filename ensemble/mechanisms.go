@@ -27,23 +27,26 @@ const (
 var mechanisms = slices.Concat([]Description{
 	{Name: OptimalNoise, Title: "DaRRM", Table: NoiseTable, Teachers: true},
 	{Name: OptimalPlurality, Title: "optimal plurality", Table: PluralityTable},
-	{Name: OptimalAnswers, Title: "best for many answers", Delta: true, Table: AnswersTable},
+	{Name: OptimalAnswers, Title: "best for many answers", Delta: true, Missing: true,
+		Table: AnswersTable},
 }, baselineRows(), []Description{
 	{
-		Name: gnMaxRenyi, Title: "GNMax", note: ", Rényi", Delta: true, calibrate: calibratedGNMax(Renyi),
-		serves: func(s Setting) bool { return !s.oneWay() }, guess: gaussianGuess,
+		Name: gnMaxRenyi, Title: "GNMax", note: ", Rényi", Delta: true, Missing: true,
+		calibrate: calibratedGNMax(Renyi),
+		serves:    func(s Setting) bool { return !s.oneWay() }, guess: gaussianGuess,
 	},
 	{ // the smaller noise, where the exact law proves anything
-		Name: gnMax, Title: "GNMax", note: ", exact", Delta: true, calibrate: calibratedGNMax(Exact),
-		serves: Setting.oneWay, guess: gaussianGuess,
+		Name: gnMax, Title: "GNMax", note: ", exact", Delta: true, Missing: true,
+		calibrate: calibratedGNMax(Exact),
+		serves:    Setting.oneWay, guess: gaussianGuess,
 	},
 	{
-		Name: confidentGNMax, Title: "Confident-GNMax", Delta: true, Check: true,
+		Name: confidentGNMax, Title: "Confident-GNMax", Delta: true, Check: true, Missing: true,
 		calibrate: calibratedConfidentGNMax,
 		guess:     gaussianGuess,
 	},
-	{Name: lnMax, Title: "LNMax", calibrate: pure(LNMax)},
-	{Name: Fallback, Title: "permute-and-flip", calibrate: pure(PermuteAndFlip)},
+	{Name: lnMax, Title: "LNMax", Missing: true, calibrate: pure(LNMax)},
+	{Name: Fallback, Title: "permute-and-flip", Missing: true, calibrate: pure(PermuteAndFlip)},
 })
 
 // baselineRows are DaRRM with the noise functions of package gamma's table.

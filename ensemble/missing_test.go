@@ -1,11 +1,14 @@
 package ensemble
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/noise/noisetest"
 	"github.com/darrm/darrm/internal/randsrc"
 )
@@ -107,5 +110,117 @@ func TestOnlyMissingVotesAreDrawn(t *testing.T) {
 			class != noAnswer || !slices.Equal(row, []int{8, 1}) {
 			t.Errorf("%d missing of none: %d, %v, %v", missing, class, err, row)
 		}
+	}
+}
+
+// Where a vote may be none, K is the number of teachers and not that of the votes: noise that went by
+// the votes that are there would tell a record that makes one teacher silent.
+func TestAuditSeesNoiseByTheVotesThatAreThere(t *testing.T) {
+	const eps = 1.2
+	s := Setting{9, 2, 1, accountant.ReplaceOne, true}
+	for name, law := range map[string]func(counts []int) []float64{
+		"noise in proportion to the votes": func(counts []int) []float64 {
+			n := counts[0] + counts[1]
+			return bruteFlip(eps / 2 * float64(s.K) / float64(max(1, n)))(counts)
+		},
+		"no noise where nobody is of another mind": func(counts []int) []float64 {
+			if counts[0] == 0 || counts[1] == 0 {
+				return plainMajority(counts)
+			}
+			return bruteFlip(eps / 2)(counts)
+		},
+		"a query without votes has a class of its own": func(counts []int) []float64 {
+			if counts[0]+counts[1] == 0 {
+				return []float64{1, 0}
+			}
+			return bruteFlip(eps / 2)(counts)
+		},
+	} {
+		worst := 0.0
+		votesIn(s, func(counts []int) {
+			p := law(counts)
+			neighboursIn(s, counts, func(other []int) {
+				worst = max(worst, trueEpsilon(p, law(other), 0))
+			})
+		})
+		if worst <= eps+1e-9 {
+			t.Errorf("%s: ε is %v, and the audit allows %v", name, worst, eps)
+		}
+	}
+}
+
+// What was not proved for votes that may be none refuses them by name, and what was proved for them
+// draws no vote in the place of one.
+func TestWhatTakesVotesThatMayBeNone(t *testing.T) {
+	s := Setting{K: 5, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne, Missing: true}
+	target := accountant.Cost{Epsilon: 1, Delta: 1e-3}
+	made := 0
+	for _, d := range Mechanisms() {
+		if !d.Calibrated() {
+			continue
+		}
+		m, err := Calibrated(d.Name, s, target, Check{Ratio: CheckRatio})
+		if d.Missing != (err == nil) {
+			t.Errorf("%s: %v", d.Name, err)
+		}
+		if err != nil {
+			continue
+		}
+		made++
+		for _, counts := range [][]int{{0, 0}, {5, 0}, {1, 2}} {
+			if _, err := m.Simulate(1, "q", slices.Clone(counts)); err != nil {
+				t.Errorf("%s: %v: %v", d.Name, counts, err)
+			}
+		}
+		if _, err := m.Simulate(1, "q", []int{3, 3}); err == nil {
+			t.Errorf("%s: 6 votes of 5 teachers", d.Name)
+		}
+		if _, err := m.AnswerMissing(randsrc.SeededCoins(1), "q", []int{1, 2}, 2); err == nil {
+			t.Errorf("%s: a vote that is none became a coin", d.Name)
+		}
+		plain := s
+		plain.Missing = false
+		other := must.Get(Calibrated(d.Name, plain, target, Check{Ratio: CheckRatio}))(t)
+		if other.PerAnswer() != m.PerAnswer() || other.Parameters() != m.Parameters() {
+			t.Errorf("%s: another price or noise than of votes that are all there", d.Name)
+		}
+	}
+	if made != len(MissingNames())-1 { // one has a table
+		t.Errorf("%d mechanisms made, want all of %v but the table", made, MissingNames())
+	}
+}
+
+// A comparison of votes that may be none names what refuses them, and scores what does not.
+func TestComparisonOfVotesThatMayBeNone(t *testing.T) {
+	b := must.Get(NewBallots(5, 2))(t)
+	if err := b.Add([]int{1, 2}, 1); err == nil {
+		t.Error("a missing vote was taken without a word")
+	}
+	b.AllowMissing()
+	for _, counts := range [][]int{{1, 2}, {0, 0}, {5, 0}} {
+		if err := b.Add(counts, NoTruth); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := CompareOptions{Target: accountant.Cost{Epsilon: 1, Delta: 1e-3},
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne}
+	c := must.Get(Compare(t.Context(), b, o))(t)
+	for _, row := range c.Rows {
+		d, _ := Describe(row.Name)
+		if d.Missing != (row.Refused == nil) && !errors.Is(row.Refused, ErrMissing) {
+			t.Errorf("%s: %v", row.Name, row.Refused)
+		}
+		if row.Refused == nil && !(row.Score.Agreement > 0.3) {
+			t.Errorf("%s: %+v", row.Name, row.Score)
+		}
+	}
+	o.Teachers = accountant.Cost{Epsilon: 1}
+	if _, err := Compare(t.Context(), b, o); !errors.Is(err, ErrMissing) {
+		t.Errorf("private teachers: %v", err)
+	}
+	plain := must.Get(PermuteAndFlip(Setting{K: 5, Classes: 2, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, 1))(t)
+	if _, err := plain.Evaluate(b); !errors.Is(err, ErrMissing) {
+		t.Errorf("a mechanism for K votes was scored: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,8 +125,8 @@ type NamedPlurality struct {
 
 // plurality returns the mechanism of a table, or why it does not apply.
 func (o *CompareOptions) plurality(s Setting, t NamedPlurality) (*Mechanism, error) {
-	if t.Refused != nil {
-		return nil, t.Refused
+	if err := cmp.Or(t.Refused, s.noneMissing()); err != nil {
+		return nil, err
 	}
 	p := t.Certified.Problem()
 	switch {

@@ -103,7 +103,7 @@ func TestPluralityLawByBruteForce(t *testing.T) {
 	for _, p := range pluralityCases {
 		table := solvedPlurality(t, p)
 		m, groups := mustPlurality(t, table), groupsOf(t, table)
-		if want := (Setting{p.K, p.Classes, p.Affected, accountant.ReplaceOne}); m.Setting() != want ||
+		if want := (Setting{p.K, p.Classes, p.Affected, accountant.ReplaceOne, false}); m.Setting() != want ||
 			m.Abstains() != p.Abstain {
 			t.Errorf("%+v: %+v, abstains %t", p, m.Setting(), m.Abstains())
 		}

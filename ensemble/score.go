@@ -71,6 +71,9 @@ func (m *Mechanism) checkBallots(b *Ballots) error {
 	if err := check.Teachers(b.K()); err != nil {
 		return err
 	}
+	if b.missing && !m.setting.Missing {
+		return ErrMissing
+	}
 	if b.K() != m.setting.K {
 		return &check.Error{Name: "K of the votes", Value: b.K(),
 			Rule: fmt.Sprintf("the mechanism's, %d", m.setting.K)}

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/darrm/darrm/accountant"
@@ -20,6 +21,8 @@ type Setting struct {
 	// unknown
 	Affected   int
 	Neighbours accountant.Relation // for which neighbouring datasets Affected was counted
+	// a vote may be none: K counts all teachers, and one that begins or ceases to vote is among the t
+	Missing bool
 }
 
 // Validate returns an error naming the first field that breaks its rule.
@@ -38,7 +41,8 @@ func (s Setting) Validate() error {
 }
 
 // CheckCounts returns an error unless counts are the votes of one query of which so many are
-// missing: Classes counts of at least 0 which, with the missing ones, add up to K.
+// missing: Classes counts of at least 0 which, with the missing ones, add up to K. With Missing they
+// add up to at most K, what is left being none, and missing is 0: nothing takes a place.
 func (s Setting) CheckCounts(counts []int, missing int) error {
 	if err := check.Teachers(s.K); err != nil {
 		return err
@@ -46,6 +50,9 @@ func (s Setting) CheckCounts(counts []int, missing int) error {
 	if len(counts) != s.Classes {
 		return &check.Error{Name: "number of vote counts", Value: len(counts),
 			Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
+	}
+	if s.Missing && missing != 0 {
+		return &check.Error{Name: "missing votes", Value: missing, Rule: "0 where a vote may be none"}
 	}
 	if missing < 0 || missing > s.K {
 		return &check.Error{Name: "missing votes", Value: missing,
@@ -59,18 +66,42 @@ func (s Setting) CheckCounts(counts []int, missing int) error {
 		}
 		sum += n
 	}
-	if sum != s.K {
+	if s.Missing && sum > s.K {
+		return &check.Error{Name: "sum of the vote counts", Value: sum,
+			Rule: fmt.Sprintf("at most K = %d", s.K)}
+	}
+	if !s.Missing && sum != s.K {
 		return &check.Error{Name: "sum of the vote counts", Value: sum, Rule: fmt.Sprintf("K = %d", s.K)}
 	}
 	return nil
 }
 
+// ErrMissing is the error where a mechanism is asked to answer votes that may be none, and is not
+// proved to be private for them.
+var ErrMissing = errors.New("it is proved for K votes, none of which is missing")
+
+// noneMissing refuses a Setting of votes that may be none, for mechanisms of the other kind.
+func (s Setting) noneMissing() error {
+	if s.Missing {
+		return ErrMissing
+	}
+	return nil
+}
+
+// errPrivateSilence refuses private teachers whose votes may be none.
+var errPrivateSilence = fmt.Errorf("teachers with a finite epsilon: nothing says that it covers "+
+	"whether they vote: %w", ErrMissing)
+
 // affectedInWords says in words what Affected allows.
 func (s Setting) affectedInWords() string {
-	switch s.Affected {
-	case 1:
+	switch {
+	case s.Missing:
+		t := s
+		t.Missing = false
+		return t.affectedInWords() + ", or whether they vote"
+	case s.Affected == 1:
 		return "one record can change the vote of one teacher only (training data in disjoint parts)"
-	case s.K:
+	case s.Affected == s.K:
 		return fmt.Sprintf("one record can change the votes of all %d teachers", s.K)
 	}
 	return fmt.Sprintf("one record can change the votes of at most %d of the %d teachers", s.Affected,

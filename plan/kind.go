@@ -40,6 +40,7 @@ type kind struct {
 // are fresh and promise some privacy.
 func (r *Request) kinds(promise bool) (all []kind) {
 	switch {
+	case r.Missing: // no table for one answer takes such votes
 	case r.Classes > 2:
 		all = append(all, r.plurality())
 	case promise:
@@ -67,7 +68,8 @@ func (r *Request) kinds(promise bool) (all []kind) {
 
 // setting returns the setting of mechanisms over vote counts.
 func (r *Request) setting() ensemble.Setting {
-	return ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
+	return ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected,
+		Neighbours: r.Neighbours, Missing: r.Missing}
 }
 
 // perLabelDelta is the δ₀ of one label where all labels may spend half of the budget's δ on

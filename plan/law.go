@@ -19,6 +19,7 @@ const simulationSeed = 1
 // concurrent use once the last query is added.
 type Law struct {
 	k, classes int
+	missing    bool // votes may be none
 	fromVotes  bool
 	sampled    bool // the cells are queries drawn from the prior
 	// What the prior says; 0 for what it does not, both for a sample of votes.
@@ -53,15 +54,18 @@ func newLaw(k, classes int) (*Law, error) {
 	return &Law{k: k, classes: classes, index: map[string]int{}}, nil
 }
 
+// AllowMissing lets votes of a sample be none: the counts of a query that Add adds sum to at most K.
+func (l *Law) AllowMissing() { l.missing = true }
+
 // Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the
-// counts are at least 0 and add up to K over the law's classes.
+// counts are at least 0 and add up to K over the law's classes, or to less with AllowMissing.
 func (l *Law) Add(counts []int) error {
 	sum, each := 0, len(counts) > 0
 	for _, n := range counts {
 		each = each && n >= 0 && n <= l.k // so few that the sum does not overflow
 		sum += n
 	}
-	if !each || len(counts) != l.classes || sum != l.k {
+	if !each || len(counts) != l.classes || sum != l.k && !(l.missing && sum < l.k) {
 		return &check.Error{Name: "votes of a query", Value: counts,
 			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
 	}

@@ -36,6 +36,9 @@ type Request struct {
 	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
 	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
 	Votes      *Law                // what expected agreement is over. Defaults to DefaultLaw.
+	// Missing plans for votes that may be none (ensemble.Setting.Missing). Teachers must promise nothing
+	// then: nothing says that their promise covers whether they vote.
+	Missing bool
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
 	Abstain bool
@@ -131,8 +134,7 @@ func SolvePlurality(ctx context.Context, p plurality.Problem, o plurality.Object
 
 // validate fills in the defaults and checks the rest.
 func (r *Request) validate() error {
-	s := ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
-	if err := s.Validate(); err != nil {
+	if err := r.setting().Validate(); err != nil {
 		return err
 	}
 	if r.Votes == nil {
@@ -173,6 +175,10 @@ func (r *Request) validate() error {
 	if !r.promise() {
 		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
+	if r.Missing {
+		return &check.Error{Name: "epsilon", Value: r.Teachers.Epsilon,
+			Rule: "infinite where a vote may be none: nothing says that it covers whether they vote"}
+	}
 	if r.Teachers == (accountant.Cost{}) {
 		return &check.Error{Name: "teachers' cost", Value: r.Teachers,
 			Rule: "stated: more than (0, 0), or with epsilon = +Inf where they promise nothing"}
@@ -207,6 +213,13 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		}
 	}
 	promise := r.promise() && r.Randomness == ensemble.FreshTeachers
+	if r.Missing {
+		for _, d := range ensemble.Mechanisms() {
+			if d.Table != ensemble.NoTable && !d.Missing {
+				p.Refused = append(p.Refused, Refusal{d.Name, ensemble.ErrMissing})
+			}
+		}
+	}
 	all := r.kinds(promise)
 	for i, k := range all {
 		c, err := r.choose(ctx, k)
@@ -230,7 +243,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	p.Useless = r.Votes.useless(p.Choices[0].Agreement.Expected) &&
 		!slices.ContainsFunc(p.Refused, func(f Refusal) bool {
 			var useless *UselessError
-			return f.Name == ensemble.OptimalPlurality && !errors.As(f.Err, &useless) // who knows
+			return f.Name == ensemble.OptimalPlurality && !errors.As(f.Err, &useless) && // who knows
+				!errors.Is(f.Err, ensemble.ErrMissing)
 		})
 	best := p.Choices[0]
 	if best.NoNoise || best.Agreement.Expected >= r.Agreement {

@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/composetest"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
@@ -315,4 +316,58 @@ func TestGrid(t *testing.T) {
 			rt.Fatalf("%v rounds up to %v", x, up)
 		}
 	})
+}
+
+// A plan for votes that may be none takes mechanisms that are proved for them, names the others, and
+// refuses private teachers, of whom nothing says that their promise covers whether they vote. A
+// sample's votes that are not all there are taken then, and only then.
+func TestPlanForVotesThatMayBeNone(t *testing.T) {
+	r := Request{K: 9, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
+		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 4, Delta: 1e-5}, Queries: 10,
+		Missing: true}
+	p := must.Get(New(t.Context(), r))(t)
+	refused := map[string]bool{}
+	for _, x := range p.Refused {
+		refused[x.Name] = errors.Is(x.Err, ensemble.ErrMissing)
+	}
+	if !refused[ensemble.OptimalNoise] || !refused[ensemble.OptimalPlurality] {
+		t.Errorf("refused: %+v", p.Refused)
+	}
+	many := false
+	for _, c := range p.Choices {
+		if !c.Mechanism.Setting().Missing {
+			t.Errorf("%s is not for such votes", c.Name)
+		}
+		many = many || c.Mechanism.AnswersTable() != nil
+	}
+	if !many {
+		t.Error("no table for many answers is among the choices")
+	}
+	law := must.Get(NewSample(9, 2))(t)
+	if err := law.Add([]int{1, 2}); err == nil {
+		t.Error("missing votes were taken without a word")
+	}
+	law.AllowMissing()
+	for _, counts := range [][]int{{1, 2}, {0, 0}, {9, 0}} {
+		if err := law.Add(counts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := law.Add([]int{5, 5}); err == nil {
+		t.Error("10 votes of 9 teachers")
+	}
+	r.Votes = law
+	if p, err := New(t.Context(), r); err != nil || len(p.Choices) == 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	r.Missing = false
+	if _, err := New(t.Context(), r); err == nil {
+		t.Error("votes that are none were planned for mechanisms that take none")
+	}
+	r.Votes, r.Missing, r.Teachers, r.Randomness = nil, true, accountant.Cost{Epsilon: 0.1},
+		ensemble.FreshTeachers
+	var bad *check.Error
+	if _, err := New(t.Context(), r); !errors.As(err, &bad) || bad.Name != "epsilon" {
+		t.Errorf("private teachers: %v", err)
+	}
 }

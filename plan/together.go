@@ -14,8 +14,11 @@ import (
 // made for the whole budget: there is no ε of one label to choose.
 func (r *Request) manyAnswers() kind {
 	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
-		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta}
+		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
 	prior := answers.Prior{Objective: r.objective()}
+	if r.Missing { // how many votes there are is private
+		prior.Present = answers.DefaultPresent
+	}
 	return kind{
 		name: ensemble.OptimalAnswers,
 		whole: func(ctx context.Context) (Choice, error) {
@@ -40,8 +43,12 @@ func (r *Request) manyAnswers() kind {
 			if err != nil {
 				return Choice{}, err
 			}
+			bound := table.UpperBound
+			if r.Missing { // it is one for the votes that the prior leaves out, and the Law for all
+				bound = 1
+			}
 			return Choice{Name: ensemble.OptimalAnswers, Mechanism: m, Objective: prior.Objective,
-				Bound: table.UpperBound, answers: m.Answers(r.Queries, 0)}, nil
+				Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(ctx context.Context) (answerssolve.Needs, bool, error) {
 			left, err := r.left(context.DeadlineExceeded)

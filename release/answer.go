@@ -15,7 +15,8 @@ var errSimulated = errors.New("answers drawn from a seed are no release")
 
 // answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].
 // Missing votes, where the reader's policy lets any be, become fair coins over the classes
-// first. Where the votes were paid for, coins from a seed are an errSimulated. It stops with
+// first, unless the mechanism takes votes that are none. Where the votes were paid for, coins from a
+// seed are an errSimulated. It stops with
 // the context's error. On error there are no answers. Several goroutines may call it at once.
 func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins randsrc.Coins,
 	b *votes.Batch) ([]int, error) {
@@ -28,7 +29,7 @@ func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins rands
 			return nil, ctx.Err()
 		}
 		missing := 0
-		if b.Missing != nil {
+		if b.Missing != nil && !m.Setting().Missing {
 			missing, b.Missing[i] = b.Missing[i], 0
 		}
 		var err error

@@ -10,7 +10,6 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/votes"
 )
 
 // Batch is a release of one label for each row of votes in memory. Give Votes or Counts.
@@ -80,7 +79,7 @@ func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 	setting := o.options.Plan.mechanism.Setting()
 	parts := [][]byte{o.scope[:], []byte(b.Name), binary.AppendUvarint(nil, uint64(len(rows)))}
 	for i := range rows {
-		counts, missing, err := rows[i].count(setting, o.options.Missing == votes.MissingCoin)
+		counts, missing, err := rows[i].count(setting, o.options.Missing)
 		if err != nil {
 			return c, &InputError{fmt.Errorf("row %d: %w", i, err)}
 		}

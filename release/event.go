@@ -27,6 +27,8 @@ type Event struct {
 	Answers int `json:"answers,omitempty"`
 	// Table is the SHA-256 of that table, in hexadecimal: others have another price.
 	Table string `json:"table,omitempty"`
+	// Missing is true of a mechanism that was proved for votes that may be none.
+	Missing bool `json:"missing,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
 	// Budget is what all labels were to cost together at most, where that was stated.

@@ -149,6 +149,9 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
+	if err = r.planned.Reads(r.Read.Missing); err != nil {
+		return err
+	}
 	if err = r.Charge.Check(r.planned.promise()); err != nil {
 		return err
 	}
@@ -207,7 +210,7 @@ func (l *Labels) check() error {
 		return usagef("%s goes without %s: a ledger knows what was released", pForce, pLedger)
 	case l.Checkpoint != "" && l.Charge.Ledger == "":
 		return usagef("%s goes with %s", pCheckpoint, pLedger)
-	case l.Checkpoint != "" && l.Read.Missing != votes.MissingError:
+	case l.Checkpoint != "" && l.Read.Missing == votes.MissingCoin:
 		return usagef("%s goes without %s coin, whose coins come from no key", pCheckpoint, pMissing)
 	}
 	if l.Encode != nil {

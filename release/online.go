@@ -43,7 +43,7 @@ type OnlineOptions struct {
 	// ledger came from. What was answered before can then be given again by no server: its ids are
 	// refused for ever.
 	NewKey bool
-	// Missing is the treatment of a missing vote.
+	// Missing is the treatment of a missing vote. MissingAbstain goes with a mechanism for such votes.
 	Missing votes.MissingPolicy
 	// HeadFile keeps the newest head that [Online.KeepHead] saw, best on another disk than the ledger:
 	// a ledger that does not contain it is an older copy, and is refused. "" for none.
@@ -94,6 +94,9 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	o := &Online{options: options}
 	o.options.Plan = options.Plan.WithQueries(1)
 	if err := options.Plan.check(); err != nil {
+		return nil, err
+	}
+	if err := options.Plan.Reads(options.Missing); err != nil {
 		return nil, err
 	}
 	if options.Book != nil {
@@ -351,7 +354,7 @@ func (o *Online) transaction(book *ledger.Ledger,
 		return nil, nil, &InputError{err}
 	}
 	m := o.options.Plan.mechanism
-	counts, missing, err := q.count(m.Setting(), o.options.Missing == votes.MissingCoin)
+	counts, missing, err := q.count(m.Setting(), o.options.Missing)
 	if err != nil {
 		return nil, nil, err
 	}

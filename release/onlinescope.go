@@ -53,5 +53,8 @@ func (s onlineScope) parts() (parts [][]byte) {
 	number("epsilon", math.Float64bits(s.PerAnswer.Epsilon))
 	number("delta", math.Float64bits(s.PerAnswer.Delta))
 	text("table", string(s.Table))
+	if s.Setting.Missing {
+		number("missing", 1)
+	}
 	return parts
 }

@@ -78,6 +78,8 @@ func TestOnlineScopeHasEveryField(t *testing.T) {
 			return
 		case reflect.Int:
 			v.SetInt(v.Int() + 1)
+		case reflect.Bool:
+			v.SetBool(!v.Bool())
 		case reflect.Float64:
 			v.SetFloat(v.Float() * (1 + 0x1p-52)) // the next float64: none is rounded
 		case reflect.String:
@@ -96,7 +98,7 @@ func TestOnlineScopeHasEveryField(t *testing.T) {
 		v.Set(old)
 	}
 	change("scope", reflect.ValueOf(&scope).Elem())
-	if fields != 10 {
+	if fields != 11 {
 		t.Errorf("%d fields were changed", fields)
 	}
 }

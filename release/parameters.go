@@ -19,6 +19,7 @@ const (
 	pKey            check.Parameter = "key"
 	pLedger         check.Parameter = "ledger"
 	pM              check.Parameter = "privacy allowance m"
+	pMechanism      check.Parameter = "mechanism"
 	pMissing        check.Parameter = "missing"
 	pNewKey         check.Parameter = "new key"
 	pOutCompression check.Parameter = "compression of the labels"

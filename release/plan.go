@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -14,6 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/votes"
 )
 
 // Plan is a mechanism and the number of its answers. All that a release presumes of the teachers,
@@ -82,6 +84,24 @@ func (plan Plan) Fits(teachers, classes int) error {
 		return &InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is "+
 			"made for %d and %d",
 			teachers, classes, plan.mechanism.Name(), s.K, s.Classes)}
+	}
+	return nil
+}
+
+// Reads refuses votes of which missing ones are treated otherwise than the mechanism was proved for:
+// a vote that is none needs a mechanism that takes it, and what takes it draws no vote for it.
+func (plan Plan) Reads(missing votes.MissingPolicy) error {
+	if err := plan.check(); err != nil {
+		return err
+	}
+	switch takes := plan.mechanism.Setting().Missing; {
+	case missing == votes.MissingAbstain && !takes:
+		return usagef("%s %s does not go with %s %s: %w; those that take votes which may be none are %s",
+			pMechanism, plan.mechanism.Name(), pMissing, missing, ensemble.ErrMissing,
+			strings.Join(ensemble.MissingNames(), ", "))
+	case missing == votes.MissingCoin && takes:
+		return usagef("%s %s is proved for votes that may be none: it goes with %s %s, not with %s",
+			pMechanism, plan.mechanism.Name(), pMissing, votes.MissingAbstain, missing)
 	}
 	return nil
 }

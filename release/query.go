@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
 )
 
 // Query is one query to an on-line release: the votes of all K teachers, or how many voted for
@@ -37,9 +38,10 @@ type Query struct {
 }
 
 // count returns the number of votes for each class and of those that are missing. A query that
-// is out of its ranges is an [InputError], which quotes no votes: it may be logged.
+// is out of its ranges is an [InputError], which quotes no votes: it may be logged. Of a mechanism
+// that takes votes which are none, none becomes a coin: missing is 0.
 func (q *Query) count(setting ensemble.Setting,
-	mayMiss bool) (counts []int, missing int, err error) {
+	policy votes.MissingPolicy) (counts []int, missing int, err error) {
 	defer func() {
 		if err != nil {
 			err = &InputError{err}
@@ -53,9 +55,12 @@ func (q *Query) count(setting ensemble.Setting,
 	case q.Votes == nil:
 		counts = slices.Clone(q.Counts)
 		if setting.CheckCounts(counts, 0) != nil {
-			return nil, 0, fmt.Errorf(
-				"counts must be %d numbers of at least 0, one for each class, with the sum K = %d",
-				setting.Classes, setting.K)
+			sum := "the sum"
+			if setting.Missing {
+				sum = "a sum of at most"
+			}
+			return nil, 0, fmt.Errorf("counts must be %d numbers of at least 0, one for each class, with "+
+				"%s K = %d", setting.Classes, sum, setting.K)
 		}
 		return counts, 0, nil
 	case len(q.Votes) != setting.K:
@@ -65,11 +70,16 @@ func (q *Query) count(setting ensemble.Setting,
 	counts = make([]int, setting.Classes)
 	for i, vote := range q.Votes {
 		switch {
-		case vote == -1 && mayMiss:
+		case vote == -1 && policy == votes.MissingCoin:
 			missing++
+		case vote == -1 && policy == votes.MissingAbstain && setting.Missing:
 		case vote == -1:
-			return nil, 0, check.Namedf(
-				"the vote of teacher %d is missing, which this service does not allow (%s coin)", i+1, pMissing)
+			allowed := votes.MissingCoin
+			if setting.Missing {
+				allowed = votes.MissingAbstain
+			}
+			return nil, 0, check.Namedf("the vote of teacher %d is missing, which this service does not "+
+				"allow (%s %v)", i+1, pMissing, allowed)
 		case vote < 0 || vote >= setting.Classes:
 			return nil, 0, fmt.Errorf("the vote of teacher %d is of no class: they are 0 to %d", i+1,
 				setting.Classes-1)

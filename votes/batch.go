@@ -17,7 +17,7 @@ type Batch struct {
 	// teachers answered each class. They sum to K less the missing votes.
 	Counts []int
 	// Missing holds the number of missing votes per query. It is nil if none is
-	// missing; only MissingCoin lets any be.
+	// missing; MissingError lets none be.
 	Missing []int
 	// Votes holds Len×K votes, a query's K votes side by side in the teachers' order,
 	// each a class or -1 for a missing one. It is

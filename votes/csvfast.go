@@ -94,7 +94,7 @@ func (p *fastParser) row() bool {
 			c := p.classes.ofBytes(field)
 			if c >= 0 {
 				row[c]++
-			} else if p.opts.Missing == MissingCoin && plain(field) && isMissing(string(field)) {
+			} else if p.opts.Missing != MissingError && plain(field) && isMissing(string(field)) {
 				missing++
 			} else {
 				return false
@@ -105,7 +105,11 @@ func (p *fastParser) row() bool {
 		}
 		p.at += len(field)
 	}
-	if !wide && k != p.k {
+	switch {
+	case wide || k == p.k:
+	case p.opts.Missing == MissingAbstain && k < p.k:
+		missing = p.k - k
+	default:
 		return false
 	}
 	if p.crlf {

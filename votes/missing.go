@@ -10,6 +10,11 @@ import "slices"
 // and independent of the others. A missing vote must therefore be turned into a
 // vote without breaking either.
 //
+//   - None, as one more kind of vote that a teacher may cast, which counts for no class. K is still the
+//     number of teachers, and one record still changes at most t of the K votes, a vote that comes or
+//     goes among them. Mechanisms for such votes are priced for these neighbours: see
+//     ensemble.Setting.Missing. How many votes there are is as private as the votes, and nothing is
+//     chosen by it. This is MissingAbstain.
 //   - A coin of its own, uniform over the classes, for every missing vote. If
 //     the teacher's answer over the classes and "no answer" is (ε,Δ)-DP, the
 //     completed vote is a function of that answer and of a coin that knows no
@@ -22,9 +27,10 @@ import "slices"
 //   - Leaving the teacher or the query out is not allowed: K, or the list of
 //     answers, would then tell without noise who was silent.
 //   - If a teacher is silent because of a record and its (ε,Δ) does not cover
-//     that, nothing helps: a vote that is certain on one dataset and a coin on
-//     its neighbour differs by the factor 2. The file cannot tell; so the
-//     default is an error, and MissingCoin is a statement by the user.
+//     that, no mechanism that rests on its promise helps: a vote that is certain on one dataset and a
+//     coin on its neighbour differs by the factor 2. The file cannot tell; so the
+//     default is an error, and MissingCoin is a statement by the user. MissingAbstain rests on no
+//     teacher's promise, and states nothing.
 //
 // Source: the post-processing property of differential privacy, applied to one
 // teacher at a time; the certificate's set of pairs (p, p') holds (½, ½). Proved by machine:
@@ -38,14 +44,16 @@ const (
 	// of its own drawing. Reading itself draws nothing, so that what is read does not depend
 	// on chance.
 	MissingCoin
+	// MissingAbstain reports missing votes in Batch.Missing too, and they stay none.
+	MissingAbstain
 )
 
-var missingNames = []string{"error", "coin"}
+var missingNames = []string{"error", "coin", "abstain"}
 
 // MissingPolicyNames returns what [ParseMissingPolicy] takes.
 func MissingPolicyNames() []string { return slices.Clone(missingNames) }
 
-// ParseMissingPolicy turns "error" or "coin" into a MissingPolicy.
+// ParseMissingPolicy turns "error", "coin" or "abstain" into a MissingPolicy.
 func ParseMissingPolicy(s string) (MissingPolicy, error) {
 	return parseName[MissingPolicy]("missing", s, missingNames)
 }

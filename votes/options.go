@@ -231,9 +231,12 @@ func (o *Options) check() error {
 	if o.KeepVotes && o.Layout == LayoutCounts {
 		return errors.New("single votes are asked for, but the layout counts has none")
 	}
-	if o.Layout == LayoutCounts && o.Missing != MissingError {
-		return errors.New("missing votes are allowed for, but the layout counts cannot tell a " +
-			"missing vote")
+	if o.Layout == LayoutCounts && o.Missing == MissingCoin {
+		return errors.New("missing votes are coins, but the layout counts cannot tell a missing vote")
+	}
+	if o.Layout == LayoutCounts && o.Missing == MissingAbstain && o.K == 0 {
+		return check.Namedf("%s must be given, the number of teachers: counts of votes that may be "+
+			"missing do not tell it", pK)
 	}
 	if o.Layout != LayoutCounts && (o.ZerosColumn != "" || o.OnesColumn != "") {
 		return errors.New("columns of zeros and ones need the layout counts")

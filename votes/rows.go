@@ -38,7 +38,7 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	b.Counts = growZero(b.Counts, b.Classes)
 	missing, wrong := 0, (*fault)(nil)
 	if f.layout == LayoutCounts {
-		wrong = f.addCounts(r, b.Counts[counts:])
+		missing, wrong = f.addCounts(r, b.Counts[counts:])
 	} else {
 		missing, wrong = f.addVotes(b, r, b.Counts[counts:])
 	}
@@ -77,7 +77,7 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 		switch {
 		case c >= 0:
 			counts[c]++
-		case f.opts.Missing == MissingCoin && v.missing():
+		case f.opts.Missing != MissingError && v.missing():
 			missing++
 		default:
 			return 0, &fault{at: t, rule: v.voteRule(f.classes)}
@@ -89,31 +89,36 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 	return missing, nil
 }
 
-// addCounts takes counts, whose sum is K in every row.
-func (f *fileInfo) addCounts(r *record, counts []int) *fault {
+// addCounts takes counts, whose sum is K in every row, or at most K where votes may be none.
+func (f *fileInfo) addCounts(r *record, counts []int) (missing int, wrong *fault) {
 	k := 0
 	for c := range r.votes {
 		n, rule := r.votes[c].count()
 		if rule != "" {
-			return faultf(c, "%s", rule)
+			return 0, faultf(c, "%s", rule)
 		}
 		counts[c] = n
 		k += n
 	}
 	name := countsName(f.classes)
 	switch {
+	case f.opts.Missing == MissingAbstain: // K was stated: the votes that are there do not tell it
+		if f.k = f.opts.K; k > f.k {
+			return 0, faultf(wholeRow, "%s sum to %d, more than K = %d", name, k, f.k)
+		}
+		return f.k - k, nil
 	case k == 0:
-		return faultf(wholeRow, "%s are all 0: there are no votes", name)
+		return 0, faultf(wholeRow, "%s are all 0: there are no votes", name)
 	case f.k == 0:
 		if wrong := f.teachersFault(k, fmt.Sprintf("%s sum to %d", name, k)); wrong != nil {
-			return wrong
+			return 0, wrong
 		}
 		f.k, f.kPlace = k, r.place
 	case k != f.k:
-		return faultf(wholeRow, "%s sum to K = %d, but to K = %d in %s", name, k, f.k,
+		return 0, faultf(wholeRow, "%s sum to K = %d, but to K = %d in %s", name, k, f.k,
 			f.placeName(f.kPlace))
 	}
-	return nil
+	return 0, nil
 }
 
 // countsName returns the name of the columns of counts in messages.

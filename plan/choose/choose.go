@@ -36,8 +36,11 @@ type Choice struct {
 
 // Prepare checks all that does not depend on the votes, and reads the table if one was stated.
 func Prepare(ctx context.Context, r Request) (*Chooser, error) {
-	if err := r.CheckThreshold(); err != nil {
+	if err := cmp.Or(r.CheckThreshold(), r.checkMissing()); err != nil {
 		return nil, err
+	}
+	if r.Missing && r.Mechanism == "" && r.ReadTable == nil {
+		r.Mechanism = ensemble.Fallback // no table for one answer takes such votes
 	}
 	r.Solve.defaults()
 	c := &Chooser{r: r, replaceable: r.Mechanism == "" && !r.Service}
@@ -207,7 +210,7 @@ func (r *Request) optimum(ctx context.Context, p plurality.Problem,
 // calibrated returns the mechanism of the name with just as much noise as the promise needs.
 func (r *Request) calibrated(name string, k, classes int) (release.Plan, error) {
 	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k),
-		Neighbours: r.Neighbours}
+		Neighbours: r.Neighbours, Missing: r.Missing}
 	target := accountant.Cost{Epsilon: value(r.Stated.LabelEpsilon), Delta: value(r.Stated.Delta)}
 	m, err := ensemble.Calibrated(name, s, target, r.check())
 	if err != nil {

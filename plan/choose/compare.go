@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -29,11 +30,12 @@ func PrepareComparison(r Request) (*Comparison, error) {
 		}
 	}
 	// What serves more than two classes presumes nothing of the teachers.
-	if r.Classes > 2 && r.Stated.LabelEpsilon != nil && r.Stated.Epsilon == nil {
+	if (r.Classes > 2 || r.Missing) && r.Stated.LabelEpsilon != nil && r.Stated.Epsilon == nil {
 		nothing := math.Inf(1)
 		r.Stated.Epsilon = &nothing
 	}
-	return &Comparison{r}, r.checkTeachers()
+	r.Mechanism = ""
+	return &Comparison{r}, cmp.Or(r.checkMissing(), r.checkTeachers())
 }
 
 // Options solves for the optima and returns what is to be compared, on votes of k teachers. An
@@ -49,6 +51,9 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 		Target:   accountant.Cost{Epsilon: epsilon, Delta: delta},
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Affected: p.Affected, Neighbours: r.Neighbours, Check: r.check(),
+	}
+	if r.Missing { // the comparison names the tables that it refuses
+		return o, nil
 	}
 	if r.Classes == 2 {
 		o.Tables, err = ensemble.OptimalTables(p, func(p constraints.Problem) (*gamma.Certified, error) {

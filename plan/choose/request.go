@@ -25,6 +25,7 @@ type Request struct {
 	K          int                 // teachers; the votes may tell
 	Classes    int                 // required
 	Neighbours accountant.Relation // required
+	Missing    bool                // votes may be none
 	Threshold  *int                // ensemble.Check.Threshold, of mechanisms that take it
 	CheckRatio *float64            // ensemble.Check.Ratio
 
@@ -145,6 +146,7 @@ const (
 	pThreshold    check.Parameter = "threshold"
 	pCheckRatio   check.Parameter = "check ratio"
 	pM            check.Parameter = "privacy allowance m"
+	pMissing      check.Parameter = "missing"
 	pLabelEpsilon check.Parameter = "label epsilon"
 	pEpsilon      check.Parameter = "epsilon"
 	pTeacherDelta check.Parameter = "teacher delta"

@@ -109,6 +109,23 @@ func (r *Request) checkTeachers() error {
 	return CheckTimeout(r.Timeout)
 }
 
+// checkMissing refuses what votes that may be none do not go with, by name.
+func (r *Request) checkMissing() error {
+	if !r.Missing {
+		return nil
+	}
+	switch {
+	case r.Stated.Epsilon != nil && !r.presumesNothing():
+		return usagef("%s = %v goes without %s abstain: nothing says that this promise covers whether a "+
+			"teacher votes. %s coin states that it does", pEpsilon, *r.Stated.Epsilon, pMissing, pMissing)
+	case r.Mechanism != "" && !r.mechanism().Missing:
+		return usagef("%s %s does not go with %s abstain: %w; those that take votes which may be none "+
+			"are %s", pMechanism, r.Mechanism, pMissing, ensemble.ErrMissing,
+			strings.Join(ensemble.MissingNames(), ", "))
+	}
+	return nil
+}
+
 // CheckTimeout checks a limit of time, nil for none.
 func CheckTimeout(d *time.Duration) error {
 	if d != nil && *d <= 0 {

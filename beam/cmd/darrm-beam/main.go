@@ -61,6 +61,8 @@ func init() {
 		`whether the first row names the columns: "auto", "yes" or "no"`)
 	input.StringVar(&read.Layout, "layout", "",
 		`"wide": a column per teacher, "counts": a column of counts per class; arrays also "teachers": a row per teacher`)
+	input.StringVar(&read.Missing, "missing", "",
+		`a missing vote is an "error" (default), or none, "abstain", with a table for such votes`)
 	input.StringVar(&read.Classes, "classes", "",
 		"what a vote can be, in order, separated by commas; as many as the table has (default 0,1)")
 	input.StringVar(&read.IDColumn, "id-column", "",

@@ -135,7 +135,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	l := f.labels(c, a, paths)
 	prepareScores := func(k, classes int) (err error) {
 		if f.scores {
-			scores, err = newScores(k, classes)
+			scores, err = newScores(k, classes, f.read.abstain())
 		}
 		return err
 	}

@@ -45,6 +45,7 @@ func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error 
 		return err
 	}
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	r.Missing = f.read.abstain()
 	r.Service, r.Checkpoint = service, f.charge.checkpoint != ""
 	if f.table != "" {
 		r.TableName = f.table

@@ -125,6 +125,7 @@ func (f *compareFlags) prepare(c *cobra.Command, a *cli.App,
 		return nil, err
 	}
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	r.Missing = f.read.abstain()
 	r.Solve.Noise, r.Solve.Plurality = f.Solvers(a, &f.optimal, unsaved)
 	return choose.PrepareComparison(r)
 }
@@ -136,7 +137,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		return nil, err
 	}
 	defer r.Close()
-	s, err := newScores(r.K(), len(r.Classes()))
+	s, err := newScores(r.K(), len(r.Classes()), f.read.abstain())
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +148,10 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		if err != nil {
 			return nil, release.Unreadable(ctx, err)
 		}
-		if b.Missing != nil {
+		if b.Missing != nil && !f.read.abstain() {
 			// A missing vote would have to be drawn, and compare draws nothing.
 			return nil, &release.InputError{Err: fmt.Errorf(
-				"the votes have missing ones, which compare does not take")}
+				"the votes have missing ones, which compare takes with --missing abstain only")}
 		}
 		if err := s.add(b, nil); err != nil {
 			return nil, err

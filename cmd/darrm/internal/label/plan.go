@@ -117,6 +117,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 		Teachers:   accountant.Cost{Epsilon: f.problem.Epsilon, Delta: f.problem.TeacherDelta},
 		Neighbours: f.mechanism.Relation,
 		Queries:    f.queries, Agreement: f.agreement, Abstain: f.abstain,
+		Missing: f.read.abstain(),
 	}
 	r.Randomness = problem.RandomnessOf(f.teachers)
 	var err error
@@ -208,6 +209,9 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	if r.Votes, err = plan.NewSample(r.K, r.Classes); err != nil {
 		return err
 	}
+	if f.read.abstain() {
+		r.Votes.AllowMissing()
+	}
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	show := bar.Rows("reading")
@@ -216,11 +220,10 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		if err != nil {
 			return release.Unreadable(ctx, err)
 		}
-		if b.Missing != nil {
+		if b.Missing != nil && !f.read.abstain() {
 			// A missing vote would have to be drawn, and plan draws nothing.
-			return &release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan does not " +
-				"take: " +
-				"leave the FILEs out")}
+			return &release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan takes with " +
+				"--missing abstain only: say so, or leave the FILEs out")}
 		}
 		for i := range b.Len() {
 			if err := r.Votes.Add(b.Row(i)); err != nil {
@@ -252,6 +255,9 @@ func (f *planFlags) preparation(c *cobra.Command, choice plan.Choice) []string {
 		add("classes", strconv.Itoa(p.Classes))
 	}
 	add("affected", strconv.Itoa(p.Affected))
+	if p.Missing {
+		add("missing", f.read.options.Missing.String())
+	}
 	add("queries", strconv.Itoa(p.Answers))
 	add("budget-eps", number(p.Epsilon))
 	add("budget-delta", number(p.Delta))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -61,8 +62,10 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl.IntVar(&f.numClasses, "num-classes", 2,
 		"number of classes, instead of --classes, where their names are the numbers from 0")
 	fl.StringVar(&f.missing, "missing", "error",
-		"a missing vote is an \"error\", or becomes a fair \"coin\" over the classes: private if "+
-			"silence is part of the teacher's (ε,Δ) or depends on no data")
+		"a missing vote is an \"error\"; or none, \"abstain\", which needs --mechanism "+
+			strings.Join(ensemble.MissingNames(), ", ")+
+			" (default permute-and-flip); or becomes a fair \"coin\" over the classes: private if silence is "+
+			"part of the teacher's (ε,Δ) or depends on no data")
 	cli.OneOf(c, "missing", votes.MissingPolicyNames()...)
 	fl.IntVar(&f.options.K, "K", 0, usageK)
 }
@@ -109,6 +112,9 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 	}
 	return nil
 }
+
+// abstain reports whether a missing vote is none.
+func (f *readFlags) abstain() bool { return f.options.Missing == votes.MissingAbstain }
 
 // open opens the files as one stream.
 func (f *readFlags) open(ctx context.Context, stdin io.Reader,

@@ -15,8 +15,11 @@ type scores struct {
 	truths, right int // queries with a true label, and those whose drawn label is it
 }
 
-func newScores(k, classes int) (*scores, error) {
+func newScores(k, classes int, mayMiss bool) (*scores, error) {
 	b, err := ensemble.NewBallots(k, classes)
+	if err == nil && mayMiss {
+		b.AllowMissing()
+	}
 	return &scores{ballots: b}, err
 }
 

@@ -86,7 +86,7 @@ func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, budget accou
 	r := plan.Request{
 		K: k, Classes: classes, Queries: queries, Budget: budget,
 		Teachers:   accountant.Cost{Epsilon: f.Epsilon, Delta: f.TeacherDelta},
-		Randomness: f.charge.Teachers, Neighbours: f.mechanism.Relation,
+		Randomness: f.charge.Teachers, Neighbours: f.mechanism.Relation, Missing: f.read.abstain(),
 	}
 	if math.IsInf(f.Epsilon, 1) {
 		r.Teachers.Delta = 0
@@ -174,6 +174,9 @@ func expected(c plan.Choice, law *plan.Law) string {
 	case law.Concentration() != 0:
 		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
 			law.Concentration())
+	}
+	if c.Mechanism.Setting().Missing && !law.FromVotes() {
+		from = "if every teacher votes, " + from
 	}
 	return fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
 		agreement(c.Agreement), from, cli.Percent(law.Guess()), problem.AgreementRule)

@@ -40,9 +40,13 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 	w.Text("  ", "Noise: "+lawText(t.Law)+". The masses are integers, and they alone are priced.")
 	w.Printf("Guarantee: up to %d released labels together are\n", p.Answers)
 	w.Printf("  (%v, %v)-differentially private,\n", p.Epsilon, p.Delta)
-	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes, "+
+	missing := ""
+	if p.Missing {
+		missing = "those that are cast or left out among them, "
+	}
+	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes, %s"+
 		"however each query is chosen after the labels before it. Nothing is presumed of the "+
-		"teachers.", p.Affected))
+		"teachers.", p.Affected, missing))
 	c := t.Certificate()
 	w.Text("  ", fmt.Sprintf("Certificate: at ε = %v the labels cost δ ≤ %s, over all %s ordered pairs "+
 		"of neighbouring votes, with every rounding upward.", p.Epsilon, num.Outward(c.Delta, 6, true),

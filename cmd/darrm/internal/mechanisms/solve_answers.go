@@ -12,10 +12,13 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality/answers"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // answersSolve holds the flags of solve for tables whose answers have one price, beside the others.
@@ -23,6 +26,7 @@ type answersSolve struct {
 	*pluralitySolve
 	queries int
 	budget  accountant.Cost
+	missing string
 }
 
 func (f *answersSolve) register(c *cobra.Command) {
@@ -32,6 +36,10 @@ func (f *answersSolve) register(c *cobra.Command) {
 			"within --budget-eps and --budget-delta")
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
+	fl.StringVar(&f.missing, "missing", votes.MissingError.String(),
+		"a missing vote is an \"error\" for the table, or \"abstain\": it is for votes of which some may be "+
+			"none (with --queries)")
+	cli.OneOf(c, "missing", votes.MissingError.String(), votes.MissingAbstain.String())
 }
 
 // asked reports whether a table for many answers is asked for.
@@ -44,6 +52,10 @@ func (f *answersSolve) check(c *cobra.Command) error {
 			if c.Flags().Changed(name) {
 				return cli.Usagef("--%s goes with --queries, the number of labels that share it", name)
 			}
+		}
+		if f.missing != votes.MissingError.String() {
+			return cli.Usagef("--missing %s goes with --queries: a table for one label %w", f.missing,
+				ensemble.ErrMissing)
 		}
 		return f.pluralitySolve.check(c)
 	}
@@ -82,12 +94,18 @@ func (f *answersSolve) run(c *cobra.Command, a *cli.App, k int, out string) erro
 	}
 	many := f.Many(c)
 	p.Abstain = many.Abstain != nil
+	if p.Missing, err = f.takesMissing(); err != nil {
+		return err
+	}
 	if err := cmp.Or(renamed(p.Validate()), f.CheckTimeout(c)); err != nil { // before a file is read
 		return err
 	}
 	var prior answers.Prior
 	prior.Objective, err = many.WithCounts(c.Context(), f.PriorCounts, k, p.Classes,
 		problem.Histograms(a))
+	if p.Missing && prior.Counts == nil { // how many votes there are is private
+		prior.Present = answers.DefaultPresent
+	}
 	if err := cmp.Or(err, prior.Validate(p)); err != nil {
 		return err
 	}
@@ -118,6 +136,18 @@ func (f *answersSolve) run(c *cobra.Command, a *cli.App, k int, out string) erro
 		})
 	}
 	return cmp.Or(err, s.Unsaved)
+}
+
+// takesMissing reports whether the table is for votes that may be none.
+func (f *answersSolve) takesMissing() (bool, error) {
+	missing, err := votes.ParseMissingPolicy(f.missing)
+	switch {
+	case err != nil:
+		return false, &release.UsageError{Err: err}
+	case missing == votes.MissingCoin:
+		return false, cli.Usagef("--missing %s needs no table of its own: a coin is a vote", missing)
+	}
+	return missing == votes.MissingAbstain, nil
 }
 
 // renamed returns the error of a problem with the name that its number of answers has here.

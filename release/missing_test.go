@@ -1,0 +1,102 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/votes"
+)
+
+// mayBeNone is loud for votes that may be none.
+func mayBeNone(t testing.TB) Plan {
+	t.Helper()
+	return must.Get(NewPlan(must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2,
+		Affected: 1, Neighbours: accountant.ReplaceOne, Missing: true}, 200))(t)))(t)
+}
+
+// A vote that is none stays none: nothing is drawn in its place, and a query without votes is
+// answered.
+func TestVotesThatAreNoneStayNone(t *testing.T) {
+	const text = "t1,t2,t3\n1,NA,NA\nNA,NA,NA\n0,0,1\n"
+	b := batch(t, text, votes.Options{Missing: votes.MissingAbstain})
+	before := slices.Clone(b.Counts)
+	got, err := newReading(nil, nil).answer(t.Context(), mayBeNone(t).Mechanism(),
+		randsrc.SystemCoins(), b)
+	if err != nil || len(got) != 3 || got[0] != 1 || got[2] != 0 || !slices.Equal(b.Counts, before) {
+		t.Errorf("%v, %v: %v, before %v", got, err, b.Counts, before)
+	}
+}
+
+// The way that missing votes are read and the mechanism's proof must be of one kind, in a file and on
+// line.
+func TestMissingVotesNeedTheirMechanism(t *testing.T) {
+	plans := map[bool]Plan{true: mayBeNone(t), false: must.Get(NewPlan(loud(t)))(t)}
+	for takes, plan := range plans {
+		for _, missing := range []votes.MissingPolicy{votes.MissingError, votes.MissingCoin,
+			votes.MissingAbstain} {
+			ok := missing == votes.MissingError || takes == (missing == votes.MissingAbstain)
+			l, _, _ := newLabels(t, 1)
+			l.Read.Missing = missing
+			l.Plan = func(context.Context, int, int) (Plan, error) { return plan, nil }
+			_, err := l.Run(t.Context())
+			var usage *UsageError
+			if ok != (err == nil) || err != nil && !errors.As(err, &usage) {
+				t.Errorf("file, takes none: %t, %v: %v", takes, missing, err)
+			}
+			if !takes && missing == votes.MissingAbstain && !errors.Is(err, ensemble.ErrMissing) {
+				t.Errorf("the mechanism does not refuse by name: %v", err)
+			}
+			_, options := newOnline(t, plan, Charge{}, 1e3)
+			options.Missing = missing
+			if _, err := OpenOnline(t.Context(), options); ok != (err == nil) {
+				t.Errorf("on line, takes none: %t, %v: %v", takes, missing, err)
+			}
+		}
+	}
+}
+
+// On line, votes and counts of fewer than K votes are taken where votes may be none, and nowhere else.
+// The two kinds of a mechanism share no coins and no ids.
+func TestOnlineVotesThatMayBeNone(t *testing.T) {
+	o, options := newOnline(t, mayBeNone(t), Charge{}, 1e4)
+	options.Missing = votes.MissingAbstain
+	o = openOnline(t, options)
+	for id, q := range map[string]Query{"a": {Votes: []int{1, -1, -1}}, "b": {Counts: []int{0, 1}},
+		"c": {Counts: []int{0, 3}}, "d": {Votes: []int{1, -1, 1}}} {
+		q.ID = id
+		if a := mustAnswer(t, o, q); a.Class != 1 {
+			t.Errorf("%+v: %+v", q, a)
+		}
+	}
+	if _, err := o.Answer(t.Context(), Query{ID: "e", Counts: []int{2, 2}}); err == nil {
+		t.Error("4 votes of 3 teachers")
+	}
+	plain, _ := newOnline(t, must.Get(NewPlan(loud(t)))(t), Charge{}, 1e4)
+	for id, q := range map[string]Query{"f": {Votes: []int{1, -1, -1}}, "g": {Counts: []int{0, 1}}} {
+		q.ID = id
+		if a, err := plain.Answer(t.Context(), q); err == nil {
+			t.Errorf("%+v: %+v", q, a)
+		}
+	}
+	if o.scope == plain.scope {
+		t.Error("mechanisms of two proofs share their coins")
+	}
+	k := serviceKey{Key: must.Get(randsrc.NewKey())(t)}
+	other := must.Get(NewPlan(must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2,
+		Affected: 1, Neighbours: accountant.ReplaceOne}, 200))(t)))(t)
+	if slices.EqualFunc(k.scope("l", mayBeNone(t)).parts(), k.scope("l", other).parts(),
+		func(a, b []byte) bool { return string(a) == string(b) }) {
+		t.Error("one key gives both kinds the same coins")
+	}
+	bill := must.Get(mayBeNone(t).WithQueries(1).Bill(Charge{Ledger: "l", RequestID: "a"}))(t)
+	if !strings.Contains(string(bill.release.Event), `"missing":true`) {
+		t.Errorf("the entry does not say so: %s", bill.release.Event)
+	}
+}
