@@ -57,7 +57,7 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
 		{"--eps inf --affected 1 --prior-mean 0.6", 20, 2, 7, "3", "0",
 			[]string{"darrm", "lnmax", "permute-and-flip"}, nil},
-		{"--eps inf --affected 2 --abstain", 9, 3, 10, "6", "1e-6",
+		{"--eps inf --affected 2 --abstentions", 9, 3, 10, "6", "1e-6",
 			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "many-answers", "optimal",
 				"permute-and-flip"}, nil},
 		{"--eps inf --affected 1", 9, 3, 10, "6", "1e-6",

@@ -36,7 +36,7 @@ var flagsOf = map[string]flagNames{
 	"number of teachers K": before("K"), "privacy allowance m": before("m"),
 	"epsilon": before("eps"), "delta": before("delta"), "teacher delta": before("teacher-delta"),
 	"label epsilon": before("label-eps"), "prior mean": before("prior-mean"),
-	"number of classes": before("classes"), "affected": before("affected"),
+	"number of classes": before("num-classes", "classes"), "affected": before("affected"),
 	"accuracy": before("accuracy"), "concentration": before("concentration"),
 	"value of abstaining": before("abstain"), "gap": before("gap"),
 	"clients n": before("n"), "numbers per client k": before("k"), "dimension d": before("d"),

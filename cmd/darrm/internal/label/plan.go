@@ -98,7 +98,7 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.agreement, "agreement", 0.9,
 		"expected agreement that labels are wanted for: where it is missed, plan says which budget, or "+
 			"how many labels, would reach it; 0 for none")
-	fl.BoolVar(&f.abstain, "abstain", false, "consider "+choose.CheckNames()+
+	fl.BoolVar(&f.abstain, "abstentions", false, "consider "+choose.CheckNames()+
 		" too, whose labels may be abstentions")
 	problem.RegisterRecords(c, &f.records)
 	f.optimal.Gap = choose.DefaultGap
@@ -252,7 +252,7 @@ func (f *planFlags) preparation(c *cobra.Command, choice plan.Choice) []string {
 	add := func(name, value string) { args = append(args, "--"+name, value) }
 	add("K", strconv.Itoa(p.K))
 	if p.Classes > 2 {
-		add("classes", strconv.Itoa(p.Classes))
+		add("num-classes", strconv.Itoa(p.Classes))
 	}
 	add("affected", strconv.Itoa(p.Affected))
 	if p.Missing {

@@ -35,7 +35,7 @@ released majority is (mε,δ)-differentially private. The defaults ε = 0.1 and
 ` + problem.UsageObjective + `
 The table shows what a label costs by both metrics. docs/objective.md compares them.
 
-With --classes it finds the best private plurality of many classes instead: the
+With --num-classes it finds the best private plurality of many classes instead: the
 mechanism whose answer is most often a class with the most votes, where one record
 changes at most --affected of the votes and nothing is presumed of the teachers.
 The votes that are expected are those of which classes have uneven shares, unless
@@ -43,7 +43,7 @@ The votes that are expected are those of which classes have uneven shares, unles
 the search and keeps the best table so far. docs/many-classes.md says more.
 
 With --queries it finds the best table for that many labels together, of two classes or
-of many (--classes), within --budget-eps and --budget-delta: aggregate --table and serve
+of many (--num-classes), within --budget-eps and --budget-delta: aggregate --table and serve
 release them for that price, which is charged once. docs/many-answers.md says more.
 
 The result is certified: every privacy constraint is checked again with rounding
@@ -57,7 +57,7 @@ writes it to a file. --plot draws it.`,
   darrm solve --K 11 --m 3 --objective agreement
   darrm solve --K 41 --m 5 --shape monotone --json
   darrm solve --K 250 --eps inf --affected 1 --label-eps 0.5
-  darrm solve --classes 4 --K 50 --affected 1 --label-eps 0.1 --gap 1e-4 --out table.json
+  darrm solve --num-classes 4 --K 50 --affected 1 --label-eps 0.1 --gap 1e-4 --out table.json
   darrm solve --K 101 --data disjoint --queries 1000 --budget-eps 3 --budget-delta 1e-6 --out table.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -80,7 +80,7 @@ writes it to a file. --plot draws it.`,
 			switch {
 			case many.asked(c):
 				return many.run(c, a, k, out)
-			case c.Flags().Changed("classes"):
+			case c.Flags().Changed("num-classes"):
 				return many.pluralitySolve.run(c, a, k, out, plotFile)
 			}
 			s, err := f.Solve(c, a, k)

@@ -85,7 +85,7 @@ func (f *answersSolve) check(c *cobra.Command) error {
 func (f *answersSolve) run(c *cobra.Command, a *cli.App, k int, out string) error {
 	p := answers.Problem{K: k, Classes: 2, Answers: f.queries, Epsilon: f.budget.Epsilon,
 		Delta: f.budget.Delta}
-	if c.Flags().Changed("classes") {
+	if c.Flags().Changed("num-classes") {
 		p.Classes = f.classes
 	}
 	var err error

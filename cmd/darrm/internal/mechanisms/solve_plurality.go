@@ -33,7 +33,7 @@ type pluralitySolve struct {
 
 func (f *pluralitySolve) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.IntVar(&f.classes, "classes", 0,
+	fl.IntVar(&f.classes, "num-classes", 0,
 		"number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
 	f.RegisterPlurality(c)
 	f.RegisterGap(c, solve.DefaultGap)
@@ -52,7 +52,7 @@ func (f *pluralitySolve) register(c *cobra.Command) {
 		"otherwise)"
 }
 
-// check refuses flags of two classes beside --classes, and the other way round.
+// check refuses flags of two classes beside --num-classes, and the other way round.
 func (f *pluralitySolve) check(c *cobra.Command) error {
 	return f.PluralityFlags.Check(c, f.Name, math.IsInf(f.Epsilon, 1), f.TeacherDelta == 0, "gap",
 		"plot-gap")

@@ -85,7 +85,7 @@ Solved tables go to the cache one by one, so a sweep that was interrupted, or ha
 time, goes on where it was when it is started again. The output does not depend on what
 was in the cache, nor on --jobs.
 
-With --classes, the problems are the combinations of --classes, --K, --label-eps and
+With --num-classes, the problems are the combinations of --num-classes, --K, --label-eps and
 --affected for the plurality of many classes, whose value is the probability that the
 answer is a plurality class. A row's value is within --gap of the optimum's; a table in
 the cache may be nearer than that.
@@ -96,7 +96,7 @@ combination of the others, or the optimum and the baselines where there are none
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
   darrm sweep --K 101 --label-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case
-  darrm sweep --classes 3,4 --K 25 --label-eps 0.1:0.5:0.1 --affected 1 --gap 1e-4`,
+  darrm sweep --num-classes 3,4 --K 25 --label-eps 0.1:0.5:0.1 --affected 1 --gap 1e-4`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
@@ -112,7 +112,7 @@ combination of the others, or the optimum and the baselines where there are none
 	cli.OneOf(c, "data", release.DataNames()...)
 	fl.Float64Var(&f.delta, "delta", 0, problem.UsageDelta)
 	f.RegisterObjective(c)
-	fl.Var(f.classes, "classes",
+	fl.Var(f.classes, "num-classes",
 		"numbers of classes: asks for the best mechanisms for the plurality of many classes")
 	f.RegisterPlurality(c)
 	f.RegisterGap(c, solve.DefaultGap)

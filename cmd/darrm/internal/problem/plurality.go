@@ -40,30 +40,30 @@ func (f *PluralityFlags) RegisterGap(c *cobra.Command, otherwise float64) {
 // pluralityFlagNames are the flags of registerPlurality, which go with many classes only.
 var pluralityFlagNames = []string{"concentration", "accuracy", "abstain"}
 
-// Check refuses flags of the other kind of problem: of two classes where --classes is given, of
+// Check refuses flags of the other kind of problem: of two classes where --num-classes is given, of
 // many where it is not, more among them. infinite and noDelta state that --eps is inf and
 // --teacher-delta 0, which many classes presume anyway.
 func (f *PluralityFlags) Check(c *cobra.Command, objective string, infinite, noDelta bool,
 	more ...string) error {
-	if !c.Flags().Changed("classes") {
+	if !c.Flags().Changed("num-classes") {
 		for _, name := range slices.Concat(pluralityFlagNames, more) {
 			if c.Flags().Changed(name) {
-				return cli.Usagef("--%s goes with --classes", name)
+				return cli.Usagef("--%s goes with --num-classes", name)
 			}
 		}
 		return nil
 	}
 	for _, name := range []string{"m", "prior", "prior-mean", "shape"} {
 		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s does not go with --classes", name)
+			return cli.Usagef("--%s does not go with --num-classes", name)
 		}
 	}
 	switch {
 	case objective == choose.Source:
-		return cli.Usagef("objective = %q, but with --classes it is always %q", objective,
+		return cli.Usagef("objective = %q, but with --num-classes it is always %q", objective,
 			choose.Agreement)
 	case c.Flags().Changed("eps") && !infinite, c.Flags().Changed("teacher-delta") && !noDelta:
-		return cli.Usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of " +
+		return cli.Usagef("--eps and --teacher-delta do not go with --num-classes: nothing is presumed of " +
 			"the teachers")
 	}
 	return cli.Require(c, "K", "label-eps", "affected|data")
