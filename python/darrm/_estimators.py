@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
+from . import _onnx
 from ._budget import Budget, NotPrivate
 from ._calls import aggregate
 from ._program import UsageError, flags, run
@@ -270,6 +271,17 @@ class _Linear(_Estimator):
     def save(self, path: _Path) -> None:
         """Write the model for ``darrm predict`` and ``darrm evaluate``."""
         Path(path).write_text(json.dumps(self._fitted(), indent=2) + "\n", encoding="utf-8")
+
+    def to_onnx(self, path: _Path) -> None:
+        """Write an ONNX graph from the columns as they are to the predictions. Needs the package onnx.
+
+        Its input X has a row for each record and the model's columns in their order, as doubles. The outputs of
+        LogisticRegression are label, probabilities and score, of AUCRanker score, and of LinearRegression prediction.
+
+        Raises:
+            UsageError: a column has categories or a value for missing cells.
+        """
+        _onnx.write(self._fitted(), list(self.classes) if isinstance(self, LogisticRegression) else None, path)
 
     @property
     def cost(self) -> Dict[str, float]:

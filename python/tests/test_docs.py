@@ -67,6 +67,23 @@ class Pages(unittest.TestCase):
         self.assertGreater(ran, 4)
 
 
+class Models(unittest.TestCase):
+    def test_page_predicts(self):
+        """The function of docs/formats.md has the program's probabilities, of longer records too."""
+        text = next(code for _, code in fragments((ROOT / "docs/formats.md").read_text(encoding="utf-8")) if "def probability" in code)
+        names = {}
+        exec(compile(text, "docs/formats.md", "exec"), names)
+        x = names["np"].random.default_rng(1).uniform(-1, 1, (200, 3))
+        y = (x[:, 0] > 0).astype(int)
+        for intercept in (True, False):
+            model = darrm.LogisticRegression(epsilon=5, delta=1e-6, scale=(-1, 1), radius=0.7, fit_intercept=intercept).fit(x, y)
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.json")
+                model.save(path)
+                got = names["probability"](path, x)
+            names["np"].testing.assert_allclose(got, model.predict_proba(x)[:, 1], rtol=1e-12)
+
+
 def matches(shown, got):
     """Whether a text is what a page shows, where … stands for anything in a line."""
     pattern = "\n".join("[^\n]*?".join(map(re.escape, line.split("…"))) for line in shown.splitlines())

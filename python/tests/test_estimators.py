@@ -285,6 +285,58 @@ class Models(Folder):
             self.assertEqual(_estimators._toml(value), text)
 
 
+try:
+    import numpy as np
+    import onnx
+    from onnx import numpy_helper
+except ImportError:
+    onnx = None
+
+
+@unittest.skipIf(onnx is None, "onnx or NumPy is not installed")
+class Graph(Folder):
+    """The ONNX graph, by a second reading of the operators' definitions, predicts as the program does."""
+
+    def run_graph(self, path, x):
+        graph = onnx.load(path).graph
+        values = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+        values[graph.input[0].name] = x
+        operators = {
+            "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum,
+            "Sqrt": np.sqrt, "MatMul": np.matmul, "Greater": np.greater, "Sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+            "Cast": lambda b: b.astype(np.int64), "Gather": lambda data, i: data[i], "Concat": lambda *a: np.concatenate(a, axis=1),
+            "ReduceSum": lambda a, axes: a.sum(axis=tuple(axes), keepdims=True),
+        }
+        for node in graph.node:
+            values[node.output[0]] = operators[node.op_type](*[values[i] for i in node.input])
+        return {o.name: values[o.name] for o in graph.output}
+
+    def test_predicts_as_the_program(self):
+        X, y = records()
+        x, path = np.array(X) * 2 - 5, str(self.folder / "m.onnx")  # beyond the range, too
+        for intercept in (True, False):
+            options = {"fit_intercept": intercept, "radius": 0.8}
+            one = model(classes=["no", "yes"], **options).fit(X, [["no", "yes"][v] for v in y])
+            one.to_onnx(path)
+            got = self.run_graph(path, x)
+            self.assertEqual(got["label"][:, 0].tolist(), list(one.predict(x)))
+            np.testing.assert_allclose(got["probabilities"], one.predict_proba(x), rtol=1e-9)
+            ranker = model(darrm.AUCRanker, scale=None, **options).fit(X, y)  # columns taken as they are
+            ranker.to_onnx(path)
+            np.testing.assert_allclose(self.run_graph(path, x)["score"][:, 0], ranker.predict(x), rtol=1e-9)
+            line = model(darrm.LinearRegression, y_range=(-3, 8), **options).fit(X, y)
+            line.to_onnx(path)
+            np.testing.assert_allclose(self.run_graph(path, x)["prediction"][:, 0], line.predict(x), rtol=1e-9)
+        numbers = model().fit(X, y)
+        numbers.to_onnx(path)
+        self.assertEqual(self.run_graph(path, x)["label"][:, 0].tolist(), list(numbers.predict(x)))
+
+    def test_words_are_refused(self):
+        one = model(scale=None, categories={0: ["f", "m"]}).fit([["f"], ["m"]] * 50, [0, 1] * 50)
+        with self.assertRaisesRegex(darrm.UsageError, "'x0' has categories"):
+            one.to_onnx(self.folder / "m.onnx")
+
+
 class Table:
     """What pandas' frames look like, without pandas."""
 
