@@ -101,6 +101,26 @@ func TestAllowedIsRoundedDown(t *testing.T) {
 }
 
 // What is no mechanism is not certified, however private it looks.
+// What is not private is named with the probabilities of one class on both sides.
+func TestViolationHasItsFigures(t *testing.T) {
+	s := system(t, Problem{K: 2, Classes: 2, Epsilon: 0.1, Affected: 1})
+	masses := make([]uint64, s.Variables())
+	for h := range s.Histograms() {
+		first, _ := s.Range(h)
+		masses[first] = One // the plurality
+	}
+	_, err := Certify(context.Background(), s, masses)
+	var v *ViolationError
+	if !errors.As(err, &v) {
+		t.Fatal(err)
+	}
+	law := map[int]float64{2: 1, 1: 0.5, 0: 0} // by the votes of a class, of two teachers'
+	if p, ok := law[v.Votes]; !ok || v.P != p || !slices.Contains(v.From, v.Votes) || !(v.P > v.Q) ||
+		v.Q != 0.5 && v.Q != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestCertifyRefusesWhatIsNoLaw(t *testing.T) {
 	s := system(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1})
 	good := s.masses(s.PermuteAndFlip(), 1e-12)

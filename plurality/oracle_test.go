@@ -244,6 +244,94 @@ func TestNeighboursAreAllPairs(t *testing.T) {
 	}
 }
 
+// A histogram may have more pairs than are visited between two looks at the context.
+func TestNeighboursOfAHistogramWithMany(t *testing.T) {
+	const k, reach = 14, 7
+	s := NewSpace(k, 6, false, false)
+	all, most := 0, 0
+	for h := range s.Histograms() {
+		n := 0
+		if !s.Neighbours(h, reach, func(*Pair) bool { n++; return true }) {
+			t.Fatalf("%v: stopped after %d", s.Histogram(h), n)
+		}
+		all, most = all+n, max(most, n)
+	}
+	want := 0
+	if err := s.Pairs(context.Background(), reach, func(*Pair) bool { want++; return true }); err != nil {
+		t.Fatal(err)
+	}
+	if all != want || most < 4096 {
+		t.Errorf("%d pairs, at most %d of a histogram, want %d", all, most, want)
+	}
+}
+
+// Between takes the changes that can be made one after the other, and no others.
+func TestBetweenByTheDefinition(t *testing.T) {
+	const k, classes = 4, 3
+	s := NewSpace(k, classes, false, false)
+	pairs := 0
+	for h := range s.Histograms() {
+		for reach := 1; reach <= 2; reach++ {
+			var all []Change
+			for votes := 0; votes <= k; votes++ {
+				for delta := -3; delta <= 3; delta++ {
+					for n := -1; n <= 3; n++ {
+						all = append(all, Change{votes, delta, n})
+					}
+				}
+			}
+			for _, a := range all {
+				for _, b := range all {
+					changes := []Change{a, b}
+					want := changed(s.Histogram(h), changes, reach)
+					got, ok := s.Between(h, reach, changes)
+					if ok != (want != nil) || ok && !slices.Equal(s.Histogram(got.To), want) {
+						t.Fatalf("%v, t = %d, %v: %t, %+v, want %v", s.Histogram(h), reach, changes, ok, got, want)
+					}
+					if !ok {
+						continue
+					}
+					pairs++
+					if _, ok := s.Between(h, reach, append(changes, Change{0, 1, 0})); ok {
+						t.Fatalf("%v, %v: and a change of no class", s.Histogram(h), changes)
+					}
+				}
+			}
+		}
+	}
+	if pairs < 20 {
+		t.Errorf("only %d pairs", pairs)
+	}
+}
+
+// changed returns the votes, descending, after the changes, or nil where they cannot be made or are
+// of none or more than reach moved votes.
+func changed(votes []int, changes []Change, reach int) []int {
+	left := slices.Clone(votes)
+	var after []int
+	up, down := 0, 0
+	for _, c := range changes {
+		if c.Classes < 1 || c.Votes+c.Delta < 0 {
+			return nil
+		}
+		for range c.Classes {
+			i := slices.Index(left, c.Votes)
+			if i < 0 {
+				return nil
+			}
+			left = slices.Delete(left, i, i+1)
+			after = append(after, c.Votes+c.Delta)
+			up, down = up+max(0, c.Delta), down+max(0, -c.Delta)
+		}
+	}
+	if up != down || up == 0 || up > reach {
+		return nil
+	}
+	after = append(after, left...)
+	slices.SortFunc(after, func(a, b int) int { return b - a })
+	return after
+}
+
 // Rows by pairs, rows by Row, and rows by cliques are the same rows.
 func TestCliquesAreTheRows(t *testing.T) {
 	for k := 1; k <= 7; k++ {

@@ -29,7 +29,7 @@ func (c *Certified) Profile(ctx context.Context, epsilons []float64) ([]float64,
 		if err := check.ProfileEpsilon(epsilon); err != nil {
 			return nil, err
 		}
-		factors[k] = newFactor(max(1, min(num.Exp(num.Decimal(epsilon)).Lower(), 0x1p63)))
+		factors[k] = newFactor(min(num.Exp(num.Decimal(epsilon)).Lower(), 0x1p63))
 	}
 	err := s.Pairs(ctx, func(p *Pair) bool {
 		for k, f := range factors {

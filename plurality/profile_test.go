@@ -104,6 +104,24 @@ func TestProfileByHand(t *testing.T) {
 	}
 }
 
+// However small ε is, the factor is no smaller than 1, and so δ no larger than at 0.
+func TestProfileOfTinyEpsilons(t *testing.T) {
+	s := system(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1})
+	c, err := Round(context.Background(), s, s.PermuteAndFlip())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Profile(context.Background(), []float64{0, 5e-324, 1e-300, 1e-17})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, delta := range got[1:] {
+		if delta > got[0] || delta < got[0]*(1-1e-9) {
+			t.Errorf("δ = %g, at ε = 0 %g", delta, got[0])
+		}
+	}
+}
+
 func TestProfileRefusals(t *testing.T) {
 	s := system(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1})
 	c, err := Round(context.Background(), s, s.PermuteAndFlip())

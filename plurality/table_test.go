@@ -109,6 +109,104 @@ func TestRoundRefuses(t *testing.T) {
 	}
 }
 
+// Rounding takes the largest remainders: every mass is within one unit of what it is of, and with one
+// class in each group the units that are left go where the most is missing.
+func TestMassesTakeTheLargestRemainders(t *testing.T) {
+	s := NewSpace(3, 3, true, false) // (2,1,0) and abstaining are four groups of one class
+	h, err := s.Index([]int{2, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, end := s.Range(h)
+	rapid.Check(t, func(rt *rapid.T) {
+		p := make([]float64, s.Variables())
+		for h := range s.Histograms() {
+			first, _ := s.Range(h)
+			p[first] = 1 / float64(s.ClassesOf(first))
+		}
+		// eighths of a mass's unit, of which all together are whole units
+		sum := uint64(0)
+		for i := first; i < end-1; i++ {
+			x := rapid.Uint64Range(0, One/4).Draw(rt, "eighths")
+			if i == end-2 {
+				x += (8 - (sum+x)%8) % 8
+			}
+			sum += x
+			p[i] = float64(x) / float64(8*One)
+		}
+		p[end-1] = float64(8*One-sum) / float64(8*One)
+		var up, down float64 // the least that is rounded up, the most that is rounded down
+		up = 1
+		for i, g := range s.Masses(p)[first:end] {
+			exact := p[first+i] * float64(One)
+			off := float64(int64(g)-int64(exact)) - (exact - math.Floor(exact))
+			if !(math.Abs(off) < 1) {
+				rt.Fatalf("%v becomes %d", exact, g)
+			}
+			if off > 0 {
+				up = min(up, exact-math.Floor(exact))
+			} else {
+				down = max(down, exact-math.Floor(exact))
+			}
+		}
+		if up < down {
+			rt.Fatalf("%v: a remainder of %v is rounded up and one of %v down", p[first:end], up, down)
+		}
+	})
+}
+
+// Mixing is by the formula of Round, and no more.
+func TestMixing(t *testing.T) {
+	for _, delta := range []float64{0, 1e-9, 0.1} {
+		for _, eta := range []float64{0, 1e-12, 1e-6, 1e-3} {
+			s := system(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Delta: delta, Affected: 1})
+			e := math.Exp(0.1)
+			want := 3 * eta / math.Expm1(0.1)
+			if delta > 0 && eta > 0 {
+				want = min(want, eta/(delta+eta))
+			}
+			want += 3 * (1 + e) / float64(One) / math.Expm1(0.1)
+			if got := s.mixing(eta, 1); got < want*(1-1e-14) || got > want*(1+1e-11) {
+				t.Errorf("δ = %g, η = %g: λ = %.17g, want %.17g", delta, eta, got, want)
+			}
+		}
+	}
+}
+
+// A law has each group's mass, in equal shares, whatever the classes are called.
+func TestLawIsOfTheMasses(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := drawProblem(rt)
+		p.Epsilon, p.Delta = 1, 0
+		s := system(rt, p)
+		c, err := Round(context.Background(), s, s.PermuteAndFlip())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		h := rapid.IntRange(0, s.Histograms()-1).Draw(rt, "histogram")
+		counts := rapid.Permutation(s.Histogram(h)).Draw(rt, "votes")
+		law, err := c.Law(counts)
+		if err != nil {
+			rt.Fatalf("%+v: %v", p, err)
+		}
+		first, end := s.Range(h)
+		for i := first; i < end; i++ {
+			want := float64(c.Mass(i)) / float64(One) / float64(s.ClassesOf(i))
+			for class, v := range counts {
+				if v == s.Votes(i) && math.Abs(law[class]-want) > 1e-16 {
+					rt.Errorf("%v: class %d with %g, want %g", counts, class, law[class], want)
+				}
+			}
+			if s.Votes(i) == Abstained && law[len(counts)] != want {
+				rt.Errorf("%v: abstains with %g, want %g", counts, law[len(counts)], want)
+			}
+		}
+	})
+	if _, err := new(Certified).Law([]int{1, 0}); err == nil {
+		t.Error("what is not certified has a law")
+	}
+}
+
 // The definition of U(y), in fractions: the bound that is computed is above it, by little.
 func TestUpperBoundIsRoundedUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -256,6 +354,7 @@ func TestUpperBoundRefuses(t *testing.T) {
 		"pairs without delta": {s, Proof{Pairs: []PairMultiplier{{0, change, []float64{1, 1, 1}}}}},
 		"rows with delta":     {sd, Proof{Rows: []RowMultiplier{{first, first, 1}}}},
 		"no histogram":        {sd, Proof{Pairs: []PairMultiplier{{99, change, []float64{1, 1, 1}}}}},
+		"histogram -1":        {sd, Proof{Pairs: []PairMultiplier{{-1, change, []float64{1, 1, 1}}}}},
 		"too few values":      {sd, Proof{Pairs: []PairMultiplier{{0, change, []float64{1}}}}},
 		"no change":           {sd, Proof{Pairs: []PairMultiplier{{0, nil, []float64{1, 1}}}}},
 		"votes from nowhere":  {sd, Proof{Pairs: []PairMultiplier{{0, change[:1], []float64{1, 1, 1}}}}},
@@ -537,6 +636,7 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"no delta":          {delta, `"delta":0.00001`, `"delta":0`, &format},
 		"a smaller delta":   {delta, `"total_epsilon":0.1`, `"total_epsilon":0.01`, &violation},
 		"another K":         {pure, `"k":4`, `"k":5`, &format},
+		"a negative K":      {pure, `"k":4`, `"k":-4`, &format},
 		"a huge K":          {pure, `"k":4`, `"k":2001`, &format},
 		"another C":         {pure, `"classes":3`, `"classes":4`, &format},
 		"a field twice":     {pure, `"k":4`, `"k":4,"k":4`, &format},
