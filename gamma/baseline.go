@@ -39,7 +39,7 @@ func Subsampling(k, m int) (Func, error) {
 		if m%2 == 0 {
 			tie = h[m/2]
 		}
-		free[l] = min(1, max(0, 1-2*tail-tie))
+		free[l] = 1 - 2*tail - tie // at least 1/K: far above the rounding errors
 	}
 	return FromFree(k, free)
 }
