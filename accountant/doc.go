@@ -12,6 +12,9 @@
 // GaussianNoise calibrates noise to a target. What answers of an ensemble cost is in package
 // ensemble, what shuffled training costs in learn/shuffled/iteration.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # What is promised
 //
 // Every figure is rounded outward: what is reported is never less than what was spent.

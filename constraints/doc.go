@@ -6,6 +6,9 @@
 // left-hand side rigorously, the heart of every certificate; Separate and, faster and
 // incomplete, SeparateFirstOrder find violated constraints for a cutting-plane method.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # The constraint set
 //
 // K teachers answer 1 with probability p_i on a dataset and p'_i on a

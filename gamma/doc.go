@@ -6,6 +6,9 @@
 // the result to package ensemble. To find the optimal noise function, see package
 // gamma/solve; this package needs no solver.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # The mechanism
 //
 // K teachers vote 0 or 1; L is the number of ones. With probability γ(L) the

@@ -3,6 +3,9 @@
 // returns the mechanisms that keep the budget, each with its noise, its expected agreement with the
 // majority, and its cost by every bound.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # What is tried
 //
 //	frozen private teachers, t-fold (ε, Δ) ≤ (E, D)   no noise: labels are computed from the training

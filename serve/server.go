@@ -90,7 +90,7 @@ func (l *Limits) settle() error {
 	return nil
 }
 
-// Server answers HTTP. Make it with New.
+// Server answers HTTP. Make it with New. It is safe for concurrent use; Listen comes before Serve.
 type Server struct {
 	Options
 	clients  atomic.Pointer[members]

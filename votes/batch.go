@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// A Batch is some consecutive queries of a stream, column by column.
+// A Batch is some consecutive queries of a stream, column by column. It is for one goroutine at a
+// time, and for none after Release.
 type Batch struct {
 	First   int64 // number of the first query, from 0, over all files
 	K       int   // teachers

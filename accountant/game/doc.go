@@ -16,6 +16,9 @@
 // stopping at a time that depends on answers only. Q is fixed before the first answer. One price
 // is for one table: several tables are one game only with the union of their pairs.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # What is proved
 //
 // Each W_n is convex and falling with W_n(0) = 1: W_0 is, and scaling, mixing and maxima keep it.

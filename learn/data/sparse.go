@@ -22,7 +22,7 @@ type Sparse struct {
 }
 
 // SparseBuilder puts rows together. The zero value has dimension 0, which is the largest
-// column then.
+// column then. It is for one goroutine at a time.
 type SparseBuilder struct {
 	// rows have at most as many columns; 0: as many as occur, which for private data depends on them
 	Dim int

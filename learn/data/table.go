@@ -24,7 +24,7 @@ const (
 )
 
 // Table hands out the rows of a file of columns, as text. Package prepare makes records of them.
-// Memory is that of one row.
+// Memory is that of one row. It is for one goroutine at a time.
 type Table struct {
 	// Columns are the names of the columns; without a header their numbers from 1, and nil where
 	// the file has no row.

@@ -6,6 +6,9 @@
 // Envelope that smooths them. A Pair is a loss of a linear score on two examples, for maximising
 // the AUC.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # Notation
 //
 //	f, ∇f    Loss.Loss, Loss.Gradient

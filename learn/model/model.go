@@ -6,6 +6,9 @@
 // An Evaluation tells about the records that it was worked out on, and has no noise: it may be
 // published where those are public.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # Notation
 //
 //	w     Model.Weights

@@ -16,6 +16,9 @@
 // train.PricedMethod, which is priced before any record is read; plan.Compare() has the other ways
 // beside it.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # What is promised
 //
 // Models of the private methods are (ε, δ)-DP where one record is replaced, by the account of

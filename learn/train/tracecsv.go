@@ -13,7 +13,8 @@ var traceHeader = []string{"dataset", "task", "algorithm", "variant", "eps", "de
 
 // TraceWriter writes traces as CSV, one line per simulation and epoch, in the columns
 // dataset, task, algorithm, variant, eps, delta, p, eta, seed, epoch, objective, excess,
-// distance_to_opt. Its figures are of the private data and not for release.
+// distance_to_opt. Its figures are of the private data and not for release. It is for one goroutine
+// at a time.
 type TraceWriter struct {
 	w *csv.Writer
 }

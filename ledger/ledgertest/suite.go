@@ -5,6 +5,9 @@
 //	var _ = ledgertest.Child()
 //
 // because the tests run their own binary as the processes that they kill.
+//
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
 package ledgertest
 
 import (

@@ -5,6 +5,9 @@
 // To use a solved table, read it with Decode, which prices it again. To make one, see package
 // plurality/answers/solve; this package needs no solver.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # The mechanism
 //
 // K teachers that promise nothing vote for one of C classes each, and one record changes at most t

@@ -1,6 +1,9 @@
 // Package solve finds the best private mechanism for the plurality of many classes. It
 // returns certified tables only: what a solver says is a proposal.
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # The linear program
 //
 // It is that of package plurality. For δ = 0 its rows are posed by cliques

@@ -39,7 +39,7 @@ var (
 	teacherDelta = teachers.Float64("teacher-delta", 0, "Δ of each teacher")
 	affected     = teachers.Int("affected", 0,
 		"how many teachers one person's record can reach (default all)")
-	data    = teachers.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
+	data       = teachers.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
 	neighbours = teachers.String("neighbours", "replace",
 		`which datasets differ by one person in the teachers' promise: "replace" a record, or "add-remove" one`)
 	slack = payment.Float64("slack", 0,

@@ -4,6 +4,9 @@
 //	s := selection.Selection{Candidates: grid, Score: selection.Score{Kind: selection.Accuracy, Loss: l}, Target: target}
 //	plan, err := s.Plan(n, d)   // a train.PricedMethod like any other: Price, Compare, Train
 //
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
+// whose comments say otherwise.
+//
 // # What is promised
 //
 // The released model, which candidate it is of and, with Stopping, its noisy score are together (ε,
