@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/composetest"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func mustNew(t testing.TB, r Relation, charges ...Charge) Accountant {
@@ -43,7 +44,7 @@ func TestReportSaysWhichBoundWon(t *testing.T) {
 		{"pure, no δ", []Charge{{RandomizedResponse{0.5, ReplaceOne}, 4}}, 0, MethodBasic, 2},
 		{"nothing", nil, 1e-6, MethodBasic, 7},
 	} {
-		if raced && c.name == "subsampled" {
+		if raced.Enabled && c.name == "subsampled" {
 			continue
 		}
 		relation := ReplaceOne
@@ -79,7 +80,7 @@ func TestReportSaysWhichBoundWon(t *testing.T) {
 // At the ε of AtDelta every method gives back at most that δ, and no method claims less
 // than an exact one allows.
 func TestReportsAgreeBothWays(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // Guarantees so near to certain failure that 1-Π(1-δ) is 1 to 320 bits: refused, not
@@ -69,6 +70,7 @@ func TestTinyParametersAreNotNothing(t *testing.T) {
 // The smallest costs that there are, and sums, halves and products of them that no float64
 // holds, round up to something: what is not free is never charged as if it were.
 func TestSubnormalCostsAreNotNothing(t *testing.T) {
+	raced.Sequential(t)
 	const tiny = 5e-324 // its decimal is above the float64's value of 4.94e-324
 	for _, k := range []int{1, 2, 3, 1000} {
 		for _, each := range []Cost{{tiny, 0}, {0, tiny}, {tiny, tiny}, {1e-310, 3e-320}} {
@@ -284,7 +286,7 @@ func TestRDPIsOutward(t *testing.T) {
 
 // Rates so small that (e^L-1)/q is beyond float64: no mass goes missing as NaN.
 func TestTinySamplingRates(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()

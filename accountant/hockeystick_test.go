@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func mustHockeyStick(t testing.TB, points ...HockeyStickPoint) HockeyStick {
@@ -102,6 +103,7 @@ func TestHockeyStickOfRandomizedResponse(t *testing.T) {
 // What the definition spends is never above the event's δ, in each direction and in mixtures of
 // both, composed by enumeration; for many points it is near.
 func TestHockeyStickAgainstEnumeration(t *testing.T) {
+	raced.Sequential(t)
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n := rapid.IntRange(2, 4).Draw(t, "outcomes")

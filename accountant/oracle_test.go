@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // oracle is the privacy loss distribution of several (ε, δ)-DP mechanisms at their worst,
@@ -125,7 +126,7 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 			[]float64{1e-300, 1e-100, 1e-9, 1e-3, 0.3, 0.9}
 	}
 	for i, parts := range mixtures() {
-		if raced && i%4 != 0 {
+		if raced.Enabled && i%4 != 0 {
 			continue
 		}
 		o := newOracle(parts)
@@ -200,7 +201,7 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 	t.Parallel()
 	for seed := range 25 {
-		if raced && seed > 8 {
+		if raced.Enabled && seed > 8 {
 			break
 		}
 		part := Repeated{

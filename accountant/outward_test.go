@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // side checks that a figure is on the private side of the exact number, which the interval
@@ -36,6 +37,7 @@ func lower(x, y num.Interval) num.Interval {
 // intervals. That all of some fifty random figures fall there by chance has a probability
 // below 2⁻⁵⁰.
 func TestClosedFormsAreOutward(t *testing.T) {
+	raced.Sequential(t)
 	one, two := num.FromInt(1), num.FromInt(2)
 	dec := func(x float64) num.Interval { return num.FromRat(num.Decimal(x)) }
 	neg := func(x num.Interval) num.Interval { return num.FromInt(0).Sub(x) }

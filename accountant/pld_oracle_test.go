@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // binned is a mechanism that releases only the bin of the outcome: bin i has probability p[i] and
@@ -128,7 +129,7 @@ func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
 	if os.Getenv("DARRM_LONG") == "" {
 		cases = cases[:4]
 	}
-	if raced {
+	if raced.Enabled {
 		cases = cases[:2]
 	}
 	for _, c := range cases {
@@ -190,7 +191,7 @@ func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
 
 // One vector of two discrete coordinates, GNMax's, against 320-bit sums over all outcomes.
 func TestDiscreteGaussianAgainstEnumeration(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // testBits is a coarse grid: its bounds are looser, and no less bounds.
@@ -44,7 +45,7 @@ func TestFFTAgainstTheSum(t *testing.T) {
 // Normal noise is its own reference: k releases are one with noise σ/√k, whose δ is
 // known exactly.
 func TestPLDOfGaussiansIsAboveAndNearTheExactDelta(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()
@@ -104,7 +105,7 @@ func TestPLDOfOneCostIsAboveAndNearOptimal(t *testing.T) {
 		{3, Cost{700, 1e-12}, 1e-10, testBits, 1e-3},
 		{50, Cost{0, 1e-3}, 0.06, testBits, 0},
 	} {
-		if raced && c.bits > testBits {
+		if raced.Enabled && c.bits > testBits {
 			continue
 		}
 		eps, err := lossEpsilon([]Charge{{ApproxDP{c.each, ReplaceOne}, c.k}}, c.delta, c.bits)
@@ -203,7 +204,7 @@ func TestPLDOfTheSubsampledGaussianGoldenValue(t *testing.T) {
 // One step of it: δ(ε) of both directions in closed form, by the two normal
 // distributions' tails at L(x) = ±ε.
 func TestPLDOfOneSubsampledGaussian(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()
@@ -231,7 +232,7 @@ func TestPLDOfOneSubsampledGaussian(t *testing.T) {
 // orders of size and is finite; counts and parameters at their limits are either
 // answered or refused.
 func TestPLDAtTheEdges(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("slow, and nothing in it is concurrent")
 	}
 	t.Parallel()

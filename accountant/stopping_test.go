@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // etaOf is η of a law's name.
@@ -206,6 +207,7 @@ func TestBestOfPureMechanismsReachesItsBound(t *testing.T) {
 // Claims that count less than the figure does are broken by finite mechanisms. (The term ln E[K]
 // is not among them: no mechanism that needs it was found.)
 func TestBestOfNeedsItsTerms(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	claims := []struct {
 		name                string
@@ -275,6 +277,7 @@ func TestPoissonFigureAsPrintedFails(t *testing.T) {
 
 // Masses add up to 1 and have the mean that the account takes.
 func TestStoppingMasses(t *testing.T) {
+	raced.Sequential(t)
 	for _, name := range laws {
 		for _, mean := range []float64{1.5, 4, 12} {
 			s := law(t, name, mean)

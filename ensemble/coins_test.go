@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
@@ -85,6 +86,7 @@ func releaseKeyed(m *Mechanism, key *randsrc.Key, query string, ones int) (bool,
 // alarm from run to run. Over keys: 6 standard deviations for each of the 24 counts
 // of the K = 11 mechanism, false alarm below 5e-8 together. The mutants are far outside.
 func TestKeyedCoinsHasTheRightProbabilities(t *testing.T) {
+	raced.Sequential(t)
 	const n = 1 << 15
 	m := anyGamma(t, 11, 1, 0.9, 0.8, 0.5, 0.2, 0.05)
 	key := chosenKey(t, []byte("0123456789abcdef0123456789abcdef"))

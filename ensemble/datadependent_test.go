@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // The ln(1/q) of the reference implementation of PATE (2018), found there by hand for each
@@ -129,6 +130,7 @@ func exactBeta(lambda, rho, l, mu1, mu2 float64) (beta num.Interval, ok bool) {
 // Rounding only raises the bound, by about 1e-8 at most, and no other choice of orders is
 // below it.
 func TestDataDependentIsOutwardAndTheBestOfItsKind(t *testing.T) {
+	raced.Sequential(t)
 	helped, others := 0, 0
 	random := rand.New(rand.NewPCG(6, 10))
 	log := func(low, high float64) float64 { return math.Pow(10, low+(high-low)*random.Float64()) }
@@ -183,6 +185,7 @@ func bernoulliRenyi(lambda, p, q float64) float64 {
 // divergence of a neighbour's answer from that at these votes may be any number of times as
 // large.
 func TestDataDependentIsNeverBelowTheTruth(t *testing.T) {
+	raced.Sequential(t)
 	helped, reverse, mutant := 0, 0.0, false
 	for _, k := range []int{3, 11, 51, 250} {
 		for _, sigma := range []float64{1, 2, 5, 13, 40} {

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
 )
@@ -75,6 +76,7 @@ func TestNormalLawAgainstASecondRule(t *testing.T) {
 // each of the 12 cells, at 5 standard deviations: a right law fails for one seed in 140,000. A law
 // whose σ is 5 % off is 9 standard deviations away in the first cell.
 func TestNormalLawAgainstSimulation(t *testing.T) {
+	raced.Sequential(t)
 	const n = 40_000
 	s := Setting{K: 40, Classes: 4, Affected: 1, Neighbours: accountant.ReplaceOne}
 	m, err := GNMax(s, accountant.Cost{Epsilon: 0.3, Delta: 1e-3}, 17.5)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -108,6 +109,7 @@ func worstDelta(pairs []lawPair, count int, epsilon float64) float64 {
 // where δ = 0, of more within 6 % (two classes: 20 %), as the worst pair of one ε is not that of
 // another.
 func TestPluralityEventAgainstTheDefinition(t *testing.T) {
+	raced.Elsewhere(t, "TestAnswerConcurrently")
 	for _, p := range pluralityCases {
 		m := mustPlurality(t, solvedPlurality(t, p))
 		pairs := distinct(lawPairs(t, m))

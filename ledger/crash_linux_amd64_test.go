@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // everyCall runs a child once per system call that changes a file, interferes
@@ -261,7 +263,7 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 // charging, and taking the charge back after a crash.
 func TestCallerMutantsDie(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
+	if raced.Enabled {
 		t.Skip("about other processes; the race detector adds nothing")
 	}
 	for _, mode := range []string{"release first", "refund"} {
@@ -305,7 +307,7 @@ func TestPowerFailure(t *testing.T) {
 	switch {
 	case long:
 		ways = 400
-	case raceDetector:
+	case raced.Enabled:
 		ways = 6
 	}
 	powerFailures(t, u, ops, 0, ways)
@@ -376,7 +378,7 @@ func killedThenPowerFailure(t *testing.T, act interference) {
 	switch {
 	case long:
 		ways = 100
-	case raceDetector:
+	case raced.Enabled:
 		ways = 3
 	}
 	u := newUnderAttack(t, 2)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // long reports whether the complete grids run (make test-long).
@@ -22,7 +24,7 @@ func thin(step int) int {
 	switch {
 	case long:
 		return 1
-	case raceDetector:
+	case raced.Enabled:
 		return 10 * step
 	}
 	return step

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func TestChargeUntilExceeded(t *testing.T) {
@@ -323,7 +325,7 @@ func TestRequestRefused(t *testing.T) {
 func TestLargest(t *testing.T) {
 	l := create(t, 1e6, 0)
 	n := MaxRequests
-	if raceDetector {
+	if raced.Enabled {
 		n /= 8
 	}
 	requests := make([]Request, n)

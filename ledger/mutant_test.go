@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 type planted struct {
@@ -18,7 +19,7 @@ type planted struct {
 // refund after a crash) are in TestCallerMutantsDie.
 func TestMutantsDie(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raceDetector {
+	if testing.Short() || raced.Enabled {
 		t.Skip("compiles the package several times; the race detector adds nothing")
 	}
 	for _, p := range []planted{

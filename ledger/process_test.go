@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // limitFileSize makes every write that would much lengthen the ledger fail, the
@@ -108,7 +110,7 @@ func TestKilledAtRandom(t *testing.T) {
 func TestEightProcesses(t *testing.T) {
 	t.Parallel()
 	processes, each, room := 8, 500, 2000
-	if raceDetector {
+	if raced.Enabled {
 		each, room = 100, 400
 	}
 	l := create(t, float64(room), 0)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // A realDisk is a file system of its own on a loop device, whose power can be cut: the ioctl
@@ -130,7 +132,7 @@ func (d *realDisk) interrupted(s *said, mode, path, prefix string, wait time.Dur
 // opens, and what was released is charged. A program that releases before it charges is found
 // out by the same test.
 func TestPowerFailureOnExt4(t *testing.T) {
-	if raceDetector {
+	if raced.Enabled {
 		t.Skip("the disk's power fails for other processes, in which the race detector adds nothing")
 	}
 	rounds := 4

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -75,6 +76,7 @@ func everyMechanism(t *testing.T) map[string]struct {
 // fails once in a million runs of one mechanism; a probability that is off by 0.08 is seen with
 // more than 0.999.
 func TestOnlineLaw(t *testing.T) {
+	raced.Elsewhere(t, "TestAnswersAtOnce")
 	const n = 4000
 	for name, m := range everyMechanism(t) {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ var parallel = regexp.MustCompile(
 // The packages that the race detector leaves out have nothing that could race. Only lp has other
 // files without HiGHS, and none has others without cgo, so that what imports no solver is the same.
 func TestPackagesThatAreLeftOut(t *testing.T) {
-	all := list(t, "CGO_ENABLED=1")
+	all := list(t, "CGO_ENABLED=1", "-tags=") // make test sets -tags=highs
 	f, err := os.Open("sequential")
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +186,32 @@ func TestScriptsOfTheCommand(t *testing.T) {
 		}
 	}
 }
+
+// A test that is left out of make race for another names one that its package has and that runs.
+func TestRacedElsewhere(t *testing.T) {
+	call := regexp.MustCompile(`raced\.Elsewhere\(\w+, "(\w+)"\)`)
+	found := 0
+	for _, p := range list(t, "CGO_ENABLED=1") {
+		var text strings.Builder
+		for _, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			text.WriteString(read(t, filepath.Join(p.Dir, file)))
+		}
+		for _, m := range call.FindAllStringSubmatch(text.String(), -1) {
+			found++
+			_, body, ok := strings.Cut(text.String(), "\nfunc "+m[1]+"(t *testing.T) {")
+			body, _, _ = strings.Cut(body, "\n}\n")
+			if !ok || strings.Contains(body, "raced.") || !raceable.MatchString(body) {
+				t.Errorf("%s leaves a test to %s, which is not raced or runs nothing in parallel",
+					p.ImportPath, m[1])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d tests are left out, and more were", found)
+	}
+}
+
+var raceable = regexp.MustCompile(`\.Go\(|\tgo |Workers`)
 
 func read(t *testing.T, path string) string {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/sketch/stream"
 	"github.com/darrm/darrm/sketch/wire"
 )
@@ -285,6 +286,7 @@ func TestRotatedErrors(t *testing.T) {
 // Rounding keeps the mean, and its error is that of MSE, to 6 %: for little correlation, much, one
 // bit and more, at nk < d.
 func TestRounded(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	const n, k, d = 10, 30, 512
 	for _, bits := range []int{1, 2, 4, 8} {
 		for _, rho := range []float64{0, 0.9} {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/sketch/stream"
 )
 
@@ -28,6 +29,7 @@ func TestS8Ensembles(t *testing.T) {
 // The other ensembles' errors at ρ ≠ 0, whose α has blocks of K: prediction by Monte Carlo
 // against measurement. v is 35 %: 6 % with 800 trials are 5 standard errors.
 func TestAblationsPredicted(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for _, e := range []Ensemble{Gaussian, GaussianRowNorm, CountSketch} {
 		for _, k := range []int{3, 10} { // K and S
 			c := Config{N: 3, K: k, D: 16, Ensemble: e, T: Transform{Rho: 0.5}, Root: 31,
@@ -44,6 +46,7 @@ func TestAblationsPredicted(t *testing.T) {
 
 // S9: how often S loses rank at nk = d = 32. 2·10⁴ trials give (8,4) a standard error of 0.001.
 func TestS9RankLaw(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct {
 		n, k      int
 		low, high float64

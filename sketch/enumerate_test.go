@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/sketch/stream"
 )
 
@@ -166,6 +167,7 @@ var (
 // Acceptance A4: every matrix, the estimator of the code, exact fractions. 64² and 96² cases
 // with all signs; three clients with signs up to a common flip, 32³ cases.
 func TestA4EnumerateSRHT(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for _, v := range []struct {
 		n, k      int
 		rho       float64

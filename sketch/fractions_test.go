@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // Acceptance A4: β and n² MSE/Q at R = 0, at R = ρ(n-1) and at R = n-1, by enumeration with
 // unit vectors that have these correlations.
 func TestA4LinearTable(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	cases := []struct {
 		n, k, d int
 		rho     float64

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/sketch/wire"
 )
 
@@ -14,6 +15,7 @@ import (
 // By 20,000 uniform rotations the share deviates by 0.0025 at (3,4) and by 0.0012 at (9,16), where
 // the two are 0.083 and 0.029 apart: 0.012 is allowed.
 func TestRotatedPadding(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for _, d := range []int{3, 9} {
 		const rounds = 20_000
 		r, err := newRotated(baseline{N: 1, K: 1, D: d, Root: 3}, 1)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/sketch/fwht"
 	"github.com/darrm/darrm/sketch/stream"
 )
@@ -92,6 +93,7 @@ func often(short, all int) int {
 // that 4 % (5 % for 25 trials) are 4 standard errors: a false alarm in 10⁴ per number. β that is
 // 10 % off changes each number by 10 % or more.
 func TestS1S2Avg(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for _, v := range []struct {
 		n, k           int
 		proj, row      [3]float64
@@ -234,6 +236,7 @@ func TestS7BetaByMonteCarlo(t *testing.T) {
 // Figure 2.2 measured: identical unit vectors, d = 1024. Limits are 5 standard errors of the
 // trials plus the table's rounding: of 66 numbers one fails by chance in 10⁴ runs with new roots.
 func TestFigure22Measured(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for _, v := range figure22 {
 		if !long() && (v.n > 20 || v.n*v.k > 800 || v.k > 20) {
 			continue

@@ -25,6 +25,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/internal/raced"
 	_ "github.com/darrm/darrm/votes/compress"
 	_ "github.com/darrm/darrm/votes/parquet"
 )
@@ -548,7 +549,7 @@ func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 func TestEveryFormatTheSame(t *testing.T) {
 	dir := t.TempDir()
 	skip := 3
-	if raceDetector {
+	if raced.Enabled {
 		skip = 15
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -605,7 +606,7 @@ func TestEveryFormatTheSame(t *testing.T) {
 func TestEveryFormatTheSameCounts(t *testing.T) {
 	dir := t.TempDir()
 	skip := 1
-	if raceDetector {
+	if raced.Enabled {
 		skip = 7
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // rowSource generates rows without holding them.
@@ -40,7 +42,7 @@ func liveHeap() uint64 {
 // (the ids alone would take 32).
 func TestNextRunsInConstantMemory(t *testing.T) {
 	n := 2_000_000
-	if raceDetector {
+	if raced.Enabled {
 		n = 100_000
 	}
 	src := &rowSource{n: n, row: func(i int) string { return fmt.Sprintf("%d,1,0,1\n", i) }}

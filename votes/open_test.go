@@ -16,6 +16,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func put(t *testing.T, dir, name, content string) string {
@@ -219,6 +220,7 @@ func TestNames(t *testing.T) {
 
 // Ids are searched for repetitions up to a limit, and not if they are trusted.
 func TestTrustIDs(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkers")
 	in := "query,t1\nx,1\nx,0\n"
 	if _, err := readAll(strings.NewReader(in), Options{}); err == nil {
 		t.Error("repeated id accepted")
@@ -226,7 +228,7 @@ func TestTrustIDs(t *testing.T) {
 	got, err := readAll(strings.NewReader(in), Options{TrustIDs: true})
 	same(t, "trusted", got, err, &all{K: 1, Classes: IntegerClasses(2), Counts: []int{0, 1, 1, 0},
 		IDs: []string{"x", "x"}, N: 2}, nil)
-	if testing.Short() || raceDetector {
+	if testing.Short() || raced.Enabled {
 		t.Skip("a million ids")
 	}
 	var b bytes.Buffer

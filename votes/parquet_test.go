@@ -14,6 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func pq(opts Options) Options {
@@ -191,6 +193,7 @@ func TestParquetChecksum(t *testing.T) {
 // Every byte of a file changed, and every length: an error or a result, and if a
 // result, one of the right size. Nothing panics.
 func TestParquetDamage(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkers")
 	rng := rand.New(rand.NewPCG(1, 1))
 	d := &data{classes: IntegerClasses(2)}
 	for i := range 50 {

@@ -1,11 +1,15 @@
 package game
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
+)
 
 // Numerical begins a test of figures.
 func Numerical(t *testing.T) {
 	t.Helper()
-	if raced {
+	if raced.Enabled {
 		t.Skip("a test of figures")
 	}
 	t.Parallel()

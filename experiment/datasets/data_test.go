@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -271,7 +272,7 @@ func TestStandins(t *testing.T) {
 		math.Abs(scatter-22.02) > 0.2 {
 		t.Errorf("½‖m_D‖² = %g, ½‖m_D-m_P‖² = %g, ⟨m_P-m_D,m_P⟩ = %g, scatter %g", mm, gap, turn, scatter)
 	}
-	if raceEnabled {
+	if raced.Enabled {
 		return
 	}
 	c, err := Standin(CIFAR10, 1)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/sketch/stream"
 )
@@ -19,7 +20,7 @@ import (
 // The statistics that the stand-ins' definition states, which other implementations of it
 // have too: the last bit of a cosine may differ, the statistics may not.
 func TestStandinPoints(t *testing.T) {
-	if raceEnabled {
+	if raced.Enabled {
 		t.Skip("numbers, and nothing to race")
 	}
 	p, err := OpenPoints(context.Background(), FashionMNIST, t.TempDir(), 10_000, 2024)

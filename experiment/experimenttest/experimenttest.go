@@ -17,6 +17,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // Long reports whether the full-size experiments shall run: DARRM_LONG=1.
@@ -27,7 +28,7 @@ func Long() bool { return os.Getenv("DARRM_LONG") == "1" }
 // TestTrainingIsTheSameForAnyWorkers.)
 func Numbers(t testing.TB) {
 	t.Helper()
-	if raced {
+	if raced.Enabled {
 		t.Skip("numbers, and nothing to race")
 	}
 }

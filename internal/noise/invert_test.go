@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -57,6 +58,7 @@ func TestInvertAtTheSums(t *testing.T) {
 // 40,000 draws against the law, by χ² with 15 classes: a right sampler fails once in 10⁵ runs, one
 // whose masses are off by a tenth always.
 func TestInvertLaw(t *testing.T) {
+	raced.Sequential(t)
 	src, counts := randsrc.NewSeeded(7), make([]float64, 15)
 	const draws = 40_000
 	for range draws {

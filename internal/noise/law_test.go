@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // directGaussian is a second way to Pr[k]: each exponential by itself, no recurrence.
@@ -173,6 +174,7 @@ func TestTableArgMaxProperties(t *testing.T) {
 // Gauss's rule with as few nodes as are enough is the mean over all places of a tie, which another
 // recurrence works out, for any number of classes.
 func TestTableArgMaxOfManyClasses(t *testing.T) {
+	raced.Sequential(t)
 	for _, variance := range []uint64{1, 4, 100, 900} {
 		table := mustGaussian(t, variance, 4).Table()
 		for _, classes := range []int{2, 3, 7, 12, 40, 150} {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/noise/noisetest"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -40,6 +41,7 @@ func lawWithin(l Law, reach int) []float64 {
 }
 
 func TestGaussianSampling(t *testing.T) {
+	raced.Sequential(t)
 	exact := func(num, den uint64) Gaussian { return mustGaussian(t, num, den) }
 	src := randsrc.NewSeeded(20240)
 	for _, c := range []struct {
@@ -63,6 +65,7 @@ func TestGaussianSampling(t *testing.T) {
 }
 
 func TestLaplaceSampling(t *testing.T) {
+	raced.Sequential(t)
 	src := randsrc.NewSeeded(20241)
 	claimed := Laplace{14, 3}
 	for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/loss"
@@ -17,6 +18,7 @@ import (
 // The worked parameters of section 3.6, whose δ is 1e-5 and conversion the classical one, and by
 // the tighter conversion, which prices take.
 func TestCalibratedReports(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersChangeNothing")
 	epsilons := []float64{0.8}
 	if long() {
 		epsilons = []float64{0.4, 0.8, 1.6}
@@ -52,6 +54,7 @@ func TestCalibratedReports(t *testing.T) {
 // smaller ε₀ at the same cost. Ternary, a proof for one bit, refuses an index, and a batch of
 // indices is priced by TCDP.
 func TestReportsArePricedForWhatTheyAre(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersChangeNothing")
 	rounds := func(kind Randomizer, change func(*PSGM)) *Plan {
 		return networkPlan(t, 400, 3, func(c *PSGM) {
 			c.Randomizer, c.Account, c.Target.Delta = kind, "", 1e-5

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
@@ -94,6 +95,7 @@ func TestNoiseOfARound(t *testing.T) {
 // its deviations, and so is the squared norm of the error, whose deviation must be what the plan
 // states.
 func TestReportsAreUnbiased(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersChangeNothing")
 	reportsAreUnbiased(t, "", 4096, 60)
 	for _, kind := range []Randomizer{"privunit:3", "privunit:2:8", "rand-k:30"} {
 		t.Run(string(kind), func(t *testing.T) { reportsAreUnbiased(t, kind, 1024, 20) })

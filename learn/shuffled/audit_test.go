@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -127,6 +128,7 @@ func auditConfig(m Scheme, order iteration.SampleOrder, mode iteration.Mode) Con
 }
 
 func TestAuditStaysBelowClaim(t *testing.T) {
+	raced.Sequential(t)
 	const n = 6
 	public := scalars(t, 50, 50, 50, 50, 50, 50)
 	ig, so, rr := iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled
@@ -160,7 +162,7 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 			}
 			plans := world(t, c, n, differs, 0, 50, public)
 			runs := auditRuns()
-			if raceEnabled {
+			if raced.Enabled {
 				runs /= 8
 			}
 			zero, one := outputs(t, plans, runs, lastIterate(t))
@@ -215,6 +217,7 @@ func noiseOncePerEpoch(e *run) {
 }
 
 func TestAuditCatchesPlantedMistakes(t *testing.T) {
+	raced.Sequential(t)
 	ig := iteration.FixedOrder
 	one := func(mode iteration.Mode) func() Config {
 		return func() Config {

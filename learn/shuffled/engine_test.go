@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -411,7 +412,7 @@ func TestAcceptance19NoiseMoments(t *testing.T) {
 		runs = 20_000
 	}
 	tolerance := 0.03
-	if raceEnabled {
+	if raced.Enabled {
 		runs, tolerance = 1500, 0.06
 	}
 	must.Near(t, "variance", variance(c, zeros(4), nil, runs), want, tolerance)

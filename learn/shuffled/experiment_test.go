@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -172,7 +173,7 @@ func TestAcceptance25ToyOrdering(t *testing.T) {
 	if long() {
 		repeats, etas, epsilons = 10, train.StepSizes(), []float64{1, 5, 10}
 	}
-	if shuffled.RaceEnabled {
+	if raced.Enabled {
 		repeats, etas, epsilons = 2, []float64{1e-2, 5e-4, 1e-4, 5e-5}, []float64{10}
 	}
 	s := newStudy(t, toy(t), repeats, etas)
@@ -226,7 +227,7 @@ func TestAcceptance26MNIST(t *testing.T) {
 		}
 		set.Name = "mnist (real)"
 	}
-	if shuffled.RaceEnabled {
+	if raced.Enabled {
 		t.Skip("statistics only")
 	}
 	if !long() {
@@ -265,7 +266,7 @@ func TestAcceptance26MNIST(t *testing.T) {
 // noise, with a median of 1.5 over 24 stand-ins (1.15 to 1.78): the specification's run, at
 // 2.1, drew well. Its figures are within our noise all the same: TestReferenceRunOnStandins.
 func TestAcceptance27Crime(t *testing.T) {
-	if shuffled.RaceEnabled {
+	if raced.Enabled {
 		t.Skip("statistics only")
 	}
 	epsilons, standins, repeats, etas := []float64{5}, 1, 10, []float64{1e-5, 5e-6, 1e-6}
@@ -301,7 +302,7 @@ func TestAcceptance27Crime(t *testing.T) {
 }
 
 func TestAcceptance27Standins(t *testing.T) {
-	if shuffled.RaceEnabled {
+	if raced.Enabled {
 		t.Skip("statistics only")
 	}
 	best := func(_, dp, prp, pup, inter float64) bool { return inter < min(dp, prp, pup) }

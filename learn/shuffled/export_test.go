@@ -7,9 +7,6 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 )
 
-// RaceEnabled is for the tests outside the package.
-const RaceEnabled = raceEnabled
-
 // Scheduled is a plan of a schedule that no method has. It is not calibrated.
 func Scheduled(c Config, s Schedule, private, public *data.Records) (*Plan, error) {
 	c.Noise = 1

@@ -14,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -285,6 +286,7 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 // What a plan says goes out with the model: where it can be released, nothing in it, and
 // not that it can be, depends on the private records. Their number is public.
 func TestReportsTellNothingOfTheRecords(t *testing.T) {
+	raced.Sequential(t)
 	y := []float64{0, 1, 1, 0}
 	short := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, y)
 	long := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {30, 40}}, y)
@@ -336,6 +338,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 // is unknown, the plan is released on what holds without it, and says so. With a radius it
 // needs no more noise than any mode by name.
 func TestBestModeOfAPlan(t *testing.T) {
+	raced.Sequential(t)
 	private := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, []float64{0, 1, 1, 0})
 	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {1, 1}}, []float64{0, 1, 0, 1})
 	c := config(Interleaved)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
@@ -31,6 +32,7 @@ func (s *script) Uint64() uint64 {
 // and one with ε₀ = 1.01 (0.0020 off) passes with probability 0.13; a bit that is never flipped
 // never.
 func TestAuditOneBit(t *testing.T) {
+	raced.Sequential(t)
 	const n = 1_000_000
 	x := []float64{0.5, -0.5, 0.1, -0.7}
 	floats.Scale(1/floats.Norm(x, 2), x)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
@@ -75,6 +76,7 @@ func TestCodebooksAreUnbiased(t *testing.T) {
 // nothing at small ε₀ and by a factor that grows: at d = 101 its squared Scale is 1.16 times less
 // at ε₀ = 1, 3.8 times at 4 and 10 times at 8. A projection to half of the dimensions costs little.
 func TestPrivUnitGains(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct{ epsilon, atLeast, atMost float64 }{{0.1, 1, 1.01}, {1, 1.1, 1.2},
 		{4, 3.5, 4}, {8, 9.5, 11}} {
 		p, err := randomiser.NewPrivUnit(101, v.epsilon, 8, 0)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/poissonbinom"
@@ -155,6 +156,7 @@ func TestPreSummedReportsAreNoRound(t *testing.T) {
 // One round's square deviates by √(2/101) = 14 %, so the norm over 20 rounds by 1.6 %, over 800 by
 // 0.25 %: all limits are four of these. The server's 20,000 rounds deviate by 0.05 %.
 func TestNoiseOfARound(t *testing.T) {
+	raced.Sequential(t)
 	const n, d, epsilon = 16512, 101, 0.580329
 	rounds, limit := 20, 0.064
 	if os.Getenv("DARRM_LONG") != "" {
@@ -199,6 +201,7 @@ func TestNoiseOfARound(t *testing.T) {
 // and 16,512 reports: its better use of a local ε₀ pays above 1.6 or so only, since its shuffling
 // is proved for any report.
 func TestNoiseAtEqualCentralCost(t *testing.T) {
+	raced.Sequential(t)
 	price := func(epsilon float64, one bool) float64 {
 		return must.Get(amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon,
 			OneBit: one}.RDP(2))(t)

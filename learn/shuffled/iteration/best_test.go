@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
@@ -65,6 +66,7 @@ func bestCases() map[string]struct {
 // The best mode is the smallest of those whose conditions hold, and no other is ever used:
 // the report names the mode, and why each of the others is refused.
 func TestBestIsTheSmallestThatHolds(t *testing.T) {
+	raced.Sequential(t)
 	const delta = 1e-6
 	for name, v := range bestCases() {
 		best, err := v.e.Report(delta)
@@ -180,6 +182,7 @@ func TestBestOfRuns(t *testing.T) {
 // no more than the target. With the record's mixture and the improved conversion the
 // source's setting at ε = 1 needs 103 in place of 757; by the mixture's losses 88.
 func TestBestCalibration(t *testing.T) {
+	raced.Sequential(t)
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-6}
 	e := steps(50, 1000, 1000, 10)
 	must.Near(t, "paper", calibrated(t, e, 1, 1e-6), 756.6014362, 1e-9)
@@ -376,6 +379,7 @@ func TestChainsAreBelowTheGaussianCurve(t *testing.T) {
 
 // Each conversion gives at most what the one before does, but for rounding and the grid.
 func TestConversionsInOrder(t *testing.T) {
+	raced.Sequential(t)
 	for name, v := range bestCases() {
 		for _, m := range v.holds {
 			last := math.Inf(1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
@@ -18,6 +19,7 @@ func event(t *testing.T, e iteration.Steps) accountant.Event {
 // An Iteration is charged like any event, twice as two trainings; what cannot be
 // certified is refused before anything is charged.
 func TestIterationIsAnEvent(t *testing.T) {
+	raced.Sequential(t)
 	a, err := accountant.New(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
@@ -580,6 +581,7 @@ func lassoChains(epochs int) (p, q []float64, h float64) {
 }
 
 func TestAcceptance10Conversions(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct{ eps, rho, mu, factor, delta float64 }{
 		{1, 0.024356, 0.236704, 1.1808, 2.4e-9}, {5, 0.463065, 1.020357, 1.0962, 1.0e-8},
 		{10, 1.539278, 1.848132, 1.0666, 1.7e-8},
@@ -871,6 +873,7 @@ func TestIterationEdges(t *testing.T) {
 // Whatever the mode and target, what calibration returns costs at most the target, and a
 // little less noise costs more.
 func TestCalibrationIsTight(t *testing.T) {
+	raced.Sequential(t)
 	rapid.Check(t, func(t *rapid.T) {
 		// IterationBest and the losses of mixtures take longer: TestBestCalibration.
 		m := rapid.SampledFrom(iteration.Modes()[1:]).Draw(t, "mode")

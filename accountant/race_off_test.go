@@ -1,5 +1,0 @@
-//go:build !race
-
-package accountant
-
-const raced = false

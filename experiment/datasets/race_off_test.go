@@ -1,5 +1,0 @@
-//go:build !race
-
-package datasets
-
-const raceEnabled = false

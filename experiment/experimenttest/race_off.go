@@ -1,5 +1,0 @@
-//go:build !race
-
-package experimenttest
-
-const raced = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package shuffled
-
-const raceEnabled = false

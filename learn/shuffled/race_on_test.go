@@ -1,7 +1,0 @@
-//go:build race
-
-package shuffled
-
-// raceEnabled is true under the race detector, which makes everything ten times slower. Runs that
-// only add statistics are shortened then.
-const raceEnabled = true

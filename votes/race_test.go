@@ -1,5 +1,0 @@
-//go:build race
-
-package votes
-
-func init() { raceDetector = true }
