@@ -23,7 +23,7 @@ func TestReportNotes(t *testing.T) {
 	prior := must.Get(Prior(3, 2, 0.75))(t)
 	base := Request{
 		K: 3, Classes: 2, Affected: 3, Neighbours: accountant.ReplaceOne, Votes: prior, Teachers: nothing,
-		Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5}, Queries: 2,
+		Budget: accountant.Cost{Epsilon: 6}, Queries: 2,
 	}
 	private := accountant.Cost{Epsilon: 0.1}
 	for name, tt := range map[string]struct {

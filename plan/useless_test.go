@@ -74,7 +74,7 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 		t.Errorf("a guess agrees in %v, the best in %v, none in more than %v", useless.Guess, best,
 			useless.Most)
 	}
-	r.Affected = 1
+	r.Affected, r.Agreement = 1, 0 // no advice is wanted
 	if p := mustPlan(t, r); p.Useless || asked == 0 {
 		t.Errorf("asked %d times, %+v", asked, p)
 	}
