@@ -108,7 +108,7 @@ fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
 	scripts/fuzz $(FUZZTIME)
 
 fuzz-smoke: ## every fuzz target for some seconds, and that each has inputs in testdata
-	FRESH=1 scripts/fuzz 3s
+	FRESH=1 scripts/fuzz 4s
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...
