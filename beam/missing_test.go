@@ -68,7 +68,11 @@ func TestVotesThatMayBeNoneOverThePipeline(t *testing.T) {
 	if _, err := Run(t.Context(), job); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("missing votes were read without a word: %v", err)
 	}
-	job.Read.Missing = "abstain"
+	job.Read.Missing, job.Read.Layout = "abstain", "long"
+	if _, err := Run(t.Context(), job); err == nil || !strings.Contains(err.Error(), "layout") {
+		t.Errorf("rows of single votes: %v", err)
+	}
+	job.Read.Layout = ""
 	var s spy
 	s.wrap(t, &job)
 	if _, err := Run(t.Context(), job); err != nil {

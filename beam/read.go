@@ -59,6 +59,10 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 	if err == nil && o.Missing != "" {
 		out.Missing, err = votes.ParseMissingPolicy(o.Missing)
 	}
+	if err == nil && out.Layout == votes.LayoutLong {
+		err = &check.Error{Name: "layout", Value: o.Layout, // rows of a query may stand in several files
+			Rule: "of a row per query; darrm aggregate reads rows of single votes"}
+	}
 	if err == nil && out.Missing == votes.MissingCoin {
 		err = &check.Error{Name: "missing", Value: o.Missing, Rule: "error or abstain"}
 	}

@@ -203,6 +203,10 @@ func (l *Labels) check() error {
 		return errNoLedger()
 	case l.Within != nil && l.Charge.Slack != nil:
 		return usagef("slack goes without a budget of all labels: the plan states it")
+	case l.Read.Layout == votes.LayoutLong && (l.Read.QueryIDs == nil || l.Read.K == 0):
+		// Which queries have a vote, and how many teachers cast any, is as private as the votes.
+		return usagef("votes in the layout long need %s, all queries that are answered, and %s: neither "+
+			"follows from the votes", pQueryIDs, pK)
 	case l.Seed != nil && l.Charge.Ledger != "":
 		return usagef("%s and %s exclude each other: a simulation releases nothing "+
 			"and pays for nothing", pSeed, pLedger)

@@ -16,6 +16,8 @@ const (
 	pEpsilon        check.Parameter = "epsilon"
 	pForce          check.Parameter = "force"
 	pHeadFile       check.Parameter = "head file"
+	pK              check.Parameter = "number of teachers K"
+	pQueryIDs       check.Parameter = "query ids"
 	pKey            check.Parameter = "key"
 	pLedger         check.Parameter = "ledger"
 	pM              check.Parameter = "privacy allowance m"

@@ -30,6 +30,8 @@ type Batch struct {
 	// only: a mechanism must not see them.
 	Labels []int
 
+	teachers []string // of LayoutLong, before its rows become queries: whose vote each row is
+
 	places []int // of every query: its line from 1, or its row in the file from 0
 	file   *fileInfo
 	pool   *sync.Pool // of the Reader's batches
@@ -101,7 +103,7 @@ func (b *Batch) Release() {
 func (b *Batch) reset(f *fileInfo) {
 	*b = Batch{
 		K: f.k, Classes: f.classes.len(), Counts: b.Counts[:0], Votes: b.Votes[:0],
-		IDs: b.IDs[:0], Labels: b.Labels[:0], places: b.places[:0], file: f, pool: b.pool,
+		IDs: b.IDs[:0], teachers: b.teachers[:0], Labels: b.Labels[:0], places: b.places[:0], file: f, pool: b.pool,
 	}
 }
 

@@ -74,14 +74,19 @@ func (c *cell) class(l *classList) int {
 	return -1
 }
 
-// missing reports whether the cell stands for a missing vote. A class of such a name is looked for
-// first.
+// missing reports whether the cell stands for a missing vote; so does -1, as in the matrices of weak
+// supervision. A class of such a name is looked for first.
 func (c *cell) missing() bool {
 	switch c.kind {
 	case textCell:
 		return isMissing(c.text)
+	case intCell:
+		return c.n == -1
+	case numberCell:
+		n, ok := decimalInt(c.text)
+		return ok && n == -1
 	case floatCell:
-		return math.IsNaN(c.x)
+		return math.IsNaN(c.x) || c.x == -1
 	}
 	return c.kind == nullCell
 }
@@ -89,7 +94,7 @@ func (c *cell) missing() bool {
 // isMissing reports whether text stands for a missing vote.
 func isMissing(text string) bool {
 	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "", "nan", "na", "n/a", "null", "none", "?":
+	case "", "nan", "na", "n/a", "null", "none", "?", "-1":
 		return true
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/darrm/darrm/votes/format"
@@ -91,6 +92,9 @@ func (d *columnDecoder) resolveColumns() error {
 		}
 		d.read = append(d.read, d.cols.id)
 	}
+	if d.layout == LayoutLong { // before the id, which is the last
+		d.read = slices.Insert(d.read, len(d.read)-1, d.cols.teacher)
+	}
 	return nil
 }
 
@@ -139,6 +143,9 @@ func (d *columnDecoder) parse(first int, chunk format.Chunk, rows int, b *Batch)
 		if d.ids {
 			rec.id.setValue(chunk.Value(len(d.read)-1, i), d.classes)
 		}
+		if d.layout == LayoutLong {
+			rec.teacher.setValue(chunk.Value(len(d.read)-2, i), d.classes)
+		}
 		if wrong := d.add(b, &rec); wrong != nil {
 			column, name := wholeRow, ""
 			switch at := wrong.at; at {
@@ -147,6 +154,8 @@ func (d *columnDecoder) parse(first int, chunk format.Chunk, rows int, b *Batch)
 				column = d.cols.label
 			case idCell:
 				column = d.cols.id
+			case teacherCell:
+				column = d.cols.teacher
 			default:
 				column = d.read[at]
 			}

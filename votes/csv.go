@@ -40,8 +40,8 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 		return nil, err
 	}
 	d.ends, d.width = endOf(ch.data[:rows.end]), len(row)
-	header := d.opts.Header == HeaderYes
-	if d.opts.Header == HeaderAuto {
+	header := d.opts.Header != HeaderNo
+	if d.opts.Header == HeaderAuto && d.layout != LayoutLong {
 		if header, err = rows.looksLikeHeader(row); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (d *csvDecoder) next() (task, error) {
 	}
 	d.any = true
 	return func(b *Batch) error {
-		if d.k > 0 && !d.opts.slow && d.parseFast(ch, b) {
+		if d.k > 0 && !d.opts.slow && d.layout != LayoutLong && d.parseFast(ch, b) {
 			return nil
 		}
 		b.reset(d.fileInfo)
@@ -123,6 +123,9 @@ func (r *rowReader) fill(b *Batch) error {
 		}
 		if r.labels {
 			rec.label.text = row[r.cols.label]
+		}
+		if r.layout == LayoutLong {
+			rec.teacher.text = row[r.cols.teacher]
 		}
 		if wrong := r.add(b, &rec); wrong != nil {
 			wrong.at = r.columnOf(wrong.at)
@@ -183,6 +186,8 @@ func (d *csvDecoder) columnOf(at int) int {
 		return d.cols.label
 	case at == idCell:
 		return d.cols.id
+	case at == teacherCell:
+		return d.cols.teacher
 	case at >= 0:
 		return d.cols.votes[at]
 	}

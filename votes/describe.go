@@ -23,6 +23,8 @@ type Roles struct {
 	Votes []string `json:"votes"`
 	// Width is the number of teachers, or with LayoutCounts of classes.
 	Width int `json:"width"`
+	// Teacher is the column of the teachers' names, with LayoutLong.
+	Teacher string `json:"teacher,omitempty"`
 	// ID and Truth are "" where there is none.
 	ID    string `json:"id"`
 	Truth string `json:"truth"`
@@ -58,7 +60,11 @@ func (r Roles) String() string {
 	var b strings.Builder
 	switch r.In {
 	case "columns":
-		fmt.Fprintf(&b, "%s: %s (%s)", what, abbreviate(r.Votes), plural(r.Width, "column"))
+		of := "column"
+		if r.Layout == LayoutLong.String() {
+			of = "teacher"
+		}
+		fmt.Fprintf(&b, "%s: %s (%s)", what, abbreviate(r.Votes), plural(r.Width, of))
 	case "positions":
 		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, abbreviate(r.Votes),
 			plural(r.Width, "column"))
@@ -85,6 +91,9 @@ func (r Roles) String() string {
 			name = quoteUnlessPlain(name)
 		}
 		b.WriteString("; " + role + ": " + name)
+	}
+	if r.Teacher != "" {
+		column("teacher", r.Teacher)
 	}
 	column("id", r.ID)
 	column("truth", r.Truth)
@@ -167,6 +176,9 @@ func (s *columnSet) roles(f *fileInfo, c columns) Roles {
 	}
 	if c.id >= 0 {
 		r.ID = name(c.id)
+	}
+	if f.layout == LayoutLong {
+		r.Teacher = name(c.teacher)
 	}
 	if c.label >= 0 {
 		r.Truth = name(c.label)

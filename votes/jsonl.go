@@ -213,6 +213,8 @@ func (p *jsonParser) parse(line []byte) error {
 				p.cell(raw, &p.rec.label)
 			case idCell:
 				p.cell(raw, &p.rec.id)
+			case teacherCell:
+				p.cell(raw, &p.rec.teacher)
 			default:
 				p.voteCell(raw, &p.rec.votes[to])
 			}
@@ -369,7 +371,7 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 		cols, wrong = d.assignList(set, lists[set.names[d.list]])
 	} else {
 		for _, name := range set.names {
-			if _, ok := lists[name]; ok {
+			if _, ok := lists[name]; ok && d.layout != LayoutLong {
 				return faultf(wholeRow,
 					"the key %s holds a list; which key holds the list of %s (%s)?", quote(name), d.listName(),
 					pVotesColumn)
@@ -390,6 +392,9 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 	if cols.label >= 0 {
 		d.keys[cols.label].to = labelCell
 	}
+	if d.layout == LayoutLong {
+		d.keys[cols.teacher].to = teacherCell
+	}
 	if d.list >= 0 {
 		d.keys[d.list].to = listKey
 	}
@@ -408,7 +413,8 @@ func (d *jsonDecoder) listName() string {
 func (d *jsonDecoder) findList(set *columnSet, lists map[string]int) (int, *fault) {
 	spec, name := d.opts.VotesColumn, d.listName()
 	_, usual := lists[name]
-	if len(d.opts.VoteColumns) > 0 || spec == NoColumn || spec == "" && !usual {
+	if len(d.opts.VoteColumns) > 0 || spec == NoColumn || spec == "" && !usual ||
+		d.layout == LayoutLong {
 		return -1, nil
 	}
 	set.used = make(map[int]string)

@@ -105,6 +105,9 @@ func (f *fileInfo) arrayLayout() error {
 		return f.errorf("vote columns are listed (%s), but the columns of an array have no names: the "+
 			"layout says what they are", pVoteColumns)
 	}
+	if f.layout == LayoutLong {
+		return f.errorf("the layout long is for files with named columns: a row of it is one vote")
+	}
 	if f.layout == LayoutDefault {
 		return f.errorf("say the layout of the array: wide (queries × teachers), teachers (teachers × " +
 			"queries) or counts (queries × classes)")

@@ -48,13 +48,16 @@ const (
 	LayoutWide
 	// LayoutCounts has a column for each class: N queries × C counts.
 	LayoutCounts
+	// LayoutLong has a row for each vote: the query's id, the teacher's name, and the vote. A teacher
+	// without a row on a query has a missing vote there. Files with named columns only.
+	LayoutLong
 	// LayoutTeachers has a row for each teacher: K votes × N queries. Arrays only.
 	LayoutTeachers
 )
 
 var (
 	headerNames = []string{"auto", "yes", "no"}
-	layoutNames = []string{"default", "wide", "counts", "teachers"}
+	layoutNames = []string{"default", "wide", "counts", "long", "teachers"}
 )
 
 // HeaderModeNames returns what [ParseHeaderMode] takes.
@@ -72,11 +75,11 @@ func ParseHeaderMode(s string) (HeaderMode, error) {
 // LayoutNames returns what [ParseLayout] takes.
 func LayoutNames() []string { return slices.Clone(layoutNames) }
 
-// ParseLayout turns "default", "wide", "counts" or "teachers" into a Layout.
+// ParseLayout turns "default", "wide", "counts", "long" or "teachers" into a Layout.
 func ParseLayout(s string) (Layout, error) {
 	l, err := parseName[Layout]("layout", s, layoutNames)
 	if err != nil {
-		return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default",
+		return 0, fmt.Errorf("layout %s, want wide, counts or long, for arrays teachers, or default",
 			quote(s))
 	}
 	return l, nil
@@ -161,6 +164,14 @@ type Options struct {
 	// classes, or n and the class, or with two classes zeros and ones (in any case);
 	// without a header, in the classes' order.
 	VoteColumns []string
+	// VoteColumn and TeacherColumn hold the votes and the teachers' names in LayoutLong, beside
+	// IDColumn. They default to the columns named vote and teacher (in any case).
+	VoteColumn, TeacherColumn string
+	// QueryIDs lists the queries of LayoutLong, in the order in which the Reader yields them: also those
+	// that nobody voted on. A vote on another query is an error. nil takes the queries that have a vote,
+	// in their order: a query whose only vote goes away then goes away too, so that no release may
+	// be made of them.
+	QueryIDs []string
 	// ZerosColumn and OnesColumn are another way to write VoteColumns for LayoutCounts
 	// of two classes.
 	ZerosColumn, OnesColumn string
@@ -200,6 +211,7 @@ type Options struct {
 	chunkBytes int   // of text or arrays that a task takes; 0 for defaultChunkBytes
 	spoolBytes int64 // of a temporary file; 0 for maxSpoolBytes
 	slow       bool  // CSV by encoding/csv only: the reference that tests compare with
+	longVotes  int64 // that LayoutLong keeps in memory; 0 for maxLongVotes
 	allIDs     bool  // no limit on ids: the caller keeps them anyway
 }
 
@@ -237,6 +249,9 @@ func (o *Options) check() error {
 	if o.Layout == LayoutCounts && o.Missing == MissingAbstain && o.K == 0 {
 		return check.Namedf("%s must be given, the number of teachers: counts of votes that may be "+
 			"missing do not tell it", pK)
+	}
+	if err := o.checkLong(); err != nil {
+		return err
 	}
 	if o.Layout != LayoutCounts && (o.ZerosColumn != "" || o.OnesColumn != "") {
 		return errors.New("columns of zeros and ones need the layout counts")
@@ -290,7 +305,7 @@ func (o *Options) columns() []columnOption {
 	for _, spec := range o.VoteColumns {
 		all = append(all, columnOption{"vote", spec})
 	}
-	return all
+	return append(all, columnOption{"vote", o.VoteColumn}, columnOption{"teacher", o.TeacherColumn})
 }
 
 // isName reports whether a column option can only be a name.

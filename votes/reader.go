@@ -27,6 +27,9 @@ type Reader struct {
 	cancel context.CancelFunc
 	ahead  *pipeline[parsed]
 
+	long     *pivot // nil but for LayoutLong
+	longNext int64 // number of its next query
+
 	next  int64 // number of the next query
 	ids   idSet
 	err   error // sticky
@@ -79,6 +82,11 @@ func start(ctx context.Context, opts Options, classes *classList,
 	r.first = f.info
 	r.ahead = inOrder(r.ctx, opts.Workers, r.jobs(f), r.parse,
 		func(err error) parsed { return parsed{err: err} })
+	if opts.Layout == LayoutLong {
+		if err := r.startLong(); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
 	return r, nil
 }
 
@@ -147,7 +155,12 @@ func (r *Reader) parse(j job) parsed {
 }
 
 // K returns the number of teachers.
-func (r *Reader) K() int { return r.first.k }
+func (r *Reader) K() int {
+	if r.long != nil {
+		return r.long.k
+	}
+	return r.first.k
+}
 
 // Classes returns the names of the classes.
 func (r *Reader) Classes() []string { return slices.Clone(r.classes.names) }
@@ -156,6 +169,9 @@ func (r *Reader) Classes() []string { return slices.Clone(r.classes.names) }
 // votes that have names have the same ones in every file.
 func (r *Reader) Columns() Roles {
 	c := r.first.roles
+	if r.long != nil {
+		c.Width = r.long.k
+	}
 	c.Votes, c.Unused = slices.Clone(c.Votes), slices.Clone(c.Unused)
 	return c
 }
@@ -174,7 +190,11 @@ func (r *Reader) Next() (*Batch, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	b, err := r.nextBatch()
+	next := r.nextBatch
+	if r.long != nil {
+		next = r.long.next
+	}
+	b, err := next()
 	if err != nil {
 		r.err = err
 		r.cancel()
@@ -214,7 +234,7 @@ func (r *Reader) nextBatch() (*Batch, error) {
 func (r *Reader) numberQueries(b *Batch) error {
 	b.First = r.next
 	r.next += int64(b.Len())
-	if b.IDs == nil || r.opts.TrustIDs {
+	if b.IDs == nil || r.opts.TrustIDs || r.opts.Layout == LayoutLong {
 		return nil
 	}
 	f := b.file

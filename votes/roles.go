@@ -12,6 +12,7 @@ import (
 // columns has the roles of a file's columns, by index from 0.
 type columns struct {
 	id, label int   // -1 for none
+	teacher   int   // of LayoutLong
 	votes     []int // of each teacher, or with LayoutCounts of each class
 	unused    []int // neither; only where VoteColumns lists the votes
 }
@@ -44,6 +45,9 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	s.used = make(map[int]string)
 	if c.id, wrong = s.find("id", f.opts.IDColumn, "query", "id"); wrong != nil {
 		return c, wrong
+	}
+	if f.layout == LayoutLong {
+		return f.assignLong(s, c)
 	}
 	if c.label, wrong = s.find("label", f.opts.LabelColumn, "label", "truth"); wrong != nil {
 		return c, wrong
@@ -133,6 +137,10 @@ func parameterOf(role string) check.Parameter {
 		return pIDColumn
 	case "label":
 		return pLabelColumn
+	case "the vote":
+		return pVoteColumn
+	case "teacher":
+		return pTeacherColumn
 	}
 	return pVoteColumns
 }

@@ -12,6 +12,7 @@ type record struct {
 	place     int    // its line from 1, or its row in the file from 0
 	votes     []cell // in the teachers' order, or with LayoutCounts in the classes'
 	label, id cell   // if the file has them
+	teacher   cell   // with LayoutLong, whose votes is one cell
 }
 
 // A fault is a cell of a record and the rule that it breaks.
@@ -25,6 +26,8 @@ const (
 	wholeRow  = -1
 	labelCell = -2
 	idCell    = -3
+
+	teacherCell = -6
 )
 
 func faultf(at int, format string, args ...any) *fault {
@@ -34,6 +37,9 @@ func faultf(at int, format string, args ...any) *fault {
 // add appends a record to b, which is as before if there is a fault. The first
 // record of a file of counts gives K.
 func (f *fileInfo) add(b *Batch, r *record) *fault {
+	if f.layout == LayoutLong {
+		return f.addLong(b, r)
+	}
 	counts, votes := len(b.Counts), len(b.Votes)
 	b.Counts = growZero(b.Counts, b.Classes)
 	missing, wrong := 0, (*fault)(nil)

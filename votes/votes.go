@@ -35,7 +35,8 @@
 // The columns query and label and a header are optional; see [Options]. Columns of
 // Parquet are like those of CSV with a header. A vote is the name of a class. In
 // formats that have types, a number stands for its decimal text (1.0 for 1) if it is
-// exactly an integer, a boolean for 0 or 1, and null or NaN for a missing vote.
+// exactly an integer, a boolean for 0 or 1, and null or NaN for a missing vote. So does -1 where it
+// is no class, in every format.
 //
 // Which columns are votes must be said: by names with one stem and numbers (t1, t2, t3),
 // by Options.VoteColumns, or by Options.K; [Options] has the rule, and [Reader.Columns] returns the

@@ -58,6 +58,8 @@ var flagsOf = map[string]flagNames{
 	// Files of votes.
 	"id column": before("id-column"), "label column": before("label-column"),
 	"vote columns": before("vote-columns"), "votes column": before("votes-column"),
+	"vote column": before("vote-column"), "teacher column": before("teacher-column"),
+	"query ids": before("query-ids"), "layout": within("layout"),
 	"header row": within("header"), "format of the votes": within("format"),
 
 	// A release.

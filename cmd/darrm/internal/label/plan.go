@@ -199,6 +199,10 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		r.Votes, err = law(c, r.K, r.Classes, f.problem.PriorMean)
 		return err
 	}
+	if o := f.read.options; o.Layout == votes.LayoutLong && (o.QueryIDs == nil || o.K == 0) {
+		return cli.Usagef("--layout long needs --query-ids, all queries, and --K: neither follows from " +
+			"the votes")
+	}
 	ctx := c.Context()
 	v, err := f.read.open(ctx, a.In, files)
 	if err != nil {

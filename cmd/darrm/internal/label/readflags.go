@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ import (
 // readFlags hold the format and the layout of files of votes.
 type readFlags struct {
 	format, compression, layout, header, missing string
-	classes, voteColumns                         string
+	classes, voteColumns, queryIDs               string
 	numClasses                                   int // instead of names
 	options                                      votes.Options
 }
@@ -33,6 +34,7 @@ func (f *readFlags) register(c *cobra.Command) {
 	cli.OneOf(c, "compression", votes.CompressionNames()...)
 	fl.StringVar(&f.layout, "layout", "default",
 		"\"wide\": a column of votes per teacher; \"counts\": a column of counts per class; "+
+			"\"long\": a row per vote, with --id-column, --teacher-column and --vote-column; "+
 			"\"teachers\": a row of votes per teacher. Arrays (.npy, .npz) have no default, the "+
 			"rest is wide")
 	cli.OneOf(c, "layout", votes.LayoutNames()...)
@@ -49,6 +51,14 @@ func (f *readFlags) register(c *cobra.Command) {
 			"nor --K say which they are")
 	fl.StringVar(&f.options.VotesColumn, "votes-column", "",
 		"in JSON Lines the key of a list of all votes; in .npz the array of votes")
+	fl.StringVar(&f.options.VoteColumn, "vote-column", "",
+		"in the layout long, the column of votes (default vote)")
+	fl.StringVar(&f.options.TeacherColumn, "teacher-column", "",
+		"in the layout long, the column of the teachers' names (default teacher)")
+	fl.StringVar(&f.queryIDs, "query-ids", "",
+		"in the layout long, a file of all queries' ids, those without a vote among them: a CSV with "+
+			"--id-column, or one id per line. A release, and plan, answer these and need --K")
+	cli.TakesFile(c, "query-ids", "csv", "txt")
 	f.registerVotes(c, "number of teachers: as many columns, besides id and label, are votes "+
 		"(default: what the table or the file says)")
 }
@@ -86,6 +96,22 @@ func (f *readFlags) prepare(c *cobra.Command) error {
 		if err != nil {
 			return &release.UsageError{Err: err}
 		}
+	}
+	return f.readQueryIDs()
+}
+
+// readQueryIDs reads the ids of the layout long.
+func (f *readFlags) readQueryIDs() error {
+	if f.queryIDs == "" {
+		return nil
+	}
+	in, err := os.Open(f.queryIDs)
+	if err != nil {
+		return &release.InputError{Err: err}
+	}
+	defer in.Close() // only read from
+	if f.options.QueryIDs, err = votes.ReadQueryIDs(in, f.queryIDs, f.options.IDColumn); err != nil {
+		return &release.InputError{Err: err}
 	}
 	return nil
 }

@@ -1,0 +1,396 @@
+package votes
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Limits of LayoutLong: queries, whose ids are in memory; and votes that wait in memory, two bytes
+// each. Where QueryIDs and K are given and there are more votes, the rows must come in the order of
+// the ids, and only one query waits.
+const (
+	maxQueryIDs  = 1 << 22
+	maxLongVotes = 1 << 26
+)
+
+// checkLong validates what goes with LayoutLong, and refuses it elsewhere.
+func (o *Options) checkLong() error {
+	if o.Layout != LayoutLong {
+		for _, x := range []struct {
+			given bool
+			p     check.Parameter
+		}{{o.VoteColumn != "", pVoteColumn}, {o.TeacherColumn != "", pTeacherColumn},
+			{o.QueryIDs != nil, pQueryIDs}} {
+			if x.given {
+				return check.Namedf("%s goes with %s long", x.p, pLayout)
+			}
+		}
+		return nil
+	}
+	for _, x := range []struct {
+		given bool
+		p     check.Parameter
+	}{{len(o.VoteColumns) > 0, pVoteColumns}, {o.VotesColumn != "", pVotesColumn},
+		{o.LabelColumn != "" && o.LabelColumn != NoColumn, pLabelColumn}} {
+		if x.given {
+			return check.Namedf("%s goes without %s long, whose rows are an id, a teacher and a vote", x.p,
+				pLayout)
+		}
+	}
+	if o.QueryIDs != nil && len(o.QueryIDs) == 0 || len(o.QueryIDs) > maxQueryIDs {
+		return &check.Error{Name: string(pQueryIDs), Value: len(o.QueryIDs),
+			Rule: fmt.Sprintf("between 1 and %d", maxQueryIDs)}
+	}
+	return nil
+}
+
+// ReadQueryIDs reads the ids of the queries of a file in LayoutLong: a CSV or a text of lines. The
+// ids are in the column of the name that the header has, else in the only column, whose first line is
+// an id too. name is the file's name for messages; faults of the file are [*ParseError]s.
+func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
+	name = shownName(name)
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	var ids []string
+	seen := make(map[string]bool)
+	at, width := 0, 0
+	for {
+		row, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		var syntax *csv.ParseError
+		switch {
+		case errors.As(err, &syntax):
+			return nil, &ParseError{File: name, Line: syntax.Line, Rule: syntax.Err.Error(), Err: err}
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if width == 0 {
+			width = len(row)
+			row[0] = strings.TrimPrefix(row[0], "\ufeff")
+			if at = slices.IndexFunc(row, func(cell string) bool {
+				return strings.TrimSpace(cell) == column || column == "" && (equalFoldASCII(cell, "query") ||
+					equalFoldASCII(cell, "id"))
+			}); at >= 0 {
+				continue
+			}
+			if at = 0; width > 1 {
+				return nil, &ParseError{File: name, Line: 1,
+					Rule: fmt.Sprintf("of %d columns none has the name %s of the ids", width, quote(column))}
+			}
+		}
+		id := strings.Clone(row[at])
+		line, _ := in.FieldPos(at)
+		switch rule := idRule(id); {
+		case rule != "":
+			return nil, &ParseError{File: name, Line: line, Rule: rule}
+		case seen[id]:
+			return nil, &ParseError{File: name, Line: line, Rule: "query id " + quote(id) + " stands there twice"}
+		case len(ids) == maxQueryIDs:
+			return nil, &ParseError{File: name, Line: line,
+				Rule: fmt.Sprintf("there are more than %d query ids", maxQueryIDs)}
+		}
+		seen[id] = true
+		ids = append(ids, id)
+	}
+	if ids == nil {
+		return nil, &ParseError{File: name, Rule: "there is no query id in the file"}
+	}
+	return ids, nil
+}
+
+// assignLong finds the columns of LayoutLong, of which c has the id.
+func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
+	c.label = -1
+	if c.id < 0 {
+		return c, faultf(wholeRow, "there is no %s of query ids: name it (%s)", s.what, pIDColumn)
+	}
+	vote, wrong := s.find("the vote", f.opts.VoteColumn, "vote")
+	if wrong == nil && vote < 0 {
+		wrong = faultf(wholeRow, "there is no %s of votes: name it (%s)", s.what, pVoteColumn)
+	}
+	if wrong != nil {
+		return c, wrong
+	}
+	if c.teacher, wrong = s.find("teacher", f.opts.TeacherColumn, "teacher"); wrong == nil &&
+		c.teacher < 0 {
+		wrong = faultf(wholeRow, "there is no %s of teachers' names: name it (%s)", s.what, pTeacherColumn)
+	}
+	if wrong != nil {
+		return c, wrong
+	}
+	c.votes, f.k = []int{vote}, 1
+	c.unused = s.unassigned()
+	f.setRoles(s, c)
+	return c, nil
+}
+
+// addLong appends the vote of one teacher on one query.
+func (f *fileInfo) addLong(b *Batch, r *record) *fault {
+	class := r.votes[0].class(f.classes)
+	if class < 0 && (f.opts.Missing == MissingError || !r.votes[0].missing()) {
+		return &fault{at: 0, rule: r.votes[0].voteRule(f.classes)}
+	}
+	id, rule := r.id.id()
+	if rule != "" {
+		return faultf(idCell, "%s", rule)
+	}
+	teacher, rule := r.teacher.id()
+	if rule != "" {
+		return faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
+	}
+	b.IDs, b.teachers = append(b.IDs, id), append(b.teachers, teacher)
+	b.Votes, b.places = append(b.Votes, class), append(b.places, r.place)
+	return nil
+}
+
+// pivot turns rows of single votes into queries.
+type pivot struct {
+	r        *Reader
+	k        int
+	ids      []string // of all queries
+	index    map[string]int
+	fixed    bool // the ids are given
+	teachers map[string]int
+	names    []string  // of teachers, as they came
+	order    []int     // of teachers, by their names
+	rows     [][]int16 // of each query, by teacher: a class, noVote or noRow
+	streamed bool      // rows come in the order of the ids, and one query is in rows at a time
+	votes    int64     // in rows
+
+	raw  *Batch // rows that were read
+	at   int    // the next row of raw
+	done int    // queries that were yielded, and with streamed whose rows are behind
+	end  bool
+}
+
+const (
+	noVote = -1 // a row without a vote
+	noRow  = -2
+)
+
+// startLong decides how the rows are gathered. Where K is not stated, the teachers who voted at all
+// are counted first, which reads everything.
+func (r *Reader) startLong() error {
+	l := &pivot{r: r, k: r.opts.K, ids: r.opts.QueryIDs, fixed: r.opts.QueryIDs != nil,
+		index: make(map[string]int, len(r.opts.QueryIDs)), teachers: make(map[string]int)}
+	for i, id := range l.ids {
+		if _, twice := l.index[id]; twice || idRule(id) != "" {
+			return &check.Error{Name: string(pQueryIDs), Value: quote(id), Rule: "ids that differ, 1 to " +
+				fmt.Sprint(maxIDBytes) + " bytes of text each"}
+		}
+		l.index[id] = i
+	}
+	most := int64(maxLongVotes)
+	if r.opts.longVotes > 0 { // of tests
+		most = r.opts.longVotes
+	}
+	l.streamed = l.fixed && l.k > 0 && int64(len(l.ids))*int64(l.k) > most
+	if l.streamed && r.opts.KeepVotes {
+		return check.Namedf("%d queries of K = %d teachers: single votes of more than %d are not kept",
+			len(l.ids), l.k, most)
+	}
+	l.rows = make([][]int16, len(l.ids))
+	if l.k == 0 {
+		if err := l.gather(most); err != nil {
+			return err
+		}
+		if err := check.Teachers(len(l.names)); err != nil {
+			return err
+		}
+		l.k = len(l.names)
+	}
+	r.long = l
+	return nil
+}
+
+// gather reads all rows.
+func (l *pivot) gather(most int64) error {
+	for !l.end {
+		if err := l.pull(); err != nil {
+			return err
+		}
+		for ; l.at < l.left(); l.at++ {
+			if _, err := l.take(most); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// left returns the number of rows of raw.
+func (l *pivot) left() int {
+	if l.raw == nil {
+		return 0
+	}
+	return l.raw.Len()
+}
+
+// pull makes raw hold a row that is not taken yet, or end true.
+func (l *pivot) pull() error {
+	for !l.end && l.at == l.left() {
+		if l.raw != nil {
+			l.raw.Release()
+			l.raw, l.at = nil, 0
+		}
+		b, err := l.r.nextBatch()
+		switch {
+		case err == io.EOF:
+			l.end = true
+		case err != nil:
+			return err
+		default:
+			l.raw, l.at = b, 0
+		}
+	}
+	return nil
+}
+
+// take enters the next row. It returns the row's query.
+func (l *pivot) take(most int64) (query int, err error) {
+	b, i := l.raw, l.at
+	fail := func(format string, args ...any) error {
+		f := b.file
+		return f.faultAt(b.places[i], f.idColumn, f.idName, faultf(wholeRow, format, args...))
+	}
+	query, known := l.index[b.IDs[i]]
+	switch {
+	case !known && l.fixed:
+		return 0, fail("query id %s is not among the %d that are answered (%s)", quote(b.IDs[i]),
+			len(l.ids), pQueryIDs)
+	case !known && len(l.ids) == maxQueryIDs:
+		return 0, fail("there are more than %d queries", maxQueryIDs)
+	case !known:
+		id := strings.Clone(b.IDs[i])
+		query = len(l.ids)
+		l.index[id], l.ids, l.rows = query, append(l.ids, id), append(l.rows, nil)
+	case query < l.done:
+		return 0, fail("the rows of query %s are not together, or not in the order of %s: so many votes "+
+			"(%d queries of K = %d teachers) are not sorted in memory", quote(b.IDs[i]), pQueryIDs,
+			len(l.ids), l.k)
+	}
+	teacher, known := l.teachers[b.teachers[i]]
+	if !known {
+		if l.k > 0 && len(l.names) == l.k {
+			return 0, fail("teacher %s is one more than K = %d (%s)", quote(b.teachers[i]), l.k, pK)
+		}
+		name := strings.Clone(b.teachers[i])
+		teacher = len(l.names)
+		l.teachers[name], l.names = teacher, append(l.names, name)
+	}
+	row := l.rows[query]
+	for len(row) <= teacher {
+		if row = append(row, noRow); !l.streamed {
+			if l.votes++; l.votes > most {
+				return 0, fail("more than %d votes are not sorted in memory: sort the rows by id, and give "+
+					"all ids in that order (%s) and the number of teachers (%s)", most, pQueryIDs, pK)
+			}
+		}
+	}
+	if row[teacher] != noRow {
+		return 0, fail("teacher %s votes twice on query %s", quote(b.teachers[i]), quote(b.IDs[i]))
+	}
+	row[teacher] = int16(b.Votes[i])
+	l.rows[query] = row
+	return query, nil
+}
+
+// next yields the next queries.
+func (l *pivot) next() (*Batch, error) {
+	most := int64(maxLongVotes)
+	if l.r.opts.longVotes > 0 {
+		most = l.r.opts.longVotes
+	}
+	if !l.streamed && !l.end {
+		if err := l.gather(most); err != nil {
+			return nil, err
+		}
+	}
+	if l.order == nil {
+		l.order = make([]int, len(l.names))
+		for i := range l.order {
+			l.order[i] = i
+		}
+		slices.SortFunc(l.order, func(a, b int) int { return strings.Compare(l.names[a], l.names[b]) })
+	}
+	f := l.r.first
+	b := l.r.pool.Get().(*Batch)
+	b.reset(f)
+	b.K, b.First, b.pool = l.k, l.r.longNext, &l.r.pool
+	if !l.r.opts.KeepVotes { // its memory is of a batch of rows
+		b.Votes = nil
+	}
+	for full := f.batchRows(l.k); b.Len() < full && l.done < len(l.ids); l.done++ {
+		if l.streamed {
+			if err := l.rowsOf(l.done, most); err != nil {
+				return nil, err
+			}
+		}
+		if err := l.finish(b, l.done); err != nil {
+			return nil, err
+		}
+		l.rows[l.done] = nil
+	}
+	l.r.longNext += int64(b.Len())
+	if b.Len() == 0 {
+		return nil, io.EOF
+	}
+	return b, nil
+}
+
+// rowsOf reads rows up to the first that belongs to a later query.
+func (l *pivot) rowsOf(query int, most int64) error {
+	for {
+		if err := l.pull(); err != nil || l.end {
+			return err
+		}
+		if at, known := l.index[l.raw.IDs[l.at]]; known && at > query {
+			return nil
+		}
+		if _, err := l.take(most); err != nil {
+			return err
+		}
+		l.at++
+	}
+}
+
+// finish appends a query to b.
+func (l *pivot) finish(b *Batch, query int) error {
+	row := l.rows[query]
+	counts := len(b.Counts)
+	b.Counts = growZero(b.Counts, b.Classes)
+	votes := 0
+	for _, class := range row {
+		if class >= 0 {
+			b.Counts[counts+int(class)]++
+			votes++
+		}
+	}
+	if votes < l.k && l.r.opts.Missing == MissingError {
+		return l.r.first.errorf("query %s has %d of K = %d votes: every teacher must answer every query, "+
+			"unless %s says what a missing vote is", quote(l.ids[query]), votes, l.k, pMissing)
+	}
+	if l.r.opts.KeepVotes {
+		for _, teacher := range l.order {
+			class := -1
+			if teacher < len(row) {
+				class = max(-1, int(row[teacher]))
+			}
+			b.Votes = append(b.Votes, class)
+		}
+		for range l.k - len(l.order) { // who never votes
+			b.Votes = append(b.Votes, -1)
+		}
+	}
+	b.addMissing(l.k - votes)
+	b.IDs, b.places = append(b.IDs, l.ids[query]), append(b.places, query)
+	return nil
+}
