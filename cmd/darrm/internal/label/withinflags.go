@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -176,7 +177,7 @@ func expected(c plan.Choice, law *plan.Law) string {
 			law.Concentration())
 	}
 	if c.Mechanism.Setting().Missing && !law.FromVotes() {
-		from = "if every teacher votes, " + from
+		from = "if every teacher votes and " + strings.TrimPrefix(from, "if ")
 	}
 	return fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
 		agreement(c.Agreement), from, cli.Percent(law.Guess()), problem.AgreementRule)

@@ -77,17 +77,25 @@ func renderLeads(w *terminal.Page, t *answers.Table) error {
 	if p.Abstain {
 		header = append(header, "no answer")
 	}
-	step := max(1, (p.K+1)/2/leadRows)
+	least, apart := p.K%2, 2 // leads, where every teacher votes
+	if p.Missing {
+		least, apart = 0, 1
+	}
+	step := apart * max(1, (p.K+1)/2/leadRows)
 	var rows [][]string
-	for first := (p.K + 1) / 2; first <= p.K; first++ {
-		if (first-(p.K+1)/2)%step != 0 && first != p.K {
+	for lead := least; lead <= p.K; lead += apart {
+		if (lead-least)%step != 0 && lead != p.K {
 			continue
 		}
-		law, err := t.Certified.Law([]int{first, p.K - first})
+		second := 0
+		if !p.Missing {
+			second = (p.K - lead) / 2
+		}
+		law, err := t.Certified.Law([]int{lead + second, second})
 		if err != nil {
 			return err
 		}
-		row := []string{fmt.Sprint(2*first - p.K), fmt.Sprintf("%.6f", law[0])}
+		row := []string{fmt.Sprint(lead), fmt.Sprintf("%.6f", law[0])}
 		if p.Abstain {
 			row = append(row, fmt.Sprintf("%.6f", law[2]))
 		}
