@@ -7,6 +7,9 @@ import (
 )
 
 var mutants = []mutant.Mutant{
+	{Name: "a vote that is none is one for the first class", File: "answer.go",
+		Old: "	if missing {\n		return 0\n	}", New: "	if false {\n		return 0\n	}",
+		Killer: "TestVotesThatMayBeNoneOverThePipeline"},
 	{Name: "a job does not wait for its workers", File: "work.go",
 		Old: "	case <-time.After(endTime):", New: "	default:",
 		Killer: "TestStoppedJobEndsWithItsWorkers"},

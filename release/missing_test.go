@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,7 @@ func TestMissingVotesNeedTheirMechanism(t *testing.T) {
 			ok := missing == votes.MissingError || takes == (missing == votes.MissingAbstain)
 			l, _, _ := newLabels(t, 1)
 			l.Read.Missing = missing
+			l.Charge.AcceptWeak = true
 			l.Plan = func(context.Context, int, int) (Plan, error) { return plan, nil }
 			_, err := l.Run(t.Context())
 			var usage *UsageError
@@ -98,5 +100,37 @@ func TestOnlineVotesThatMayBeNone(t *testing.T) {
 	bill := must.Get(mayBeNone(t).WithQueries(1).Bill(Charge{Ledger: "l", RequestID: "a"}))(t)
 	if !strings.Contains(string(bill.release.Event), `"missing":true`) {
 		t.Errorf("the entry does not say so: %s", bill.release.Event)
+	}
+}
+
+// Rows of single votes tell neither which queries there are nor how many teachers: a release states
+// both, and answers every query, also one that nobody voted on.
+func TestLongVotesNeedTheirQueries(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ids []string
+		k   int
+		ok  bool
+	}{"both": {[]string{"q1", "q2", "q3"}, 3, true}, "no ids": {nil, 3, false},
+		"no K": {[]string{"q1", "q2", "q3"}, 0, false}} {
+		l, _, _ := newLabels(t, 1)
+		if err := os.WriteFile(l.Votes[0], []byte("id,teacher,vote\nq1,a,1\nq3,b,1\nq1,c,1\n"),
+			0o600); err != nil {
+			t.Fatal(err)
+		}
+		l.Read = votes.Options{Layout: votes.LayoutLong, QueryIDs: tt.ids, K: tt.k,
+			Missing: votes.MissingAbstain}
+		l.Plan = func(context.Context, int, int) (Plan, error) { return mayBeNone(t), nil }
+		l.Charge.AcceptWeak = true
+		s, err := l.Run(t.Context())
+		var usage *UsageError
+		if tt.ok != (err == nil) || !tt.ok && !errors.As(err, &usage) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if tt.ok && s.Queries != 3 {
+			t.Errorf("%s: %d queries", name, s.Queries)
+		}
+		if out, _ := os.ReadFile(l.Output.Path); tt.ok && !strings.Contains(string(out), "\nq2,") {
+			t.Errorf("%s: the query without a vote is not there: %s", name, out)
+		}
 	}
 }

@@ -28,7 +28,7 @@ type Reader struct {
 	ahead  *pipeline[parsed]
 
 	long     *pivot // nil but for LayoutLong
-	longNext int64 // number of its next query
+	longNext int64  // number of its next query
 
 	next  int64 // number of the next query
 	ids   idSet
