@@ -187,7 +187,9 @@ func (r *labelRun) choose(ctx context.Context, teachers, classes int) (err error
 		r.coins.budget = &budget
 	}
 	if r.planned.mechanism != nil && !r.planned.promise() {
-		r.Charge.Teachers = ""
+		// All that is of teachers' own privacy goes with it.
+		r.Charge.Teachers, r.Charge.Ensemble, r.Charge.EnsembleDigest = "", "", ""
+		r.Charge.Draw, r.Charge.VotesCastAnew = "", false
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 				command := append(slices.Clone(choice.Args[1:]), "--header", "no", "--dry-run", "--json",
 					"--ledger", ledger, "--request-id", "a")
 				for f := 0; f < len(c.ledger); f += 2 {
-					if !slices.Contains(command, c.ledger[f]) && choice.Mechanism == "darrm" {
+					if !slices.Contains(command, c.ledger[f]) && (j == 0 || choice.Mechanism == "darrm") {
 						command = append(command, c.ledger[f], c.ledger[f+1])
 					}
 				}

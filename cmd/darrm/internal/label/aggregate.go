@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -267,7 +266,13 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App) error {
 		if err := f.within.prepare(c, &f.answerFlags); err != nil {
 			return err
 		}
-		return f.charge.prepare(c, !math.IsInf(f.Epsilon, 1))
+		// Only the plan tells whether the teachers' own privacy is spent: what is stated of it is checked
+		// then.
+		f.charge.settle(c)
+		charge := f.charge.Charge
+		charge.Teachers, charge.Ensemble, charge.EnsembleDigest, charge.Draw = "", "", "", ""
+		charge.VotesCastAnew = false
+		return charge.Check(false)
 	}
 	if err := f.answerFlags.prepare(c, a, false); err != nil {
 		return err

@@ -22,6 +22,7 @@ func registerBudget(c *cobra.Command, b *release.LabelBudget) {
 	} {
 		fl.Var(&budgetValue{f.value, f.rest}, f.name, f.what+
 			" that all labels together may cost, or \"rest\": what --ledger has left")
+		cli.Offer(c, f.name, cobra.FixedCompletions([]string{rest}, cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 

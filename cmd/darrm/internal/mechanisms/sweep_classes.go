@@ -102,7 +102,7 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 var classAxes = []sweepAxis[plurality.Problem]{
 	{"label-eps", "ε of one answer", func(p plurality.Problem) float64 { return p.Epsilon }},
 	{"K", "K, teachers", func(p plurality.Problem) float64 { return float64(p.K) }},
-	{"classes", "C, classes", func(p plurality.Problem) float64 { return float64(p.Classes) }},
+	{"num-classes", "C, classes", func(p plurality.Problem) float64 { return float64(p.Classes) }},
 	{"affected", "votes that one record changes", func(p plurality.Problem) float64 {
 		return float64(p.Affected)
 	}},
