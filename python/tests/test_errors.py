@@ -127,7 +127,7 @@ class Progress(unittest.TestCase):
 
     def test_with_votes(self):
         steps = []
-        darrm.aggregate(VOTES * 40000, progress=steps.append, **PROMISE)
+        darrm.aggregate(VOTES * 40000, progress=steps.append, accept_weak=True, **PROMISE)
         self.assertTrue(steps)
 
     def test_what_it_raises_stops_the_program(self):
