@@ -65,7 +65,7 @@ func (f *fileInfo) errorf(format string, args ...any) error {
 // parseError is a fault without its place. Its cause names the parameters of the rule, and what
 // would settle it.
 func (f *fileInfo) parseError(wrong *fault) *ParseError {
-	e := &ParseError{File: f.name, Rule: wrong.rule.String()}
+	e := &ParseError{File: f.name, Rule: wrong.rule.String(), Value: wrong.value}
 	if named := check.Namedf("%s", wrong.rule); wrong.err != nil {
 		wrong.err.cause, e.Err = named, wrong.err
 	} else if wrong.rule.Names() {

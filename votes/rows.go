@@ -20,6 +20,8 @@ type fault struct {
 	at   int // index in record.votes, or one of the constants below
 	rule check.Text
 	err  *ColumnsError // what would settle it, nil where nothing is known
+	// value is that of a vote or label that names no class; "" for other faults
+	value string
 }
 
 const (
@@ -52,6 +54,7 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	if wrong == nil && f.labels {
 		if label = r.label.class(f.classes); label < 0 {
 			wrong = faultf(labelCell, "label %s %s", &r.label, f.classes.rule())
+			wrong.value = r.label.plain()
 		}
 	}
 	if wrong == nil && f.ids {
@@ -86,7 +89,11 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 		case f.opts.Missing != MissingError && v.missing():
 			missing++
 		default:
-			return 0, &fault{at: t, rule: v.voteRule(f.classes)}
+			wrong := &fault{at: t, rule: v.voteRule(f.classes)}
+			if !v.missing() {
+				wrong.value = v.plain()
+			}
+			return 0, wrong
 		}
 		if f.opts.KeepVotes {
 			b.Votes = append(b.Votes, c)

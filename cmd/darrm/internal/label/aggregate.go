@@ -54,6 +54,9 @@ column "query" or "id" and a column "label" or "truth" are optional.
 Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
 the files.
 
+With FILEs and nothing else it prints what is in them (teachers, queries, gaps, values)
+and two or three commands that fit, releases nothing and exits 2.
+
 Say what all labels of these files together may cost with --budget-eps and
 --budget-delta: the mechanism is planned for their number, as darrm plan does, by a
 prior and never by these votes. Teachers promise nothing then unless you state it.
@@ -123,6 +126,10 @@ after it was paid for is finished by the same command.`,
 }
 
 func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
+	if bare(c) {
+		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism}
+		return s.tell(c, a, paths)
+	}
 	if err := f.prepare(c, a); err != nil {
 		return err
 	}

@@ -50,10 +50,10 @@ func NewPlan(a *cli.App) *cobra.Command {
 		Short: "Tell which mechanism to use for a budget, and the command to run",
 		Long: `Budget in, plan out. Say what all labels together may cost (--budget-eps,
 --budget-delta) and how many there will be (--queries), what your teachers promise
-(--eps, --teacher-delta, --teachers; of more than two classes nothing unless it is
-said) and how many of them one record reaches (--affected or --data). plan tells the mechanism whose labels are expected to agree
+(--eps, --teacher-delta, --teachers; nothing unless it is said) and how many of them one record reaches (--affected or --data). plan tells the mechanism whose labels are expected to agree
 with the majority most often, what one label and all labels cost by every bound, and
-the aggregate command to run. Nothing is released and nothing is charged.
+the aggregate command to run. Nothing is released and nothing is charged. With FILEs and
+nothing else it prints what is in them and which commands fit, and exits 2.
 
   private teachers, frozen   no noise is needed if their training fits the budget
   private teachers, fresh    the largest m that fits, or noise on the counts
@@ -67,7 +67,8 @@ mechanism by private votes is not covered by the budget: use public votes. The d
 of --queries is then their number.
 
 docs/plan.md describes the output and --json.`,
-		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
+		Example: `  darrm plan votes.csv
+  darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --K 50 --num-classes 4 --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
@@ -110,6 +111,10 @@ docs/plan.md describes the output and --json.`,
 }
 
 func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
+	if len(files) > 0 && bare(c) {
+		s := survey{&f.read, &f.problem, &f.optimal, &f.mechanism}
+		return s.tell(c, a, files)
+	}
 	if err := f.prepare(c, files); err != nil {
 		return err
 	}
@@ -156,9 +161,8 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := f.read.prepare(c); err != nil {
 		return err
 	}
-	// A mechanism of more than two classes presumes nothing of the teachers, unless a flag states it.
-	if len(f.read.options.Classes) > 2 && !slices.ContainsFunc([]string{"eps", "teacher-delta",
-		"teachers"}, c.Flags().Changed) {
+	// Teachers promise nothing unless it is stated.
+	if !slices.ContainsFunc([]string{"eps", "teacher-delta", "teachers"}, c.Flags().Changed) {
 		if err := c.Flags().Set("eps", "inf"); err != nil {
 			return err
 		}

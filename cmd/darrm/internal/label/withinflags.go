@@ -26,6 +26,7 @@ type within struct {
 	budget release.LabelBudget
 	law    *plan.Law
 	choice *plan.Choice // nil before the votes are counted
+	reach  string       // what a reach costs that was not stated
 }
 
 // excluded are the flags that state a mechanism, what it is best for, or what one label costs. A
@@ -111,6 +112,7 @@ func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, budget accou
 	}
 	planned, err := release.NewPlan(best.Mechanism)
 	w.law, w.choice = r.Votes, &best
+	w.reach = reachText(k, best.Agreement, disjointGain(c.Context(), c, r))
 	return choose.Choice{Plan: planned}, best.Slack, err
 }
 
@@ -121,6 +123,9 @@ func (w *within) report(a *cli.App, queries int) {
 	}
 	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries, w.budget.Cost))
 	a.Fact("expected:", expected(*w.choice, w.law))
+	if w.reach != "" {
+		a.Fact("reach:", w.reach)
+	}
 }
 
 // law returns the prior of votes: by --prior-mean where it is given.

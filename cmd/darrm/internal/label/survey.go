@@ -1,0 +1,217 @@
+package label
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
+)
+
+// A survey tells who gives nothing but files of votes what is in them, and which commands fit. It
+// releases nothing, and is for the eyes of who has the votes. Agreement is expected by the prior.
+type survey struct {
+	read      *readFlags
+	problem   *problem.Flags
+	optimal   *problem.OptimalFlags
+	mechanism *problem.MechanismFlags
+}
+
+// bare reports whether nothing is stated beside what describes the files.
+func bare(c *cobra.Command) bool {
+	reading := &cobra.Command{}
+	new(readFlags).register(reading)
+	stated := false
+	c.Flags().Visit(func(f *pflag.Flag) {
+		stated = stated || reading.Flags().Lookup(f.Name) == nil &&
+			c.InheritedFlags().Lookup(f.Name) == nil && f.Name != "out"
+	})
+	return !stated
+}
+
+// The budgets of the commands that are proposed, all with δ = 0: δ is the user's to choose.
+var proposed = []struct {
+	epsilon  float64
+	disjoint bool
+}{{3, false}, {3, true}, {8, true}}
+
+// surveyTime is how long a table of many classes is looked for.
+const surveyTime = time.Second
+
+// mostValues is how many values of votes a survey names. More are no classes.
+const mostValues = 20
+
+// tell prints what the files hold and what fits, and returns the error that a budget is missing.
+func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
+	if slices.Contains(paths, "-") {
+		return cli.Usagef("say what all labels may cost: --budget-eps and --budget-delta")
+	}
+	found, seen, err := s.look(c, a, paths)
+	if err != nil {
+		return err
+	}
+	a.Fact("found:", fmt.Sprintf("%d queries, K = %d teachers; %s", found.Queries, found.K,
+		found.Columns))
+	if found.Missing > 0 {
+		a.Fact("gaps:", fmt.Sprintf("%d votes are missing; --missing abstain takes them for no answer",
+			found.Missing))
+	}
+	a.Fact("values:", strings.Join(seen, ", ")+", FOR YOUR EYES ONLY: the votes may lack a class. "+
+		"Confirm them by the task: --classes names all that a vote can be")
+	fit := 0
+	for _, p := range proposed {
+		affected, reach := found.K, "whatever a person's data reach"
+		if p.disjoint {
+			affected, reach = 1, "if no person is in two teachers' data"
+		}
+		budget := accountant.Cost{Epsilon: p.epsilon}
+		best, err := s.best(c, a, found, budget, affected)
+		var infeasible *release.UsageError
+		switch {
+		case errors.As(err, &infeasible):
+			continue
+		case err != nil:
+			return err
+		}
+		fit++
+		a.Fact("fits:", fmt.Sprintf("%s expected agreement, %s", agreement(best.Agreement), reach))
+		w := a.Talk()
+		w.Printf("%s\n", strings.Join(shellLines(s.command(c, paths, seen, found, budget, p.disjoint),
+			w.Width), " \\\n"))
+	}
+	if fit == 0 {
+		return cli.Usagef("no mechanism answers %d queries within ε = %v: answer fewer, or see darrm plan",
+			found.Queries, proposed[len(proposed)-1].epsilon)
+	}
+	return cli.Usagef("say what all labels may cost: --budget-eps and --budget-delta, such as above; " +
+		"nothing was released")
+}
+
+// look describes the files. Where no classes are stated, seen are the values that occur, sorted.
+func (s *survey) look(c *cobra.Command, a *cli.App, paths []string) (d *votes.Description,
+	seen []string, err error) {
+	if err := s.read.prepare(c); err != nil {
+		return nil, nil, err
+	}
+	f := *s.read
+	if f.options.Missing == votes.MissingError {
+		f.options.Missing = votes.MissingCoin // which counts them; nothing is drawn
+	}
+	if c.Flags().Changed("classes") || c.Flags().Changed("num-classes") ||
+		f.options.Layout == votes.LayoutCounts {
+		d, err = describeVotes(c.Context(), a, &f, paths)
+		return d, f.options.Classes, err
+	}
+	// A value that is in no list stops the reader, joins the list, and the files are read again.
+	for {
+		f.options.Classes = padded(seen)
+		d, err = describeVotes(c.Context(), a, &f, paths)
+		var wrong *votes.ParseError
+		if !errors.As(err, &wrong) || wrong.Value == "" || slices.Contains(seen, wrong.Value) {
+			slices.Sort(seen)
+			return d, seen, err
+		}
+		if seen = append(seen, wrong.Value); len(seen) > mostValues {
+			return nil, nil, &release.InputError{Err: fmt.Errorf("more than %d values occur (%s, …), and "+
+				"votes are classes: --vote-columns names the columns of votes", mostValues,
+				strings.Join(seen[:4], ", "))}
+		}
+	}
+}
+
+// padded returns at least two names of classes: those that were seen, and names that no vote has.
+func padded(seen []string) []string {
+	names := slices.Clone(seen)
+	for i := len(names); i < 2; i++ {
+		names = append(names, fmt.Sprintf("\uF8FF%d", i)) // a private-use character
+	}
+	return names
+}
+
+// best returns the best plan for teachers that promise nothing.
+func (s *survey) best(c *cobra.Command, a *cli.App, d *votes.Description, budget accountant.Cost,
+	affected int) (plan.Choice, error) {
+	if err := s.mechanism.PrepareRelation(); err != nil {
+		return plan.Choice{}, err
+	}
+	classes := max(2, len(d.Classes))
+	r := plan.Request{K: d.K, Classes: classes, Queries: int(d.Queries), Budget: budget,
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: affected,
+		Neighbours: s.mechanism.Relation, Missing: d.Missing > 0}
+	var err error
+	if r.Votes, err = law(c, d.K, classes, s.problem.PriorMean); err != nil {
+		return plan.Choice{}, err
+	}
+	var unsaved error // a survey needs no cache
+	solvers(c, a, &r, s.problem, s.optimal, &unsaved)
+	r.SolveWithin = surveyTime
+	p, err := newPlan(c, a, s.problem, r)
+	if err != nil {
+		return plan.Choice{}, err
+	}
+	return p.Choices[0], nil
+}
+
+// command returns the aggregate command for a budget, as arguments.
+func (s *survey) command(c *cobra.Command, paths, seen []string, d *votes.Description,
+	budget accountant.Cost, disjoint bool) []string {
+	args := append([]string{"darrm", "aggregate"}, paths...)
+	add := func(name, value string) { args = append(args, "--"+name, value) }
+	reading := &cobra.Command{}
+	new(readFlags).register(reading)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if reading.Flags().Lookup(f.Name) != nil {
+			add(f.Name, f.Value.String())
+		}
+	})
+	binary := slices.Equal(seen, []string{"0", "1"})
+	if !binary && !c.Flags().Changed("classes") && !c.Flags().Changed("num-classes") {
+		add("classes", strings.Join(seen, ","))
+	}
+	if d.Missing > 0 && !c.Flags().Changed("missing") {
+		add("missing", votes.MissingAbstain.String())
+	}
+	add("budget-eps", number(budget.Epsilon))
+	add("budget-delta", number(budget.Delta))
+	if disjoint {
+		add("data", "disjoint")
+	}
+	add("out", "labels.csv")
+	return args
+}
+
+// disjointGain returns the agreement that is expected if one record reaches one teacher, where the
+// reach was not stated; nil where it was, or where it makes no difference.
+func disjointGain(ctx context.Context, c *cobra.Command, r plan.Request) *plan.Agreement {
+	if c.Flags().Changed("affected") || c.Flags().Changed("data") || r.Affected <= 1 {
+		return nil
+	}
+	r.Affected, r.Progress, r.Agreement = 1, nil, 0
+	r.SolveWithin = surveyTime
+	p, err := plan.New(ctx, r)
+	if err != nil {
+		return nil
+	}
+	return &p.Choices[0].Agreement
+}
+
+// reachText tells what a reach that was not stated costs; "" where gain is nil.
+func reachText(k int, now plan.Agreement, gain *plan.Agreement) string {
+	if gain == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d teachers (not stated): %s expected; if no person is in two teachers' "+
+		"data, --data disjoint: %s", k, k, agreement(now), agreement(*gain))
+}
