@@ -171,6 +171,18 @@ func (l *Ledger) Budget() Budget { return l.genesis.budget }
 // Relation returns the neighbouring relation of all costs.
 func (l *Ledger) Relation() Relation { return l.genesis.relation }
 
+// CheckRelation refuses a neighbouring relation that the ledger is not for, with an [ErrRelation].
+// Charge does, too; this is for whoever would spend time on a request before.
+func (l *Ledger) CheckRelation(r Relation) error { return l.genesis.checkRelation(r) }
+
+func (g *genesis) checkRelation(r Relation) error {
+	if r != g.relation {
+		return check.Namedf("%w: it is for neighbours = %q, the ledger for %q (%s)",
+			ErrRelation, r.Name(), g.relation.Name(), check.Parameter("neighbours"))
+	}
+	return nil
+}
+
 // Simulated reports whether the ledger is one for tests, which is forgotten when they end. What it
 // pays for is no release. It is false of every store that this module's programs use.
 func (l *Ledger) Simulated() bool {
@@ -341,9 +353,8 @@ func judge(requests []Request, spent, asked Cost) error {
 
 // admitOne checks what does not depend on the sums, for r as the entry e.
 func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) {
-	if r.Relation != s.genesis.relation {
-		return nil, check.Namedf("request %q: %w: it is for neighbours = %q, the ledger for %q (%s)",
-			r.ID, ErrRelation, r.Relation.Name(), s.genesis.relation.Name(), check.Parameter("neighbours"))
+	if err := s.genesis.checkRelation(r.Relation); err != nil {
+		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
 	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {

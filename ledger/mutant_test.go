@@ -101,7 +101,7 @@ func TestMutantsDie(t *testing.T) {
 			"unicode.Cc", "TestRequestRefused|TestCanonicalJSON", false},
 		{"one of the paid pays", "rules.go", "case payer.paidBy != \"\":", "case false:",
 			"TestPaidByAnotherCharge|TestRules", false},
-		{"another relation is charged", "ledger.go", "if r.Relation != s.genesis.relation {",
+		{"another relation is charged", "ledger.go", "if r != g.relation {",
 			"if false {", "TestRelation", false},
 		{"a draw with other votes", "rules.go", "case before.draw.Votes != c.draw.Votes:", "case false:",
 			"TestRules", false},

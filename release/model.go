@@ -84,6 +84,16 @@ func (m Model) Check() error {
 	return CheckPaths(m.Output.Path, m.Checkpoint, m.Ledger, m.Reads...)
 }
 
+// CheckRelation refuses a ledger that is for another neighbouring relation than the model's cost.
+// Run does, too, once the cost is known, which may take seconds to find.
+func (m Model) CheckRelation(ctx context.Context) error {
+	l, err := openLedger(ctx, m.Ledger)
+	if err != nil || l == nil {
+		return err
+	}
+	return l.CheckRelation(m.Relation)
+}
+
 // Run releases the model. The error may come with an outcome that is done, as
 // [Transaction.Run] says.
 func (m Model) Run(ctx context.Context) (Outcome, error) {

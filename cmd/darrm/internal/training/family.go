@@ -65,6 +65,11 @@ type onSets interface {
 	Take(set datasets.Set, shared bool) (*data.Records, error)
 }
 
+// relates are families whose flags tell the neighbouring relation of their cost before it is priced.
+type relates interface {
+	addsOrRemoves() bool
+}
+
 // grounded are families whose plans have more than a price. Neither method does anything for a
 // choice among candidates.
 type grounded interface {

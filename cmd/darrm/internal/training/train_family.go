@@ -113,6 +113,15 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if s, ok := f.familyFlags.(streamed); ok && s.streams() && f.private == "-" {
 		return f.stream(c, a, s, m)
 	}
+	if own, ok := f.familyFlags.(relates); ok && len(f.points) == 0 && !m.Simulated {
+		m.Relation = accountant.ReplaceOne
+		if own.addsOrRemoves() {
+			m.Relation = accountant.AddOrRemoveOne
+		}
+		if err := m.CheckRelation(c.Context()); err != nil {
+			return err
+		}
+	}
 	if !m.Simulated && f.private != "" {
 		if err := f.statedDim(f.private); err != nil {
 			return err
@@ -270,7 +279,7 @@ func (f *trainFamily) split() *prepare.HoldOut {
 		return nil
 	}
 	byContent := false
-	if own, ok := f.familyFlags.(interface{ addsOrRemoves() bool }); ok {
+	if own, ok := f.familyFlags.(relates); ok {
 		byContent = own.addsOrRemoves()
 	}
 	return &prepare.HoldOut{Share: f.holdOut, ByContent: byContent}
