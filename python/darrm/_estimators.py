@@ -45,7 +45,8 @@ class _Estimator:
         return self
 
     def __repr__(self) -> str:
-        shown = [f"{n}={v!r}" for n, v in self.get_params().items() if v is not None and not isinstance(v, Budget)]
+        usual = {name: repr(p.default) for name, p in inspect.signature(type(self)).parameters.items()}
+        shown = [f"{n}={v!r}" for n, v in self.get_params().items() if repr(v) != usual[n] and not isinstance(v, Budget)]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def _more_tags(self) -> Dict[str, Any]:
@@ -108,8 +109,8 @@ class PrivateVote(_Estimator):
     clones), are refused, or charged to ``ledger=``. There is no ``random_state``: labels of known randomness hide nothing.
 
     Args:
-        budget_eps: ε that all labels together may cost.
-        budget_delta: δ that all labels together may cost.
+        budget_eps: ε that all labels together may cost, or ``"rest"`` for what the ledger has left.
+        budget_delta: δ that all labels together may cost, likewise.
         classes: what a vote can be, in order; 0 and 1 where it is not given.
         data: ``"disjoint"`` where no person is in two teachers' data. Unstated, one person may reach all teachers.
         affected: how many teachers one person's record can reach, instead of ``data``.
@@ -118,6 +119,7 @@ class PrivateVote(_Estimator):
         ensemble: the name of frozen teachers in the ledger.
         missing: what becomes of a missing vote, ``"error"`` or another of ``darrm aggregate --missing``.
         neighbours: ``"replace"`` (default) or ``"add-remove"`` one record.
+        accept_weak: release although what is spent in all protects nobody, ε above 10 for instance.
         ledger: charged for every release, a Ledger or its path. Without one nothing remembers what this process released.
         request_id: the name of the release in the ledger.
         budget: a Budget to share with other estimators.
@@ -143,8 +145,8 @@ class PrivateVote(_Estimator):
     def __init__(
         self,
         *,
-        budget_eps: Optional[float] = None,
-        budget_delta: Optional[float] = None,
+        budget_eps: Union[float, str, None] = None,
+        budget_delta: Union[float, str, None] = None,
         classes: Optional[Sequence[Any]] = None,
         data: Optional[str] = None,
         affected: Optional[int] = None,
@@ -154,13 +156,14 @@ class PrivateVote(_Estimator):
         ensemble: Optional[str] = None,
         missing: Optional[str] = None,
         neighbours: Optional[str] = None,
+        accept_weak: bool = False,
         ledger: Optional[_Path] = None,
         request_id: Optional[str] = None,
         budget: Optional[Budget] = None,
     ):
         self.budget_eps, self.budget_delta, self.classes, self.data, self.affected = budget_eps, budget_delta, classes, data, affected
         self.eps, self.teacher_delta, self.teachers = eps, teacher_delta, teachers
-        self.ensemble, self.missing, self.neighbours = ensemble, missing, neighbours
+        self.ensemble, self.missing, self.neighbours, self.accept_weak = ensemble, missing, neighbours, accept_weak
         self.ledger, self.request_id = ledger, request_id
         self.budget = Budget() if budget is None else budget
 
@@ -226,6 +229,7 @@ class _Linear(_Estimator):
         rows_per_person: Optional[int] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
+        accept_weak: bool = False,
         ledger: Optional[_Path] = None,
         request_id: Optional[str] = None,
         budget: Optional[Budget] = None,
@@ -233,6 +237,7 @@ class _Linear(_Estimator):
         self.epsilon, self.delta = epsilon, delta
         self.scale, self.categories, self.fill, self.columns, self.radius = scale, categories, fill, columns, radius
         self.fit_intercept, self.rows_per_person, self.neighbours, self.n = fit_intercept, rows_per_person, neighbours, n
+        self.accept_weak = accept_weak
         self.ledger, self.request_id = ledger, request_id
         self.budget = Budget() if budget is None else budget
 
@@ -253,7 +258,7 @@ class _Linear(_Estimator):
         rules = self._rules(table, names, response)
         options = {
             "task": self._task, "eps": self.epsilon, "delta": self.delta, "radius": self.radius, "neighbours": self.neighbours,
-            "n": self.n, "rows_per_person": self.rows_per_person, "intercept": "true" if self.fit_intercept else "false",
+            "n": self.n, "accept_weak": self.accept_weak, "rows_per_person": self.rows_per_person, "intercept": "true" if self.fit_intercept else "false",
         }
         request = b"train\n" + json.dumps([flags(options), rules]).encode() + text
 
@@ -372,14 +377,15 @@ class _Classes(_Linear):
         rows_per_person: Optional[int] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
+        accept_weak: bool = False,
         ledger: Optional[_Path] = None,
         request_id: Optional[str] = None,
         budget: Optional[Budget] = None,
     ):
         super().__init__(
             epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
-            fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n, ledger=ledger,
-            request_id=request_id, budget=budget,
+            fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
+            accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
         )
         self.classes = classes
 
@@ -427,6 +433,7 @@ class LogisticRegression(_Classes):
         fit_intercept: whether there is a constant feature.
         rows_per_person: the most rows that a person has; the budget is then of a person.
         neighbours: ``"replace"`` (default) or ``"add-remove"`` one record, with a public number of records near ``n``.
+        accept_weak: train although what is spent in all protects nobody, ε above 10 for instance.
         ledger: charged for every fit, a Ledger or its path. Without one nothing adds the cost to that of earlier models.
         request_id: the name of the model in the ledger.
         budget: a Budget to share with other estimators.
@@ -520,14 +527,15 @@ class LinearRegression(_Linear):
         rows_per_person: Optional[int] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
+        accept_weak: bool = False,
         ledger: Optional[_Path] = None,
         request_id: Optional[str] = None,
         budget: Optional[Budget] = None,
     ):
         super().__init__(
             epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
-            fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n, ledger=ledger,
-            request_id=request_id, budget=budget,
+            fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
+            accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
         )
         self.y_range = y_range
 

@@ -175,6 +175,21 @@ class Budget(Folder):
             with self.subTest(word=word), self.assertRaisesRegex(darrm.UsageError, word):
                 one.fit(X, y)
 
+    def test_too_much(self):
+        X, y = records()
+        for one, ask in ((vote(budget_eps=11), lambda e: e.predict(VOTES)), (model(epsilon=11), lambda e: e.fit(X, y))):
+            with self.assertRaisesRegex(darrm.UsageError, "protects nobody"):
+                ask(one)
+            ask(one.set_params(accept_weak=True))
+
+    def test_rest(self):
+        ledger = self.ledger(eps=2)
+        vote(ledger=ledger, budget_eps=0.5).predict(VOTES)
+        one = vote(ledger=ledger, budget_eps="rest")
+        self.assertEqual(len(one.predict(VOTES[:3])), 3)
+        self.assertLess(ledger.show()["remaining"]["epsilon"], 0.01)
+        one.predict(VOTES[:3])
+
     def test_teachers(self):
         one = vote()
         self.assertIs(one.fit(VOTES), one)

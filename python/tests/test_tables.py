@@ -132,7 +132,7 @@ class Protocol(unittest.TestCase):
 
     def test_labels(self):
         frame = Frame({"id": words(["p", "q"]), "t1": ints([1, 0]), "t2": ints([1, 0]), "t3": ints([1, 0])})
-        r = darrm.aggregate(frame, m=3, eps=20, teacher_delta=0)
+        r = darrm.aggregate(frame, m=3, eps=20, teacher_delta=0, accept_weak=True)
         self.assertEqual((r.queries, r.labels, r.index), (["p", "q"], [1, 0], None))
 
     @unittest.skipIf(pandas is None, "pandas is not installed")
@@ -171,7 +171,7 @@ class Errors(unittest.TestCase):
 
 @unittest.skipIf(pandas is None, "pandas is not installed")
 class Index(unittest.TestCase):
-    SURE = {"m": 3, "eps": 20, "teacher_delta": 0}  # at mε = 60 no noise: labels are majorities
+    SURE = {"m": 3, "eps": 20, "teacher_delta": 0, "accept_weak": True}  # at mε = 60 no noise: labels are majorities
 
     def test_labels_have_the_frame_s(self):
         for index in (pandas.date_range("2026-01-01", periods=3), [5, 3, 9], pandas.MultiIndex.from_tuples([(1, "a"), (1, "b"), (2, "a")])):
