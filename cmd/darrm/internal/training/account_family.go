@@ -1,7 +1,9 @@
 package training
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/release"
 )
 
 func newAccountFamily(a *cli.App, k family) *cobra.Command {
@@ -18,7 +21,8 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 	}
 	f := k.flags()
 	var choose selectFlags
-	var n, d int
+	var numbers []int
+	var d int
 	c := k.accounts.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := choose.prepare(c, registerGrid(k.flags())); err != nil {
@@ -33,12 +37,18 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		return deliverPlan(c, a, n, func() (train.PricedMethod, error) {
-			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
-				func() (train.PricedMethod, error) { return checkedPlan(f, c, n, d) })
-		})
+		plan := func(n int) func() (train.PricedMethod, error) {
+			return func() (train.PricedMethod, error) {
+				return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
+					func() (train.PricedMethod, error) { return checkedPlan(f, c, n, d) })
+			}
+		}
+		if len(numbers) == 1 {
+			return deliverPlan(c, a, numbers[0], plan(numbers[0]))
+		}
+		return deliverPrices(c, a, numbers, plan)
 	}
-	c.Flags().IntVar(&n, "n", 0, "number of private records")
+	c.Flags().IntSliceVar(&numbers, "n", nil, "number of private records, or several to price each")
 	c.Flags().IntVar(&d, "dim", 0, "number of features")
 	f.register(c)
 	choose.register(c)
@@ -61,6 +71,53 @@ func deliverPlan(c *cobra.Command, a *cli.App, n int,
 	return deliverPrice(a, plan.Price(), rows)
 }
 
+// deliverPrices prices a plan for each number of records, and prints what is in use of each.
+func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
+	plan func(n int) func() (train.PricedMethod, error)) error {
+	var prices []pricedMethod
+	t := terminal.TextTable{Header: []string{"n", "method", "ε", "δ", "noise in", "Δ", "σ"}}
+	for _, n := range numbers {
+		p, err := pricing(c, a, plan(n))
+		if err != nil {
+			return fmt.Errorf("n = %d: %w", n, err)
+		}
+		rows, err := pricing(c, a, p.Compare)
+		if err != nil {
+			return fmt.Errorf("n = %d: %w", n, err)
+		}
+		price := p.Price()
+		for _, remark := range release.Weakness(price.Cost, n) {
+			a.Say("n = %d: %s", n, remark)
+		}
+		prices = append(prices, newPricedMethod(price, rows))
+		b, _ := worst(price.Blocks)
+		t.Rows = append(t.Rows, []string{strconv.Itoa(n), price.Method,
+			num.Outward(price.Cost.Epsilon, 5, true), num.Outward(price.Cost.Delta, 5, true),
+			b.Name, num.Outward(b.Sensitivity, 5, true), num.Outward(b.Deviation, 5, true)})
+	}
+	if a.JSON {
+		return a.DeliverJSON("", prices)
+	}
+	return a.Print(func(w *terminal.Page) error { return w.Table(t) })
+}
+
+// pricedMethod is a price and the accounts that it was chosen from, in JSON.
+type pricedMethod struct {
+	Method string          `json:"method"`
+	Cost   accountant.Cost `json:"cost"`
+	*priceReport
+	Rows []comparedPrice `json:"accounts"`
+}
+
+func newPricedMethod(p train.Price, rows []train.PriceRow) pricedMethod {
+	out := pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p)}
+	for _, r := range rows {
+		out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
+			cli.Finite(r.Epsilon), r.InUse, r.Holds})
+	}
+	return out
+}
+
 // comparedPrice is one account of one amount of noise in JSON.
 type comparedPrice struct {
 	Noise       train.Noise `json:"noise"`
@@ -74,17 +131,7 @@ type comparedPrice struct {
 
 func deliverPrice(a *cli.App, p train.Price, rows []train.PriceRow) error {
 	if a.JSON {
-		out := struct {
-			Method string          `json:"method"`
-			Cost   accountant.Cost `json:"cost"`
-			*priceReport
-			Rows []comparedPrice `json:"accounts"`
-		}{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p)}
-		for _, r := range rows {
-			out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
-				cli.Finite(r.Epsilon), r.InUse, r.Holds})
-		}
-		return a.DeliverJSON("", out)
+		return a.DeliverJSON("", newPricedMethod(p, rows))
 	}
 	return a.Print(func(w *terminal.Page) error {
 		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+
