@@ -105,6 +105,9 @@ func (f *readFlags) readQueryIDs() error {
 	if f.queryIDs == "" {
 		return nil
 	}
+	if f.options.Layout != votes.LayoutLong {
+		return cli.Usagef("--query-ids goes with --layout long")
+	}
 	in, err := os.Open(f.queryIDs)
 	if err != nil {
 		return &release.InputError{Err: err}
