@@ -1,6 +1,7 @@
 package gamma
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -107,6 +108,57 @@ func simulate(f Func, p []float64) (released, majority float64) {
 		released += pr * (f.At(ones)*win + (1-f.At(ones))/2)
 	}
 	return released, majority
+}
+
+// The worst error is that of the worst votes, by the mechanism itself: it may be at any count.
+func TestWorstErrorAgainstTheMechanism(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 7).Draw(t, "K")
+		f, err := FromFree(k, drawFree(t, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0
+		for ones := range k + 1 {
+			p := make([]float64, k)
+			for i := range ones {
+				p[i] = 1
+			}
+			released, majority := simulate(f, p)
+			want = max(want, math.Abs(released-majority))
+		}
+		if got := WorstError(f); math.Abs(got-want) > 1e-15 {
+			t.Fatalf("%v: worst error %v, by the mechanism %v", f, got, want)
+		}
+	})
+}
+
+// A table is of a valid objective, and of a proof for that objective.
+func TestTableRefusesAnObjective(t *testing.T) {
+	f, err := Constant(5, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Certify(context.Background(), problem(t, 5, 2, 0.1, 0), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		o     Objective
+		proof Proof
+		want  string
+	}{
+		"two objectives": {Objective{WorstCase: true, PriorMean: 0.75, Shape: Free}, Proof{},
+			"several priors"},
+		"prior": {Objective{PriorMean: 0.4, Shape: Free}, Proof{}, "prior mean"},
+		"weights": {Objective{PriorMean: 0.75, Shape: Free}, Proof{Weights: []float64{0, 0, 0}},
+			"weights"},
+	} {
+		_, err := NewTable(context.Background(), c, x.o, x.proof)
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want … %s", name, err, x.want)
+		}
+	}
 }
 
 func TestErrorAtAgainstTheMechanism(t *testing.T) {
