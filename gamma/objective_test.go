@@ -131,6 +131,9 @@ func TestWorstErrorAgainstTheMechanism(t *testing.T) {
 			t.Fatalf("%v: worst error %v, by the mechanism %v", f, got, want)
 		}
 	})
+	if f, err := Constant(5, 1); err != nil || WorstError(f) != 0 {
+		t.Errorf("the majority itself is off by %v, %v", WorstError(f), err)
+	}
 }
 
 // A table is of a valid objective, and of a proof for that objective.
@@ -151,7 +154,7 @@ func TestTableRefusesAnObjective(t *testing.T) {
 		"two objectives": {Objective{WorstCase: true, PriorMean: 0.75, Shape: Free}, Proof{},
 			"several priors"},
 		"prior": {Objective{PriorMean: 0.4, Shape: Free}, Proof{}, "prior mean"},
-		"weights": {Objective{PriorMean: 0.75, Shape: Free}, Proof{Weights: []float64{0, 0, 0}},
+		"weights": {Objective{PriorMean: 0.75, Shape: Free}, Proof{Weights: []float64{0.1}},
 			"weights"},
 	} {
 		_, err := NewTable(context.Background(), c, x.o, x.proof)
