@@ -168,5 +168,16 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "hardly any of the weights' error is subtracted", File: "objective.go",
 			Old: "float64(float64(k+16) * 0x1p-53)", New: "float64(float64(k) / 16 * 0x1p-53)",
 			Killer: "TestWeightsErrorCoversTheWeights"},
+		// found by a draw
+		{Name: "the worst error leaves out γ(0)", File: "objective.go",
+			Old: "least := 1.0\nfor l := 0;", New: "least := 1.0\nfor l := 1;",
+			Killer: "TestWorstErrorAgainstTheMechanism"},
+		{Name: "the majority itself is off", File: "objective.go", Old: "least := 1.0",
+			New: "least := 15./16", Killer: "TestWorstErrorAgainstTheMechanism"},
+		{Name: "weights that nothing needs", File: "table.go", Old: "if len(proof.Weights) > 0 {",
+			New: "if false && len(proof.Weights) > 0 {", Killer: "TestTableRefusesAnObjective"},
+		{Name: "two objectives at once", File: "table.go",
+			Old: "if err := o.Validate(k); err != nil {", New: "if err := o.Validate(k); false && err != nil {",
+			Killer: "TestTableRefusesAnObjective"},
 	})
 }

@@ -1,0 +1,40 @@
+package constraints
+
+import (
+	"testing"
+
+	"github.com/darrm/darrm/internal/mutant"
+)
+
+// Changes that a draw found and no test noticed then, each with the test that must fail for it.
+// Every day their places are looked for; if long they are planted.
+func TestMutantsDie(t *testing.T) {
+	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "no teacher moves from (0,0) to (0,Δ)", File: "screen.go",
+			Old: "move(Zeros, NearZeroDown, zero, zeros)", New: "",
+			Killer: "TestSplitHasTheValueOfLinear"},
+		{Name: "no teacher moves from (1,1) to (1,1-Δ)", File: "screen.go",
+			Old: "move(Ones, NearOneUp, one, ones)", New: "", Killer: "TestSplitHasTheValueOfLinear"},
+		{Name: "a dominated corner is searched", File: "sweep_macro.go", Old: "lows = 0",
+			New: "lows = 1", Killer: "TestIncreasingNeedsNoLow"},
+		{Name: "the first level rules out no macro multiset", File: "sweep_macro.go",
+			Old:    "if sc.linear(n1)+slack < w.sh.threshold.get() {",
+			New:    "if false && sc.linear(n1)+slack < w.sh.threshold.get() {",
+			Killer: "TestSecondLevelIsSpared"},
+		{Name: "the best of a family does not raise the threshold", File: "sweep_macro.go",
+			Old:    "w.sh.record(top)\n// Not below the threshold",
+			New:    "// Not below the threshold",
+			Killer: "TestSecondLevelIsSpared"},
+		{Name: "without Δ the threshold rules out nothing", File: "sweep_macro.go",
+			Old: "if top < w.sh.threshold.get() {", New: "if false && top < w.sh.threshold.get() {",
+			Killer: "TestSecondLevelIsSpared"},
+		{Name: "the first level allows for errors that are none", File: "sweep_macro.go",
+			Old: "float64(2*s.evalError)", New: "float64(2/s.evalError)",
+			Killer: "TestSecondLevelIsSpared"},
+		{Name: "laws are cut later than need be", File: "error.go", Old: "float64(n-d)",
+			New: "float64(n+d)", Killer: "TestTruncationLosesNoMoreThanItSays"},
+		{Name: "a search takes the program's processors away", File: "sweep.go",
+			Old: "min(n, runtime.GOMAXPROCS(0))", New: "min(n, runtime.GOMAXPROCS(1))",
+			Killer: "TestSearchLeavesTheProcessors"},
+	})
+}
