@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,20 @@ func TestSeed(t *testing.T) {
 	}
 	if got := newLines(one); len(got) != 2 || got[0] == got[1] {
 		t.Errorf("2 changes of 4 are %q", got)
+	}
+}
+
+// The quickest tests are those that together take a tenth of the time.
+func TestQuickest(t *testing.T) {
+	t.Parallel()
+	output := "=== RUN   TestA\n--- PASS: TestA (9.00s)\n    --- PASS: TestA/part (8.00s)\n" +
+		"--- PASS: TestB (0.60s)\n--- PASS: TestC (0.00s)\n--- SKIP: TestD (0.00s)\n" +
+		"--- PASS: ExampleE (0.40s)\nPASS\n"
+	if got, want := quickest(output), "^(TestC|ExampleE|TestB)$"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := quickest("--- PASS: TestA (1.00s)\n"); regexp.MustCompile(got).MatchString("TestA") {
+		t.Errorf("all time is a tenth: %s", got)
 	}
 }
 
