@@ -63,6 +63,20 @@ func TestLogIsBounded(t *testing.T) {
 	})
 }
 
+// Of one sort there are ten lines at once, as docs/serve.md says.
+func TestTenLinesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log buffer
+		s := newServer(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 30 {
+			s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/nowhere", nil))
+		}
+		if got := strings.Count(log.String(), "\n"); got != 10 {
+			t.Errorf("%d lines: %s", got, log.String())
+		}
+	})
+}
+
 // One sort of refusal hides no other: another client's, or one of another kind, is logged at once.
 func TestLogTellsEverySort(t *testing.T) {
 	var log buffer

@@ -275,6 +275,7 @@ func TestRefusals(t *testing.T) {
 		`{"request_id":"a","votes":[0,0,0,0,"Cat"]}`, `{"request_id":"a","votes":[0,0,0,0,[0]]}`,
 		`{"request_id":"a","votes":[0,0,0,0,99999999999999999999]}`,
 		`{"request_id":"a","votes":[0,0,0,0]}`, `{"request_id":"a","votes":[]}`,
+		`{"request_id":"a","votes":[],"counts":[5,0,0]}`, `{"request_id":"a","votes":[0,0,0,0,0],"counts":[]}`,
 		`{"request_id":"a\u0000","counts":[5,0,0]}`,
 		`{"requests":[]}`, `{"requests":[` + one("a") + `],"request_id":"a"}`,
 		`{"requests":[` + one("a") + `,` + one("a") + `]}`, `{"requests":[{"requests":[]}]}`,
