@@ -44,6 +44,16 @@ var mutants = []mutant.Mutant{
 		Old:    "if config, err = s.at.tls(ctx); err != nil {\n\t\t\treturn err",
 		New:    "if config, err = s.at.tls(ctx); err != nil {\n\t\t\tconfig = s.tls.Load()",
 		Killer: "TestReload"},
+	// found by a draw
+	{Name: "an empty list of votes beside counts", File: "request.go", Old: "q.Votes = []vote{}",
+		New: "", Killer: "TestRefusals"},
+	{Name: "eleven lines at once", File: "journal.go", Old: "journalBurst = 10",
+		New: "journalBurst = 11", Killer: "TestTenLinesAtOnce"},
+	{Name: "clients are not told what was stated", File: "look.go", Old: "if !said {",
+		New: "if true || !said {", Killer: "TestStatedIsTold"},
+	{Name: "the log does not tell what was stated", File: "run.go",
+		Old: "s.Online.Stated(); any {", New: "s.Online.Stated(); false && any {",
+		Killer: "TestStatedIsTold"},
 }
 
 func TestMutantsDie(t *testing.T) { mutant.AllDie(t, mutants) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -51,6 +52,12 @@ var classes = []string{"cat", "dog", "zebrafinch"}
 // newOptions is a service of permute-and-flip with a budget for n answers.
 func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 	t.Helper()
+	return newStated(t, n, release.Stated{})
+}
+
+// newStated is newOptions with what the operator states of the teachers.
+func newStated(t testing.TB, n int, stated release.Stated) (Options, *ledger.Ledger, *buffer) {
+	t.Helper()
 	budget, err := ledger.NewBudget(perQuery*float64(n), 0.5)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +76,7 @@ func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
 		Plan:   must.Get(release.NewPlan(m))(t),
 		Charge: release.Charge{Ledger: book.Path(), AcceptWeak: true}, Key: filepath.Join(dir, "key"),
-		Missing: votes.MissingCoin,
+		Missing: votes.MissingCoin, Stated: stated,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +85,41 @@ func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 	return Options{Online: online, Classes: classes,
 			Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, book,
 		&log
+}
+
+// What the operator states of the teachers is told to clients and to the log, and nothing is where
+// nothing was stated.
+func TestStatedIsTold(t *testing.T) {
+	one := 1
+	for name, c := range map[string]struct {
+		stated release.Stated
+		want   string
+	}{
+		"nothing":     {release.Stated{}, "null"},
+		"one teacher": {release.Stated{Affected: &one}, `{"epsilon":null,"delta":0,"affected":1}`},
+	} {
+		o, _, log := newStated(t, 1, c.stated)
+		s := newServer(t, o)
+		status, body, _ := ask(s, "GET", "/v1/mechanism", "")
+		var got struct{ Stated json.RawMessage }
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+			t.Fatalf("%s: %d %s, %v", name, status, body, err)
+		}
+		var said bytes.Buffer
+		if got.Stated == nil {
+			got.Stated = json.RawMessage("null")
+		}
+		if err := json.Compact(&said, got.Stated); err != nil || said.String() != c.want {
+			t.Errorf("%s: %s, want %s", name, said.String(), c.want)
+		}
+		if err := serving(t, s, &pipes{make(chan net.Conn), make(chan struct{})})(); err != nil {
+			t.Fatal(err)
+		}
+		if nothing := strings.Contains(log.String(), `"stated_of_teachers":"nothing"`); nothing !=
+			(c.want == "null") {
+			t.Errorf("%s: %s", name, log.String())
+		}
+	}
 }
 
 func newServer(t testing.TB, o Options) *Server {
