@@ -35,7 +35,7 @@ lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the 
 
 # Tests of the command that run what its own packages start in parallel: signals, progress, standard
 # input, the server, the solver of many classes. All else that it starts is raced where it is defined.
-RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progress|resume|serve|signals|sweep|sweep_interrupt|votes)$$
+RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progress|resume|serve|sweep|sweep_interrupt|votes)$$
 # Scripts of the command that solve. With plain Go all others are those of make test.
 SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_objectives|verify|version)$$
 

@@ -154,8 +154,8 @@ func TestScriptsOfTheCommand(t *testing.T) {
 	starts := map[string]string{
 		"internal/cli/input.go":                  "votes",
 		"internal/cli/progress.go":               "progress",
-		"internal/cli/root.go":                   "signals",
-		"internal/cli/run.go":                    "signals",
+		"internal/cli/root.go":                   "interrupt",
+		"internal/cli/run.go":                    "interrupt",
 		"internal/label/serve.go":                "serve",
 		"internal/mechanisms/solve_plurality.go": "classes",
 		"internal/mechanisms/sweep.go":           "sweep",
