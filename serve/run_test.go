@@ -507,3 +507,24 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// Every limit is taken up to the number that its rule names, and no further.
+func TestLimitsAreThoseNamed(t *testing.T) {
+	for _, c := range []struct {
+		last, above Limits
+		named       string
+	}{
+		{Limits{Body: 1 << 30}, Limits{Body: 1<<30 + 1}, "1 and 2^30"},
+		{Limits{Batch: 4096}, Limits{Batch: 4097}, "1 and 4096"},
+		{Limits{AtOnce: 65536}, Limits{AtOnce: 65537}, "1 and 65536"},
+		{Limits{Connections: 1 << 20}, Limits{Connections: 1<<20 + 1}, "1 and 2^20"},
+		{Limits{PerAddress: 1 << 20}, Limits{PerAddress: 1<<20 + 1}, "1 and 2^20"},
+	} {
+		if err := c.last.settle(); err != nil {
+			t.Error(err)
+		}
+		if err := c.above.settle(); err == nil || !strings.Contains(err.Error(), c.named) {
+			t.Errorf("%+v: %v, want between %s", c.above, err, c.named)
+		}
+	}
+}
