@@ -508,8 +508,15 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Every limit is taken up to the number that its rule names, and no further.
+// Every limit is taken up to the number that its rule names, and no further. Zeros are the defaults
+// that the comment of Limits names.
 func TestLimitsAreThoseNamed(t *testing.T) {
+	var unset Limits
+	named := Limits{Body: 4 << 20, Batch: 256, AtOnce: 256, Timeout: 30 * time.Second,
+		Connections: 1024, PerAddress: 128}
+	if err := unset.settle(); err != nil || unset != named {
+		t.Errorf("the defaults are %+v, %v", unset, err)
+	}
 	for _, c := range []struct {
 		last, above Limits
 		named       string

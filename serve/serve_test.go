@@ -116,7 +116,7 @@ func TestStatedIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		if nothing := strings.Contains(log.String(), `"stated_of_teachers":"nothing"`); nothing !=
-			(c.want == "null") {
+			(c.want == "null") || !strings.Contains(log.String(), `"msg":"stopped"`) {
 			t.Errorf("%s: %s", name, log.String())
 		}
 	}
@@ -341,6 +341,10 @@ func TestRefusals(t *testing.T) {
 		`{"requests":[` + one("a") + `],"replay_key":"` + myKey + `"}`,
 	} {
 		post(400, kindInvalid, body)
+	}
+	_, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"a","votes":[0,0,0,"yak",0]}`)
+	if !strings.Contains(body, "vote of teacher 4 ") {
+		t.Errorf("the fourth teacher's vote: %s", body)
 	}
 	post(413, kindTooLarge, `{"requests":[`+one("a")+`,`+one("b")+`,`+one("c")+`]}`)
 	post(413, kindTooLarge, `{"request_id":"`+strings.Repeat("a", 400)+`"}`)
