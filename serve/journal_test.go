@@ -63,7 +63,7 @@ func TestLogIsBounded(t *testing.T) {
 	})
 }
 
-// Of one sort there are ten lines at once, as docs/serve.md says.
+// Of one sort there are ten lines at once, as docs/serve.md says, and one that counts the others.
 func TestTenLinesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log buffer
@@ -73,6 +73,12 @@ func TestTenLinesAtOnce(t *testing.T) {
 		}
 		if got := strings.Count(log.String(), "\n"); got != 10 {
 			t.Errorf("%d lines: %s", got, log.String())
+		}
+		// What was left out is told at the end, and not again when its time comes.
+		s.journal.end()
+		time.Sleep(2 * journalEvery)
+		if got := strings.Count(log.String(), "\n"); got != 11 {
+			t.Errorf("%d lines with the end: %s", got, log.String())
 		}
 	})
 }

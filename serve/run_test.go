@@ -535,3 +535,42 @@ func TestLimitsAreThoseNamed(t *testing.T) {
 		}
 	}
 }
+
+// A rate is taken up to the number that its rule names.
+func TestRateIsTheOneNamed(t *testing.T) {
+	for rate, want := range map[float64]bool{0: true, 1e9: true, 1.001e9: false, -1: false} {
+		_, err := newMember(Client{Name: "a", Certificate: "a", Rate: rate})
+		if (err == nil) != want {
+			t.Errorf("rate %g: %v", rate, err)
+		}
+	}
+}
+
+// A socket removes its name once: later the name may be another's, even with the same file number.
+func TestSocketIsRemovedOnce(t *testing.T) {
+	dir := t.TempDir()
+	path, kept := filepath.Join(dir, "s"), filepath.Join(dir, "kept")
+	o, _, _ := newOptions(t, 1)
+	l, err := newServer(t, o).Listen(t.Context(), Address{Listen: "unix:" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path, kept); err != nil {
+		t.Skip(err) // a file system without links
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("the name is still there: %v", err)
+	}
+	if err := os.Link(kept, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Error(err)
+	}
+}
