@@ -29,17 +29,16 @@ print(f"{NOTES} notes, {WARDS} rules, {100 * np.mean(matrix == SILENT):.0f} % si
 # ## The labels
 #
 # No patient is in two wards (`data="disjoint"`): one record changes one column. All labels
-# together may cost ε = 3, δ = 1e-6. A silent rule becomes a coin, which costs nothing: silence,
-# like a vote, is one column's answer. The plan is made for 150 notes and 100 rules, not by the matrix.
+# together may cost ε = 3, δ = 1e-6. With `missing="abstain"`, -1 is silence, which like a vote is
+# one column's answer. The plan is made for 150 notes and 100 rules, not by the matrix.
 
 # %%
-votes = np.where(matrix == SILENT, np.nan, matrix)
-vote = darrm.PrivateVote(budget_eps=3, budget_delta=1e-6, data="disjoint", missing="coin")
-labels = vote.predict(votes)
+vote = darrm.PrivateVote(budget_eps=3, budget_delta=1e-6, data="disjoint", missing="abstain")
+labels = vote.predict(matrix)
 print(f"{len(labels)} labels, together ({vote.cost['epsilon']:g}, {vote.cost['delta']:g})")
-print("the same matrix has the same labels:", np.array_equal(labels, vote.predict(votes)))
+print("the same matrix has the same labels:", np.array_equal(labels, vote.predict(matrix)))
 try:
-    vote.predict(votes[:100])
+    vote.predict(matrix[:100])
 except darrm.BudgetError as e:
     print("another matrix is refused:", e.kind)
 
@@ -50,6 +49,6 @@ except darrm.BudgetError as e:
 # whatever is trained on them: a model of the notes costs nothing more.
 
 # %%
-majority = (np.nansum(2 * votes - 1, axis=1) > 0).astype(int)
+majority = (np.sum(matrix == 1, axis=1) > np.sum(matrix == 0, axis=1)).astype(int)
 print(f"majority, no noise: right {100 * np.mean(majority == truth):.1f} %")
 print(f"labels: right {100 * np.mean(labels == truth):.1f} %")
