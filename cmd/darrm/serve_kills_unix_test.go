@@ -137,7 +137,7 @@ func TestServeKilled(t *testing.T) {
 	all, sockets := servers(t, location, 1_000_000, 1, "")
 	k, err := servetest.Kills{
 		Sockets: sockets, Clients: 4, Kills: some(12, 500), MaxPause: 60 * time.Millisecond,
-		Counts: counts,
+		Least: 2, Counts: counts,
 		Kill: func(ctx context.Context, _ int) error {
 			all[0].Kill()
 			return all[0].Start(ctx)
@@ -194,7 +194,7 @@ func TestPostgresServeKilled(t *testing.T) {
 	all, sockets := servers(t, location, 1_000_000, 3, "")
 	k, err := servetest.Kills{
 		Sockets: sockets, Clients: 6, Kills: some(9, 500), MaxPause: 300 * time.Millisecond,
-		Counts: counts,
+		Least: 2, Counts: counts,
 		Kill: func(ctx context.Context, i int) error {
 			if i%3 == 0 {
 				db.Kill()

@@ -19,6 +19,9 @@ type Kills struct {
 	Kill func(ctx context.Context, i int) error
 	// MaxPause is the longest time, drawn at random, from one kill to the next.
 	MaxPause time.Duration
+	// Least is how many queries are answered at least from one kill to the next, in the mean of all:
+	// a slow machine is waited for.
+	Least int
 	// Counts are the votes on query i.
 	Counts func(i int) []int
 }
@@ -74,13 +77,23 @@ func (k Kills) Run(ctx context.Context) (*Killed, error) {
 			}
 		})
 	}
+	answered := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(out.Answers)
+	}
 	var err error
 	for i := 0; i < k.Kills && err == nil; i++ {
-		select {
-		case err = <-failed:
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-time.After(time.Duration(rand.Int64N(int64(k.MaxPause)))):
+		due := time.Now().Add(time.Duration(rand.Int64N(int64(k.MaxPause))))
+		for err == nil && (time.Now().Before(due) || answered() < i*k.Least) {
+			select {
+			case err = <-failed:
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if err == nil {
 			err = k.Kill(ctx, i)
 		}
 	}
