@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // Every picture ends, whatever the numbers: what a definition asks for may be 0, or all the
 // same, which has no place and no length on a logarithmic axis. A marker that looks for the
 // power of ten at 0 takes all memory.
 func TestPicturesOfHardNumbers(t *testing.T) {
+	raced.Sequential(t)
 	for name, y := range map[string][]float64{
 		"ones": {1, 1, 1}, "half": {0.5, 0.5, 0.5}, "zeros": {0, 0, 0}, "negative": {-3, -2, -1},
 		"with zeros": {0, 2, 0}, "from 0": {0, 1, 1e5},
