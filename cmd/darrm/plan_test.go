@@ -111,6 +111,9 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 						command = append(command, c.ledger[f], c.ledger[f+1])
 					}
 				}
+				if slices.Contains(command, "frozen") && !slices.Contains(command, "--ensemble") {
+					command = append(command, "--ensemble", "e") // which a ledger needs
+				}
 				var quoted struct {
 					Mechanism string
 					PerLabel  jsonCost  `json:"per_label"`
