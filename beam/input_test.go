@@ -187,7 +187,8 @@ func TestBadJobs(t *testing.T) {
 		{"attempts", func(j *Job) { j.Attempts = MaxAttempts + 1 }, "attempts"},
 		{"no table", func(j *Job) { j.Table = nil }, "not a noise-function table"},
 		{"no ledger there", func(j *Job) {
-			j.Charge = Charge{Ledger: filepath.Join(t.TempDir(), "l"), RequestID: "a", Teachers: "fresh"}
+			j.Charge = Charge{Ledger: filepath.Join(t.TempDir(), "l"), RequestID: "a", Teachers: "fresh",
+				AcceptWeak: true}
 		}, "there is no ledger"},
 		{"header", func(j *Job) { j.Read.Header = "perhaps" }, "header"},
 		{"vote columns", func(j *Job) { j.Read.VoteColumns = "\"t1" }, "--vote-columns"},

@@ -75,7 +75,7 @@ func TestPostgresOneName(t *testing.T) {
 		jobs := make([]Job, 6)
 		for i := range jobs {
 			jobs[i] = newJob(t, rows, true)
-			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh"}
+			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh", AcceptWeak: true}
 			jobs[i].Neighbours = accountant.ReplaceOne
 		}
 		out := 0
@@ -106,10 +106,10 @@ func TestPostgresOneBudget(t *testing.T) {
 	var dearest float64
 	for i := range jobs {
 		jobs[i] = newJob(t, queries(100+i), true) // votes of their own
-		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh"}
+		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh", AcceptWeak: true}
 		jobs[i].Neighbours = accountant.ReplaceOne
 		unpaid := jobs[i]
-		unpaid.Charge = Charge{Teachers: "fresh"}
+		unpaid.Charge = Charge{Teachers: "fresh", AcceptWeak: true}
 		dearest = max(dearest, must.Get(Quote(t.Context(), unpaid))(t).Totals.Fresh.Cost.Epsilon)
 	}
 	location := postgresLedger(t, s, "budget", 2.01*dearest) // 2 of 105 answers, not 3 of 100

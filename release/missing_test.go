@@ -44,8 +44,7 @@ func TestMissingVotesNeedTheirMechanism(t *testing.T) {
 			votes.MissingAbstain} {
 			ok := missing == votes.MissingError || takes == (missing == votes.MissingAbstain)
 			l, _, _ := newLabels(t, 1)
-			l.Read.Missing = missing
-			l.Charge.AcceptWeak = true
+			l.Read.Missing, l.Charge.AcceptWeak = missing, true
 			l.Plan = func(context.Context, int, int) (Plan, error) { return plan, nil }
 			_, err := l.Run(t.Context())
 			var usage *UsageError
