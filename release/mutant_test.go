@@ -11,7 +11,7 @@ import (
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a budget's composition spends what nobody planned", File: "labels.go",
-			Old: "r.Charge.Slack, r.Charge.budget = &slack, &budget", New: "r.Charge.budget = &budget",
+			Old: "r.Charge.Slack, r.Charge.budget = &slack, &budget", New: "_, r.Charge.budget = slack, &budget",
 			Killer: "TestLabelsWithinABudget"},
 		{Name: "a ledger takes weak totals", File: "weak.go", Old: "b.release.Judge, b.again.Judge = s.spent, s.spent",
 			New: "_ = s.spent", Killer: "TestWeakTotalsAreRefusedByTheLedger"},

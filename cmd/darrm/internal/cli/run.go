@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release/exitcode"
 )
@@ -42,7 +44,10 @@ func Run(args []string, groups []Group) int {
 	})
 	root := NewRoot(app, groups)
 	root.SetArgs(args)
-	c, err := root.ExecuteContextC(ctx)
+	c, err := oneDash(root, args)
+	if err == nil {
+		c, err = root.ExecuteContextC(ctx)
+	}
 	err = NameFlag(c, err)
 	if !ended.CompareAndSwap(false, true) {
 		select {} // the program ends elsewhere
@@ -87,4 +92,35 @@ func asksForJSON(args []string) bool {
 		args = args[:end]
 	}
 	return slices.Contains(args, "--json")
+}
+
+// oneDash refuses the name of a flag after one dash: -out would be -o with the value "ut". It
+// returns the command that is meant.
+func oneDash(root *cobra.Command, args []string) (*cobra.Command, error) {
+	c, args, err := root.Find(args)
+	if err != nil {
+		return root, nil // the command itself is wrong, which parsing says better
+	}
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if !strings.HasPrefix(arg, "-") || len(name) < 2 || i > 0 && takesValue(c, args[i-1]) ||
+			c.Flag(name) == nil {
+			continue
+		}
+		return c, Usagef("-%s is no flag: did you mean --%s?", name, name)
+	}
+	return c, nil
+}
+
+// takesValue reports whether the argument after arg is the value of a flag.
+func takesValue(c *cobra.Command, arg string) bool {
+	name, long := strings.CutPrefix(arg, "--")
+	if !long || strings.Contains(name, "=") {
+		return false
+	}
+	f := c.Flag(name)
+	return f != nil && f.NoOptDefVal == ""
 }

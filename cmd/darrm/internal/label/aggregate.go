@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
@@ -197,6 +199,16 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		return quote(a, q, g, &f.within)
 	}
 	s, err := l.Run(c.Context())
+	var exceeded *ledger.ExceededError
+	if errors.As(err, &exceeded) {
+		left, _ := exceeded.Budget.Cost().Minus(exceeded.Spent).Floor()
+		asked, _ := exceeded.Asked.Ceil()
+		if left > 0 && asked > 0 {
+			err = fmt.Errorf("%w; ε = %s of %s is left, so %s of the ε of each label would fit: "+
+				"--budget-eps rest takes what is left", err, num.Outward(left, 4, false),
+				num.Outward(asked, 4, true), cli.Percent(math.Floor(100*left/asked)/100))
+		}
+	}
 	var used *ledger.QuotaError
 	if f.within.asked(c) && errors.As(err, &used) {
 		err = fmt.Errorf("%w; the same budget plans the same table, whose answers a ledger pays for "+
