@@ -29,6 +29,9 @@
 //	query,zeros,ones,label    counts: how many teachers gave which answer
 //	q17,1,2,1
 //
+//	query,teacher,vote        long: one row per vote
+//	q17,t1,0
+//
 //	{"query":"q17","votes":[0,1,1],"label":1}
 //	{"query":"q17","t1":0,"t2":1,"t3":1,"label":1}
 //
