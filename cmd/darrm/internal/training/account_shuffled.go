@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/release"
 )
 
 // accountShuffled has the flags of account train shuffled. Flags state what training would take
@@ -25,6 +27,7 @@ import (
 type accountShuffled struct {
 	ShuffledFlags
 	selectFlags
+	numbers  []int // of records, each of which is priced
 	forecast shuffled.Forecast
 	released string
 }
@@ -40,7 +43,8 @@ func newAccountShuffled(a *cli.App, k family) *cobra.Command {
 	fl.StringVar(&f.Task, "task", "",
 		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default")
 	cli.OneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
-	fl.IntVar(&o.Records, "n", 0, "private records, which is also the number of steps in an epoch")
+	fl.IntSliceVar(&f.numbers, "n", nil,
+		"private records, which is also the number of steps in an epoch; or several to price each")
 	fl.Float64Var(&o.Smoothness, "smoothness", 0,
 		"L, the largest smoothness of any sample's loss, private or public (default unknown)")
 	fl.BoolVar(&o.NonConvex, "non-convex", false,
@@ -84,18 +88,76 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 	if c.Flags().Changed("noise") && !(f.Options.Noise >= 0) {
 		return cli.Usagef("noise = %v, but it must be ≥ 0", f.Options.Noise)
 	}
+	if len(f.points) > 0 && len(f.numbers) > 1 {
+		return cli.Usagef("--grid goes with one --n")
+	}
+	f.forecast.Records = f.numbers[0]
 	if len(f.points) > 0 {
 		return f.choose(c, a)
 	}
+	if len(f.numbers) > 1 {
+		return f.runEach(c, a)
+	}
+	steps, rows, best, err := f.ways(c, a)
+	if err != nil {
+		return err
+	}
+	sayWeakness(a, best, f.forecast.Records)
+	if a.JSON {
+		return a.DeliverJSON("", rows)
+	}
+	return a.Print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
+}
+
+// pricedNumber is a number of records with all modes of accounting, in JSON.
+type pricedNumber struct {
+	Records int       `json:"records"`
+	Modes   []modeRow `json:"accounts"`
+}
+
+// runEach prices each number of records, and prints the account that training would use of each.
+func (f *accountShuffled) runEach(c *cobra.Command, a *cli.App) error {
+	var priced []pricedNumber
+	t := terminal.TextTable{Header: []string{"n", "accounting", "ε", "δ", "σ, private", "σ, public"}}
+	for _, n := range f.numbers {
+		f.forecast.Records = n
+		_, rows, best, err := f.ways(c, a)
+		if err != nil {
+			return fmt.Errorf("n = %d: %w", n, err)
+		}
+		for _, remark := range release.Weakness(best, n) {
+			a.Say("n = %d: %s", n, remark)
+		}
+		priced = append(priced, pricedNumber{n, rows})
+		// The account that training uses: the best of all, or the one that is stated.
+		i := slices.IndexFunc(rows, func(r modeRow) bool { return r.Refused == "" })
+		r := rows[max(i, slices.IndexFunc(rows, func(r modeRow) bool {
+			return r.Refused == "" && r.Mode == string(iteration.Best)
+		}))]
+		epsilon := "inf"
+		if r.Epsilon != nil {
+			epsilon = num.Outward(*r.Epsilon, 6, true)
+		}
+		t.Rows = append(t.Rows, []string{strconv.Itoa(n), string(r.report.Mode), epsilon,
+			num.Outward(r.Delta, 6, true), fmt.Sprintf("%.6g", r.report.Noise),
+			fmt.Sprintf("%.6g", r.report.PublicNoise)})
+	}
+	if a.JSON {
+		return a.DeliverJSON("", priced)
+	}
+	return a.Print(func(w *terminal.Page) error { return w.Table(t) })
+}
+
+// ways accounts for the training by every mode, and returns the least cost of them.
+func (f *accountShuffled) ways(c *cobra.Command, a *cli.App) (steps iteration.Steps, rows []modeRow,
+	best accountant.Cost, err error) {
 	forecast, err := f.stated(c)
 	if err != nil {
-		return err
+		return steps, nil, best, err
 	}
-	steps, err := forecast.Steps()
-	if err != nil {
-		return err
+	if steps, err = forecast.Steps(); err != nil {
+		return steps, nil, best, err
 	}
-	var rows []modeRow
 	var first error
 	for _, way := range iteration.Ways(steps.Mode, steps.Conversion) {
 		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.delta}
@@ -103,7 +165,7 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 		e.Mode, e.Conversion = way.Mode, way.Conversion
 		r, err := pricing(c, a, func() (iteration.Report, error) { return f.report(c, e) })
 		if interrupted := c.Context().Err(); interrupted != nil {
-			return interrupted // no mode was refused
+			return steps, nil, best, interrupted // no mode was refused
 		}
 		if err == nil {
 			basis := newCostBasis(r)
@@ -117,19 +179,15 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 	}
 	// Every mode refuses parameters that are out of range.
 	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
-		return first
+		return steps, nil, best, first
 	}
-	best := accountant.Cost{Epsilon: math.Inf(1), Delta: f.delta}
+	best = accountant.Cost{Epsilon: math.Inf(1), Delta: f.delta}
 	for _, r := range rows {
 		if r.Epsilon != nil {
 			best.Epsilon = min(best.Epsilon, *r.Epsilon)
 		}
 	}
-	sayWeakness(a, best, f.forecast.Records)
-	if a.JSON {
-		return a.DeliverJSON("", rows)
-	}
-	return a.Print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
+	return steps, rows, best, nil
 }
 
 // stated returns the forecast of the flags as they are, which a candidate of --grid may have
