@@ -66,9 +66,9 @@ func TestMissingVotesNeedTheirMechanism(t *testing.T) {
 // On line, votes and counts of fewer than K votes are taken where votes may be none, and nowhere else.
 // The two kinds of a mechanism share no coins and no ids.
 func TestOnlineVotesThatMayBeNone(t *testing.T) {
-	o, options := newOnline(t, mayBeNone(t), Charge{}, 1e4)
+	_, options := newOnline(t, mayBeNone(t), Charge{}, 1e4)
 	options.Missing = votes.MissingAbstain
-	o = openOnline(t, options)
+	o := openOnline(t, options)
 	for id, q := range map[string]Query{"a": {Votes: []int{1, -1, -1}}, "b": {Counts: []int{0, 1}},
 		"c": {Counts: []int{0, 3}}, "d": {Votes: []int{1, -1, 1}}} {
 		q.ID = id

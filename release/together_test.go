@@ -238,7 +238,7 @@ func TestHistoryCountsAnswers(t *testing.T) {
 	}
 }
 
-// A table is refused where it was made for another problem, and where votes may be missing.
+// A table is refused where it was made for another problem.
 func TestTogetherRefused(t *testing.T) {
 	plan := together(t, 4)
 	two := 2
@@ -246,13 +246,6 @@ func TestTogetherRefused(t *testing.T) {
 	said.Affected = &two
 	if err := said.Match(plan.mechanism.Problem(), "t.json"); err == nil {
 		t.Error("a table of t = 1 is taken at t = 2")
-	}
-	p := answers.Problem{K: 3, Classes: 2, Affected: 1, Missing: true, Answers: 4, Epsilon: 2, Delta: 1e-3}
-	table := must.Get(solve.Best(t.Context(), p, answers.DefaultPrior(p),
-		solve.Options{Law: answers.NormalLaw, Price: game.Options{Step: 1}}))(t)
-	if _, err := (Table{Answers: table}).Plan(accountant.ReplaceOne); !errors.Is(err,
-		accountant.ErrUnsupported) {
-		t.Errorf("a table for missing votes: %v", err)
 	}
 	if m := plan.Mechanism(); m.Name() != ensemble.OptimalAnswers || m.Together().Most != 4 ||
 		m.Together().Cost != (accountant.Cost{Epsilon: 2, Delta: 1e-3}) {
