@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/release"
 )
@@ -33,31 +33,39 @@ type Address struct {
 	ClientCA string
 }
 
+// Parameters of an address, as errors name them.
+const (
+	listen   = check.Parameter("listen")
+	tlsCert  = check.Parameter("TLS certificate")
+	tlsKey   = check.Parameter("TLS key")
+	clientCA = check.Parameter("client CA")
+)
+
 // check refuses addresses that would let anybody ask, and clients that could never come in.
 func (a *Address) check(clients members) error {
 	network, address := a.split()
 	tls := a.Cert != "" || a.Key != "" || a.ClientCA != ""
 	switch {
 	case address == "" || network != "unix" && network != "tcp":
-		return usagef("listen = %q, but it must be unix:PATH or tcp:HOST:PORT (--listen)", a.Listen)
+		return usagef("%s = %q, but it must be unix:PATH or tcp:HOST:PORT", listen, a.Listen)
 	case network == "unix" && tls:
-		return usagef("listen = %q is a Unix socket, which needs no TLS: leave --tls-cert, --tls-key "+
-			"and --client-ca out", a.Listen)
+		return usagef("%s = %q is a Unix socket, which needs no TLS: leave %s, %s and %s out", listen,
+			a.Listen, tlsCert, tlsKey, clientCA)
 	case network == "tcp" && (a.Cert == "" || a.Key == ""):
-		return usagef("listen = %q, but over TCP votes and tokens travel by TLS only: give --tls-cert "+
-			"and --tls-key", a.Listen)
+		return usagef("%s = %q, but over TCP votes and tokens travel by TLS only: give %s and %s", listen,
+			a.Listen, tlsCert, tlsKey)
 	case network == "tcp" && len(clients) == 0:
-		return usagef("listen = %q, but over TCP anybody could ask: say who may, as tables [[client]] "+
-			"of --config", a.Listen)
+		return usagef("%s = %q, but over TCP anybody could ask: name those who may as clients (tables "+
+			"[[client]] of the configuration)", listen, a.Listen)
 	}
 	for _, m := range clients {
 		switch {
 		case m.Certificate != "" && network == "unix":
-			return usagef("client %q has a certificate, which nobody shows on the Unix socket listen = "+
-				"%q: give it a token_sha256 instead, or listen on TCP (--listen)", m.Name, a.Listen)
+			return usagef("client %q has a certificate, which nobody shows on the Unix socket %s = %q: "+
+				"give it a token_sha256 instead, or listen on TCP", m.Name, listen, a.Listen)
 		case m.Certificate != "" && a.ClientCA == "":
-			return usagef("client %q has a certificate, but without client-ca none is asked for: name the "+
-				"file of the certificates that sign those of clients (--client-ca)", m.Name)
+			return usagef("client %q has a certificate, but without %s, the file of the certificates that "+
+				"sign those of clients, none is asked for", m.Name, clientCA)
 		}
 	}
 	return nil
@@ -69,7 +77,7 @@ func (a *Address) split() (network, address string) {
 }
 
 func usagef(format string, args ...any) error {
-	return &release.UsageError{Err: fmt.Errorf(format, args...)}
+	return &release.UsageError{Err: check.Namedf(format, args...)}
 }
 
 // Listen listens at an address for the server's clients. Over TCP it refuses to listen without
@@ -99,7 +107,7 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	s.tls.Store(config)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen = %q: %w", a.Listen, err)
+		return nil, check.Namedf("%s = %q: %w", listen, a.Listen, err)
 	}
 	// Each connection has the certificates of when it began. Package http sees TLS only where it is
 	// outermost.
@@ -135,16 +143,15 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	private := path + "." + rand.Text()[:8]
 	switch err := os.Mkdir(private, 0o700); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usagef("listen = %q, but there is no folder %q (--listen)", "unix:"+path,
-			filepath.Dir(path))
+		return nil, usagef("%s = %q, but there is no folder %q", listen, "unix:"+path, filepath.Dir(path))
 	case err != nil:
-		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
+		return nil, check.Namedf("%s = %q: %w", listen, "unix:"+path, err)
 	}
 	defer os.RemoveAll(private)
 	hidden := filepath.Join(private, "s")
 	l, err := new(net.ListenConfig).Listen(ctx, "unix", hidden)
 	if err != nil {
-		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
+		return nil, check.Namedf("%s = %q: %w", listen, "unix:"+path, err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	s := &socket{Listener: l, path: path}
@@ -167,18 +174,18 @@ func replaceable(ctx context.Context, path string) error {
 		return nil // it cannot be made there either, or there is nothing
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return usagef("listen = %q, but a file of this name is there, and it is no socket", "unix:"+path)
+		return usagef("%s = %q, but a file of this name is there, and it is no socket", listen, "unix:"+path)
 	}
 	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
 		c.Close()
-		return usagef("listen = %q, but another server listens there", "unix:"+path)
+		return usagef("%s = %q, but another server listens there", listen, "unix:"+path)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	// A server that is too busy, or another user's, is one that listens.
-	return usagef("listen = %q, but another server may listen there: %w", "unix:"+path, err)
+	return usagef("%s = %q, but another server may listen there: %w", listen, "unix:"+path, err)
 }
 
 // socket removes its name when it is closed.
@@ -207,7 +214,7 @@ const maxCertificates = 1 << 20
 func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 	own, err := tls.LoadX509KeyPair(a.Cert, a.Key)
 	if err != nil {
-		return nil, &release.InputError{Err: fmt.Errorf("--tls-cert and --tls-key: %w", err)}
+		return nil, &release.InputError{Err: check.Namedf("%s and %s: %w", tlsCert, tlsKey, err)}
 	}
 	// Without tickets, which would bring back a client whose authority was taken out since.
 	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own},
@@ -217,11 +224,11 @@ func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 	}
 	b, err := readfile.Whole(ctx, a.ClientCA, maxCertificates)
 	if err != nil {
-		return nil, &release.InputError{Err: fmt.Errorf("--client-ca: %w", err)}
+		return nil, &release.InputError{Err: check.Namedf("%s: %w", clientCA, err)}
 	}
 	config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
 	if !config.ClientCAs.AppendCertsFromPEM(b) {
-		return nil, &release.InputError{Err: fmt.Errorf("--client-ca: %s has no certificates", a.ClientCA)}
+		return nil, &release.InputError{Err: check.Namedf("%s: %s has no certificates", clientCA, a.ClientCA)}
 	}
 	return config, nil
 }

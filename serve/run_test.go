@@ -123,7 +123,7 @@ func TestListenRefuses(t *testing.T) {
 	var usage *release.UsageError
 	if err := known.SetClients(o.Clients); !errors.As(err, &usage) ||
 		!strings.Contains(err.Error(), `client "w" has a certificate`) ||
-		!strings.Contains(err.Error(), "--client-ca") {
+		!strings.Contains(err.Error(), "client CA") {
 		t.Errorf("a certificate that nobody asks for: %v", err)
 	}
 	if status, _, _ := ask(known, "GET", "/v1/budget", "", bearer(token)...); status != 200 {

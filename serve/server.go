@@ -148,7 +148,7 @@ func (s *Server) SetClients(clients []Client) error {
 		return err
 	}
 	if len(all) == 0 && len(before) > 0 {
-		return usagef("no client is left who may ask: keep one table [[client]] in --config")
+		return usagef("no client is left who may ask: keep one table [[client]] in the configuration")
 	}
 	if s.at != nil {
 		if err := s.at.check(all); err != nil {

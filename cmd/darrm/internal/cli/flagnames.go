@@ -73,6 +73,10 @@ var flagsOf = map[string]flagNames{
 	"seed": within("insecure-seed"), "teachers": within("teachers"),
 	"votes cast anew": within("votes-cast-anew"),
 
+	// A server.
+	"client CA": within("client-ca"), "listen": within("listen"),
+	"TLS certificate": within("tls-cert"), "TLS key": within("tls-key"),
+
 	// Training.
 	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
 	"bound": after("ball"), "buffer": after("buffer"), "clip": after("clip"),
