@@ -15,7 +15,6 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/composetest"
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 	"github.com/darrm/darrm/plurality"
@@ -303,7 +302,6 @@ func TestPluralityDrawsTwoWords(t *testing.T) {
 // convolution of the worst such mechanism's privacy loss. They are answers of noise of their own
 // for t changed votes.
 func TestPluralityAnswersAddUp(t *testing.T) {
-	raced.Sequential(t)
 	const slack = 1e-6
 	for _, delta := range []float64{0, 1e-8} {
 		p := plurality.Problem{K: 5, Classes: 3, Epsilon: 0.25, Delta: delta, Affected: 2}

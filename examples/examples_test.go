@@ -39,7 +39,7 @@ var programs = map[string][]line{
 		// A label agrees with probability 0.7 and more: fewer than two of twelve, one run in 10⁵. That
 		// labels follow their votes is tested with more of them in package ensemble.
 		{"12 labels by optimal, together (3, 0)-DP; # of them are what most prompts named", 2, 12},
-		{text: "query,label"},
+		{text: "id,label"},
 		{text: "0,…"},
 		{text: "1,…"},
 		{text: "…"},

@@ -152,17 +152,22 @@ func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 // Value returns the value of masses, one for each variable, under the weights: the probability that
 // the answer is a plurality class, plus abstainValue times that of abstaining, rounded down.
 func (s *Space) Value(w Weights, abstainValue float64, masses []uint64) float64 {
-	sum := outward(big.ToNegativeInf)
+	sum, product := outward(big.ToNegativeInf), outward(big.ToNegativeInf)
+	add := func(weight *big.Float, mass uint64) {
+		sum.Add(sum, product.Mul(weight, new(big.Float).SetUint64(mass)))
+	}
+	worth := outward(big.ToNegativeInf)
 	for h, weight := range w.Low {
 		first, end := s.Range(h)
-		sum.Add(sum, big.NewFloat(down(weight*float64(masses[first]))))
+		add(big.NewFloat(weight), masses[first])
 		if s.abstain {
-			sum.Add(sum, big.NewFloat(down(weight*abstainValue*(1-0x1p-52)*float64(masses[end-1]))))
+			add(worth.Mul(big.NewFloat(weight), big.NewFloat(abstainValue)), masses[end-1])
 		}
 	}
-	v, accuracy := sum.Float64()
+	// In big.Float nothing underflows before the end.
+	v, accuracy := sum.Quo(sum, new(big.Float).SetUint64(One)).Float64()
 	if accuracy == big.Above {
 		v = down(v)
 	}
-	return max(0, v/float64(One)) // exact, or it underflows
+	return v
 }

@@ -148,7 +148,7 @@ func TestReadRefuses(t *testing.T) {
 			`vote " 1" is not 0 or 1`},
 		{"vote 1.0", "1,0\n1.0,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "1.0"`},
 		{"vote 00", "1,0\n00,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "00"`},
-		{"vote -1", "1,0\n-1,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "-1"`},
+		{"vote -1", "1,0\n-1,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `the vote is missing ("-1")`},
 		{"vote true", "1,0\ntrue,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "true"`},
 		{"full-width digit", "1,0\n１,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "１"`},
 		{"long vote is clipped", "1,0\n1," + strings.Repeat("é", 200) + "\n",
@@ -326,7 +326,7 @@ func TestBadOptions(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, s := range []string{"default", "wide", "counts", "teachers"} {
+	for _, s := range []string{"default", "wide", "counts", "teachers", "long"} {
 		if _, err := ParseLayout(s); err != nil {
 			t.Error(err)
 		}
@@ -334,8 +334,8 @@ func TestBadOptions(t *testing.T) {
 	if _, err := ParseHeaderMode("maybe"); err == nil {
 		t.Error("header mode maybe accepted")
 	}
-	if _, err := ParseLayout("long"); err == nil {
-		t.Error("layout long accepted")
+	if _, err := ParseLayout("tall"); err == nil {
+		t.Error("layout tall accepted")
 	}
 }
 

@@ -61,7 +61,7 @@ func newFleet(t *testing.T, roundCount int, more ...string) *fleet {
 		"federated", "init", "-q", "--silos", sizes[1:], "--columns", "a,b", "--response", "y", "--task",
 		"logistic", "--intercept", "--clip", "1", "--difference-clip", "1",
 		"--step-size", "0.5", "--rounds", fmt.Sprint(roundCount), "--missing", fmt.Sprint(siloRecords),
-		"--eps", "12", "--delta", "1e-5", "-o", "plan.json", "--round", "0.round",
+		"--eps", "8", "--delta", "1e-5", "-o", "plan.json", "--round", "0.round",
 	}, more...)...)
 	var err error
 	if f.plan, err = rounds.ReadPlan(f.read("plan.json")); err != nil {

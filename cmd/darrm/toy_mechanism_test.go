@@ -21,7 +21,7 @@ import (
 // comparison, plan, release, ledger and service follow from the row.
 func TestToyMechanism(t *testing.T) {
 	t.Parallel()
-	const last = "\t{Name: Fallback, Title: \"permute-and-flip\", calibrate: pure(PermuteAndFlip)},\n"
+	const last = "\t{Name: Fallback, Title: \"permute-and-flip\", Missing: true, calibrate: pure(PermuteAndFlip)},\n"
 	program, files := toyProgram(t, map[string]string{"ensemble/toyflip.go": "mechanism.go.txt"},
 		"ensemble/mechanisms.go", last,
 		"\t{Name: \"toy-flip\", Title: \"toy flip\", calibrate: pure(toyFlip)},\n")
@@ -90,7 +90,7 @@ func TestToyMechanism(t *testing.T) {
 	}
 	labels := filepath.Join(dir, "labels.csv")
 	mechanism := []string{"--mechanism", "toy-flip", "--label-eps", "50", "--affected", "1",
-		"--ledger", book}
+		"--ledger", book, "--accept-weak"}
 	toyRun(t, program, append([]string{"aggregate", votes, "--request-id", "march", "--slack", "0",
 		"--out", labels}, mechanism...)...)
 	if got := string(must.Get(os.ReadFile(labels))(t)); got != "query,label\n0,1\n1,0\n2,1\n" {

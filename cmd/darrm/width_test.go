@@ -73,11 +73,11 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 			"--agreement 0",
 		"plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 " +
 			"--queries 1000",
-		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --dry-run",
+		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --accept-weak --dry-run",
 		"aggregate VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4 --insecure-seed 1 --force " +
 			"--out sim.csv",
 		"aggregate VOTES --mechanism gnmax --label-eps 0.4 --delta 1e-5 --affected 1 --dry-run " +
-			"--records 10",
+			"--records 10 --accept-weak",
 		"compare VOTES --m 3 --eps 0.13577 --teacher-delta 1e-4",
 		"compare VOTES --eps inf --label-eps 0.4 --delta 1e-5 --affected 1",
 		"account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20 --slack 1e-4",
