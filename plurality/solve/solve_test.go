@@ -184,7 +184,7 @@ func TestGapAndProgress(t *testing.T) {
 		last := Progress{UpperBound: 1}
 		table := optimal(t, plurality.Problem{K: 20, Classes: 4, Epsilon: .5, Affected: 1},
 			plurality.Objective{Accuracy: .5}, Options{Gap: gap, Progress: func(p Progress) {
-				if p.Value < last.Value || p.UpperBound > last.UpperBound || p.Steps <= last.Steps ||
+				if p.Value < last.Value || p.UpperBound > last.UpperBound || p.Steps < last.Steps ||
 					p.Elapsed < last.Elapsed {
 					t.Errorf("%+v after %+v", p, last)
 				}
