@@ -81,6 +81,7 @@ MUTATED := accountant constraints gamma plurality ensemble release ledger votes 
 test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
 	$(MAKE) proofs && proofs/check gamma/testdata/k41-m5-free.json
+	proofs/check python/tests/tables/answers/k11.json --lattice 16
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
 
 PROVER := coq libcoq-mathcomp-fingroup ocaml-findlib libzarith-ocaml-dev

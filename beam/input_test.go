@@ -191,7 +191,7 @@ func TestBadJobs(t *testing.T) {
 				AcceptWeak: true}
 		}, "there is no ledger"},
 		{"header", func(j *Job) { j.Read.Header = "perhaps" }, "header"},
-		{"vote columns", func(j *Job) { j.Read.VoteColumns = "\"t1" }, "--vote-columns"},
+		{"vote columns", func(j *Job) { j.Read.VoteColumns = "\"t1" }, "vote columns"},
 		{"layout", func(j *Job) { j.Read.Layout = "round" }, "layout"},
 		{"key directory", func(j *Job) { j.KeyDir = filepath.Join(t.TempDir(), "none") }, "job key"},
 	} {

@@ -177,7 +177,8 @@ func newJob(t testing.TB, rows []query, ids bool) Job {
 		t.Fatal(err)
 	}
 	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"),
-		Engine: Engine{Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run}}
+		Engine: Engine{Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run},
+		Charge: Charge{AcceptWeak: true}} // whatever a hundred labels and more cost
 }
 
 // injected is the fault of the test at work. An attempt that was given up may still ask for

@@ -22,8 +22,8 @@ func TestMutantsDie(t *testing.T) {
 			New:    `s.Upper("certificate.spent", stated.Certificate.Spent+1e-9`,
 			Killer: "TestClaimsNoMoreThanIsProved"},
 		// found by a draw
-		{Name: "the value of abstaining is rounded up", File: "optimality.go",
-			Old: "abstainValue*(1-0x1p-52)", New: "abstainValue*(1+0x1p-52)",
+		{Name: "the value is rounded up", File: "optimality.go",
+			Old: "if accuracy == big.Above {", New: "if false && accuracy == big.Above {",
 			Killer: "TestValueAndGapAreRounded"},
 		{Name: "the gap is rounded down", File: "table.go", Old: "Gap: up(bound - value)",
 			New: "Gap: down(bound - value)", Killer: "TestValueAndGapAreRounded"},

@@ -2,7 +2,7 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses Bound
-  Game Kernel.
+  Game Price Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -43,3 +43,7 @@ Check "Game.value_W".
 Print Assumptions Game.value_W.
 Check "Kernel.k11_promise".
 Print Assumptions Kernel.k11_promise.
+Check "Price.curve_ok".
+Print Assumptions Price.curve_ok.
+Check "Price.price_ok".
+Print Assumptions Price.price_ok.

@@ -1,6 +1,6 @@
 (** The checker as an OCaml program. Trusted: extraction, ExtrOcamlZBigInt, OCaml, zarith. *)
 From Coq Require Import ZArith QArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt.
-From darrm Require TwoClasses ManyClasses Optimal Bound.
+From darrm Require TwoClasses ManyClasses Optimal Bound Price.
 Definition two_table := TwoClasses.Table.
 Definition two_private := TwoClasses.private.
 Definition shape_of (n : nat) := match n with O => Optimal.Free | S O => Optimal.Monotone | _ => Optimal.Any end.
@@ -10,6 +10,7 @@ Definition worst_prior := Bound.Worst.
 Definition two_optimal := Bound.optimal.
 Definition many_table := ManyClasses.Table.
 Definition many_private := ManyClasses.private.
+Definition answers_price := Price.price.
 Extraction Language OCaml.
 Extraction "out/checker.ml" two_table two_private shape_of mean_prior counts_prior
-  worst_prior two_optimal many_table many_private.
+  worst_prior two_optimal many_table many_private answers_price.

@@ -1,5 +1,5 @@
 (** Many answers: the value of the game bounds delta of every adaptive sequence.
-    No code of the program uses it yet; accountant has other prices. *)
+    Code: accountant/game, whose lattice and floating point are not followed; Price.v has its own. *)
 From Coq Require Import Reals Lra Psatz.
 From mathcomp Require Import all_ssreflect.
 From darrm Require Import Definitions Sums.

@@ -46,7 +46,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // votesArgs release the example's votes, in a folder.
 func votesArgs(dir string) []string {
 	return []string{"--votes", "../testdata/mnist-5v8/votes.csv", "--table", "testdata/table.json",
-		"--eps", "0.13577", "--teacher-delta", "1e-4",
+		"--eps", "0.13577", "--teacher-delta", "1e-4", "--accept-weak",
 		"--out", filepath.Join(dir, "labels.csv"), "--temp", filepath.Join(dir, "temp"), "--key-dir",
 		filepath.Join(dir, "keys")}
 }

@@ -1,0 +1,505 @@
+(** The price of many answers, worked out in whole numbers: splits onto a lattice and their chords
+    err upward, so a yes of the checker is (total ε, δ)-privacy of every adaptive strategy of at
+    most Q answers.
+    Code: accountant/game.Play, whose trimming, envelopes and floating point are not followed here. *)
+From Coq Require Import Reals Lra Lia ZArith QArith Qreals Psatz.
+From mathcomp Require Import all_ssreflect fingroup perm.
+From darrm Require Import Definitions Sums Plurality Exp ManyClasses Game.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Close Scope Q_scope.
+
+(** ** The computation *)
+Definition up_div (a b : Z) : Z := (- (- a / b))%Z.
+
+(** Where q/p lies on the lattice zs: (i, A, B, d) with p d = A + B and q d >= A z_i + B z_(i+1). *)
+Fixpoint locate (zs : seq Z) (p q : Z) : option (nat * Z * Z * Z) :=
+  match zs with
+  | [::] => None
+  | z :: rest =>
+    if rest is z' :: _
+    then if (z * p <=? q)%Z && (q <=? z' * p)%Z && (z <? z')%Z
+         then Some (0%N, z' * p - q, q - z * p, z' - z)%Z
+         else if locate rest p q is Some (i, a, b, d) then Some (i.+1, a, b, d) else None
+    else if (z * p <=? q)%Z then Some (0%N, p, 0%Z, 1%Z) else None
+  end.
+
+(** An answer: its probabilities are p/d and p'/d. *)
+Definition item := (Z * Z * Z)%type.
+Definition place := (option (nat * Z * Z * Z) * Z * Z)%type.
+Definition at_point (zs : seq Z) (z : Z) (o : item) : place :=
+  let '(p, p', d) := o in (locate zs p (p' * z), p, d).
+
+Section Compute.
+Variable T : Z.
+(** The values of n answers at the lattice's points, in units of 1/T, give one at (p/d, p' z/d). *)
+Definition part (us : seq Z) (x : place) : Z :=
+  let '(spot, p, d) := x in
+  if spot is Some (i, a, b, w) then up_div (a * nth 0%Z us i + b * nth 0%Z us i.+1) (w * d)
+  else up_div (p * T) d.
+Definition worth (us : seq Z) (xs : seq place) : Z := foldr Z.add 0%Z [seq part us x | x <- xs].
+Definition step (plans : seq (seq (seq place))) (us : seq Z) : seq Z :=
+  [seq foldr Z.max w.2 [seq worth us xs | xs <- w.1] | w <- zip plans us].
+Definition start (S : Z) (zs : seq Z) : seq Z := [seq Z.max 0 (up_div (T * (S - z)) S) | z <- zs].
+End Compute.
+
+Definition curve (S T : Z) (zs : seq Z) (pairs : seq (seq item)) (Q : nat) : seq Z :=
+  let plans := [seq [seq [seq at_point zs z o | o <- p] | p <- pairs] | z <- zs] in
+  iter Q (step T plans) (start T S zs).
+
+Open Scope R_scope.
+
+Lemma up_div_ok a b : (0 < b)%Z -> IZR a / IZR b <= IZR (up_div a b).
+Proof.
+move=> hb; have hb' : 0 < IZR b by apply: IZR_lt.
+apply: (Rmult_le_reg_r (IZR b)) => //.
+have -> : IZR a / IZR b * IZR b = IZR a by field; lra.
+rewrite -mult_IZR; apply: IZR_le; rewrite /up_div.
+by have := Z.mul_div_le (- a) b hb; lia.
+Qed.
+
+(** ** The value of the game is convex *)
+Section Convex.
+Variable O : finType.
+Variable pairs : seq (laws O).
+Notation value := (value pairs).
+Hypothesis lawful : forall p, List.In p pairs ->
+  (forall o, 0 <= p.1 o) /\ (forall o, 0 <= p.2 o) /\ \rsum_o p.1 o = 1.
+
+Lemma best_le (f : laws O -> R) c ps : 0 <= c -> (forall p, List.In p ps -> f p <= c) -> best f ps <= c.
+Proof.
+move=> hc; elim: ps => //= p ps IH h; apply: Rmax_lub; first by apply: h; left.
+by apply: IH => r hr; apply: h; right.
+Qed.
+
+Lemma best_ge0 (f : laws O -> R) ps : 0 <= best f ps.
+Proof. by elim: ps => /= [|p ps IH]; [apply: Rle_refl|apply: Rle_trans IH (Rmax_r _ _)]. Qed.
+
+Lemma value_ge0 n a b : 0 <= value n a b.
+Proof. exact: Rle_trans (positive_ge0 _) (value_stop _ n a b). Qed.
+
+Lemma value_add n a b a' b' : value n (a + a') (b + b') <= value n a b + value n a' b'.
+Proof.
+elim: n a b a' b' => [|n IH] a b a' b' /=.
+  apply: Rmax_lub; last by have := positive_ge0 (a - b); have := positive_ge0 (a' - b'); lra.
+  by have := positive_ge (a - b); have := positive_ge (a' - b'); lra.
+apply: Rmax_lub.
+  by apply: Rle_trans (IH _ _ _ _) _; apply: Rplus_le_compat; apply: Rmax_l.
+apply: best_le => [|p hp]; first by have := value_ge0 n.+1 a b; have := value_ge0 n.+1 a' b'; rewrite /=; lra.
+set f := fun p : laws O => \rsum_o value n (a * p.1 o) (b * p.2 o).
+set f' := fun p : laws O => \rsum_o value n (a' * p.1 o) (b' * p.2 o).
+have h1 := best_ge f hp; have h2 := best_ge f' hp.
+have : \rsum_o value n ((a + a') * p.1 o) ((b + b') * p.2 o) <= f p + f' p.
+  by rewrite /f /f' -big_split /=; apply: rsum_le => o _; rewrite !Rmult_plus_distr_r; apply: IH.
+have := Rmax_r (value n a b) (best f pairs); have := Rmax_r (value n a' b') (best f' pairs); lra.
+Qed.
+
+(** More answers never do worse than telling all. *)
+Lemma value_le n a b : 0 <= a -> 0 <= b -> value n a b <= a.
+Proof.
+elim: n a b => [|n IH] a b ha hb /=; first by apply: Rmax_lub; lra.
+apply: Rmax_lub; first exact: IH.
+apply: best_le => // p /lawful [h1 [h2 e]].
+apply: (Rle_trans _ (\rsum_o (a * p.1 o))); last by rewrite -big_distrr /= e; lra.
+by apply: rsum_le => o _; apply: IH; apply: Rmult_le_pos.
+Qed.
+
+Lemma value_0 n b : 0 <= b -> value n 0 b = 0.
+Proof. by move=> hb; apply: Rle_antisym; [apply: value_le|apply: value_ge0]; lra. Qed.
+
+(** ** Values at the lattice's points bound all others *)
+Variables S T : Z.
+Hypotheses (hS : (0 < S)%Z) (hT : (0 < T)%Z).
+Variable zs : seq Z.
+Hypothesis zs_ge0 : forall i, (0 <= nth 0 zs i)%Z.
+Notation z i := (IZR (nth 0%Z zs i) / IZR S).
+Let s0 : 0 < IZR S. Proof. exact: IZR_lt. Qed.
+Let t0 : 0 < IZR T. Proof. exact: IZR_lt. Qed.
+
+Definition above n (us : seq Z) : Prop := size us = size zs /\
+  forall i, (i < size zs)%N -> value n 1 (z i) <= IZR (nth 0%Z us i) / IZR T.
+
+Lemma locate_ok p q i a b d : (0 <= p)%Z -> locate zs p q = Some (i, a, b, d) ->
+  [/\ (i < size zs)%N, (0 < d)%Z, (0 <= a)%Z /\ (0 <= b)%Z, b = 0%Z \/ (i.+1 < size zs)%N &
+      (a + b = p * d)%Z /\ (a * nth 0 zs i + b * nth 0 zs i.+1 <= q * d)%Z].
+Proof.
+move=> hp; elim: zs i a b d => [|z1 rest IH] i a b d //=.
+case: rest IH => [|z2 rest] IH.
+  case: ifP => // /Z.leb_le h [<- <- <- <-] /=; split=> //; try lia; by [left|split; lia].
+case: ifP => [/andP [/andP [/Z.leb_le h1 /Z.leb_le h2] /Z.ltb_lt h3] [<- <- <- <-]|_].
+  split=> //=; try lia; by [right|split; nia].
+case e : locate => [[[[j a'] b'] d']|] // [<- <- <- <-].
+by have [i1 i2 i3 i4 i5] := IH _ _ _ _ e.
+Qed.
+
+Lemma part_ok n us p q d : above n us -> (0 <= p)%Z -> (0 <= q)%Z -> (0 < d)%Z ->
+  value n (IZR p / IZR d) (IZR q / (IZR d * IZR S)) <= IZR (part T us (locate zs p q, p, d)) / IZR T.
+Proof.
+move=> [sz h] hp hq hd.
+have d0 : 0 < IZR d by apply: IZR_lt.
+have p0 : 0 <= IZR p by apply: IZR_le.
+have q0 : 0 <= IZR q by apply: IZR_le.
+rewrite /part; case e : locate => [[[[i a] b] w]|]; last first.
+  apply: (Rle_trans _ (IZR p / IZR d)).
+    apply: value_le; apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat => //.
+    by apply: Rmult_lt_0_compat.
+  apply: (Rmult_le_reg_r (IZR T)) => //.
+  have := @up_div_ok (p * T) _ hd; rewrite mult_IZR.
+  have -> : IZR (up_div (p * T) d) / IZR T * IZR T = IZR (up_div (p * T) d) by field; lra.
+  by have -> : IZR p / IZR d * IZR T = IZR p * IZR T / IZR d by field; lra.
+have [hi hw [ha hb] hj [e1 e2]] := locate_ok hp e.
+have w0 : 0 < IZR w by apply: IZR_lt.
+have a0 : 0 <= IZR a by apply: IZR_le.
+have b0 : 0 <= IZR b by apply: IZR_le.
+have e1' : IZR a + IZR b = IZR p * IZR w by rewrite -plus_IZR e1 mult_IZR.
+have e2' : IZR a * IZR (nth 0%Z zs i) + IZR b * IZR (nth 0%Z zs i.+1) <= IZR q * IZR w.
+  by rewrite -!mult_IZR -plus_IZR; apply: IZR_le.
+pose A := IZR a / (IZR w * IZR d); pose B := IZR b / (IZR w * IZR d).
+have wd : 0 < IZR w * IZR d by apply: Rmult_lt_0_compat.
+have A0 : 0 <= A by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+have B0 : 0 <= B by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+pose rest := IZR q / (IZR d * IZR S) - (A * z i + B * z i.+1).
+have r0 : 0 <= rest.
+  have -> : rest = (IZR q * IZR w - (IZR a * IZR (nth 0%Z zs i) + IZR b * IZR (nth 0%Z zs i.+1))) /
+                   (IZR w * IZR d * IZR S).
+    by rewrite /rest /A /B; field; lra.
+  apply: Rmult_le_pos; first lra.
+  by apply/Rlt_le/Rinv_0_lt_compat; apply: Rmult_lt_0_compat.
+have -> : IZR p / IZR d = (A + B) + 0.
+  rewrite Rplus_0_r /A /B; have -> : IZR a / (IZR w * IZR d) + IZR b / (IZR w * IZR d) =
+    (IZR a + IZR b) / (IZR w * IZR d) by field; lra.
+  by rewrite e1'; field; lra.
+have -> : IZR q / (IZR d * IZR S) = (A * z i + B * z i.+1) + rest by rewrite /rest; ring.
+apply: Rle_trans (value_add _ _ _ _ _) _; rewrite value_0 // Rplus_0_r.
+apply: Rle_trans (value_add _ _ _ _ _) _.
+have pA : value n A (A * z i) <= A * (IZR (nth 0%Z us i) / IZR T).
+  rewrite -{1}(Rmult_1_r A) value_scale //; apply: Rmult_le_compat_l => //; exact: h.
+have pB : value n B (B * z i.+1) <= B * (IZR (nth 0%Z us i.+1) / IZR T).
+  case: hj => [hb0|hj]; last first.
+    by rewrite -{1}(Rmult_1_r B) value_scale //; apply: Rmult_le_compat_l => //; exact: h.
+  have -> : B = 0 by rewrite /B hb0 /Rdiv Rmult_0_l.
+  by rewrite !Rmult_0_l value_0; lra.
+apply: Rle_trans (Rplus_le_compat _ _ _ _ pA pB) _.
+have hwd : (0 < w * d)%Z by lia.
+have := @up_div_ok (a * nth 0%Z us i + b * nth 0%Z us i.+1) _ hwd.
+rewrite plus_IZR !mult_IZR => hu.
+apply: (Rmult_le_reg_r (IZR T)) => //.
+set u := IZR (up_div _ _) in hu *.
+have -> : u / IZR T * IZR T = u by field; lra.
+apply: Rle_trans hu; apply: Req_le; rewrite /A /B; field; lra.
+Qed.
+
+(** ** One answer more *)
+Variable items : seq (seq item).
+Hypothesis items_ok : forall xs o, List.In xs items -> List.In o xs ->
+  let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
+(** Every pair of the game is among them, in some order of its answers. *)
+Hypothesis covered : forall p, List.In p pairs -> exists2 xs, List.In xs items &
+  forall F : R -> R -> R, \rsum_o F (p.1 o) (p.2 o) =
+    foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- xs].
+
+Lemma worth_ok n us k xs : above n us -> (0 <= k)%Z ->
+  (forall o, List.In o xs -> let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z) ->
+  foldr Rplus 0 [seq let '(a, b, d) := o in
+    value n (1 * (IZR a / IZR d)) (IZR k / IZR S * (IZR b / IZR d)) | o <- xs] <=
+  IZR (worth T us [seq at_point zs k o | o <- xs]) / IZR T.
+Proof.
+move=> hu hk; elim: xs => [|[[a b] d] xs IH] h /=; first by rewrite /worth /= /Rdiv Rmult_0_l; lra.
+have [ha [hb hd]] := h _ (or_introl erefl).
+have d0 : 0 < IZR d by apply: IZR_lt.
+have -> : worth T us ((locate zs a (b * k), a, d) :: [seq at_point zs k o | o <- xs]) =
+  (part T us (locate zs a (b * k), a, d) + worth T us [seq at_point zs k o | o <- xs])%Z by [].
+rewrite plus_IZR /Rdiv Rmult_plus_distr_r; apply: Rplus_le_compat; last first.
+  by apply: IH => o ho; apply: h; right.
+have hbk : (0 <= b * k)%Z by lia.
+have := part_ok hu ha hbk hd; rewrite mult_IZR Rmult_1_l.
+have -> : IZR b * IZR k / (IZR d * IZR S) = IZR k * / IZR S * (IZR b * / IZR d) by field; lra.
+by [].
+Qed.
+
+Lemma foldr_max_ge (x : Z) (s : seq Z) : (x <= foldr Z.max x s)%Z /\ forall y, List.In y s -> (y <= foldr Z.max x s)%Z.
+Proof.
+elim: s => [|y s [h1 h2]] /=; first by split=> //; lia.
+split; first by lia.
+by move=> r [->|/h2]; lia.
+Qed.
+
+Lemma in_map (A B : Type) (f : A -> B) (x : A) (s : seq A) : List.In x s -> List.In (f x) [seq f y | y <- s].
+Proof. by elim: s => //= y s IH [->|/IH]; [left|right]. Qed.
+
+Notation plans := [seq [seq [seq at_point zs k o | o <- p] | p <- items] | k <- zs].
+
+Lemma step_ok n us : above n us -> above n.+1 (step T plans us).
+Proof.
+move=> hu; have [sz h] := hu; have sp : size plans = size zs by rewrite size_map.
+split; first by rewrite /step size_map size_zip sp sz minnn.
+move=> i hi.
+rewrite /step (nth_map ([::], 0%Z)) ?size_zip ?sp ?sz ?minnn // nth_zip ?sp ?sz // /fst /snd.
+rewrite (nth_map 0%Z) //; set best_of := foldr _ _ _.
+have [g1 g2] := foldr_max_ge (nth 0%Z us i)
+  [seq worth T us xs | xs <- [seq [seq at_point zs (nth 0%Z zs i) o | o <- p] | p <- items]].
+have up x : (x <= best_of)%Z -> IZR x / IZR T <= IZR best_of / IZR T.
+  by move=> hx; apply: Rmult_le_compat_r; [apply/Rlt_le/Rinv_0_lt_compat|apply: IZR_le].
+have first_ok := Rle_trans _ _ _ (h i hi) (up _ g1).
+rewrite [value n.+1 _ _]/=; apply: Rmax_lub => //.
+apply: best_le => [|p hp]; first exact: Rle_trans (value_ge0 _ _ _) first_ok.
+have [xs hxs e] := covered hp.
+rewrite (e (fun a b => value n (1 * a) (z i * b))).
+apply: (Rle_trans _ _ _ (worth_ok hu (@zs_ge0 i) (fun o ho => @items_ok _ o hxs ho))).
+by apply: up; apply: g2; apply: in_map; apply: (in_map _ hxs).
+Qed.
+
+Lemma start_ok : above 0 (start T S zs).
+Proof.
+split; first by rewrite size_map.
+move=> i hi; rewrite /start (nth_map 0%Z) //= /positive.
+set k := nth _ _ _; have := @up_div_ok (T * (S - k)) _ hS; rewrite mult_IZR minus_IZR.
+set u := up_div _ _ => hu.
+have m1 : IZR u <= IZR (Z.max 0 u) by apply: IZR_le; lia.
+have m2 : 0 <= IZR (Z.max 0 u) by apply: (IZR_le 0); lia.
+apply: Rmax_lub; last by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+apply: (Rmult_le_reg_r (IZR T)) => //.
+have -> : IZR (Z.max 0 u) / IZR T * IZR T = IZR (Z.max 0 u) by field; lra.
+apply: Rle_trans m1; apply: Rle_trans hu; apply: Req_le; field; lra.
+Qed.
+
+Theorem curve_ok Q : above Q (curve S T zs items Q).
+Proof. by elim: Q => [|Q IH]; [apply: start_ok|apply: step_ok]. Qed.
+End Convex.
+
+(** ** Tables *)
+Definition shared (h : seq nat) (o : option nat) : Z := if o is Some v then Z.of_nat (count_mem v h) else 1%Z.
+(** The answer's item under h and h', whose sorted forms are l and l'. *)
+Definition item_of (x : table) (l l' h h' : seq nat) (o o' : option nat) : item :=
+  (group x l o * shared h' o', group x l' o' * shared h o, x.(one) * (shared h o * shared h' o'))%Z.
+Definition items_of (x : table) (h h' : seq nat) : seq item :=
+  let l := sort geq h in let l' := sort geq h' in
+  item_of x l l' h h' None None :: [seq item_of x l l' h h' (Some p.1) (Some p.2) | p <- zip h h'].
+Definition all_items (x : table) : seq (seq item) :=
+  flatten [seq [seq items_of x l l' | l' <- vectors x.(t) x.(t) l & sumn l' == x.(K)] |
+           l <- partitions x.(C) x.(K) x.(K)].
+
+(** The values' unit 1/T and the lattice zs/S come from outside; they need no trust. *)
+Definition price (x : table) (Q : nat) (S T : Z) (zs : seq Z) : bool :=
+  let '(top, bottom) := exp_down x.(tc) x.(tf) x.(terms) in
+  [&& private x, Z.ltb 0 S, Z.ltb 0 T, all (Z.leb 0) zs &
+      Z.leb (part T (curve S T zs (all_items x) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd))
+            (x.(pn) * T)].
+
+(** The questions of the game: votes of which none is none, at most t of them changed. *)
+Definition questions (x : table) : seq (laws (answers x.(C))) :=
+  [seq (plurality (mass_of x) w.1, plurality (mass_of x) w.2) |
+   w <- enum [pred w : (x.(K).-tuple (option 'I_x.(C))) * (x.(K).-tuple (option 'I_x.(C))) |
+              [&& None \notin w.1, None \notin w.2 & (moved w.1 w.2 <= x.(t))%N]]].
+
+Section Sound.
+Variable x : table.
+Variables (Q : nat) (S T : Z) (zs : seq Z).
+Hypothesis yes : price x Q S T zs = true.
+Notation g := (mass_of x).
+Notation KK := x.(K).
+Notation CC := x.(C).
+
+Lemma checked : private x = true /\ (0 < S)%Z /\ (0 < T)%Z /\ (forall i, (0 <= nth 0 zs i)%Z) /\
+  let '(top, bottom) := exp_down x.(tc) x.(tf) x.(terms) in
+  (part T (curve S T zs (all_items x) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd) <= x.(pn) * T)%Z.
+Proof.
+move: yes; rewrite /price; case: exp_down => top bottom.
+case/andP => hp /andP [/Z.ltb_lt hS /andP [/Z.ltb_lt hT /andP [/all_nthP hz /Z.leb_le he]]].
+do 4!split=> //; move=> i; have [hi|hi] := ltnP i (size zs); first by apply/Z.leb_le; apply: hz.
+by rewrite nth_default //; apply: Z.le_refl.
+Qed.
+Let hp : private x = true. Proof. by have [] := checked. Qed.
+Let one0 : 0 < IZR x.(one). Proof. exact: one_pos hp. Qed.
+
+Lemma shared_real (h : histogram CC) o : IZR (shared h (omap (tnth h) o)) = INR (sharing h o).
+Proof. by rewrite INR_IZR_INZ; case: o. Qed.
+
+Lemma shared_pos (h : histogram CC) o : (0 < shared h (omap (tnth h) o))%Z.
+Proof. by apply: lt_IZR; rewrite shared_real; apply: sharing_pos. Qed.
+
+Lemma group_ge0 l o : (0 <= group x l o)%Z.
+Proof.
+apply: le_IZR; have := g_ge0 hp l o; rewrite /mass_of => h.
+have -> : IZR (group x l o) = IZR (group x l o) / IZR x.(one) * IZR x.(one) by field; lra.
+by apply: Rmult_le_pos => //; lra.
+Qed.
+
+(** An item has the probabilities of its answer. *)
+Lemma item_ok (h h' : histogram CC) o (F : R -> R -> R) :
+  (let '(a, b, d) := item_of x (sort geq h) (sort geq h') h h' (omap (tnth h) o) (omap (tnth h') o) in
+   F (IZR a / IZR d) (IZR b / IZR d)) = F (prob g h o) (prob g h' o).
+Proof.
+have p := one0; have s := sharing_pos h o; have s' := sharing_pos h' o.
+rewrite /item_of /prob /mass_of !mult_IZR !shared_real.
+by congr F; field; lra.
+Qed.
+
+Lemma items_law (h h' : histogram CC) (F : R -> R -> R) :
+  foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- items_of x h h'] =
+  \rsum_o F (prob g h o) (prob g h' o).
+Proof.
+rewrite (bigD1 None) //= -(item_ok h h' None F) /=; congr Rplus.
+have -> (s : seq R) : foldr Rplus 0 s = \rsum_(a <- s) a.
+  by elim: s => [|a s IH] /=; rewrite ?big_nil // big_cons IH.
+rewrite !big_map [RHS](reindex_omap Some id) //= => [|[c|]] //.
+rewrite (big_tuple _ _ [tuple of zip h h']) /=; apply: eq_big => c; first by rewrite eqxx.
+move=> _; rewrite (tnth_nth (0%N, 0%N)) /= nth_zip ?size_tuple // -!(tnth_nth 0%N) /=.
+by rewrite -(item_ok h h' (Some c) F).
+Qed.
+
+Lemma in_list (A : eqType) (a : A) (s : seq A) : a \in s -> List.In a s.
+Proof. by elim: s => //= b s IH; rewrite in_cons => /orP [/eqP ->|/IH]; [left|right]. Qed.
+
+Lemma out_list (A : eqType) (a : A) (s : seq A) : List.In a s -> a \in s.
+Proof. by elim: s => //= b s IH [->|/IH h]; rewrite in_cons ?eqxx ?h ?orbT. Qed.
+
+Lemma in_flatten (A : Type) (a : A) l (ls : seq (seq A)) : List.In l ls -> List.In a l -> List.In a (flatten ls).
+Proof.
+have cat (s s' : seq A) : List.In a s \/ List.In a s' -> List.In a (s ++ s').
+  by elim: s => [|b s IH] /=; [case|move=> [[->|h]|h]; [left|right; apply: IH; left|right; apply: IH; right]].
+by elim: ls => //= l' ls IH [->|/IH h] hl; apply: cat; [left|right; apply: h].
+Qed.
+
+Lemma out_flatten (A : Type) (a : A) (ls : seq (seq A)) : List.In a (flatten ls) ->
+  exists2 l, List.In l ls & List.In a l.
+Proof.
+have cat (s s' : seq A) : List.In a (s ++ s') -> List.In a s \/ List.In a s'.
+  by elim: s => [|b s IH] /=; [right|move=> [->|/IH [h|h]]; [left; left|left; right|right]].
+elim: ls => //= l ls IH /cat [h|/IH [l' h h']]; first by exists l => //; left.
+by exists l' => //; right.
+Qed.
+
+Lemma out_map (A B : Type) (f : A -> B) b (s : seq A) : List.In b [seq f a | a <- s] -> exists2 a, List.In a s & b = f a.
+Proof.
+elim: s => //= a s IH [<-|/IH [a' h ->]]; first by exists a => //; left.
+by exists a' => //; right.
+Qed.
+
+Lemma questions_are p : List.In p (questions x) -> exists v v' : KK.-tuple (option 'I_CC),
+  [/\ p = (plurality g v, plurality g v'), complete v, complete v' & near_votes x.(t) v v'].
+Proof.
+rewrite /questions; set ws := enum _.
+have : forall w, List.In w ws -> [&& None \notin w.1, None \notin w.2 & (moved w.1 w.2 <= x.(t))%N].
+  by move=> w /out_list; rewrite mem_enum.
+elim: ws => //= w ws IH h [<-|hin]; last by apply: (IH _ hin) => u hu; apply: h; right.
+have /and3P [h1 h2 h3] := h w (or_introl erefl).
+by exists w.1, w.2; split.
+Qed.
+
+Lemma question (v v' : KK.-tuple (option 'I_CC)) : complete v -> complete v' -> near_votes x.(t) v v' ->
+  List.In (plurality g v, plurality g v') (questions x).
+Proof.
+move=> c c' near; rewrite /questions.
+apply: (@in_map _ _ (fun w => (plurality g w.1, plurality g w.2)) (v, v')); apply: in_list.
+by rewrite mem_enum inE /=; apply/and3P.
+Qed.
+
+Lemma questions_lawful p : List.In p (questions x) ->
+  (forall o, 0 <= p.1 o) /\ (forall o, 0 <= p.2 o) /\ \rsum_o p.1 o = 1.
+Proof.
+case/questions_are => v [v' [-> c c' _]] /=; have [_ law] := private_ok hp.
+by have [h1 h2] := law v c; have [h3 _] := law v' c'.
+Qed.
+
+Lemma items_pos xs o : List.In xs (all_items x) -> List.In o xs ->
+  let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
+Proof.
+rewrite /all_items => hxs; have [ys hys] := out_flatten hxs; have [l _ ->] := out_map hys => {hys hxs}.
+move=> hxs; have [l' _ ->] := out_map hxs => {hxs}.
+have h0 : (0 < x.(one))%Z by apply: lt_IZR; apply: one0.
+have sh k u : u \in k -> (0 < shared k (Some u))%Z.
+  by move=> hu; apply: (inj_lt 0); apply/ltP; rewrite -has_count has_pred1.
+have all_pos m m' u u' : (0 < shared l u)%Z -> (0 < shared l' u')%Z ->
+    let '(p, p', d) := item_of x m m' l l' u u' in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
+  move=> h1 h2; have := @group_ge0 m u; have := @group_ge0 m' u'.
+  by rewrite /item_of => h3 h4; split; [nia|split; [nia|apply: Z.mul_pos_pos => //; nia]].
+case=> [<-|ho]; first exact: all_pos.
+have [w hw ->] := out_map ho => {ho}.
+suff [h1 h2] : w.1 \in l /\ w.2 \in l' by apply: all_pos; apply: sh.
+elim: l l' hw {sh all_pos} => [|a l IH] [|b l'] //= [<-|/IH [h1 h2]]; rewrite !in_cons ?eqxx //.
+by rewrite h1 h2 !orbT.
+Qed.
+
+Lemma questions_covered p : List.In p (questions x) -> exists2 xs, List.In xs (all_items x) &
+  forall F : R -> R -> R, \rsum_o F (p.1 o) (p.2 o) =
+    foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- xs].
+Proof.
+case/questions_are => v [v' [-> c c' near]].
+have [s e] := sort_exists (hist v).
+exists (items_of x (permute s (hist v)) (permute s (hist v'))); last first.
+  move=> F; rewrite items_law -(sum_permute s) /=; apply: eq_bigr => o _.
+  by rewrite /plurality !prob_permute.
+have [_ /(_ c) k] := votes_hist v; have [_ /(_ c') k'] := votes_hist v'.
+have hl : tval (permute s (hist v)) \in partitions CC KK KK.
+  apply: in_partitions; last by rewrite votes_permute.
+  by rewrite e; apply: sort_sorted => a b; apply: leq_total.
+apply: in_flatten; first by apply: in_map; apply: in_list hl.
+apply: in_map; apply: in_list; rewrite mem_filter sumn_votes votes_permute k' eqxx /=.
+have up := gained_moved v v'; have down := gained_moved v' v.
+apply: vectors_all; rewrite ?size_tuple // (@gains_gained _ (permute s _) (permute s _)).
+  by rewrite -/(gained _ _) gained_permute; apply: leq_trans up near.
+by rewrite -/(gained _ _) gained_permute; apply: leq_trans down _; rewrite moved_sym.
+Qed.
+
+(** The value of the game at e^ε is at most δ. *)
+Lemma value_ok : value (questions x) Q 1 (Q2R (factor x)) <= delta x.
+Proof.
+have [_ [hS [hT [hz]]]] := checked; have [[a1 a2 _ a4 _] _] := facts hp.
+move: (@exp_down_ge1 _ _ x.(terms) a1 a2); rewrite /factor; case: exp_down => top bottom [ge1 hb] he.
+rewrite Q2R_of //.
+have hb' : 0 < IZR bottom by apply: IZR_lt.
+have [s0 t0] : 0 < IZR S /\ 0 < IZR T by split; apply: IZR_lt.
+have p0 : 0 < IZR x.(pd) by apply: IZR_lt.
+have htop : (0 <= top)%Z.
+  apply: le_IZR; have -> : IZR top = IZR top / IZR bottom * IZR bottom by field; lra.
+  by apply: Rmult_le_pos; lra.
+have h := curve_ok questions_lawful hS hT hz items_pos questions_covered Q.
+have hq : (0 <= top * S)%Z by lia.
+have hb1 : (0 <= bottom)%Z by lia.
+have := part_ok questions_lawful hS hT h hb1 hq hb; rewrite mult_IZR.
+have -> : IZR bottom / IZR bottom = 1 by field; lra.
+have -> : IZR top * IZR S / (IZR bottom * IZR S) = IZR top / IZR bottom by field; lra.
+move=> hv; apply: Rle_trans hv _; move/IZR_le: he; rewrite !mult_IZR /delta; set u := IZR (part _ _ _) => hu.
+apply: (Rmult_le_reg_r (IZR T * IZR x.(pd))); first exact: Rmult_lt_0_compat.
+have -> : u / IZR T * (IZR T * IZR x.(pd)) = u * IZR x.(pd) by field; lra.
+by have -> : IZR x.(pn) / IZR x.(pd) * (IZR T * IZR x.(pd)) = IZR x.(pn) * IZR T by field; lra.
+Qed.
+
+(** ** Both directions *)
+Variable o0 : answers CC.
+Notation asked := (allowed (questions x)).
+Fixpoint swap (s : strategy (answers CC)) : strategy (answers CC) :=
+  if s is Ask p next then Ask (p.2, p.1) (fun o => swap (next o)) else Stop _.
+
+Lemma swap_asked n s : asked n s -> asked n (swap s).
+Proof.
+elim: s n => [|p next IH] [|n] //= [h hn]; split; last by move=> o; apply: IH.
+have [v [v' [-> c c' near]]] := questions_are h; apply: question => //.
+by rewrite /near_votes moved_sym.
+Qed.
+
+Lemma swap_law side s v : run_law o0 side (swap s) v = run_law o0 (~~ side) s v.
+Proof. by elim: s v => [|p next IH] [|o v] //=; rewrite IH; case: (side). Qed.
+
+Lemma law_ge0 side n s v : asked n s -> 0 <= run_law o0 side s v.
+Proof.
+elim: s n v => [|p next IH] [|n] [|o v] //= h; try by [lra|case: ifP => _; lra].
+case: h => /questions_lawful [h1 [h2 _]] hn; apply: Rmult_le_pos; last exact: (IH _ n).
+by case: (side).
+Qed.
+
+(** Every adaptive strategy of at most Q questions, every set of transcripts. *)
+Theorem price_ok s : asked Q s ->
+  close2 (exp (total x)) (delta x) (fun v : Q.-tuple (answers CC) => run_law o0 true s v) (fun v => run_law o0 false s v).
+Proof.
+have one s' : asked Q s' -> close (exp (total x)) (delta x)
+    (fun v : Q.-tuple (answers CC) => run_law o0 true s' v) (fun v => run_law o0 false s' v).
+  move=> h A; have := game_private o0 (Q2R (factor x)) h A.
+  have [_ e2] := factor_ok hp; have := value_ok.
+  have : 0 <= Pr (fun v : Q.-tuple (answers CC) => run_law o0 false s' v) A by apply: rsum_ge0 => v _; apply: law_ge0 h.
+  move=> h0 h1 h2; have h3 := Rmult_le_compat_r _ _ _ h0 e2. exact: Rle_trans h2 (Rplus_le_compat _ _ _ _ h3 h1).
+move=> h; split; first exact: one.
+move=> A; have := one _ (swap_asked h) A; rewrite /Pr.
+by under eq_bigr do rewrite swap_law; under [X in _ <= _ * X + _]eq_bigr do rewrite swap_law.
+Qed.
+End Sound.
