@@ -49,6 +49,9 @@ type ModelEvent struct {
 	Mode      string `json:"mode"`           // of the accounting
 	// Assumes states what the run's cost rests on beside that it was as stated, in whole sentences.
 	Assumes string `json:"assumes,omitempty"`
+	// ScoreEpsilon is the ε of a score on records that the model did not learn from, released beside
+	// the model at no more than its cost; 0 for none.
+	ScoreEpsilon float64 `json:"score_epsilon,omitempty"`
 	// Part is which answer of a run this is; "" for a model, and for the run's own charge.
 	Part string `json:"part,omitempty"`
 	// AcceptWeak is that of [Model], which sets it.
@@ -81,6 +84,9 @@ func Describe(event json.RawMessage) string {
 		what := "model"
 		if m.Part != "" {
 			what = m.Part + " of a model"
+		}
+		if m.ScoreEpsilon > 0 {
+			what += " and its score"
 		}
 		return fmt.Sprintf("%s of %s by %s, %s, accounting %s", what, m.Task, m.Method, m.length(),
 			m.Mode)

@@ -227,6 +227,8 @@ class _Linear(_Estimator):
         radius: Optional[float] = None,
         fit_intercept: bool = True,
         rows_per_person: Optional[int] = None,
+        hold_out: Optional[float] = None,
+        score_epsilon: Optional[float] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
         accept_weak: bool = False,
@@ -237,6 +239,7 @@ class _Linear(_Estimator):
         self.epsilon, self.delta = epsilon, delta
         self.scale, self.categories, self.fill, self.columns, self.radius = scale, categories, fill, columns, radius
         self.fit_intercept, self.rows_per_person, self.neighbours, self.n = fit_intercept, rows_per_person, neighbours, n
+        self.hold_out, self.score_epsilon = hold_out, score_epsilon
         self.accept_weak = accept_weak
         self.ledger, self.request_id = ledger, request_id
         self.budget = Budget() if budget is None else budget
@@ -259,6 +262,7 @@ class _Linear(_Estimator):
         options = {
             "task": self._task, "eps": self.epsilon, "delta": self.delta, "radius": self.radius, "neighbours": self.neighbours,
             "n": self.n, "accept_weak": self.accept_weak, "rows_per_person": self.rows_per_person, "intercept": "true" if self.fit_intercept else "false",
+            "hold_out": self.hold_out, "score_eps": self.score_epsilon,
         }
         request = b"train\n" + json.dumps([flags(options), rules]).encode() + text
 
@@ -293,6 +297,16 @@ class _Linear(_Estimator):
         """What the model cost, ``{"epsilon": …, "delta": …}``."""
         cost: Dict[str, float] = self._fitted()["cost"]
         return cost
+
+    @property
+    def held_out_score(self) -> Optional[Dict[str, Any]]:
+        """The score on the rows of ``hold_out`` with the noise of ``score_epsilon``; private, and paid for with the model.
+
+        ``kind`` (accuracy, auc or loss), ``value``, the ``deviation`` of its noise, its ``epsilon``, and how many
+        ``records`` were scored, where that is public. None without ``score_epsilon``.
+        """
+        score: Optional[Dict[str, Any]] = self._fitted().get("score")
+        return score
 
     def _responses(self, y: Any, rows: int) -> List[Any]:
         """The responses as the program reads them."""
@@ -375,6 +389,8 @@ class _Classes(_Linear):
         radius: Optional[float] = None,
         fit_intercept: bool = True,
         rows_per_person: Optional[int] = None,
+        hold_out: Optional[float] = None,
+        score_epsilon: Optional[float] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
         accept_weak: bool = False,
@@ -385,6 +401,7 @@ class _Classes(_Linear):
         super().__init__(
             epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
             fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
+            hold_out=hold_out, score_epsilon=score_epsilon,
             accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
         )
         self.classes = classes
@@ -432,6 +449,8 @@ class LogisticRegression(_Classes):
         radius: a bound on the length of a record, which longer ones are cut to. Needed where a column has no range.
         fit_intercept: whether there is a constant feature.
         rows_per_person: the most rows that a person has; the budget is then of a person.
+        hold_out: the share of the rows that the model does not learn from.
+        score_epsilon: the ε of the noise on ``held_out_score``, ``epsilon`` at most, whose cost covers it.
         neighbours: ``"replace"`` (default) or ``"add-remove"`` one record, with a public number of records near ``n``.
         accept_weak: train although what is spent in all protects nobody, ε above 10 for instance.
         ledger: charged for every fit, a Ledger or its path. Without one nothing adds the cost to that of earlier models.
@@ -451,6 +470,9 @@ class LogisticRegression(_Classes):
     {'epsilon': 10, 'delta': 1e-06}
     >>> model.score(ages, grey) > 0.9, model.score(ages, grey).private
     (True, False)
+    >>> tested = darrm.LogisticRegression(epsilon=10, delta=1e-6, scale=(0, 100), hold_out=0.3, score_epsilon=5)
+    >>> tested.fit(ages, [1 if word == "yes" else 0 for word in grey]).held_out_score["private"]
+    True
     >>> model.fit(ages[:100], grey[:100])
     Traceback (most recent call last):
         ...
@@ -525,6 +547,8 @@ class LinearRegression(_Linear):
         radius: Optional[float] = None,
         fit_intercept: bool = True,
         rows_per_person: Optional[int] = None,
+        hold_out: Optional[float] = None,
+        score_epsilon: Optional[float] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
         accept_weak: bool = False,
@@ -535,6 +559,7 @@ class LinearRegression(_Linear):
         super().__init__(
             epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
             fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
+            hold_out=hold_out, score_epsilon=score_epsilon,
             accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
         )
         self.y_range = y_range

@@ -31,6 +31,8 @@
 // What a score may not be: worked out on private records outside of this account. Nor may a
 // selection be repeated until its score pleases, but by paying again.
 //
+// HeldOut tests one model, chosen or not, on records that it did not learn from, at no further cost.
+//
 // # Notation
 //
 //	m      len(Candidates)   size of the grid

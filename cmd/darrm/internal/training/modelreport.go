@@ -5,6 +5,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // objective returns a measure for simulations. It prints the value that training minimises.
@@ -31,6 +32,24 @@ type modelReport struct {
 	Account     *costBasis       `json:"account,omitempty"`     // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`       // of the other methods
 	Chosen      *chosenCandidate `json:"chosen,omitempty"`      // of a choice among candidates
+	Score       *scoreReport     `json:"score,omitempty"`       // on the records held out
 	Dim         int              `json:"dim"`
 	model.Document
+}
+
+// scoreReport is the score on the records held out, in JSON.
+type scoreReport struct {
+	Private   bool    `json:"private"` // it has noise, and the model's cost covers it
+	Kind      string  `json:"kind"`
+	Value     float64 `json:"value"`
+	Deviation float64 `json:"deviation"` // of its noise
+	Epsilon   float64 `json:"epsilon"`   // of its noise, for a row
+	Records   int     `json:"records,omitempty"`
+}
+
+func newScore(t *train.Test, private bool) *scoreReport {
+	if t == nil {
+		return nil
+	}
+	return &scoreReport{private, t.Kind, t.Value, t.Deviation, t.Epsilon, t.Records}
 }

@@ -47,7 +47,8 @@ func (f *selectFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.runs, "runs", 0,
 		"expected number of candidates trained with --stopping (default: as many as --grid has)")
 	fl.StringVar(&f.score, "score", "",
-		"what candidates are compared by on the private records: right classes, \"accuracy\", "+
+		"what candidates are compared by on the private records, and --score-eps tells: right classes, "+
+			"\"accuracy\", "+
 			"\"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy "+
 			"for classes, pairs where the order counts)")
 	cli.OneOf(c, "score", selection.Kinds()...)
@@ -66,9 +67,14 @@ var notInGrid = []string{"task", "intercept", "eps", "delta", "neighbours", "noi
 // first point.
 func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) error {
 	if len(f.grid) == 0 {
-		for _, name := range []string{"stopping", "runs", "score", "score-bound", "score-share"} {
+		for _, name := range []string{"stopping", "runs", "score-share"} {
 			if c.Flags().Changed(name) {
 				return cli.Usagef("--%s goes with --grid", name)
+			}
+		}
+		for _, name := range []string{"score", "score-bound"} {
+			if c.Flags().Changed(name) && !c.Flags().Changed("score-eps") {
+				return cli.Usagef("--%s goes with --grid or --score-eps", name)
 			}
 		}
 		return nil
@@ -149,21 +155,9 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 	target := privacy.target()
 	defer func() { privacy.epsilon, privacy.delta = target.Epsilon, target.Delta }()
 	s := selection.Selection{Target: target, Stopping: f.stopping, Runs: f.runs, Share: f.share}
-	s.Score = selection.Score{Kind: selection.Kind(f.score), Bound: f.bound}
-	if link != model.LinkRank {
-		var err error
-		if s.Score.Loss, err = loss.Parse(task); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case f.score != "":
-	case link.Classes():
-		s.Score.Kind = selection.Accuracy
-	case link == model.LinkRank:
-		s.Score.Kind = selection.Pairs
-	default:
-		s.Score.Kind = selection.MeanLoss
+	var err error
+	if s.Score, err = f.scoreOf(task, link); err != nil {
+		return nil, err
 	}
 	for _, p := range f.points {
 		s.Candidates = append(s.Candidates, selection.Candidate{Name: p.String(),
@@ -186,6 +180,27 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 		return nil, fmt.Errorf("--grid: %w", err)
 	}
 	return plan, f.set(f.points[0])
+}
+
+// scoreOf returns the score of --score, or that of a model's link.
+func (f *selectFlags) scoreOf(task string, link model.Link) (selection.Score, error) {
+	s := selection.Score{Kind: selection.Kind(f.score), Bound: f.bound}
+	if link != model.LinkRank {
+		var err error
+		if s.Loss, err = loss.Parse(task); err != nil {
+			return s, err
+		}
+	}
+	switch {
+	case f.score != "":
+	case link.Classes():
+		s.Kind = selection.Accuracy
+	case link == model.LinkRank:
+		s.Kind = selection.Pairs
+	default:
+		s.Kind = selection.MeanLoss
+	}
+	return s, nil
 }
 
 // chosenCandidate describes the chosen candidate in a model's file.

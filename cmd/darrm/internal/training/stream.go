@@ -34,7 +34,7 @@ func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
 
 // notOfStreams are the flags that need the records more than once, or all of them.
 var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive",
-	"checkpoint", "dry-run", "hold-out", "rows-per-person"}
+	"checkpoint", "dry-run", "hold-out", "score-eps", "rows-per-person"}
 
 // stream trains on stdin and keeps one record at a time. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release.Model) error {

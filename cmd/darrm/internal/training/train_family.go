@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
@@ -29,6 +30,8 @@ type trainFamily struct {
 	bounded bool    // --radius follows from the columns' rules
 	rows    int     // that a person has at most
 	holdOut float64 // share of the records that are not learned from
+	testEps float64 // ε of the test on them, 0 for none
+	held    *data.Records
 }
 
 func newTrainFamily(a *cli.App, k family) *cobra.Command {
@@ -60,7 +63,10 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 		c.Flags().IntVar(&f.count, "n", 0, k.count)
 	}
 	c.Flags().Float64Var(&f.holdOut, "hold-out", 0,
-		"share of the records to leave out, such as 0.25, for darrm evaluate --held-out")
+		"share of the records to leave out, such as 0.25, for darrm evaluate --held-out or --score-eps")
+	c.Flags().Float64Var(&f.testEps, "score-eps", 0,
+		"tell the model's score on the records of --hold-out, with noise of this ε, --eps at most, which "+
+			"covers both: a record is learned from or tested on (--score, --score-bound)")
 	c.Flags().IntVar(&f.rows, "rows-per-person", 1,
 		"most rows that a person has: --eps and --delta are then of a person, and so is what a ledger "+
 			"is charged")
@@ -77,7 +83,8 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		if err := f.requireAll(c, own); err != nil {
 			return err
 		}
-		if f.grid != nil && f.score == "" && own.Task == "auc" {
+		if f.score == "" && own.Task == "auc" && (f.grid != nil ||
+			f.testEps != 0 && !own.addsOrRemoves()) {
 			f.score = string(selection.Pairs)
 		}
 	default:
@@ -101,6 +108,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		if err := (prepare.HoldOut{Share: f.holdOut}).Check(); err != nil {
 			return err
 		}
+	}
+	if err := f.checkTest(c); err != nil {
+		return err
 	}
 	m := f.model(c, a)
 	m.Reads = f.files()
@@ -148,6 +158,16 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if !ok || !g.explain(a, plan) {
 		sayPrice(a, price)
 	}
+	if f.testEps > 0 {
+		if f.testEps <= f.common().epsilon { // which the model may fall short of by little
+			f.testEps = min(f.testEps, price.Cost.Epsilon)
+		}
+		a.Say("score: on the records held out, with noise of epsilon = %.6g, which this cost covers: a "+
+			"record is learned from or tested on", f.testEps)
+		if t.algorithm, err = f.test(price.Relation).Of(t.algorithm, f.held); err != nil {
+			return err
+		}
+	}
 	if f.rows > 1 {
 		a.Say("cost of a person with up to %d rows: %s-DP", f.rows,
 			train.GroupCost(price.Cost, f.rows).Short())
@@ -159,10 +179,10 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if f.ledger == "" && !m.Simulated {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
 	}
-	t.document = func(choice *train.Choice) *modelReport {
+	t.document = func(choice *train.Choice, test *train.Test) *modelReport {
 		f.take(choice) // whose radius is the model's
 		r := f.report(records)
-		r.Chosen = newChosen(choice)
+		r.Chosen, r.Score = newChosen(choice), newScore(test, !m.Simulated)
 		if f.rows > 1 {
 			r.Rows, r.Person = f.rows, cli.FiniteCost(train.GroupCost(price.Cost, f.rows))
 		}
@@ -176,7 +196,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	m.Relation = price.Relation
 	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method,
 		Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(),
-		Unit: f.ledgerUnit(), Mode: string(price.Bound)}
+		Unit: f.ledgerUnit(), Mode: string(price.Bound), ScoreEpsilon: f.testEps}
 	return t.run(c.Context(), m)
 }
 
@@ -291,12 +311,68 @@ func (f *trainFamily) learnFrom(r *data.Records) (*data.Records, error) {
 	if h == nil {
 		return r, nil
 	}
-	learn, _, err := h.Split(r)
+	learn, held, err := h.Split(r)
 	if err == nil && learn == nil {
 		return nil, cli.Usagef("--hold-out = %g, but it must leave records to learn from", f.holdOut)
 	}
+	if f.testEps > 0 && held != nil {
+		f.held = f.shortened(held)
+		if f.common().intercept {
+			f.held = f.held.WithIntercept()
+		}
+	}
 	return learn, err
 }
+
+// checkTest refuses --score-eps without records to test on, or where no score is of one record.
+// It turns the ε of a person into that of a row, as perRow does.
+func (f *trainFamily) checkTest(c *cobra.Command) error {
+	if !c.Flags().Changed("score-eps") {
+		return nil
+	}
+	if f.holdOut == 0 {
+		return cli.Usagef("--score-eps goes with --hold-out: the records that the model is scored on")
+	}
+	if _, ok := f.familyFlags.(onSets); !ok && (f.about().link == model.LinkMetric || f.isNetwork()) {
+		return cli.Usagef("--score-eps is not for %s: it scores linear models", f.common().Method)
+	}
+	if f.varies("radius") || f.varies("set") { // a candidate shortens records by its own
+		return cli.Usagef("--score-eps is not for --grid radius= or set=")
+	}
+	relation := accountant.ReplaceOne
+	if h := f.split(); h != nil && h.ByContent {
+		relation = accountant.AddOrRemoveOne
+	}
+	if f.rows > 1 && f.testEps > 0 {
+		f.testEps = f.testEps / float64(f.rows) * (1 - 0x1p-49) // rounded down, as train.ForGroup
+	}
+	if _, ok := f.familyFlags.(onSets); ok { // whose task is known with the records
+		return nil
+	}
+	return f.test(relation).Check()
+}
+
+// isNetwork reports whether the task is a network.
+func (f *trainFamily) isNetwork() bool {
+	l, err := loss.ParseSized(f.about().task)
+	_, network := l.(loss.Network)
+	return err == nil && network
+}
+
+// test returns the test of the model on the records held out.
+func (f *trainFamily) test(relation accountant.Relation) selection.HeldOut {
+	k := f.about()
+	s, _ := f.scoreOf(k.task, k.link) // the task is one of the family's
+	if own, ok := f.familyFlags.(*chosenFlags); ok && own.Task == "linear" && s.Bound == 0 &&
+		s.Kind == selection.MeanLoss {
+		s.Bound = widestError
+	}
+	return selection.HeldOut{Score: s, Epsilon: f.testEps, Relation: relation}
+}
+
+// widestError is the squared error of a response that is predicted at the other end of its range,
+// [-1,1].
+const widestError = 4
 
 // recordsRead describes the training records in a model's file.
 type recordsRead struct {

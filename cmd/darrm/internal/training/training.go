@@ -29,8 +29,9 @@ type training struct {
 	unit      string // of the algorithm's rounds
 	rows      int    // of a person, for all of which a release is charged
 	algorithm train.Algorithm
-	// document describes the model without its weights; choice is that among candidates, nil for none
-	document func(choice *train.Choice) *modelReport
+	// document describes the model without its weights; choice is that among
+	// candidates, and test is on records held out, each nil for none
+	document func(choice *train.Choice, test *train.Test) *modelReport
 	measure  func(x []float64) string // on the private records
 }
 
@@ -46,7 +47,7 @@ func (t *training) run(ctx context.Context, m release.Model) error {
 				return err
 			}
 		}
-		quote := t.document(nil)
+		quote := t.document(nil, nil)
 		quote.DryRun, quote.Private = true, !m.Simulated
 		return t.app.DeliverJSON("", quote)
 	}
@@ -81,7 +82,12 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 			t.app.Say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(),
 				t.algorithm.Rounds(), t.flags.checkpoint)
 		}
-		r := t.document(model.Choice())
+		if err != nil {
+			return nil, err
+		}
+		test, err := model.Test()
+		t.sayTest(test)
+		r := t.document(model.Choice(), test)
 		r.Private, r.Model = true, x
 		return r.encode, err
 	}
@@ -109,11 +115,20 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 		t.app.Say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
 		t.app.Say("NOT PRIVATE: %s on the private records", t.measure(x))
 		t.app.Say("%s", train.Tuning)
-		r := t.document(s.Choice())
+		test, err := s.Test()
+		t.sayTest(test)
+		r := t.document(s.Choice(), test)
 		r.Simulated = x
-		return r.encode, nil
+		return r.encode, err
 	}
 	return release.Training{State: s.Checkpoint, Run: run}, nil
+}
+
+// sayTest prints the score on the records held out.
+func (t *training) sayTest(test *train.Test) {
+	if test != nil {
+		t.app.Say("score: %s %.6g, with noise of deviation %.2g", test.Kind, test.Value, test.Deviation)
+	}
 }
 
 // progress displays the number of epochs done, until stop.
