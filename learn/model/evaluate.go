@@ -49,6 +49,19 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	if err := r.Check(m.check); err != nil {
 		return Evaluation{}, err
 	}
+	if m.Parts != nil {
+		right := 0
+		for i := range n {
+			if class, err := m.Class(r.Row(i)); err != nil {
+				return Evaluation{}, err
+			} else if float64(class) == r.Response(i) {
+				right++
+			}
+		}
+		accuracy := float64(right) / float64(n)
+		e.Accuracy = &accuracy
+		return e, nil
+	}
 	scores, positive := make([]float64, n), make([]bool, n)
 	total, right, squares, mean := 0.0, 0, 0.0, 0.0
 	lossOf := m.recordLoss()
@@ -95,6 +108,9 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 
 // check refuses a record that the model's loss cannot use.
 func (m *Model) check(x []float64, y float64) error {
+	if m.Parts != nil {
+		return m.checkClass(y)
+	}
 	if m.Task != nil {
 		return m.Task.Check(x, y)
 	}

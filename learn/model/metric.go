@@ -23,6 +23,9 @@ func (m *Model) Dim() int {
 	if m.Link == LinkMetric {
 		return int(math.Round(math.Sqrt(float64(len(m.Weights)))))
 	}
+	if m.Parts != nil {
+		return m.Parts[0].Dim()
+	}
 	return len(m.Weights)
 }
 

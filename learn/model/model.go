@@ -54,6 +54,10 @@ type Model struct {
 	Simulated    bool             // trained from a seed, so not private
 	Weights      []float64        // of a network all its numbers
 	Intercept    float64          // of a linear model
+	// Classes are what several classes are called, nil for a model of one score. Parts are then the
+	// models of each class against the rest, and Weights those of all, with their intercepts.
+	Classes []string
+	Parts   []*Model
 
 	network  *loss.Network // nil of a linear model
 	features int           // of its records
@@ -85,6 +89,9 @@ func New(d Document) (*Model, error) {
 	}
 	if err := m.loss(d); err != nil {
 		return nil, err
+	}
+	if d.Classes != nil {
+		return m.several(d)
 	}
 	if m.network != nil {
 		p, ok := m.network.Features(len(m.Weights))
@@ -154,10 +161,14 @@ func (m *Model) loss(d Document) (err error) {
 }
 
 // Score returns z = ⟨a,w⟩ + b, or a network's output, of the features as training shortens them. The
-// error is for features of another number than Dim, and for a metric, which scores pairs.
+// error is for features of another number than Dim, for a metric, which scores pairs, and for several
+// classes, each of which has a score (Scores).
 func (m *Model) Score(a []float64) (float64, error) {
 	if m.Link == LinkMetric {
 		return 0, errors.New("a metric has no score of one record")
+	}
+	if m.Parts != nil {
+		return 0, errors.New("a model of several classes has a score for each")
 	}
 	if len(a) != m.Dim() {
 		return 0, &check.Error{Name: "number of features", Value: len(a), Rule: fmt.Sprint(m.Dim())}

@@ -20,6 +20,9 @@ type Document struct {
 	Response string   `json:"response,omitempty"`
 	// how a row of a table becomes a record; nil where the columns are numbers taken as they are
 	Preparation *prepare.Map `json:"preparation,omitempty"`
+	// Classes are what several classes are called. The weights are then those of the model of each class
+	// against the rest, one after the other.
+	Classes []string `json:"classes,omitempty"`
 	// which records were not learned from; nil for none
 	HoldOut *prepare.HoldOut `json:"hold_out,omitempty"`
 	// Radius is the norm ‖·‖_q that longer features were shortened to, 0 for none, and Norm its q,
@@ -63,7 +66,7 @@ func normOf(name string) (float64, error) {
 // Document returns the document that Write writes. Its slices may be the model's.
 func (m *Model) Document() Document {
 	d := Document{Task: m.task, Link: m.Link, Columns: m.Columns, Response: m.Response,
-		Preparation: m.Preparation, HoldOut: m.HoldOut,
+		Preparation: m.Preparation, HoldOut: m.HoldOut, Classes: m.Classes,
 		Radius: m.Radius, Norm: NormName(m.Norm),
 		Intercept: m.constant}
 	switch {

@@ -182,7 +182,8 @@ func indicator(is bool) float64 {
 	return 0
 }
 
-// Response is the column of the responses.
+// Response is the column of the responses. With Categories it is the number of the word, from 0: of
+// two words 0 and 1, of more the class of a model of several.
 type Response struct {
 	Column
 	// Above makes the response 1 where the number is above it, and 0 elsewhere.
@@ -202,9 +203,9 @@ func (r *Response) check() error {
 	case r.Fill != nil:
 		return bad("fill", fmt.Sprintf("%q", *r.Fill),
 			"left out: no record is made up for a blank response")
-	case r.Categories != nil && len(r.Categories) != 2:
+	case r.Categories != nil && len(r.Categories) < 2:
 		return bad("categories", fmt.Sprintf("%q", r.Categories),
-			"two words: of response 0 and of response 1")
+			"two words or more: of response 0, of response 1 and so on")
 	case r.Above != nil && (r.Categories != nil || r.Scale != nil):
 		return bad("response", r.Name, "without scale and categories where it is a number above another")
 	case r.Above != nil && math.IsNaN(*r.Above):

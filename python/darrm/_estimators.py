@@ -319,6 +319,10 @@ class _Linear(_Estimator):
         """The range of the response, where it needs one."""
         return None
 
+    def _words(self) -> Optional[List[str]]:
+        """The words of the response, of several classes: their numbers."""
+        return None
+
     def _rules(self, table: Rows, names: List[str], response: str) -> str:
         """The rules of the columns, as a file that ``darrm train --prepare`` reads."""
         if self.columns is None and table.names is not None:
@@ -336,6 +340,9 @@ class _Linear(_Estimator):
         y_range = self._range()
         if y_range is not None:
             rules[response] = {"scale": y_range}
+        words = self._words()
+        if words is not None:
+            rules[response] = {"categories": words}
         lines = [f"response = {_toml(response)}"]
         for name, rule in rules.items():
             lines += ["[[column]]", f"name = {_toml(name)}", *(f"{kind} = {_toml(value)}" for kind, value in rule.items())]
@@ -374,7 +381,7 @@ _L = TypeVar("_L", bound=_Linear)
 
 
 class _Classes(_Linear):
-    """A model of two classes, which are stated and not looked up in the records."""
+    """A model of classes, which are stated and not looked up in the records."""
 
     def __init__(
         self,
@@ -408,22 +415,25 @@ class _Classes(_Linear):
 
     @property
     def classes_(self) -> Any:
-        """The two classes, as stated."""
+        """The classes, as stated."""
         self._fitted()
         return array(list(self.classes))
 
     def decision_function(self, X: Any) -> Any:
-        """Scores: the higher, the likelier is the second class."""
+        """Scores: the higher, the likelier is the second class; of several classes a score for each."""
         return array(self._scores(X))
 
-    def _scores(self, X: Any) -> List[float]:
+    def _scores(self, X: Any) -> List[Any]:
         said = self._ask("predict", X)
-        scores: List[float] = said.get("scores") or said["predictions"]
+        scores: List[Any] = said.get("class_scores") or said.get("scores") or said["predictions"]
         return scores
 
+    def _words(self) -> Optional[List[str]]:
+        return [str(k) for k in range(len(self.classes))] if len(self.classes) > 2 else None
+
     def _responses(self, y: Any, rows: int) -> List[Any]:
-        if len(self.classes) != 2:
-            raise UsageError(f"classes = {list(self.classes)}, but they must be two", "usage", 2)
+        if len(self.classes) < 2:
+            raise UsageError(f"classes = {list(self.classes)}, but they must be two or more", "usage", 2)
         out = []
         for i, value in enumerate(super()._responses(y, rows)):
             if value not in self.classes:
@@ -433,7 +443,7 @@ class _Classes(_Linear):
 
 
 class LogisticRegression(_Classes):
-    """A private classifier of two classes: ``darrm train --task logistic``.
+    """A private classifier: ``darrm train --task logistic``.
 
     Ranges and categories are public knowledge, stated and never taken from the records (docs/preparing.md). The method
     follows from them and from how many records there are. A second ``fit`` on other records, by this object or by a
@@ -441,7 +451,8 @@ class LogisticRegression(_Classes):
 
     Args:
         epsilon, delta: what the model may cost.
-        classes: the two values of the response.
+        classes: the values of the response. Of three or more, each has a model against the rest, and ``epsilon`` and
+            ``delta`` pay for all of them.
         scale: the range of each column, ``{"age": (0, 120)}``; or one range for all columns without categories.
         categories: the words of a column, ``{"sex": ["Male", "Female"]}``; any other word has none of them.
         fill: what stands in for a missing cell, ``{"age": 40}``, or ``"missing"`` for a feature of its own.
@@ -473,6 +484,9 @@ class LogisticRegression(_Classes):
     >>> tested = darrm.LogisticRegression(epsilon=10, delta=1e-6, scale=(0, 100), hold_out=0.3, score_epsilon=5)
     >>> tested.fit(ages, [1 if word == "yes" else 0 for word in grey]).held_out_score["private"]
     True
+    >>> three = darrm.LogisticRegression(epsilon=10, delta=1e-6, scale=(0, 100), classes=["young", "grey", "old"])
+    >>> three.fit(ages, ["young", "young", "grey", "old"] * 100).predict([[10], [90]])[1]
+    'old'
     >>> model.fit(ages[:100], grey[:100])
     Traceback (most recent call last):
         ...
@@ -486,8 +500,9 @@ class LogisticRegression(_Classes):
         return array([self.classes[int(p)] for p in self._ask("predict", X)["predictions"]])
 
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the two classes, by the model."""
-        return array([[1 - p, p] for p in self._ask("predict", X)["probabilities"]])
+        """The probabilities of the classes, by the model."""
+        said = self._ask("predict", X)
+        return array(said.get("class_probabilities") or [[1 - p, p] for p in said["probabilities"]])
 
     def score(self, X: Any, y: Any = None) -> NotPrivate:
         """The share of right classes. NOT private: a choice by it is paid for by nobody."""

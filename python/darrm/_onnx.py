@@ -21,6 +21,8 @@ def write(model: Dict[str, Any], classes: Optional[Sequence[Any]], path: Union[s
     for c in columns:
         if "categories" in c or "fill" in c:
             raise UsageError(f"column {c['name']!r} has categories or a value for blanks, but ONNX is for numbers", "usage", 2)
+    if "classes" in model:
+        raise UsageError(f"classes = {model['classes']!r}, but ONNX is written for two", "usage", 2)
     if "radius_norm" in model:
         raise UsageError(f"radius_norm = {model['radius_norm']!r}, but ONNX is for Euclid's norm", "usage", 2)
     nodes: List[Any] = []

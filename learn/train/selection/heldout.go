@@ -61,7 +61,7 @@ func (h HeldOut) Of(a train.Algorithm, held *data.Records) (train.Algorithm, err
 			return nil, err
 		}
 	}
-	if held != nil && h.Score.Loss != nil {
+	if held != nil && h.Score.Loss != nil && h.Score.Classes == 0 { // else any number is a class or none
 		if err := held.Check(h.Score.Loss.Check); err != nil {
 			return nil, err
 		}
@@ -79,8 +79,8 @@ func (h HeldOut) Of(a train.Algorithm, held *data.Records) (train.Algorithm, err
 		return nil, err
 	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "darrm held-out test v1\n%v %v %v %v\n%x\n", h.Score.Kind, h.Score.Bound,
-		h.Epsilon, h.Relation, a.Digest())
+	fmt.Fprintf(hash, "darrm held-out test v1\n%v %v %v %v %v\n%x\n", h.Score.Kind, h.Score.Bound,
+		h.Score.Classes, h.Epsilon, h.Relation, a.Digest())
 	if h.Score.Loss != nil {
 		fmt.Fprintf(hash, "%q\n", h.Score.Loss.Name())
 	}

@@ -195,3 +195,19 @@ func TestHeldOutRefusals(t *testing.T) {
 		t.Errorf("of no record: %+v", test)
 	}
 }
+
+// Of several classes the highest score counts, and no other kind than accuracy.
+func TestScoreOfSeveralClasses(t *testing.T) {
+	r := must.Get(data.NewRecords(4, 2, []float64{2, 0, 0, 2, -1, -1, 1, 0}, []float64{0, 1, 2, 2}))(t)
+	s := Score{Kind: Accuracy, Loss: loss.Logistic{}, Classes: 3}
+	if got := s.Right([]float64{1, 0, 0, 1, -1, -1}, r); got != 3 {
+		t.Errorf("%d are right, want 3", got)
+	}
+	if err := s.check(4, accountant.ReplaceOne); err != nil {
+		t.Error(err)
+	}
+	s.Kind, s.Bound = MeanLoss, 1
+	if s.check(4, accountant.ReplaceOne) == nil {
+		t.Error("a mean loss of several classes was taken")
+	}
+}

@@ -38,7 +38,13 @@ type Score struct {
 	Loss loss.Loss // of Accuracy, which takes predictions from its link, and of MeanLoss
 	// Bound is a public bound that losses are cut to, of MeanLoss.
 	Bound float64
+	// Classes is how many classes a model of several has, of Accuracy: its weights are those of each
+	// class, one after the other, and it predicts that of the highest score. 0 is a model of two.
+	Classes int
 }
+
+// Right returns how many records' class a model predicts, not private.
+func (s Score) Right(w []float64, r *data.Records) int { return int(s.of(w, r) / unit) }
 
 // unit is the most that a score changes, in whole units, where a record is replaced, added or
 // removed:
@@ -79,6 +85,10 @@ func (s *Score) check(n int, relation accountant.Relation) error {
 		return &check.Error{Name: "score bound", Value: s.Bound,
 			Rule: "left out, unless the score is loss"}
 	}
+	if s.Classes != 0 && (s.Kind != Accuracy || s.Classes < 3) {
+		return &check.Error{Name: "score", Value: s.Kind,
+			Rule: "accuracy for a model of several classes"}
+	}
 	if n < 2 || n > math.MaxInt32 {
 		return &check.Error{Name: "number of records", Value: n,
 			Rule: "between 2 and 2³¹ to compare candidates on"}
@@ -103,6 +113,9 @@ func (s Score) of(w []float64, r *data.Records) int64 {
 	switch s.Kind {
 	case Accuracy:
 		link := model.LinkOf(s.Loss)
+		if s.Classes > 0 {
+			return unit * s.several(w, r)
+		}
 		for i := range n {
 			if link.Predict(floats.Dot(w, r.Row(i))) == r.Response(i) {
 				sum += unit
@@ -125,6 +138,20 @@ func (s Score) of(w []float64, r *data.Records) int64 {
 		return pairUnits(model.Concordant(scores, positive), n)
 	}
 	return sum
+}
+
+// several returns how many records' class has the highest score.
+func (s Score) several(w []float64, r *data.Records) (right int64) {
+	scores := make([]float64, s.Classes)
+	for i := range r.Len() {
+		for k := range scores {
+			scores[k] = floats.Dot(w[k*r.Dim():(k+1)*r.Dim()], r.Row(i))
+		}
+		if float64(model.Highest(scores)) == r.Response(i) {
+			right++
+		}
+	}
+	return right
 }
 
 // pairUnits returns unit/(2(n-1)) times a number of half pairs, rounded down. Whole records' worth

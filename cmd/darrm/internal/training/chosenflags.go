@@ -8,12 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/convex"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/onevsrest"
+	"github.com/darrm/darrm/learn/train/selection"
 )
 
 // chosenFamily is train without a method: package choose takes one.
@@ -28,7 +32,7 @@ var chosenFamily = family{
 task, number of records and features, set and neighbours; one line says which it is and
 why. The commands below are for those who choose a method.
 
-  logistic   classes 0 and 1, with their probabilities
+  logistic   classes 0 and 1, with their probabilities; or those of --classes
   linear     numbers; the response needs a range (--scale)
   auc        the order of two classes
   hinge      classes 0 and 1, by a margin
@@ -49,15 +53,21 @@ not covered, but by --grid.`,
 // chosenFlags are the flags of a training whose method is chosen.
 type chosenFlags struct {
 	convexFlags
-	stated string // --set
-	mapped **prepare.Map
-	reason string
+	stated  string // --set
+	mapped  **prepare.Map
+	reason  string
+	classes string // --classes
+	several int    // number of classes where there are more than two, else 0
 }
 
 func (f *chosenFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.Task, "task", "", strings.Join(choose.Tasks(), ", "))
 	cli.OneOf(c, "task", choose.Tasks()...)
+	fl.StringVar(&f.classes, "classes", "",
+		"what the response can be, separated by commas, as --categories of it; from the task, never "+
+			"from the records. With three or more there is a model for each against the rest, and --eps "+
+			"and --delta pay for all of them")
 	f.privacyFlags.register(c)
 	fl.Float64Var(&f.radius, "radius", 0,
 		"public bound on the norm of a record's features, to which longer ones are shortened "+
@@ -88,9 +98,19 @@ func (f *chosenFlags) dualNorm() float64 {
 	return convex.DualNorm(set)
 }
 
-func (f *chosenFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
+func (f *chosenFlags) plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
+	if f.several == 0 {
+		return f.one(n, d, f.target())
+	}
+	return onevsrest.Method{Classes: f.several, Target: f.target(),
+		Model: func(target accountant.Cost) (train.PricedMethod, error) { return f.one(n, d, target) },
+	}.Plan(ctx, n, d)
+}
+
+// one prices one model for a target.
+func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.PricedMethod, error) {
 	p := choose.Problem{Task: f.Task, Records: n, Dim: d, Neighbours: neighbourNames[f.neighbours],
-		Target: f.target(), Radius: f.bound}
+		Target: target, Radius: f.bound}
 	if f.stated != "" {
 		var err error
 		if p.Set, err = geometry.ParseSet(f.stated, d); err != nil {
@@ -112,6 +132,42 @@ func (f *chosenFlags) plan(_ context.Context, n, d int) (train.PricedMethod, err
 	return f.named(method.Plan(n, d))
 }
 
+// words states the classes of --classes as the rule of the response.
+func (f *chosenFlags) words(p *prepareFlags, response string) error {
+	if f.classes == "" {
+		return nil
+	}
+	if response == "" {
+		return cli.Usagef("--classes goes with --response: whose values they are")
+	}
+	p.categories = append(p.categories, response+"="+f.classes)
+	return nil
+}
+
+// count sets the number of classes, by the rule of the response.
+func (f *chosenFlags) count(m *prepare.Map) error {
+	if m.Response == nil || len(m.Response.Categories) <= 2 {
+		return nil
+	}
+	if f.Task != "logistic" && f.Task != "hinge" {
+		return cli.Usagef("--task %s is not for %d classes: take logistic or hinge", f.Task,
+			len(m.Response.Categories))
+	}
+	f.several = len(m.Response.Categories)
+	return nil
+}
+
+// measure returns a measure for simulations: of several classes the share that is right.
+func (f *chosenFlags) measure(r *data.Records) func(w []float64) string {
+	if f.several == 0 {
+		return f.convexFlags.measure(r)
+	}
+	return func(w []float64) string {
+		right := selection.Score{Kind: selection.Accuracy, Loss: f.loss, Classes: f.several}.Right(w, r)
+		return fmt.Sprintf("accuracy %s", cli.Percent(float64(right)/float64(r.Len())))
+	}
+}
+
 // bound returns a bound on the ℓq norm of the records, whose features were shortened to --radius in
 // the norm of dualNorm.
 func (f *chosenFlags) bound(q float64) float64 {
@@ -128,14 +184,20 @@ func (f *chosenFlags) bound(q float64) float64 {
 // explain names the method and the reason for it, unless candidates have their own. The price is
 // left to others.
 func (f *chosenFlags) explain(a *cli.App, plan train.PricedMethod) bool {
-	if plan.Price().Method == f.Method {
+	if f.isOf(plan) {
 		a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
 	}
 	return false
 }
 
+// isOf reports whether a plan is of the chosen method, and not of candidates.
+func (f *chosenFlags) isOf(plan train.PricedMethod) bool {
+	method := plan.Price().Method
+	return method == f.Method || f.several > 0 && strings.HasSuffix(method, " times "+f.Method)
+}
+
 func (f *chosenFlags) describe(r *modelReport, plan train.PricedMethod) {
-	if plan.Price().Method == f.Method {
+	if f.isOf(plan) {
 		r.Reason = f.reason
 	}
 }
@@ -179,6 +241,10 @@ func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
 // complete refuses a table whose rules leave records without a bound, or the response of a linear
 // task without a range.
 func (f *trainFamily) complete(c *cobra.Command, m *prepare.Map) error {
+	own := f.familyFlags.(*chosenFlags)
+	if err := own.count(m); err != nil {
+		return err
+	}
 	if f.common().radius == 0 {
 		var names []string
 		for _, column := range m.Features {

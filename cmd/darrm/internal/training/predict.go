@@ -38,7 +38,8 @@ read. Where the model has no names, they are all columns of DATA but --response.
 
 The result is CSV, one line for a record in the order of DATA: the prediction, and for
 classes the score (the prediction is 1 where it is above 0) and, for logistic models, the
-probability of class 1. Rows are prepared and records shortened as in training. The
+probability of class 1. Of several classes (train --classes) the prediction is the word,
+and each has a probability, or for hinge a score. Rows are prepared and records shortened as in training. The
 columns of a simulated model (--insecure-seed) are named simulated_…. The prediction of a ranking (train pairwise) is its score, of which
 only the order counts. A distance (train metric) has coordinates instead, in which Euclid's
 distance is the learned one, the axis that counts most first. Predictions for records that the model was not trained on are as
@@ -205,11 +206,27 @@ type predictions struct {
 	Predictions   []float64 `json:"predictions"`
 	Scores        []float64 `json:"scores,omitempty"`
 	Probabilities []float64 `json:"probabilities,omitempty"`
+	// of several classes, whose number from 0 a prediction is
+	Classes      []string    `json:"classes,omitempty"`
+	ClassScores  [][]float64 `json:"class_scores,omitempty"`
+	ClassChances [][]float64 `json:"class_probabilities,omitempty"`
 }
 
 func predict(m *model.Model, r *data.Records) (predictions, error) {
-	p := predictions{Simulation: m.Simulated}
+	p := predictions{Simulation: m.Simulated, Classes: m.Classes}
 	for i := range r.Len() {
+		if m.Parts != nil {
+			scores, err := m.Scores(r.Row(i))
+			if err != nil {
+				return predictions{}, err
+			}
+			p.Predictions = append(p.Predictions, float64(model.Highest(scores)))
+			p.ClassScores = append(p.ClassScores, scores)
+			if m.Link == model.LinkLogit {
+				p.ClassChances = append(p.ClassChances, model.Probabilities(scores))
+			}
+			continue
+		}
 		z, err := m.Score(r.Row(i))
 		if err != nil {
 			return predictions{}, err
@@ -238,11 +255,28 @@ func (p predictions) writeCSV(w io.Writer) error {
 	if p.Probabilities != nil {
 		columns, header = append(columns, p.Probabilities), append(header, "probability")
 	}
+	each := p.ClassChances
+	for _, word := range p.Classes {
+		if each != nil {
+			header = append(header, "probability of "+word)
+		} else {
+			header = append(header, "score of "+word)
+		}
+	}
+	if each == nil {
+		each = p.ClassScores
+	}
 	row := header
 	for i := -1; i < len(p.Predictions); i++ {
 		for j, column := range columns {
 			if i >= 0 {
 				row[j] = strconv.FormatFloat(column[i], 'g', -1, 64)
+			}
+		}
+		if i >= 0 && p.Classes != nil {
+			row[0] = p.Classes[int(p.Predictions[i])]
+			for k, v := range each[i] {
+				row[1+k] = strconv.FormatFloat(v, 'g', -1, 64)
 			}
 		}
 		if err := out.Write(row); err != nil {
@@ -307,6 +341,8 @@ func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) erro
 	case e.Nearest != nil:
 		rows = append(rows, []string{"nearest neighbour of the same class", cli.Percent(*e.Nearest)},
 			[]string{"the same by Euclid's distance", cli.Percent(*e.NearestEuclid)})
+	case m.Parts != nil:
+		rows = append(rows, []string{"accuracy", cli.Percent(*e.Accuracy)})
 	case e.Accuracy != nil:
 		rows = append(rows, []string{"accuracy", cli.Percent(*e.Accuracy)},
 			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})

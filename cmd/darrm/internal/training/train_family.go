@@ -83,6 +83,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		if err := f.requireAll(c, own); err != nil {
 			return err
 		}
+		if err := own.words(&f.prepareFlags, f.response); err != nil {
+			return err
+		}
 		if f.score == "" && own.Task == "auc" && (f.grid != nil ||
 			f.testEps != 0 && !own.addsOrRemoves()) {
 			f.score = string(selection.Pairs)
@@ -288,9 +291,17 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 		Standin: records.standin, DataSet: records.name, Set: k.set,
 		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns,
 			Response: records.response, Intercept: f.common().intercept,
-			Preparation: records.preparation(), HoldOut: f.split(),
+			Preparation: records.preparation(), HoldOut: f.split(), Classes: f.classesOf(records),
 			Radius: f.common().radius, Norm: model.NormName(f.norm())},
 	}
+}
+
+// classesOf returns what several classes are called, nil for two or none.
+func (f *trainFamily) classesOf(records recordsRead) []string {
+	if own, ok := f.familyFlags.(*chosenFlags); ok && own.several > 0 {
+		return records.prepare.Response.Categories
+	}
+	return nil
 }
 
 // split returns the rule by which records are left out, nil for none.
@@ -366,6 +377,9 @@ func (f *trainFamily) test(relation accountant.Relation) selection.HeldOut {
 	if own, ok := f.familyFlags.(*chosenFlags); ok && own.Task == "linear" && s.Bound == 0 &&
 		s.Kind == selection.MeanLoss {
 		s.Bound = widestError
+	}
+	if own, ok := f.familyFlags.(*chosenFlags); ok {
+		s.Classes = own.several
 	}
 	return selection.HeldOut{Score: s, Epsilon: f.testEps, Relation: relation}
 }
@@ -452,6 +466,9 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	if err != nil {
 		return nil, err
 	}
+	if err := f.checkClasses(); err != nil {
+		return nil, err
+	}
 	describe(records)
 	if records, err = f.learnFrom(records); err != nil {
 		return nil, err
@@ -464,6 +481,24 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 		records = records.WithIntercept()
 	}
 	return records, nil
+}
+
+// checkClasses refuses several classes where no model is of several.
+func (f *trainFamily) checkClasses() error {
+	m := f.mapped
+	if m == nil || m.Response == nil || len(m.Response.Categories) <= 2 {
+		return nil
+	}
+	count := len(m.Response.Categories)
+	own, chosen := f.familyFlags.(*chosenFlags)
+	switch {
+	case !chosen:
+		return cli.Usagef("--categories of the response: %d words are for darrm train FILE, without a "+
+			"method's name", count)
+	case own.several == 0 || len(f.points) > 0:
+		return cli.Usagef("--grid is not for %d classes", count)
+	}
+	return nil
 }
 
 // sparse is implemented by families with a method that keeps records sparse.
