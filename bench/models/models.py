@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Private models of three tables by darrm, by diffprivlib and without privacy, nine runs each.
 
-    bench/models DIFFPRIVLIB DATA [WORD]
+    models.py DIFFPRIVLIB DATA [WORD]
 
 DIFFPRIVLIB is a checkout of IBM/differential-privacy-library, which is run as it is: 0.6.2 on a
 scikit-learn before 1.4, Debian's among them, and 0.6.6 on later ones. What the two minimise is a sum or
