@@ -49,7 +49,7 @@ func TestAfterFollowsTheHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.RecordResult(t.Context(), receipts[7], Digest{1}); err != nil {
+	if _, err := l.RecordResult(t.Context(), receipts[7], Digest{1}); err != nil {
 		t.Fatal(err)
 	}
 	if pieces := follow(); pieces != 2 {

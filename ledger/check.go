@@ -17,9 +17,18 @@ func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
 		return err
 	}
 	return l.do(ctx, false, func(s *session) error {
+		s.ids = func() []string { return idsOf(requests) }
 		_, err := s.admit(requests)
 		return err
 	})
+}
+
+func idsOf(requests []Request) []string {
+	ids := make([]string, len(requests))
+	for i := range requests {
+		ids[i] = requests[i].ID
+	}
+	return ids
 }
 
 // checkAll returns the requests of one charge in their canonical form.

@@ -20,11 +20,12 @@ type job struct {
 
 	done    chan struct{} // closed when the rest is set
 	entries []*Entry      // what was written
+	after   State         // with the entries, where err is nil
 	err     error
 }
 
-func (j *job) finish(err error) {
-	j.err = err
+func (j *job) finish(after State, err error) {
+	j.after, j.err = after, err
 	close(j.done)
 }
 
@@ -57,6 +58,16 @@ func (q *queue) withdraw(j *job) bool {
 		q.jobs = slices.Delete(q.jobs, i, i+1)
 	}
 	return i >= 0
+}
+
+// ids returns those of the requests that wait.
+func (q *queue) ids() (ids []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, j := range q.jobs {
+		ids = append(ids, j.ids...)
+	}
+	return ids
 }
 
 // next takes the first job, unless g has no room for it; nil where there is none.
@@ -100,13 +111,13 @@ func (g *group) add(entries []*Entry) {
 	g.entries = append(g.entries, entries...)
 }
 
-// submit has judge's entries written, with those of other calls. It returns them when they are
-// on disk. Waiting ends with ctx, and then nothing is written; but what a commit has taken waits
+// submit has judge's entries written, with those of other calls. It returns them, and the totals
+// with them, when they are on disk. Waiting ends with ctx, and then nothing is written; but what a commit has taken waits
 // for the commit.
 func (l *Ledger) submit(ctx context.Context, ids []string,
-	judge func(*session) ([]*Entry, error)) ([]*Entry, error) {
+	judge func(*session) ([]*Entry, error)) ([]*Entry, State, error) {
 	if l == nil || l.turn == nil {
-		return nil, errUnmade
+		return nil, State{}, errUnmade
 	}
 	j := &job{ctx: ctx, ids: ids, judge: judge, done: make(chan struct{})}
 	l.queue.push(j)
@@ -115,19 +126,19 @@ func (l *Ledger) submit(ctx context.Context, ids []string,
 		select {
 		case <-j.done:
 			if j.err != nil {
-				return nil, j.err
+				return nil, State{}, j.err
 			}
-			return j.entries, nil
+			return j.entries, j.after, nil
 		case <-gone:
 			if l.queue.withdraw(j) {
-				return nil, ctx.Err()
+				return nil, State{}, ctx.Err()
 			}
 			gone = nil // a commit has taken it, which decides it or puts it back
 		case <-l.turn:
 			err := l.lead(j)
 			l.turn <- struct{}{}
 			if err != nil && l.queue.withdraw(j) {
-				return nil, err // the ledger could not be looked at
+				return nil, State{}, err // the ledger could not be looked at
 			}
 		}
 	}
@@ -150,6 +161,7 @@ func (l *Ledger) writeWaiting(s *session) error {
 	g := s.group // which has nothing yet
 	for j := l.queue.next(g); j != nil; j = l.queue.next(g) {
 		var err error
+		s.ids = func() []string { return slices.Concat(j.ids, l.queue.ids()) }
 		if err = j.ctx.Err(); err == nil {
 			j.entries, err = j.judge(s)
 		}
@@ -158,13 +170,13 @@ func (l *Ledger) writeWaiting(s *session) error {
 			return nil
 		}
 		if errors.Is(err, ErrDamaged) {
-			return g.finish(err, j)
+			return g.finish(State{}, err, j)
 		}
 		if err == nil {
 			g.add(j.entries)
 		}
 		if len(g.entries) == 0 {
-			j.finish(err)
+			j.finish(s.state(), err)
 			continue
 		}
 		j.err = err
@@ -178,17 +190,17 @@ func (l *Ledger) writeWaiting(s *session) error {
 		l.queue.putBack(g.waiting)
 		return nil
 	}
-	return g.finish(err)
+	return g.finish(s.state(), err)
 }
 
-// finish returns their outcomes to the waiting callers. After a failure nobody's verdict stands: it
+// finish returns their outcomes to the waiting callers, and the totals after the commit. After a failure nobody's verdict stands: it
 // may rest on entries that are not on disk.
-func (g *group) finish(err error, more ...*job) error {
+func (g *group) finish(after State, err error, more ...*job) error {
 	for _, j := range append(g.waiting, more...) {
 		if err != nil {
 			j.err = err
 		}
-		j.finish(j.err)
+		j.finish(after, j.err)
 	}
 	return err
 }

@@ -96,7 +96,7 @@ func TestGroupReplay(t *testing.T) {
 	mustSpend(t, l, unitOfOne.Times(2))
 	var results [4]error
 	record := func(i int, d Digest) func() {
-		return func() { results[i] = l.RecordResult(t.Context(), first, d) }
+		return func() { _, results[i] = l.RecordResult(t.Context(), first, d) }
 	}
 	var replay error
 	together(l, record(0, Digest{1}), record(1, Digest{1}), func() {
@@ -131,7 +131,7 @@ func TestGroupGivesUp(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			entries, late = l.submit(written, []string{requests[0].ID}, func(s *session) ([]*Entry, error) {
+			entries, _, late = l.submit(written, []string{requests[0].ID}, func(s *session) ([]*Entry, error) {
 				stopWritten()
 				time.Sleep(time.Millisecond) // for the caller to notice
 				return s.admit(requests)
@@ -358,7 +358,7 @@ func TestGroupTriesAgain(t *testing.T) {
 	together(l,
 		func() { _, first = l.Charge(t.Context(), plainRequest(3)) },
 		func() {
-			_, between = l.submit(t.Context(), nil, func(*session) ([]*Entry, error) {
+			_, _, between = l.submit(t.Context(), nil, func(*session) ([]*Entry, error) {
 				if looks++; looks < 3 {
 					return nil, ErrRetry
 				}

@@ -272,11 +272,8 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(requests))
-	for i := range requests {
-		ids[i] = requests[i].ID
-	}
-	entries, err := l.submit(ctx, ids, func(s *session) ([]*Entry, error) { return s.admit(requests) })
+	entries, _, err := l.submit(ctx, idsOf(requests),
+		func(s *session) ([]*Entry, error) { return s.admit(requests) })
 	if err != nil {
 		return nil, err
 	}
@@ -422,16 +419,6 @@ func sameDraw(a, b *Draw) bool {
 	return a.Name == b.Name && a.Covers == b.Covers
 }
 
-// lookup returns the first entry that is found by k, or nil.
-func (s *session) lookup(k key) (*Entry, error) {
-	c := s.book.first(k)
-	if c == nil {
-		return nil, nil
-	}
-	e, err := entryAt(s.tx, c)
-	return &e, err
-}
-
 // Find returns the charge with an id, nil if there is none.
 func (l *Ledger) Find(ctx context.Context, id string) (e *Entry, err error) {
 	err = l.do(ctx, false, func(s *session) (err error) {
@@ -463,14 +450,17 @@ func (l *Ledger) Drawn(ctx context.Context, ensemble,
 // It spends nothing, is optional, and takes a receipt that is used up, also a
 // [Replay]'s. One request has one result: the same digest again is no error, another is
 // an [ErrConflict], and what has it must not be released: it would be a second release.
-func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) error {
+//
+// The state is the ledger's after the write that stored the digest, or, where it was there
+// already, when that was found.
+func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) (State, error) {
 	if !r.issued() {
-		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
+		return State{}, fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
 	}
-	_, err := l.submit(ctx, []string{r.entry.ID}, func(s *session) ([]*Entry, error) {
+	_, after, err := l.submit(ctx, []string{r.entry.ID}, func(s *session) ([]*Entry, error) {
 		return s.admitResult(r, result)
 	})
-	return err
+	return after, err
 }
 
 // admitResult returns the entry of a result, none where it is there already.

@@ -144,13 +144,13 @@ func TestReplay(t *testing.T) {
 	if p := replayed.Replays[0]; !reflect.DeepEqual(p.Charge, receipt.Entry()) || p.Result != nil {
 		t.Errorf("%+v, want %+v", p, receipt.Entry())
 	}
-	if err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
+	if _, err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
+	if _, err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
 		t.Errorf("the same result again: %v", err)
 	}
-	if err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.Is(err, ErrConflict) {
+	if _, err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.Is(err, ErrConflict) {
 		t.Errorf("another result: %v", err)
 	}
 	other, err := Open(t.Context(), l.Path())
@@ -216,12 +216,12 @@ func TestReplayIsNoted(t *testing.T) {
 	}
 	other := create(t, 1, 0)
 	mustCharge(t, other, r)
-	if err := other.RecordResult(t.Context(), replay(charged).Receipt, Digest{7}); !errors.Is(err,
+	if _, err := other.RecordResult(t.Context(), replay(charged).Receipt, Digest{7}); !errors.Is(err,
 		ErrReceipt) {
 		t.Errorf("in another ledger: %v", err)
 	}
 	for _, receipt := range []*Receipt{replay(charged).Receipt, first, replay(charged).Receipt} {
-		if err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
+		if _, err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,7 +232,7 @@ func TestReplayIsNoted(t *testing.T) {
 	}
 	var conflict *ConflictError
 	for _, receipt := range []*Receipt{replay(charged).Receipt, first} {
-		if err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.As(err, &conflict) ||
+		if _, err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.As(err, &conflict) ||
 			conflict.What != "result" || conflict.Earlier != nil {
 			t.Errorf("another result: %v", err)
 		}
@@ -271,10 +271,10 @@ func TestReceipt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := l.RecordResult(t.Context(), &Receipt{}, Digest{}); !errors.Is(err, ErrReceipt) {
+	if _, err := l.RecordResult(t.Context(), &Receipt{}, Digest{}); !errors.Is(err, ErrReceipt) {
 		t.Errorf("result for nothing: %v", err)
 	}
-	if err := create(t, 1, 0).RecordResult(t.Context(), r, Digest{}); !errors.Is(err, ErrReceipt) {
+	if _, err := create(t, 1, 0).RecordResult(t.Context(), r, Digest{}); !errors.Is(err, ErrReceipt) {
 		t.Errorf("result in another ledger: %v", err)
 	}
 }

@@ -293,7 +293,7 @@ func TestAgainstModel(t *testing.T) {
 				r := m.open[rapid.IntRange(0, len(m.open)-1).Draw(rt, "receipt")]
 				d := Digest{byte(rapid.IntRange(0, 1).Draw(rt, "digest"))}
 				before := levelled(t, m.path())
-				err := m.handle(rt).RecordResult(context.Background(), r, d)
+				after, err := m.handle(rt).RecordResult(context.Background(), r, d)
 				id := r.Entry().ID
 				if old, ok := m.results[id]; ok && old != d {
 					if !errors.Is(err, ErrConflict) {
@@ -303,8 +303,8 @@ func TestAgainstModel(t *testing.T) {
 				} else if !ok {
 					m.saved = before
 				}
-				if err != nil {
-					rt.Fatal(err)
+				if err != nil || after.Spent != m.spent || after.Remaining.Plus(m.spent) != m.budget {
+					rt.Fatalf("%+v, %v, want %v spent", after, err, m.spent)
 				}
 				m.results[id] = d
 			},

@@ -12,7 +12,9 @@ type session struct {
 	*chain
 	tx     Tx
 	anchor *anchor
-	group  *group // what is to be written
+	group  *group            // what is to be written
+	again  map[uint64]*Entry // by number, what this look read again
+	ids    func() []string   // of the requests that this look is about and that wait
 }
 
 func (s *session) end() error { return s.tx.Close() }
@@ -42,7 +44,8 @@ func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 }
 
 func (l *Ledger) look(ctx context.Context, tx Tx) (*session, error) {
-	s := &session{tx: tx, chain: l.chain, group: &group{recent: newRecent(), clients: shares{}}}
+	s := &session{tx: tx, chain: l.chain, group: &group{recent: newRecent(), clients: shares{}},
+		again: map[uint64]*Entry{}, ids: func() []string { return nil }}
 	line, err := tx.Anchor()
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func TestBudgetViewShowsWhatTheReportReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			if random.IntN(2) == 0 {
-				if err := l.RecordResult(context.Background(), receipts[0], ledger.Digest{1}); err != nil {
+				if _, err := l.RecordResult(context.Background(), receipts[0], ledger.Digest{1}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -251,7 +251,7 @@ func TestMisuse(t *testing.T) {
 			return errOf(book.Charge(ctx, ledger.Request{ID: "a", Count: 1, Unit: unit}))
 		},
 		"Receipt{}.Redeem":  func() error { return new(ledger.Receipt).Redeem() },
-		"RecordResult(nil)": func() error { return book.RecordResult(ctx, nil, ledger.Digest{}) },
+		"RecordResult(nil)": func() error { return errOf(book.RecordResult(ctx, nil, ledger.Digest{})) },
 		"Ledger{}.State":    func() error { return errOf(new(ledger.Ledger).State(ctx)) },
 		"Ledger{}.Charge":   func() error { return errOf(new(ledger.Ledger).Charge(ctx, ledger.Request{})) },
 		"accountant.New of no relation": func() error {

@@ -81,6 +81,9 @@ type Answered struct {
 	// Simulated is true if the ledger is one for tests: nothing was released.
 	Simulated bool
 	Charge    ledger.Entry // of this answer
+	// After has the ledger's totals, as of the write that noted the answer or, where it was noted
+	// before, as of now.
+	After ledger.State
 	// InLedger is the time that the charge and the note took. Unlike the whole, it does not depend
 	// on the votes.
 	InLedger time.Duration
@@ -303,7 +306,7 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 		return nil, o.failed(q.ID, err)
 	}
 	o.covered.Store(true)
-	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
+	a.Replayed, a.Charge, a.After = t.paid.Charge.Seq != 0, out.Receipt.Entry(), out.After
 	return a, nil
 }
 

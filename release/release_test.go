@@ -340,10 +340,10 @@ func TestFinishedReleaseIsNoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{7}); err != nil {
+		if _, err := l.RecordResult(t.Context(), receipt, ledger.Digest{7}); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{8}); !errors.Is(err,
+		if _, err := l.RecordResult(t.Context(), receipt, ledger.Digest{8}); !errors.Is(err,
 			ledger.ErrConflict) {
 			t.Errorf("other answers: %v", err)
 		}
@@ -432,7 +432,7 @@ func TestReleased(t *testing.T) {
 		0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23,
 		0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
 	}
-	if err := l.RecordResult(t.Context(), receipt, abc); err != nil {
+	if _, err := l.RecordResult(t.Context(), receipt, abc); err != nil {
 		t.Fatal(err)
 	}
 	_, replayed = b.Pay(t.Context(), l, false)

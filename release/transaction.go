@@ -51,6 +51,9 @@ type Outcome struct {
 	Before bool
 	// Digest is of what was published; zero where nothing was.
 	Digest ledger.Digest
+	// After has the ledger's totals with this charge, as of the write that noted the digest; zero
+	// where nothing was charged or published.
+	After ledger.State
 }
 
 // Done reports whether the output has the result.
@@ -77,7 +80,7 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 	if err != nil {
 		return out, t.unreleased(out.Receipt, err)
 	}
-	if out.Digest, err = t.publish(ctx, out.Receipt, encode); err != nil {
+	if out.Digest, out.After, err = t.publish(ctx, out.Receipt, encode); err != nil {
 		return out, err
 	}
 	return out, t.secret.forget()
@@ -156,18 +159,18 @@ func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 // digest was noted, and no other. An interruption comes before or has no effect: a result that is
 // noted and cannot be seen is paid for and lost.
 func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt,
-	encode func(io.Writer) error) (ledger.Digest, error) {
+	encode func(io.Writer) error) (_ ledger.Digest, after ledger.State, err error) {
 	digest, err := digestOf(encode)
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return ledger.Digest{}, t.unreleased(paid, err)
+		return ledger.Digest{}, after, t.unreleased(paid, err)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if paid != nil {
-		if err := t.note(ctx, paid, digest); err != nil {
-			return ledger.Digest{}, err
+		if after, err = t.note(ctx, paid, digest); err != nil {
+			return ledger.Digest{}, after, err
 		}
 	}
 	err = t.Output.Write(ctx, func(w io.Writer) error {
@@ -180,9 +183,9 @@ func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt,
 		return err
 	})
 	if err != nil {
-		return ledger.Digest{}, t.unreleased(paid, err)
+		return ledger.Digest{}, after, t.unreleased(paid, err)
 	}
-	return digest, nil
+	return digest, after, nil
 }
 
 // unreleased adds to what went wrong after a charge that there is one: whoever reads it would
@@ -208,17 +211,19 @@ func digestOf(encode func(io.Writer) error) (ledger.Digest, error) {
 	return ledger.Digest(h.Sum(nil)), err
 }
 
-// note keeps the digest of a result in the ledger, before the result can be seen.
-func (t *Transaction) note(ctx context.Context, paid *ledger.Receipt, digest ledger.Digest) error {
+// note keeps the digest of a result in the ledger, before the result can be seen, and returns the
+// ledger's totals then.
+func (t *Transaction) note(ctx context.Context, paid *ledger.Receipt,
+	digest ledger.Digest) (ledger.State, error) {
 	id := paid.Entry().ID
-	err := t.Ledger.RecordResult(ctx, paid, digest)
+	after, err := t.Ledger.RecordResult(ctx, paid, digest)
 	switch {
 	case errors.Is(err, ledger.ErrConflict):
-		return fmt.Errorf("nothing was released: request %q has one result, and this is another: "+
+		err = fmt.Errorf("nothing was released: request %q has one result, and this is another: "+
 			"finish it with the flags that it was begun with: %w", id, err)
 	case err != nil:
-		return &LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its "+
+		err = &LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its "+
 			"result in the ledger: %w", id, err)}
 	}
-	return nil
+	return after, err
 }

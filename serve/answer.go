@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
 
@@ -46,6 +47,7 @@ type promise struct {
 // result is an answer, or why there is none.
 type result struct {
 	answer *answer
+	after  ledger.State // with the answer
 	fail   *failure
 }
 
@@ -58,26 +60,19 @@ func (s *Server) answer(ctx context.Context, client *member, queries []query) []
 		all.Go(func() { out[i] = s.answerOne(ctx, client, &queries[i]) })
 	}
 	all.Wait()
-	left, fail := s.remaining(ctx)
+	last := ledger.State{} // of the latest of these writes
 	for i := range out {
-		switch a := out[i].answer; {
-		case a != nil && fail == nil:
-			a.Remaining = left
-		case a != nil:
-			// it is charged and noted, and can be asked for again with its replay key, if it has one
-			out[i] = result{fail: fail}
+		if out[i].after.Head.Seq > last.Head.Seq {
+			last = out[i].after
+		}
+	}
+	left := release.NewAmount(last.Remaining)
+	for i := range out {
+		if a := out[i].answer; a != nil {
+			a.Remaining = &left
 		}
 	}
 	return out
-}
-
-func (s *Server) remaining(ctx context.Context) (*release.Amount, *failure) {
-	now, err := s.Online.State(ctx)
-	if err != nil {
-		return nil, failureOf(err)
-	}
-	left := release.NewAmount(now.Remaining)
-	return &left, nil
 }
 
 func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (out result) {
@@ -107,7 +102,7 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 	if told.Abstained = a.Class == ensemble.Abstained; !told.Abstained {
 		told.Class, told.Label = &a.Class, &s.Classes[a.Class]
 	}
-	return result{answer: told}
+	return result{answer: told, after: a.After}
 }
 
 // panicked is the failure after a panic, for the log with the places in the code. What was panicked

@@ -34,7 +34,7 @@ func outline(t *testing.T, newLocation func(t *testing.T) string) {
 				t.Fatal(err)
 			}
 			if random.IntN(2) == 0 {
-				if err := l.RecordResult(t.Context(), receipts[0], ledger.Digest{1}); err != nil {
+				if _, err := l.RecordResult(t.Context(), receipts[0], ledger.Digest{1}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -224,9 +224,11 @@ func reference(t *testing.T, newLocation func(t *testing.T) string) {
 		}
 		for _, r := range receipts {
 			d := ledger.Digest{byte(random.IntN(2))}
-			errA, errB := a.RecordResult(t.Context(), r[0], d), b.RecordResult(t.Context(), r[1], d)
-			if kind(errA) != kind(errB) {
-				t.Fatalf("result: %v, want %v", errA, errB)
+			afterA, errA := a.RecordResult(t.Context(), r[0], d)
+			afterB, errB := b.RecordResult(t.Context(), r[1], d)
+			if kind(errA) != kind(errB) || afterA.Spent != afterB.Spent ||
+				afterA.Remaining != afterB.Remaining || afterA.Head.Seq != afterB.Head.Seq {
+				t.Fatalf("result: %v, %v, want %v, %v", afterA, errA, afterB, errB)
 			}
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,10 +83,18 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	direct := location(t, s)
 	ledgertest.Create(t, direct, 100)
 	l := open(t, p.through(direct))
-	// who asks waits for it, and is then too late for its snapshot
-	atCommit(t, s, `perform pg_sleep(0.2)`)
+	for _, statement := range []string{
+		`create table public.committed (x int)`,
+		`create function public.again() returns boolean language plpgsql as $$ begin
+			if exists (select from public.committed) then raise exception 'again' using errcode = '40001'; end if;
+			return true; end $$`,
+		`alter table darrm.heads rename to all_heads`,
+		`create view darrm.heads as select * from darrm.all_heads where public.again()`,
+	} {
+		s.Exec(t, statement)
+	}
+	atCommit(t, s, `insert into public.committed values (1)`)
 	defer postgres.SetResolveTime(500 * time.Millisecond)()
-	p.slow = time.Second
 	p.plan(loseAnswer)
 	receipt, err := l.Charge(t.Context(), ledgertest.Request("x"))
 	if receipt != nil || !errors.Is(err, ledger.ErrWrite) || errors.Is(err, ledger.ErrUnavailable) ||
@@ -95,6 +104,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	if _, err := l.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err, ledger.ErrBroken) {
 		t.Errorf("the handle goes on: %v", err)
 	}
+	s.Exec(t, `delete from public.committed`)
 	ledgertest.MustSpend(t, open(t, direct), 1)
 }
 
@@ -242,7 +252,7 @@ func TestUnsafeServer(t *testing.T) {
 func TestServer(t *testing.T) {
 	s := pgtest.Start(t)
 	for name, test := range map[string]func(*testing.T, *pgtest.Server){
-		"serialization": serialization, "wait": waitEnds, "damage": damage, "rolled back": rolledBack,
+		"waited": waited, "one state": oneState, "wait": waitEnds, "damage": damage, "rolled back": rolledBack,
 		"adopt": adopt,
 		"roles": roles, "several ledgers": several, "restart": restart, "created at once": createdAtOnce,
 		"encoding": encoding,
@@ -305,16 +315,105 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 	<-done
 }
 
-// A transaction that waited for another one fails to serialize, and is tried again: one charge.
-func serialization(t *testing.T, s *pgtest.Server) {
+// Who waited for another server's commit sees it, in the anchor and in the lines, without beginning
+// again: what a statement reads is what was committed when that statement began, not when the
+// transaction did. A charge then follows it.
+func waited(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
+	name := nameOf(url)
 	l := ledgertest.Create(t, url, 10)
-	whileLocked(t, s, nameOf(url), `update darrm.heads set anchor = anchor where ledger = $1`, func() {
-		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+	var size int64
+	conn := connect(t, s)
+	const last = `select max(begins) from darrm.commits where ledger = $1`
+	charge := func(id string) {
+		t.Helper()
+		if _, err := l.Charge(t.Context(), ledgertest.Request(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	charge("a")
+	head := `select anchor from darrm.heads where ledger = $1`
+	var before, anchor, lines string
+	if err := conn.QueryRow(t.Context(), head, name).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	// The other server's commit is one that was made and taken back.
+	charge("b")
+	if err := errors.Join(conn.QueryRow(t.Context(), head, name).Scan(&anchor),
+		conn.QueryRow(t.Context(), last, name).Scan(&size),
+		conn.QueryRow(t.Context(), `delete from darrm.commits where ledger = $1 and begins = $2 returning lines`,
+			name, size).Scan(&lines)); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, `create table kept (ledger text, begins bigint, lines text, anchor text)`)
+	s.Exec(t, `insert into kept values ($1, $2, $3, $4)`, name, size, lines, anchor)
+	s.Exec(t, `update darrm.heads set anchor = $2 where ledger = $1`, name, before)
+	const again = `
+		with other as (insert into darrm.commits select ledger, begins, lines, '' from kept)
+		update darrm.heads h set anchor = kept.anchor from kept where h.ledger = $1 and kept.ledger = $1`
+
+	store, err := postgres.OpenStore(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whileLocked(t, s, name, again, func() {
+		tx, err := store.Begin(t.Context(), true)
+		if err != nil {
 			t.Error(err)
+			return
+		}
+		defer tx.Close()
+		if got, err := tx.Anchor(); err != nil || string(got) != anchor {
+			t.Errorf("anchor %s, %v; want %s", got, err, anchor)
+		}
+		if got, err := io.ReadAll(tx.Lines(size)); err != nil || string(got) != lines {
+			t.Errorf("lines %s, %v; want %s", got, err, lines)
 		}
 	})
-	ledgertest.MustSpend(t, l, 1)
+
+	s.Exec(t, `delete from darrm.commits where ledger = $1 and begins = $2`, name, size)
+	s.Exec(t, `update darrm.heads set anchor = $2 where ledger = $1`, name, before)
+	l = open(t, url) // knows the first commit alone
+	whileLocked(t, s, name, again, func() { charge("c") })
+	ledgertest.MustSpend(t, l, 3)
+	entries, err := l.History(t.Context())
+	if err != nil || len(entries) != 3 || entries[1].ID != "b" || entries[2].ID != "c" {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}
+
+// A look sees one state, whatever is committed while it reads; also one that reads several pieces.
+func oneState(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 10)
+	big := ledgertest.Request("big")
+	big.Event = fmt.Appendf(nil, "%q", strings.Repeat("x", ledger.MaxEvent-100))
+	for i := range 3 {
+		big.ID = fmt.Sprint("big ", i)
+		if _, err := l.Charge(t.Context(), big); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := postgres.OpenStore(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := store.Begin(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Close()
+	anchor, err := tx.Anchor()
+	if err != nil || !strings.Contains(string(anchor), `"commit":3`) {
+		t.Fatalf("%s, %v", anchor, err)
+	}
+	if _, err := l.Charge(t.Context(), ledgertest.Request("later")); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := io.ReadAll(tx.Lines(0))
+	if err != nil || strings.Count(string(lines), "\n") != 7 || strings.Contains(string(lines), "later") {
+		t.Errorf("%d bytes of lines, %v", len(lines), err)
+	}
 }
 
 // Waiting for another server ends with the context, and the handle is good.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/darrm/darrm/internal/pgtest"
 )
@@ -34,7 +33,6 @@ type proxy struct {
 	mu     sync.Mutex
 	next   fault
 	closed bool
-	slow   time.Duration // how long a ROLLBACK is on its way
 	hits   int
 	lost   func() // runs when the server knows that a request was lost, and the client does not
 }
@@ -111,9 +109,6 @@ func (p *proxy) serve(client net.Conn) {
 		// else the COMMIT is undone half the time, which is another fault.
 		if first && n >= 8 && binary.BigEndian.Uint32(b[4:]) == cancelRequest {
 			return
-		}
-		if bytes.Contains(bytes.ToLower(b[:n]), []byte("rollback\x00")) {
-			time.Sleep(p.slow)
 		}
 		// pgx sends COMMIT in a message of its own.
 		if bytes.Contains(bytes.ToLower(b[:n]), []byte("commit\x00")) {

@@ -12,14 +12,18 @@ const (
 	mostRead  = 4 << 20
 )
 
-// The commits that begin in [$2, $2 + $3). Bytes bound what is held in memory, where a number of
+// The commits that begin in [$2, $3). Bytes bound what is held in memory, where a number of
 // rows would not.
 const readCommits = `
 	select begins, lines from darrm.commits
-	where ledger = $1 and begins >= $2 and begins < $2 + $3 order by begins`
+	where ledger = $1 and begins >= $2 and begins < $3 order by begins`
 
-// Where the commit begins that a byte is in.
-const readBegin = `select coalesce(max(begins), -1) from darrm.commits where ledger = $1 and begins <= $2`
+// The commit that byte $2 is in, and those that follow it, if they begin before $3.
+const readFirst = `
+	select begins, lines from darrm.commits
+	where ledger = $1 and begins < $3 and begins >=
+		(select max(begins) from darrm.commits where ledger = $1 and begins <= $2)
+	order by begins`
 
 // Lines implements [ledger.Tx].
 func (t *tx) Lines(from int64) io.Reader {
@@ -32,6 +36,7 @@ type reader struct {
 	from int64 // the first byte that is wanted
 	next int64 // where the next commit begins; -1 before the first
 	most int64
+	end  bool   // no commit begins at next: the transaction sees all of them
 	rest []byte // read and not returned yet
 	err  error
 }
@@ -50,19 +55,17 @@ func (r *reader) Read(p []byte) (int, error) {
 
 // fill reads the next piece; io.EOF where there is none.
 func (r *reader) fill() error {
+	if r.end {
+		return io.EOF
+	}
 	ctx, cancel := r.tx.call()
 	defer cancel()
-	name, skip := r.tx.store.name, int64(0)
+	statement, at, skip := readCommits, r.next, int64(0)
 	if r.next < 0 {
-		if err := r.tx.tx.QueryRow(ctx, readBegin, name, r.from).Scan(&r.next); err != nil {
-			return r.tx.store.unavailable(err)
-		}
-		if r.next < 0 {
-			return io.EOF
-		}
-		skip = r.from - r.next
+		statement, at = readFirst, r.from
 	}
-	rows, err := r.tx.tx.Query(ctx, readCommits, name, r.next, r.most)
+	past := at + r.most
+	rows, err := r.tx.tx.Query(ctx, statement, r.tx.store.name, at, past)
 	if err != nil {
 		return r.tx.store.unavailable(err)
 	}
@@ -74,6 +77,9 @@ func (r *reader) fill() error {
 		var lines []byte
 		if err := rows.Scan(&begins, &lines); err != nil {
 			return err
+		}
+		if r.next < 0 {
+			r.next, skip = begins, r.from-begins
 		}
 		if begins != r.next {
 			return fmt.Errorf("%w: the commit before byte %d ends at byte %d", ledger.ErrDamaged, begins,
@@ -88,6 +94,8 @@ func (r *reader) fill() error {
 	case int64(len(piece)) <= skip:
 		return io.EOF
 	}
+	// A commit that began here would have been among those read.
+	r.end = r.next < past
 	r.rest = piece[skip:]
 	return nil
 }

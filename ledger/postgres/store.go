@@ -164,7 +164,10 @@ func (s *store) Begin(ctx context.Context, exclusive bool) (ledger.Tx, error) {
 func (t *tx) begin(ctx context.Context, exclusive bool) (err error) {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	if exclusive {
-		options = pgx.TxOptions{IsoLevel: pgx.Serializable}
+		// Each statement has a snapshot of its own, so what is read after the lock is what whoever held
+		// it before has committed. With one snapshot for all, taken before the wait, every transaction
+		// that waited would have to begin again. The lock keeps the snapshots equal.
+		options = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 	}
 	if t.tx, err = t.conn.BeginTx(ctx, options); err != nil {
 		return err

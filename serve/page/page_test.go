@@ -108,7 +108,7 @@ func charged(t *testing.T, name string, n int, id func(int) string) *release.Bud
 		receipts = append(receipts, more...)
 	}
 	for i, r := range receipts[max(0, n-3):] {
-		if err := l.RecordResult(context.Background(), r, ledger.Digest{byte(i), 7}); err != nil {
+		if _, err := l.RecordResult(context.Background(), r, ledger.Digest{byte(i), 7}); err != nil {
 			t.Fatal(err)
 		}
 	}
