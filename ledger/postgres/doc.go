@@ -34,11 +34,15 @@
 //
 // # A commit
 //
-// One transaction, SERIALIZABLE, that locks the row of the ledger in heads, reads what is new,
-// inserts the commit and updates the head. The lock makes servers wait for each other; a
-// transaction that waited in vain fails to serialize and is tried again, which is safe since the
-// database said that it did nothing. That two commits never follow the same one is also the primary
-// key's doing.
+// One transaction that locks the row of the ledger in heads, reads what is new, inserts the commit
+// and updates the head. The lock makes servers wait for each other. The transaction is READ
+// COMMITTED, where each statement sees what was committed when it began: lock and reading are two
+// statements, so whoever waited reads what the others wrote meanwhile, and has lost nothing by the
+// wait. Nobody else commits between the reading and the end. That two commits never follow the same
+// one is also the primary key's doing. A transaction that the database gives up for another one's
+// sake is tried again, which is safe since the database said that it did nothing.
+//
+// A look takes no lock. It is REPEATABLE READ, one state of both tables.
 //
 // A connection that ends during COMMIT leaves open what happened. Then a new connection takes the
 // lock, which the lost transaction holds until it is decided, and looks for the row with
