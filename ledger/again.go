@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Memory keeps no entry whole, so who asks for one reads it again, and sees whether it was changed
-// since. A commit for many callers needs an entry of most of them, and these lie close together: the
-// first one that is missing is read with those of all who wait, while the lock is held.
+// Memory keeps no entry whole, so whoever asks for one reads it again, and sees whether it was
+// changed since. A commit for many callers needs an entry of most of them, and these lie close
+// together: the first one that is missing is read with those of all who wait.
 
 const (
 	readTogether = 256      // most entries of one reading, which are held in memory

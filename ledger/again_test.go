@@ -133,7 +133,7 @@ func TestMoreThanOneReading(t *testing.T) {
 	}
 }
 
-// A charge that was changed on disk breaks the handle of who needs it, whoever's it is in the group.
+// A charge that was changed on disk breaks the handle of who needs it, wherever it is in the group.
 func TestChangedUnderAGroup(t *testing.T) {
 	for changed := range 4 {
 		l := create(t, 100, 0)
