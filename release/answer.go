@@ -23,6 +23,7 @@ func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins rands
 	if r.paid != nil && !coins.Private() {
 		return nil, errSimulated
 	}
+	coins = coins.Own()
 	answers := make([]int, b.Len())
 	for i := range answers {
 		if i%1024 == 0 && ctx.Err() != nil {

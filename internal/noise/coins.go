@@ -54,11 +54,9 @@ func (c fair) uniform(n uint64) (uint64, error) {
 	if n == 1 {
 		return 0, nil
 	}
-	wide := n > randsrc.One53
-	// The last word that is kept; -n % n is 2⁶⁴ mod n.
-	last := randsrc.One53 - randsrc.One53%n - 1
+	wide, top := n > randsrc.One53, randsrc.One53-1
 	if wide {
-		last = math.MaxUint64 - -n%n
+		top = math.MaxUint64
 	}
 	for range patience {
 		u, err := c.word()
@@ -70,7 +68,8 @@ func (c fair) uniform(n uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if u <= last {
+		// The last word that is kept is top - (top+1) mod n. Few are so near that it must be worked out.
+		if u < top-(n-1) || u <= top-(top%n+1)%n {
 			return u % n, nil
 		}
 	}

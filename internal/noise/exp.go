@@ -22,7 +22,8 @@ func BernoulliExp(src randsrc.Source, num, den uint64) (bool, error) {
 // must be heads. The first tails ends it.
 func (c fair) exp(num, den uint64) (bool, error) { return expOf(c, num, den) }
 
-func expOf(c bernoullis, num, den uint64) (bool, error) {
+// The functions are generic, because a fair in an interface would be allocated for each coin.
+func expOf[C bernoullis](c C, num, den uint64) (bool, error) {
 	for heads := 0; num > den; num -= den {
 		on, err := expUnit(func() (bool, error) { return true, nil }, c)
 		if err != nil || !on {
@@ -37,7 +38,7 @@ func expOf(c bernoullis, num, den uint64) (bool, error) {
 
 func (c fair) expBig(num, den *big.Int) (bool, error) { return expOfBig(c, num, den) }
 
-func expOfBig(c bernoullis, num, den *big.Int) (bool, error) {
+func expOfBig[C bernoullis](c C, num, den *big.Int) (bool, error) {
 	rest := new(big.Int).Set(num)
 	for heads := 0; rest.Cmp(den) > 0; rest.Sub(rest, den) {
 		on, err := expUnit(func() (bool, error) { return true, nil }, c)
@@ -59,7 +60,7 @@ func expOfBig(c bernoullis, num, den *big.Int) (bool, error) {
 //
 // The probability g/k is that of two coins, g and 1/k, so that no product of
 // denominators can overflow.
-func expUnit(coin func() (bool, error), c bernoullis) (bool, error) {
+func expUnit[C bernoullis](coin func() (bool, error), c C) (bool, error) {
 	for k := uint64(1); k <= patience; k++ {
 		on, err := coin()
 		if err == nil && on {

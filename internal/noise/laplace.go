@@ -57,7 +57,7 @@ type law interface {
 	attempt(c coins) (y int64, ok bool, err error)
 }
 
-func sample(c coins, l law) (int64, error) {
+func sample[L law](c coins, l L) (int64, error) {
 	for range patience {
 		y, ok, err := l.attempt(c)
 		if err != nil {

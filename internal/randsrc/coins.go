@@ -64,6 +64,15 @@ func SeededSequence(seed uint64) Coins {
 	return Coins{seeded: func(string) Source { return src }}
 }
 
+// Own returns coins of the same maker for one more goroutine: those of the operating system's
+// generator have a buffer of their own, so that goroutines that draw do not wait for each other.
+func (c Coins) Own() Coins {
+	if c.system != nil {
+		c.system = NewSecure()
+	}
+	return c
+}
+
 // Private reports whether answers with these coins are releases. Those from a seed are not:
 // they must be marked, and cannot be paid for.
 func (c Coins) Private() bool { return c.seeded == nil && (c.system != nil || c.key != nil) }

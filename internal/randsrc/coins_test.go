@@ -59,3 +59,33 @@ func TestKeyedCoinsAreOfTheRow(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// Own coins are of the same maker: those of the system share no buffer with the others, and those of a
+// key or a seed are the same coins.
+func TestOwnCoins(t *testing.T) {
+	key, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	system := SystemCoins()
+	own := system.Own()
+	if own.system == nil || own.system == system.system || !own.Private() {
+		t.Error("own coins of the system have its buffer, or are not its")
+	}
+	for name, c := range map[string]Coins{"keyed": KeyedCoins(key, "a"), "seeded": SeededCoins(3)} {
+		var words [2]uint64
+		for i, c := range []Coins{c, c.Own()} {
+			if src, err := c.Of("q", []int{1, 2}, 0); err != nil {
+				t.Fatal(err)
+			} else if words[i], err = src.Uint53(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if words[0] != words[1] || c.Private() != c.Own().Private() {
+			t.Errorf("%s: own coins are others", name)
+		}
+	}
+	if src, err := (Coins{}).Own().Of("q", []int{1}, 0); err == nil || src != nil {
+		t.Errorf("coins that nobody made: %v", src)
+	}
+}

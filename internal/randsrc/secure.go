@@ -58,50 +58,56 @@ func NewSecure() *Secure { return new(Secure) }
 
 // Uint53 returns an integer uniform on {0, …, 2⁵³-1}: the top 53 of 64 bits.
 func (s *Secure) Uint53() (uint64, error) {
-	var b [8]byte
-	if err := s.take(b[:]); err != nil {
+	if s == nil {
+		return 0, errNil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, err := s.next(8)
+	if err != nil {
 		return 0, err
 	}
-	u := binary.LittleEndian.Uint64(b[:]) >> 11
-	clear(b[:])
+	u := binary.LittleEndian.Uint64(b) >> 11
+	binary.LittleEndian.PutUint64(b, 0)
 	return u, nil
 }
 
 // Bit returns a fair coin, the lowest bit of one byte.
 func (s *Secure) Bit() (bool, error) {
-	var b [1]byte
-	if err := s.take(b[:]); err != nil {
-		return false, err
-	}
-	bit := b[0]&1 == 1
-	clear(b[:])
-	return bit, nil
-}
-
-// take moves len(dst) fresh bytes into dst. On an error dst is all zeros.
-func (s *Secure) take(dst []byte) error {
 	if s == nil {
-		return errors.New("secure random source is nil")
+		return false, errNil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	b, err := s.next(1)
+	if err != nil {
+		return false, err
+	}
+	bit := b[0]&1 == 1
+	b[0] = 0
+	return bit, nil
+}
+
+var errNil = errors.New("secure random source is nil")
+
+// next returns n fresh bytes of the buffer, which the caller wipes before the mutex, which it holds,
+// is free again.
+func (s *Secure) next(n int) ([]byte, error) {
 	if s.self == nil {
 		s.self = s
 	}
 	if s.self != s {
 		// The original hands out the same bytes: two answers would share their noise.
-		return errCopied
+		return nil, errCopied
 	}
-	if s.left < len(dst) {
+	if s.left < n {
 		if err := s.fill(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	from := s.buf[bufferSize-s.left:][:len(dst)]
-	copy(dst, from)
-	clear(from)
-	s.left -= len(dst)
-	return nil
+	b := s.buf[bufferSize-s.left:][:n]
+	s.left -= n
+	return b, nil
 }
 
 // fill replaces the whole buffer; the few bytes still in it are given up.

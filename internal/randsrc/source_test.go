@@ -140,24 +140,35 @@ func TestBytesAreUsedOnceAndWiped(t *testing.T) {
 		return len(p), nil
 	}))
 	var want byte
-	var b [7]byte // 7 does not divide the buffer: the rest of it is given up
-	for range 5 * bufferSize {
-		if err := s.take(b[:]); err != nil {
-			t.Fatal(err)
+	take := func(n int) (b [8]byte) {
+		for i := range n {
+			want = want%251 + 1
+			b[i] = want
 		}
-		if s.left == bufferSize-len(b) && want != 0 { // just filled
-			for range bufferSize % len(b) {
+		return b
+	}
+	for i := range 20 * bufferSize {
+		before, n := s.left, 8
+		if i%3 != 0 { // so that the rest of the buffer is often too short for a word
+			n = 1
+		}
+		if before < n {
+			for range before { // given up
 				want = want%251 + 1
 			}
 		}
-		for i, got := range b {
-			if want = want%251 + 1; got != want {
-				t.Fatalf("byte %d is %d, want %d", i, got, want)
+		b := take(n)
+		if n == 8 {
+			u, err := s.Uint53()
+			if expected := binary.LittleEndian.Uint64(b[:]) >> 11; err != nil || u != expected {
+				t.Fatalf("draw %d: word %#x, %v, want %#x", i, u, err, expected)
 			}
+		} else if bit, err := s.Bit(); err != nil || bit != (b[0]&1 == 1) {
+			t.Fatalf("draw %d: bit %t, %v, want that of %d", i, bit, err, b[0])
 		}
-		for i, c := range s.buf {
-			if used := i < bufferSize-s.left; used != (c == 0) {
-				t.Fatalf("buffer byte %d is %d, used %t", i, c, used)
+		for j, c := range s.buf {
+			if used := j < bufferSize-s.left; used != (c == 0) {
+				t.Fatalf("draw %d: buffer byte %d is %d, used %t", i, j, c, used)
 			}
 		}
 	}
