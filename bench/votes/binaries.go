@@ -21,23 +21,11 @@ func binaries(list string, n, runs int, dir string) error {
 	if !ok {
 		return fmt.Errorf("binaries %q, want two paths separated by a comma", list)
 	}
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "darrm-bench-votes-"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-	}
-	// In a process of its own: a child's peak memory counts the moment when it still
-	// shares this one's.
-	self, err := os.Executable()
+	dir, remove, err := generated(dir, n)
 	if err != nil {
 		return err
 	}
-	if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir",
-		dir).CombinedOutput(); err != nil {
-		return fmt.Errorf("generate: %w: %s", err, out)
-	}
+	defer remove()
 	fmt.Printf("%s queries × %d votes, darrm aggregate with labels written, least of %d "+
 		"alternating runs\n\n", thousands(n), teachers, runs)
 	fmt.Println("| file | s before | s after | ratio | processor s before | after | ratio | peak " +
@@ -53,12 +41,12 @@ func binaries(list string, n, runs int, dir string) error {
 		for range runs {
 			for i, binary := range []string{before, after} {
 				u, err := aggregate(binary, filepath.Join(dir, "votes."+kind), layout,
-					filepath.Join(dir, fmt.Sprint("labels", i)))
+					filepath.Join(dir, fmt.Sprint("labels", i)), "--m", "1", "--eps", "1",
+					"--teacher-delta", "0", "--insecure-seed", "7")
 				if err != nil {
 					return err
 				}
-				least[i] = usage{min(least[i].wall, u.wall), min(least[i].cpu, u.cpu),
-					max(least[i].peak, u.peak)}
+				least[i] = least[i].least(u)
 			}
 		}
 		a, err := os.ReadFile(filepath.Join(dir, "labels0"))
@@ -77,16 +65,80 @@ func binaries(list string, n, runs int, dir string) error {
 	return nil
 }
 
+// generated writes the files of n queries into dir, or a new directory where it is "".
+func generated(dir string, n int) (_ string, remove func(), err error) {
+	remove = func() {}
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "darrm-bench-votes-"); err != nil {
+			return "", nil, err
+		}
+		remove = func() { os.RemoveAll(dir) }
+	}
+	// In a process of its own: a child's peak memory counts the moment when it still
+	// shares this one's.
+	self, err := os.Executable()
+	if err != nil {
+		return "", nil, err
+	}
+	if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir",
+		dir).CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("generate: %w: %s", err, out)
+	}
+	return dir, remove, nil
+}
+
+// releases compares two builds that release labels of one CSV file. Coins are the system's, so that
+// the labels differ.
+func releases(list string, n, runs int, dir string) error {
+	before, after, ok := strings.Cut(list, ",")
+	if !ok {
+		return fmt.Errorf("binaries %q, want two paths separated by a comma", list)
+	}
+	dir, remove, err := generated(dir, n)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	fmt.Printf("%s queries × %d votes in CSV, darrm aggregate with the system's coins, least of %d "+
+		"alternating runs\n\n", thousands(n), teachers, runs)
+	fmt.Println("| mechanism | s before | s after | ratio | processor s before | after | ratio |")
+	fmt.Println("|---|---:|---:|---:|---:|---:|---:|")
+	for _, mechanism := range [][]string{
+		{"darrm", "--m", "1", "--eps", "1", "--teacher-delta", "0"},
+		{"gnmax", "--label-eps", "1", "--delta", "1e-6", "--affected", "1"},
+	} {
+		least := [2]usage{{wall: 1e9, cpu: 1e9}, {wall: 1e9, cpu: 1e9}}
+		for range runs {
+			for i, binary := range []string{before, after} {
+				u, err := aggregate(binary, filepath.Join(dir, "votes.csv"), "wide",
+					filepath.Join(dir, "labels"), append([]string{"--accept-weak", "--mechanism"}, mechanism...)...)
+				if err != nil {
+					return err
+				}
+				least[i] = least[i].least(u)
+			}
+		}
+		x, y := least[0], least[1]
+		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n", mechanism[0], x.wall, y.wall,
+			y.wall/x.wall, x.cpu, y.cpu, y.cpu/x.cpu)
+	}
+	return nil
+}
+
 // usage is a process's use of resources: seconds, and bytes.
 type usage struct {
 	wall, cpu float64
 	peak      int64
 }
 
-func aggregate(binary, votes, layout, out string) (usage, error) {
-	cmd := exec.Command(binary, "aggregate", votes, "--layout", layout, "--K", fmt.Sprint(teachers),
-		"--m", "1", "--eps", "1", "--teacher-delta", "0",
-		"--insecure-seed", "7", "-q", "--out", out, "--out-format", "csv", "--force")
+// least returns the smaller times, and the larger memory.
+func (u usage) least(v usage) usage {
+	return usage{min(u.wall, v.wall), min(u.cpu, v.cpu), max(u.peak, v.peak)}
+}
+
+func aggregate(binary, votes, layout, out string, how ...string) (usage, error) {
+	cmd := exec.Command(binary, append([]string{"aggregate", votes, "--layout", layout,
+		"--K", fmt.Sprint(teachers), "-q", "--out", out, "--out-format", "csv", "--force"}, how...)...)
 	begin := time.Now()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return usage{}, fmt.Errorf("%s: %w: %s", binary, err, output)

@@ -43,11 +43,15 @@ func main() {
 	pair := flag.String("binaries", "",
 		"compare two builds of darrm instead, given as before,after, on files of -rows queries")
 	rows := flag.Int("rows", 1_000_000, "queries for -binaries")
+	release := flag.Bool("release", false,
+		"let -binaries release labels of the CSV file by two mechanisms, with the system's coins")
 	flag.Parse()
 	var err error
 	switch {
 	case *make > 0:
 		err = generate(*dir, *make)
+	case *pair != "" && *release:
+		err = releases(*pair, *rows, *runs, *dir)
 	case *pair != "":
 		err = binaries(*pair, *rows, *runs, *dir)
 	case *child != "":

@@ -93,16 +93,20 @@ func (c fair) word() (uint64, error) {
 
 // uniformBig is uniform for any n ≥ 1: as many bits as n-1 has, drawn again from n on.
 func (c fair) uniformBig(n *big.Int) (*big.Int, error) {
-	bits := new(big.Int).Sub(n, big.NewInt(1)).BitLen()
+	bits := n.BitLen()
+	if n.TrailingZeroBits() == uint(bits-1) { // n = 2^(bits-1)
+		bits--
+	}
+	x, next := new(big.Int), new(big.Int)
 	for range patience {
-		x := new(big.Int)
+		x.SetUint64(0)
 		got := 0
 		for ; got < bits; got += 53 {
 			u, err := c.word()
 			if err != nil {
 				return nil, err
 			}
-			x.Lsh(x, 53).Or(x, new(big.Int).SetUint64(u))
+			x.Lsh(x, 53).Or(x, next.SetUint64(u))
 		}
 		if x.Rsh(x, uint(got-bits)); x.Cmp(n) < 0 {
 			return x, nil

@@ -114,6 +114,32 @@ func TestUniformBigByWords(t *testing.T) {
 	}
 }
 
+// It takes as many bits as n-1 has, around powers of two too: words of ones are kept where n is one,
+// and drawn again where it is one more.
+func TestUniformBigBits(t *testing.T) {
+	const ones = randsrc.One53 - 1
+	for k := uint(1); k < 300; k++ {
+		power := new(big.Int).Lsh(big.NewInt(1), k)
+		last := new(big.Int).Sub(power, big.NewInt(1))
+		words := make([]uint64, (k+52)/53)
+		for i := range words {
+			words[i] = ones
+		}
+		got, err := fair{&randsrctest.Sequence{Words: words}}.uniformBig(power)
+		if err != nil || got.Cmp(last) != 0 {
+			t.Fatalf("n = 2^%d: %v, %v; want n-1", k, got, err)
+		}
+		words = make([]uint64, 2*((k+53)/53)) // 2^k has k+1 bits
+		for i := range len(words) / 2 {
+			words[i] = ones
+		}
+		got, err = fair{&randsrctest.Sequence{Words: words}}.uniformBig(last.Add(power, big.NewInt(1)))
+		if err != nil || got.Sign() != 0 {
+			t.Fatalf("n = 2^%d + 1: %v, %v; want 0 from the second try", k, got, err)
+		}
+	}
+}
+
 // stuck is a source that always returns the same.
 type stuck struct {
 	word uint64
