@@ -13,10 +13,11 @@ import (
 )
 
 // DaRRM returns the mechanism of a certified noise function over two classes: with
-// probability γ(L) it answers the majority of the teachers, otherwise a fair coin. L is
-// counts[1]. Randomised response and subsampling are DaRRM with their own γ (see Baseline),
-// and so is the best mechanism for teachers without privacy (ε = ∞). The relation is that of
-// the teachers' own promise, or that for which affected was counted where they have none.
+// probability |γ(L)| it answers the majority of the teachers, or the minority where γ(L) is below 0,
+// otherwise a fair coin. L is counts[1]. Randomised response and subsampling are DaRRM with their
+// own γ (see Baseline), and so is the best mechanism for teachers without privacy (ε = ∞). The
+// relation is that of the teachers' own promise, or that for which affected was counted where they
+// have none.
 //
 // Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // Algorithm 1.
@@ -94,7 +95,8 @@ func (d darrm) draw(src randsrc.Source, counts []int) (int, error) {
 // answer draws the answer. Both draws are made whatever the votes are, so that the number
 // of draws says nothing about them.
 func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
-	truthful, err := randsrc.Bernoulli53(src, d.gamma.Numerator(ones))
+	n := d.gamma.Numerator(ones)
+	told, err := randsrc.Bernoulli53(src, uint64(max(n, -n)))
 	if err != nil {
 		return false, err
 	}
@@ -102,8 +104,8 @@ func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if truthful { // never at a tie, which has no majority to tell: γ is 0 there
-		return 2*ones > d.gamma.K(), nil
+	if told { // never at a tie, which has no majority to tell: γ is 0 there
+		return 2*ones > d.gamma.K() == (n > 0), nil
 	}
 	return coin, nil
 }
@@ -111,7 +113,7 @@ func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
 func (d darrm) exact() string { return "" }
 
 func (d darrm) law(counts []int) []float64 {
-	const whole = 2 * gamma.One
+	const whole = 2 * uint64(gamma.One)
 	one := d.numeratorOfOne(counts[1])
 	return []float64{float64(whole-one) / float64(whole), float64(one) / float64(whole)}
 }
@@ -121,7 +123,7 @@ func (d darrm) law(counts []int) []float64 {
 //	(2⁵³ + sign(L-K/2)·γ(L)·2⁵³) / 2⁵⁴
 func (d darrm) numeratorOfOne(ones int) uint64 {
 	if 2*ones > d.gamma.K() {
-		return gamma.One + d.gamma.Numerator(ones)
+		return uint64(gamma.One + d.gamma.Numerator(ones))
 	}
-	return gamma.One - d.gamma.Numerator(ones) // γ is 0 at a tie
+	return uint64(gamma.One - d.gamma.Numerator(ones)) // γ is 0 at a tie
 }

@@ -60,6 +60,8 @@ func exactCases(t testing.TB) []*Mechanism {
 		anyGamma(t, 4, 0.75, 0.125),
 		anyGamma(t, 5, 1, 0, 0.5), anyGamma(t, 6, 0.25, 3*ulp, 1),
 		anyGamma(t, 7, 1, 0.977696, 1, 0.54234),
+		anyGamma(t, 1, -1), anyGamma(t, 3, 1, -ulp), anyGamma(t, 4, 0.5, -0.25),
+		anyGamma(t, 7, 0.65, 1, -0.139, 1),
 	}
 }
 
@@ -72,7 +74,7 @@ type answerFunc func(m *Mechanism, src randsrc.Source, ones int) (bool, error)
 //	(2⁵³ + sign(2l-K)·γ(l)·2⁵³) / 2⁵⁴
 //
 // for every number of votes l, and equal to what law states. Answer is given every
-// coin and the words u around the threshold k = γ(l)·2⁵³, at both ends and in
+// coin and the words u around the threshold k = |γ(l)|·2⁵³, at both ends and in
 // between, and must be constant in u on {0 … k-1} and on {k … 2⁵³-1}, so that
 //
 //	2⁵⁴·Pr[1] = k·#{coins with answer 1 below k} + (2⁵³-k)·#{… from k on}.
@@ -81,9 +83,9 @@ type answerFunc func(m *Mechanism, src randsrc.Source, ones int) (bool, error)
 func checkExact(m *Mechanism, answer answerFunc) error {
 	kk := m.setting.K
 	for l := range kk + 1 {
-		k := gammaOf(m).Numerator(l)
+		k := magnitude(m, l)
 		var numerator big.Int
-		for _, bounds := range [2][2]uint64{{0, k}, {k, gamma.One}} { // u in [from, to)
+		for _, bounds := range [2][2]uint64{{0, k}, {k, uint64(gamma.One)}} { // u in [from, to)
 			from, to := bounds[0], bounds[1]
 			if from == to {
 				continue
@@ -177,18 +179,18 @@ func TestAnswerIsExact(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		k := rapid.IntRange(1, 6).Draw(rt, "K")
-		free := rapid.SliceOfN(rapid.Float64Range(0, 1), (k+1)/2, (k+1)/2).Draw(rt, "gamma")
+		free := rapid.SliceOfN(rapid.Float64Range(-1, 1), (k+1)/2, (k+1)/2).Draw(rt, "gamma")
 		m := anyGamma(t, k, free...)
 		if err := checkExact(m, answerOnes); err != nil {
 			rt.Fatal(err)
 		}
 		l := rapid.IntRange(0, k).Draw(rt, "l")
-		u := rapid.Uint64Range(0, gamma.One-1).Draw(rt, "u")
+		u := rapid.Uint64Range(0, uint64(gamma.One)-1).Draw(rt, "u")
 		coin := rapid.Bool().Draw(rt, "coin")
 		got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{u}, Bits: []bool{coin}}, l)
 		want := coin
-		if u < gammaOf(m).Numerator(l) && 2*l != k {
-			want = 2*l > k
+		if u < magnitude(m, l) && 2*l != k {
+			want = (2*l > k) == (gammaOf(m).At(l) > 0)
 		}
 		if err != nil || got != want {
 			rt.Fatalf("u = %d: got %t, %v; want %t", u, got, err, want)
@@ -200,7 +202,7 @@ func TestAnswerIsExact(t *testing.T) {
 // rare, for a statistical test.
 var mutants = map[string]answerFunc{
 	"coin is 1 once in 2^53": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
-		return decide(m, l, u < k, coin || u == gamma.One-1)
+		return decide(m, l, u < k, coin || u == uint64(gamma.One)-1)
 	}),
 	"coin is 0 at u = k": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, l, u < k, coin && u != k)
@@ -221,15 +223,24 @@ var mutants = map[string]answerFunc{
 		return decide(m, l, u >= k, coin)
 	}),
 	"γ of the next count": decided(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
-		return decide(m, l, u < gammaOf(m).Numerator(min(l+1, m.setting.K)), coin)
+		return decide(m, l, u < magnitude(m, min(l+1, m.setting.K)), coin)
 	}),
 	"γ of the previous count": decided(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
-		return decide(m, l, u < gammaOf(m).Numerator(max(l-1, 0)), coin)
+		return decide(m, l, u < magnitude(m, max(l-1, 0)), coin)
 	}),
 	"γ ≡ 1": decided(func(m *Mechanism, l int, _, _ uint64, coin bool) bool {
 		return decide(m, l, true, coin)
 	}),
 	"γ ≡ 0": decided(func(m *Mechanism, l int, _, _ uint64, coin bool) bool { return coin }),
+	"the sign of γ is not seen": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		if u < k && 2*l != m.setting.K {
+			return 2*l > m.setting.K
+		}
+		return coin
+	}),
+	"a coin where γ is below 0": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u < k && gammaOf(m).At(l) > 0, coin)
+	}),
 	"majority flipped": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, m.setting.K-l, u < k, coin)
 	}),
@@ -248,17 +259,17 @@ var mutants = map[string]answerFunc{
 	"a tie is 0 half of the time more": decided(func(m *Mechanism, l int, u, k uint64,
 		coin bool) bool {
 		if 2*l == m.setting.K {
-			return coin && u < gamma.One/2
+			return coin && u < uint64(gamma.One)/2
 		}
 		return decide(m, l, u < k, coin)
 	}),
 	"coin drawn only where needed": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
-		truthful, err := randsrc.Bernoulli53(src, gammaOf(m).Numerator(l))
+		told, err := randsrc.Bernoulli53(src, magnitude(m, l))
 		if err != nil {
 			return false, err
 		}
-		if truthful && 2*l != m.setting.K {
-			return 2*l > m.setting.K, nil
+		if told && 2*l != m.setting.K {
+			return decide(m, l, told, false), nil
 		}
 		return src.Bit()
 	},
@@ -287,15 +298,22 @@ func decided(f func(m *Mechanism, l int, u, k uint64, coin bool) bool) answerFun
 		if err != nil {
 			return false, err
 		}
-		return f(m, l, u, gammaOf(m).Numerator(l), coin), nil
+		return f(m, l, u, magnitude(m, l), coin), nil
 	}
 }
 
-func decide(m *Mechanism, l int, truthful, coin bool) bool {
-	if truthful && 2*l != m.setting.K {
-		return 2*l > m.setting.K
+// decide names the majority, or the minority where γ is below 0.
+func decide(m *Mechanism, l int, told, coin bool) bool {
+	if told && 2*l != m.setting.K {
+		return (2*l > m.setting.K) == (gammaOf(m).At(l) > 0)
 	}
 	return coin
+}
+
+// magnitude returns |γ(l)|·2⁵³.
+func magnitude(m *Mechanism, l int) uint64 {
+	n := gammaOf(m).Numerator(l)
+	return uint64(max(n, -n))
 }
 
 func TestMutantsAreCaught(t *testing.T) {

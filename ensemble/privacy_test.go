@@ -141,9 +141,9 @@ func TestReleaseIsPrivateByDefinition(t *testing.T) {
 		"γ louder by 1e-9": func(l int) (uint64, error) {
 			n, err := ofOne(m)(l)
 			if 2*l > m.setting.K {
-				return min(n+n/1e9, 2*gamma.One), err
+				return min(n+n/1e9, 2*uint64(gamma.One)), err
 			}
-			return n - min(n, (2*gamma.One-n)/1e9), err
+			return n - min(n, (2*uint64(gamma.One)-n)/1e9), err
 		},
 		"coin only on one side": func(l int) (uint64, error) {
 			if 2*l < m.setting.K {
@@ -154,9 +154,9 @@ func TestReleaseIsPrivateByDefinition(t *testing.T) {
 		"γ shifted by one": func(l int) (uint64, error) {
 			k := gammaOf(m).Numerator(min(l+1, m.setting.K))
 			if 2*l > m.setting.K {
-				return gamma.One + k, nil
+				return uint64(gamma.One + k), nil
 			}
-			return gamma.One - k, nil
+			return uint64(gamma.One - k), nil
 		},
 	}
 	for name, pr := range tampered {

@@ -45,7 +45,7 @@ func TwoSidedCounts(k int, mu float64) ([]float64, error) {
 //
 //	Pr[label ≠ majority] = ½·Σ_{l≠K/2} h(l)·(1-γ(l)),   h = counts / Σ counts
 //
-// in [0, ½]; a tie has no majority and counts as agreement. It is what Objective.Counts
+// in [0, ½] for γ ≥ 0; a tie has no majority and counts as agreement. It is what Objective.Counts
 // minimises. ExpectedError is never larger for teachers who vote as the counts say: it
 // compares the laws of label and majority, where a wrong 0 makes up for a wrong 1. The
 // errors name counts that are negative, not finite or all 0, or not K+1.

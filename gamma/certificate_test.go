@@ -188,8 +188,11 @@ func TestCertifyShrunkIsTheLargestMultiple(t *testing.T) {
 		scaled := o.rhs.Quo(o.e.Add(num.FromInt(1))).Nearest()
 		tolerance := max(1e-12, 1e-14/scaled)
 		for l := range p.K + 1 {
-			want := factor * f.At(l)
-			if got := c.Func().At(l); got > want*(1+1e-15) || got < want*(1-tolerance)-0x1p-50 {
+			want, got := factor*f.At(l), c.Func().At(l)
+			if want < 0 {
+				want, got = -want, -got
+			}
+			if got > want*(1+1e-15) || got < want*(1-tolerance)-0x1p-50 {
 				t.Fatalf("γ(%d) = %.17g of %.17g, want %.17g", l, got, f.At(l), want)
 			}
 		}
@@ -228,7 +231,7 @@ func TestTinyRightHandSidesFailClosed(t *testing.T) {
 						got, err := certify(context.Background(), p, f)
 						var v *ViolationError
 						switch {
-						case err == nil && got.Func().Equal(Func{make([]uint64, k+1)}):
+						case err == nil && got.Func().Equal(Func{make([]int64, k+1)}):
 							// f ≡ 0: private whatever the right-hand side is.
 						case err == nil && !o.private(got.Func()):
 							t.Errorf("%s K=%d m=%g ε=%g: γ = %v is certified and not private", name, k, m, eps,
@@ -395,15 +398,15 @@ func TestCertifyRefusesOneDigitMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		upper := func(n uint64) (Func, float64) {
-			f := Func{[]uint64{n, n, n, n, n, n}}
+		upper := func(n int64) (Func, float64) {
+			f := Func{[]int64{n, n, n, n, n, n}}
 			b, err := s.UpperBound(context.Background(), f.Phi())
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f, b.Upper
 		}
-		low, high := uint64(0), One
+		low, high := int64(0), One
 		for high-low > 1 {
 			mid := (low + high) / 2
 			if _, u := upper(mid); u <= s.RHS() {

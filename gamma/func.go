@@ -3,22 +3,24 @@ package gamma
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 )
 
 // One is the numerator of γ(l) = 1: values are integers over 2⁵³.
-const One = uint64(1) << 53
+const One = int64(1) << 53
 
-// Func is a noise function γ: {0 … K} → [0,1], symmetric, each value an integer
-// over 2⁵³. A Func is immutable and claims nothing about privacy: see Certified.
+// Func is a noise function γ: {0 … K} → [-1,1], symmetric, each value an integer
+// over 2⁵³. Below 0 the label is the minority with probability -γ(l), otherwise a
+// fair coin. A Func is immutable and claims nothing about privacy: see Certified.
 // The zero value is no function; make one with New or FromFree.
-type Func struct{ numerators []uint64 }
+type Func struct{ numerators []int64 }
 
-// New returns the noise function with the given K+1 values, each rounded down to
+// New returns the noise function with the given K+1 values, each rounded towards 0 to
 // a multiple of 2⁻⁵³. It returns an error naming index, value and rule if a value
-// is NaN or outside [0,1], if the values are not symmetric, if K is out of range,
+// is NaN or outside [-1,1], if the values are not symmetric, if K is out of range,
 // or if K is even and the middle value, which a tie does not use, is not 0.
 func New(values []float64) (Func, error) {
 	k := len(values) - 1
@@ -27,8 +29,8 @@ func New(values []float64) (Func, error) {
 	}
 	for l, v := range values {
 		switch {
-		case !(v >= 0 && v <= 1):
-			return Func{}, fmt.Errorf("gamma(%d) = %v, but it must be in [0,1]", l, v)
+		case !(v >= -1 && v <= 1):
+			return Func{}, outside(l, v)
 		case v != values[k-l]:
 			return Func{}, fmt.Errorf("gamma(%d) = %v and gamma(%d) = %v, but gamma must be symmetric", l, v,
 				k-l, values[k-l])
@@ -41,7 +43,7 @@ func New(values []float64) (Func, error) {
 }
 
 // FromFree returns the noise function of k teachers with the given values left
-// of the middle, l = 0 … ⌈k/2⌉-1, each rounded down to a multiple of 2⁻⁵³; the
+// of the middle, l = 0 … ⌈k/2⌉-1, each rounded towards 0 to a multiple of 2⁻⁵³; the
 // others follow by symmetry. Errors are New's.
 func FromFree(k int, free []float64) (Func, error) {
 	if err := check.Teachers(k); err != nil {
@@ -50,19 +52,23 @@ func FromFree(k int, free []float64) (Func, error) {
 	if len(free) != (k+1)/2 {
 		return Func{}, fmt.Errorf("%d free values of gamma for K = %d, want %d", len(free), k, (k+1)/2)
 	}
-	f := Func{make([]uint64, k+1)}
+	f := Func{make([]int64, k+1)}
 	for l, v := range free {
-		if !(v >= 0 && v <= 1) {
-			return Func{}, fmt.Errorf("gamma(%d) = %v, but it must be in [0,1]", l, v)
+		if !(v >= -1 && v <= 1) {
+			return Func{}, outside(l, v)
 		}
-		f.set(l, uint64(v*float64(One))) // exact scaling, then towards zero
+		f.set(l, int64(v*float64(One))) // exact scaling, then towards zero
 	}
 	return f, nil
 }
 
-func (f Func) set(l int, n uint64) { f.numerators[l], f.numerators[f.K()-l] = n, n }
+func outside(l int, v float64) error {
+	return fmt.Errorf("gamma(%d) = %v, but it must be in [-1,1]", l, v)
+}
 
-// Constant returns γ(l) = c, c in [0,1] rounded down: randomised response.
+func (f Func) set(l int, n int64) { f.numerators[l], f.numerators[f.K()-l] = n, n }
+
+// Constant returns γ(l) = c, c in [-1,1] rounded towards 0: randomised response.
 func Constant(k int, c float64) (Func, error) {
 	free := make([]float64, max(0, (k+1)/2))
 	for l := range free {
@@ -78,7 +84,7 @@ func (f Func) K() int { return len(f.numerators) - 1 }
 func (f Func) At(l int) float64 { return float64(float64(f.numerators[l]) / float64(One)) }
 
 // Numerator returns γ(l)·2⁵³.
-func (f Func) Numerator(l int) uint64 { return f.numerators[l] }
+func (f Func) Numerator(l int) int64 { return f.numerators[l] }
 
 // Values returns γ(0) … γ(K).
 func (f Func) Values() []float64 {
@@ -98,8 +104,16 @@ func (f Func) Phi() []float64 {
 	return phi
 }
 
-// Monotone reports whether γ does not increase towards the middle.
+// Truthful reports whether γ is nowhere below 0: no votes make the minority the likelier label.
+func (f Func) Truthful() bool {
+	return !slices.ContainsFunc(f.numerators, func(n int64) bool { return n < 0 })
+}
+
+// Monotone reports whether γ does not increase towards the middle and is nowhere below 0.
 func (f Func) Monotone() bool {
+	if !f.Truthful() {
+		return false
+	}
 	for l := 1; 2*l < f.K(); l++ {
 		if f.numerators[l] > f.numerators[l-1] {
 			return false
@@ -108,20 +122,24 @@ func (f Func) Monotone() bool {
 	return true
 }
 
-// Shrink returns γ·factor, factor in [0,1], each value rounded down. The privacy
+// Shrink returns γ·factor, factor in [0,1], each value rounded towards 0. The privacy
 // constraints are linear in γ and hold at γ = 0, so shrinking is the way to
 // repair a function that breaks them.
 func (f Func) Shrink(factor float64) Func {
 	if !(factor >= 0 && factor <= 1) {
 		panic(fmt.Sprintf("gamma: shrink by %v", factor))
 	}
-	g := Func{make([]uint64, len(f.numerators))}
+	g := Func{make([]int64, len(f.numerators))}
 	for l, n := range f.numerators {
 		// float64(n)·factor may be rounded up by half a unit at most; taking one
-		// unit off keeps the result at or below the exact product.
-		x := uint64(float64(n) * factor)
-		if factor < 1 && x > 0 {
+		// unit off keeps the result no further from 0 than the exact product.
+		x := int64(float64(n) * factor)
+		switch {
+		case factor == 1 || x == 0:
+		case x > 0:
 			x--
+		default:
+			x++
 		}
 		g.numerators[l] = x
 	}

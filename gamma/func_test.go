@@ -13,12 +13,14 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// drawFree draws values left of the middle; ends and values that need rounding
+// drawFree draws values left of the middle, of shape any; ends and values that need rounding
 // are likely.
 func drawFree(t *rapid.T, k int) []float64 {
 	value := rapid.OneOf(
 		rapid.Float64Range(0, 1),
-		rapid.SampledFrom([]float64{0, 1, 1. / 3, 0x1p-53, 0x1p-54, 0x1p-1074, math.Nextafter(1, 0)}),
+		rapid.Float64Range(-1, 1),
+		rapid.SampledFrom([]float64{0, 1, 1. / 3, 0x1p-53, 0x1p-54, 0x1p-1074, math.Nextafter(1, 0), -1,
+			-1. / 3, -0x1p-53, -0x1p-54, math.Nextafter(-1, 0)}),
 	)
 	return rapid.SliceOfN(value, (k+1)/2, (k+1)/2).Draw(t, "γ")
 }
@@ -49,7 +51,10 @@ func TestNewRefuses(t *testing.T) {
 		{[]float64{nan, nan}, "gamma(0) = NaN"},
 		{[]float64{1, nan, nan, 1}, "gamma(1) = NaN"},
 		{[]float64{inf, inf}, "gamma(0) = +Inf"},
-		{[]float64{-0.25, -0.25}, "gamma(0) = -0.25"},
+		{[]float64{-1.25, -1.25}, "gamma(0) = -1.25"},
+		{[]float64{1, -inf, -inf, 1}, "gamma(1) = -Inf"},
+		{[]float64{0.25, -0.25}, "symmetric"},
+		{[]float64{1, -0.5, 1}, "a tie releases a fair coin"},
 		{[]float64{1, 1.5, 1.5, 1}, "gamma(1) = 1.5"},
 		{[]float64{1, math.Nextafter(1, 2), math.Nextafter(1, 2), 1}, "gamma(1) = 1.0000000000000002"},
 		{[]float64{1, 0.5}, "symmetric"},
@@ -73,7 +78,7 @@ func TestNewRefuses(t *testing.T) {
 		{3, []float64{1}, "1 free values of gamma for K = 3, want 2"},
 		{4, []float64{1, 1, 0}, "3 free values of gamma for K = 4, want 2"},
 		{3, []float64{1, nan}, "gamma(1) = NaN"},
-		{3, []float64{1, -0x1p-1074}, "gamma(1) = -5e-324"},
+		{3, []float64{1, math.Nextafter(-1, -2)}, "gamma(1) = -1.0000000000000002"},
 	} {
 		if _, err := FromFree(c.k, c.free); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("FromFree(%d, %v): %v, want an error with %q", c.k, c.free, err, c.want)
@@ -97,9 +102,9 @@ func TestNewErrorsAreTyped(t *testing.T) {
 	}
 }
 
-// Each value is the largest multiple of 2⁻⁵³ that is not above what was asked
-// for, and the function is symmetric with 0 at a tie.
-func TestQuantisationRoundsDown(t *testing.T) {
+// Each value is the multiple of 2⁻⁵³ next to what was asked for, on the side of 0, and the
+// function is symmetric with 0 at a tie.
+func TestQuantisationRoundsTowardsZero(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 12).Draw(t, "K")
 		free := drawFree(t, k)
@@ -110,9 +115,9 @@ func TestQuantisationRoundsDown(t *testing.T) {
 		unit := new(big.Rat).SetFloat64(0x1p-53)
 		for l, v := range free {
 			want := new(big.Rat).SetFloat64(v)
-			got := new(big.Rat).Mul(unit, new(big.Rat).SetUint64(f.Numerator(l)))
-			next := new(big.Rat).Add(got, unit)
-			if got.Cmp(want) > 0 || next.Cmp(want) <= 0 {
+			got := new(big.Rat).Mul(unit, new(big.Rat).SetInt64(f.Numerator(l)))
+			left := new(big.Rat).Sub(want, got)
+			if got.Sign()*want.Sign() < 0 || left.Sign()*want.Sign() < 0 || left.Abs(left).Cmp(unit) >= 0 {
 				t.Fatalf("γ(%d) = %v became %d/2⁵³", l, v, f.Numerator(l))
 			}
 			if at := new(big.Rat).SetFloat64(f.At(l)); at.Cmp(got) != 0 {
@@ -134,9 +139,9 @@ func TestQuantisationRoundsDown(t *testing.T) {
 func TestValuesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 12).Draw(t, "K")
-		f := Func{make([]uint64, k+1)}
+		f := Func{make([]int64, k+1)}
 		for l := range (k + 1) / 2 {
-			f.set(l, rapid.Uint64Range(0, One).Draw(t, "numerator"))
+			f.set(l, rapid.Int64Range(-One, One).Draw(t, "numerator"))
 		}
 		for name, read := range map[string]func([]float64) (Func, error){"New": New,
 			"exactly": fromMultiples} {
@@ -198,7 +203,7 @@ func TestValuesAreCopies(t *testing.T) {
 	}
 }
 
-// Shrink never exceeds the exact product, and loses less than three units.
+// Shrink is never further from 0 than the exact product, and loses less than three units.
 func TestShrinkIsBelowTheExactProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 9).Draw(t, "K")
@@ -217,10 +222,13 @@ func TestShrinkIsBelowTheExactProduct(t *testing.T) {
 		}
 		for l := range k + 1 {
 			exact := new(big.Rat).SetFloat64(factor)
-			exact.Mul(exact, new(big.Rat).SetUint64(f.Numerator(l)))
-			got := new(big.Rat).SetUint64(g.Numerator(l))
-			if got.Cmp(exact) > 0 {
-				t.Fatalf("%d/2⁵³ × %v = %d/2⁵³, above %v", f.Numerator(l), factor, g.Numerator(l), exact)
+			exact.Mul(exact, new(big.Rat).SetInt64(f.Numerator(l)))
+			got := new(big.Rat).SetInt64(g.Numerator(l))
+			if got.Sign()*exact.Sign() < 0 {
+				t.Fatalf("%d/2⁵³ × %v = %d/2⁵³", f.Numerator(l), factor, g.Numerator(l))
+			}
+			if exact.Abs(exact); got.Abs(got).Cmp(exact) > 0 {
+				t.Fatalf("%d/2⁵³ × %v = %d/2⁵³, beyond %v", f.Numerator(l), factor, g.Numerator(l), exact)
 			}
 			if lost := new(big.Rat).Sub(exact, got); lost.Cmp(big.NewRat(3, 1)) >= 0 {
 				t.Fatalf("%d/2⁵³ × %v = %d/2⁵³ loses %v units", f.Numerator(l), factor, g.Numerator(l), lost)
@@ -260,6 +268,7 @@ func TestMonotone(t *testing.T) {
 		{5, []float64{1, 0, 0x1p-53}, false},
 		{4, []float64{1, 0.5}, true}, // the tie's 0 is below
 		{4, []float64{0.5, 1}, false},
+		{1, []float64{-1}, false}, {5, []float64{0.5, 0.25, -0x1p-53}, false},
 	} {
 		if got := mustFree(t, c.k, c.free...).Monotone(); got != c.want {
 			t.Errorf("%v: monotone %v", c.free, got)

@@ -87,6 +87,7 @@ func weightsError(k int) float64 { return float64(float64(k+16) * 0x1p-53) }
 //
 //	max_p ErrorAt(γ, p) = max_{l<K/2} ½·(1-γ(l))
 //
+// in [0,1]; a γ below 0 errs more often than a coin.
 // ErrorAt without its absolute value is affine in each p_i, so it is largest where
 // every teacher is certain of its answer, and there L is one number.
 func WorstError(f Func) float64 {
@@ -102,7 +103,7 @@ func WorstError(f Func) float64 {
 //
 //	ℰ = Σ_{l<K/2} weight(l)·(1-γ(l))
 //
-// in [0, ½]. The error is for weights of another number of teachers than f's.
+// in [0, ½] for γ ≥ 0. The error is for weights of another number of teachers than f's.
 func ExpectedError(f Func, weights []float64) (float64, error) {
 	if len(weights) != (f.K()+1)/2 {
 		return 0, &check.Error{Name: "number of weights", Value: len(weights),

@@ -271,7 +271,7 @@ func TestExpectedErrorIsTheAverage(t *testing.T) {
 			}
 			average += pr * e
 		}
-		if got := expectedError(f, weights); math.Abs(got-average) > 1e-13 || got < 0 || got > 0.5 {
+		if got := expectedError(f, weights); math.Abs(got-average) > 1e-13 || got < 0 || got > 1 {
 			t.Fatalf("expected error %v, average %v", got, average)
 		}
 	})

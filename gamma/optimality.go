@@ -13,12 +13,16 @@ import (
 type Shape string
 
 const (
-	Free     Shape = "free"     // all symmetric γ: the source's linear program
-	Monotone Shape = "monotone" // γ that do not increase towards the middle
+	// Any: all symmetric γ in [-1,1]. Averaging a mechanism over the orders of the teachers and
+	// over both labels keeps its promise and its agreement, and such an average has a symmetric γ:
+	// what is optimal here is optimal among all mechanisms whose answer depends on the votes.
+	Any      Shape = "any"
+	Free     Shape = "free"     // all symmetric γ ≥ 0: the source's linear program
+	Monotone Shape = "monotone" // γ ≥ 0 that do not increase towards the middle
 )
 
 // Shapes returns all shapes.
-func Shapes() []Shape { return []Shape{Free, Monotone} }
+func Shapes() []Shape { return []Shape{Any, Free, Monotone} }
 
 // ParseShape returns the shape of that name.
 func ParseShape(name string) (Shape, error) {
@@ -26,11 +30,27 @@ func ParseShape(name string) (Shape, error) {
 		return s, nil
 	}
 	return "", &check.Error{Name: "shape", Value: fmt.Sprintf("%q", name),
-		Rule: `"free" or "monotone"`}
+		Rule: `"any", "free" or "monotone"`}
 }
 
-// contains reports whether f is one of the shape's functions.
-func (s Shape) contains(f Func) bool { return s != Monotone || f.Monotone() }
+// Least returns the least value that the shape's functions may have.
+func (s Shape) Least() float64 {
+	if s == Any {
+		return -1
+	}
+	return 0
+}
+
+// check returns nil if f is one of the shape's functions, or an error that says why not.
+func (s Shape) check(f Func) error {
+	switch {
+	case s != Any && !f.Truthful():
+		return fmt.Errorf("gamma is below 0 somewhere, but its shape is %q, not %q", s, Any)
+	case s == Monotone && !f.Monotone():
+		return fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
+	}
+	return nil
+}
 
 // Multiplier is one term of a proof of optimality: a constraint of the problem
 // and its weight, a dual variable of the linear program.
@@ -46,11 +66,11 @@ type Multiplier struct {
 //	ℰ(γ) ≥ Σ_l weight(l) - Σ_i y_i·r + min_γ Σ_l d(l)·γ(l),
 //	d(l) = -weight(l) + Σ_i y_i·row_i(l)
 //
-// where the minimum is over γ in [0,1]^n (free: the sum of the negative d) or over those that do
-// not increase towards the middle (monotone: the least sum over a prefix of d, since such γ are
-// mixtures of steps). So the multipliers may come from anyone. Rounding errors are subtracted, and
-// so is off, which Σ|weight - exact| may be: the bound is 1-Lipschitz in the weights, since 1-γ is
-// in [0,1]. The error names a multiplier that is not finite and ≥ 0 or whose multiset is not one of
+// where the minimum is over γ in [-1,1]^n (any: minus the sum of |d|), over γ in [0,1]^n (free: the
+// sum of the negative d) or over those of them that do not increase towards the middle (monotone:
+// the least sum over a prefix of d, since such γ are mixtures of steps). So the multipliers may come
+// from anyone. Rounding errors are subtracted, and so is off, which Σ|weight - exact| may be: 1-γ
+// is in [0,1], or in [0,2] for any, and the bound as Lipschitz in the weights. The error names a multiplier that is not finite and ≥ 0 or whose multiset is not one of
 // the problem's.
 //
 // The bound is a figure that a table's file states and that is worked out again: float64() around
@@ -89,6 +109,10 @@ func lowerBound(s *constraints.System, weights []float64, off float64, shape Sha
 	}
 	least := 0.0
 	switch shape {
+	case Any:
+		for _, x := range d {
+			least -= math.Abs(x)
+		}
 	case Free:
 		for _, x := range d {
 			least += min(0, x)
@@ -109,7 +133,7 @@ func lowerBound(s *constraints.System, weights []float64, off float64, shape Sha
 	// of the 16 terms to spare. u = 2⁻⁵³, doubled at the end.
 	terms := float64(len(weights) + 3*len(proof) + 16)
 	errors := float64(total*s.RowError()) + float64((worth+total)*terms*0x1p-53)
-	bound := worth - price + least - float64(2*errors) - off
+	bound := worth - price + least - float64(2*errors) - float64((1-shape.Least())*off)
 	if !(bound > 0) { // NaN too, after multipliers whose sums overflow
 		return 0, nil // no error is negative: always a bound
 	}

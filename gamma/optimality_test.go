@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestLowerBoundIsBelowEveryPrivateFunction(t *testing.T) {
 			t.Fatal(err)
 		}
 		candidates = append(candidates, c.Func())
-		for _, shape := range []Shape{Free, Monotone} {
+		for _, shape := range Shapes() {
 			bound, err := boundFor(p, weights, shape, proof)
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +87,7 @@ func TestLowerBoundIsBelowEveryPrivateFunction(t *testing.T) {
 				t.Fatalf("%s: bound %v", shape, bound)
 			}
 			for _, f := range candidates {
-				if e := expectedError(f, weights); bound > e && (shape == Free || f.Monotone()) {
+				if e := expectedError(f, weights); bound > e && shape.check(f) == nil {
 					t.Fatalf("%s: bound %.17g, but %v is private with error %.17g", shape, bound, f, e)
 				}
 			}
@@ -247,7 +248,7 @@ func TestBestTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range []Objective{{PriorMean: 0.75, Shape: Free}, {PriorMean: 0.75, Shape: Monotone},
-			{WorstCase: true, Shape: Free}} {
+			{WorstCase: true, Shape: Free}, {PriorMean: 0.75, Shape: Any}} {
 			given, err := NewTable(context.Background(), useless, o, Proof{})
 			if err != nil {
 				t.Fatal(err)
@@ -259,7 +260,7 @@ func TestBestTable(t *testing.T) {
 			least := math.Inf(1)
 			var by *Certified
 			for _, b := range best.Baselines {
-				if e := best.BaselineError(b); e < least && (o.Shape == Free || b.Certified.Func().Monotone()) {
+				if e := best.BaselineError(b); e < least && o.Shape.check(b.Certified.Func()) == nil {
 					least, by = e, b.Certified
 				}
 			}
@@ -282,13 +283,38 @@ func TestBestTable(t *testing.T) {
 	}
 }
 
+// A function below 0 anywhere is of shape any alone, in tables and in their files.
+func TestShapes(t *testing.T) {
+	p := problem(t, 5, 1, 0.5, 0)
+	for _, c := range []struct {
+		free []float64
+		want []Shape
+	}{
+		{[]float64{0.25, 0.125, 0}, []Shape{Any, Free, Monotone}},
+		{[]float64{0.125, 0.25, 0}, []Shape{Any, Free}},
+		{[]float64{0.25, 0.125, -0x1p-53}, []Shape{Any}},
+		{[]float64{-0.25, 0.125, 0}, []Shape{Any}},
+	} {
+		certified, err := Certify(t.Context(), p, mustFree(t, 5, c.free...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shape := range Shapes() {
+			_, err := NewTable(t.Context(), certified, Objective{PriorMean: 0.75, Shape: shape}, Proof{})
+			if want := slices.Contains(c.want, shape); (err == nil) != want {
+				t.Errorf("%v as %s: %v", c.free, shape, err)
+			}
+		}
+	}
+}
+
 func TestParseShape(t *testing.T) {
-	for _, s := range []Shape{Free, Monotone} {
+	for _, s := range []Shape{Any, Free, Monotone} {
 		if got, err := ParseShape(string(s)); got != s || err != nil {
 			t.Errorf("%s: %v, %v", s, got, err)
 		}
 	}
-	for _, s := range []string{"", "Free", "free ", "convex"} {
+	for _, s := range []string{"", "Free", "free ", "convex", "Any"} {
 		if _, err := ParseShape(s); err == nil {
 			t.Errorf("%q passes", s)
 		}
@@ -329,6 +355,8 @@ func exactBound(t *testing.T, p constraints.Problem, weights []float64, shape Sh
 	for _, x := range d {
 		prefix.Add(prefix, x)
 		switch {
+		case shape == Any:
+			least.Sub(least, new(big.Rat).Abs(x))
 		case shape == Free && x.Sign() < 0:
 			least.Add(least, x)
 		case shape == Monotone && prefix.Cmp(least) < 0:
@@ -363,7 +391,7 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 			at[constraints.Zeros] = k - at.Teachers()
 			proof[i] = Multiplier{at, scale * rng.Float64()}
 		}
-		for _, shape := range []Shape{Free, Monotone} {
+		for _, shape := range Shapes() {
 			got, err := boundFor(p, weights, shape, proof)
 			if err != nil {
 				t.Fatal(err)
@@ -387,7 +415,8 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 	}
 }
 
-// What the weights may be off by is subtracted once, under every objective that has weights.
+// What the weights may be off by is subtracted once, under every objective that has weights, and
+// twice where 1-γ may be 2.
 func TestLowerBoundSubtractsTheWeightsError(t *testing.T) {
 	p := problem(t, 7, 1, 0.1, 1e-5)
 	s, err := constraints.NewSystem(p)
@@ -395,7 +424,7 @@ func TestLowerBoundSubtractsTheWeightsError(t *testing.T) {
 		t.Fatal(err)
 	}
 	proof := []Multiplier{{constraints.Multiset{constraints.High: 7}, 1e-3}}
-	for _, o := range []Objective{{PriorMean: 0.7, Shape: Free},
+	for _, o := range []Objective{{PriorMean: 0.7, Shape: Free}, {PriorMean: 0.7, Shape: Any},
 		{Counts: []float64{3, 1, 4, 1, 5, 9, 2, 6}, Shape: Monotone}} {
 		weights, err := o.Weights(7)
 		if err != nil {
@@ -409,8 +438,12 @@ func TestLowerBoundSubtractsTheWeightsError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if less := plain - got; less < weightsError(7)*(1-0x1p-4) || less > weightsError(7)*(1+0x1p-4) {
-			t.Errorf("%+v: %g is subtracted, want %g", o, less, weightsError(7))
+		want := weightsError(7)
+		if o.Shape == Any {
+			want *= 2
+		}
+		if less := plain - got; less < want*(1-0x1p-4) || less > want*(1+0x1p-4) {
+			t.Errorf("%+v: %g is subtracted, want %g", o, less, want)
 		}
 	}
 }

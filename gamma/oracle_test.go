@@ -172,7 +172,7 @@ func TestOracle(t *testing.T) {
 	if o.private(tight) {
 		t.Error("the oracle proves what intervals cannot")
 	}
-	if below := (Func{[]uint64{One - 1, One - 1}}); !o.private(below) {
+	if below := (Func{[]int64{One - 1, One - 1}}); !o.private(below) {
 		t.Error("γ = 1-2⁻⁵³ is not recognised as private")
 	}
 	// The same teacher under half the promise.

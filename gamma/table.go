@@ -172,8 +172,8 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 	if err := o.Validate(k); err != nil {
 		return nil, err
 	}
-	if !o.Shape.contains(c.fn) {
-		return nil, fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
+	if err := o.Shape.check(c.fn); err != nil {
+		return nil, err
 	}
 	lower, err := o.lowerBound(c.system, proof)
 	if err != nil {
@@ -210,7 +210,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 func (o Objective) better(baselines []Named, e float64) *Named {
 	var best *Named
 	for i, b := range baselines {
-		if of := o.Error(b.Certified.fn); of < e && o.Shape.contains(b.Certified.fn) {
+		if of := o.Error(b.Certified.fn); of < e && o.Shape.check(b.Certified.fn) == nil {
 			best, e = &baselines[i], of
 		}
 	}
@@ -235,5 +235,5 @@ func (t *Table) BaselineError(b Named) float64 { return t.Error(b.Certified.fn) 
 // ErrorOfCoin returns the error of releasing nothing but fair coins, γ ≡ 0, under
 // the table's objective: the scale on which gaps are judged.
 func (t *Table) ErrorOfCoin() float64 {
-	return t.Error(Func{make([]uint64, t.fn.K()+1)})
+	return t.Error(Func{make([]int64, t.fn.K()+1)})
 }

@@ -7,7 +7,7 @@
 //	maximise Σ_{l<K/2} weight(l)·γ(l)          (in the worst case: min_l γ(l))
 //	subject to  Σ_l row_i(l)·γ(l) ≤ r  for every multiset i,   0 ≤ γ ≤ 1
 //
-// and for shape monotone also γ(l+1) ≤ γ(l).
+// and for shape monotone also γ(l+1) ≤ γ(l). Shape any has -1 ≤ γ instead of 0 ≤ γ.
 //
 //	K, m, ε, Δ, δ   constraints.Problem
 //	γ(l), l < K/2   free, the program's variables    gamma.Func afterwards

@@ -29,6 +29,8 @@ var golden = []struct {
 		Delta: 2.99997e-5, Affected: 11}, gamma.Free},
 	{"k11-m3-monotone", constraints.Problem{K: 11, M: 3, Epsilon: 0.1, TeacherDelta: 1e-5,
 		Delta: 2.99997e-5, Affected: 11}, gamma.Monotone},
+	{"k7-m1-any", constraints.Problem{K: 7, M: 1, Epsilon: 1, TeacherDelta: 1e-5, Delta: 1e-5,
+		Affected: 7}, gamma.Any},
 	{"k11-m3-pure", constraints.Problem{K: 11, M: 3, Epsilon: 0.1, Affected: 11}, gamma.Free},
 	{"k7-m2-free", constraints.Problem{K: 7, M: 2, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1.99999e-5,
 		Affected: 7}, gamma.Free},

@@ -85,7 +85,7 @@ func newWeighted(s *constraints.System, o Options, weights, least []float64) (*p
 	base := lp.Problem{C: cost, Lower: make([]float64, columns), Upper: make([]float64, columns)}
 	for j := range cost {
 		cost[j] /= pr.scale
-		base.Upper[j] = 1
+		base.Lower[j], base.Upper[j] = o.Shape.Least(), 1
 	}
 	var err error
 	if pr.solver, err = o.NewSolver(base); err != nil {
@@ -121,7 +121,7 @@ func (pr *program) ownRows(columns int) []lp.Row {
 		rows = append(rows, lp.Row{Coef: coef, RHS: 1})
 	}
 	for l, least := range pr.least {
-		if least > 0 {
+		if least > pr.o.Shape.Least() {
 			coef := make([]float64, columns)
 			coef[l] = -1
 			pr.coefficients(coef)
@@ -153,7 +153,7 @@ func (pr *program) coefficients(c []float64) {
 func (pr *program) values(x []float64) []float64 {
 	free := make([]float64, pr.n)
 	for l, v := range x[:pr.n] {
-		free[l] = max(0, v)
+		free[l] = max(pr.o.Shape.Least(), v)
 	}
 	if pr.o.Shape == gamma.Monotone {
 		for l := len(free) - 2; l >= 0; l-- {

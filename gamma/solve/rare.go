@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/darrm/darrm/constraints"
@@ -83,8 +84,8 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 	}
 	least := make([]float64, pr.n)
 	for l, w := range rare {
-		if w == 0 {
-			least[l] = free[l] * (1 - lowered)
+		if least[l] = pr.o.Shape.Least(); w == 0 {
+			least[l] = max(least[l], free[l]-math.Abs(free[l])*lowered)
 		}
 	}
 	o := pr.o

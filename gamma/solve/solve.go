@@ -41,7 +41,8 @@ type Options struct {
 	// Counts and WorstCase: see gamma.Objective.
 	Counts    []float64
 	WorstCase bool
-	// Shape is the set of noise functions. Defaults to gamma.Free.
+	// Shape is the set of noise functions. Defaults to gamma.Any for Counts, where a probability
+	// below ½ of naming the majority may serve, and to gamma.Free, the source's, otherwise.
 	Shape gamma.Shape
 	// Method defaults to CuttingPlanes.
 	Method Method
@@ -74,6 +75,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Shape == "" {
 		o.Shape = gamma.Free
+		if o.Counts != nil {
+			o.Shape = gamma.Any
+		}
 	}
 	if o.Method == "" {
 		o.Method = CuttingPlanes

@@ -14,7 +14,7 @@ type Noise struct {
 	Prior       string   // of Source: Uniform, Clear, Custom or WorstCase; Counts means Agreement
 	PriorMean   *float64 // in (½, 1), of Custom and of BinomialCounts
 	PriorCounts string   // of Agreement: BinomialCounts, UniformCounts or the name of a file
-	Shape       string   // as gamma.ParseShape reads it; gamma.Free by default
+	Shape       string   // as gamma.ParseShape reads it; solve.Options says the default
 	Method      string   // as solve.ParseMethod reads it; solve.CuttingPlanes by default
 	OnInterrupt string   // Best or Nothing, the default
 }
@@ -48,7 +48,7 @@ const (
 
 // Options checks what is stated and returns it, without the counts of the prior: see Complete.
 func (n Noise) Options() (o solve.Options, err error) {
-	if o.Shape = gamma.Free; n.Shape != "" {
+	if n.Shape != "" {
 		if o.Shape, err = gamma.ParseShape(n.Shape); err != nil {
 			return o, err
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // twoClasses is the optimum of two classes: the majority of teachers that promise nothing, which
-// package gamma/solve has a vertex of. A plurality class of unequal votes has
+// package gamma/solve has a vertex of. Its multipliers are about every mechanism, since counts ask
+// for shape any. A plurality class of unequal votes has
 //
 //	p(l) = (1+γ(l))/2,   so that   p(l) - E·p(l') ≤ δ   ⇔   φ(l) - E·φ(l') ≤ E-1+2δ
 //
@@ -47,7 +48,7 @@ func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Ob
 	if err != nil {
 		return nil, nil, nil
 	}
-	t, err := plurality.NewWeightedTable(c, objective, weights, twoClassProof(s, weights, g.Proof))
+	t, err := plurality.NewWeightedTable(c, objective, weights, twoClassProof(s, g.Proof))
 	if err != nil {
 		return nil, nil, nil
 	}
@@ -74,16 +75,9 @@ func voteCounts(s *plurality.System, o plurality.Objective,
 	return counts, nil
 }
 
-// twoRow is p(from) - E·p(to) ≤ δ for a class of so many votes, and its multiplier.
-type twoRow struct {
-	from, to int
-	y        float64
-}
-
 // twoClassProof turns multipliers of φ(l) - E·φ(l'), scaled by 1/(1+E), into those of
 // p(l) - E·p(l'). They may be off by what rounding does: a proof may come from anyone.
-func twoClassProof(s *plurality.System, w plurality.Weights,
-	of gamma.Proof) (proof plurality.Proof) {
+func twoClassProof(s *plurality.System, of gamma.Proof) (proof plurality.Proof) {
 	p := s.Problem()
 	at := func(l int) int {
 		h, err := s.Index([]int{l, p.K - l})
@@ -99,63 +93,22 @@ func twoClassProof(s *plurality.System, w plurality.Weights,
 		}
 		return first
 	}
-	var rows []twoRow
 	for _, m := range of.Multipliers {
 		ones := m.Multiset[constraints.Ones]
-		r := twoRow{ones + m.Multiset[constraints.High], ones + m.Multiset[constraints.Low],
-			2 * m.Value / (1 + s.Factor())}
-		if r.from != r.to {
-			rows = append(rows, r)
-		}
-	}
-	rows = leaning(rows, p, s.Factor(), func(l int) float64 { return w.High[at(l)] })
-	for _, r := range rows {
-		switch d := r.to - r.from; {
-		case r.y == 0:
+		from, to := ones+m.Multiset[constraints.High], ones+m.Multiset[constraints.Low]
+		y := 2 * m.Value / (1 + s.Factor())
+		switch d := to - from; {
+		case d == 0:
 		case p.Delta == 0:
-			proof.Rows = append(proof.Rows, plurality.RowMultiplier{I: variable(r.from), J: variable(r.to),
-				Value: r.y})
+			proof.Rows = append(proof.Rows, plurality.RowMultiplier{I: variable(from), J: variable(to),
+				Value: y})
 		default:
 			proof.Pairs = append(proof.Pairs, plurality.PairMultiplier{
-				From: at(r.from), Values: []float64{r.y, 0},
-				Changes: []plurality.Change{{Votes: r.from, Delta: d, Classes: 1},
-					{Votes: p.K - r.from, Delta: -d, Classes: 1}},
+				From: at(from), Values: []float64{y, 0},
+				Changes: []plurality.Change{{Votes: from, Delta: d, Classes: 1},
+					{Votes: p.K - from, Delta: -d, Classes: 1}},
 			})
 		}
 	}
 	return proof
-}
-
-// leaning makes a proof about γ ≥ 0 one about every mechanism, which may also prefer the
-// minority. That gains nothing: a row that holds γ(l) at 0 has its other end beyond the tie, and
-// the row from l's mirror K-l to that end is nearer, so it is one too. Part of the multiplier goes
-// there, as much as makes both answers to l worth the same.
-func leaning(rows []twoRow, p plurality.Problem, e float64, weight func(l int) float64) []twoRow {
-	r := make([]float64, p.K+1) // what a unit of p(l) is worth
-	for l := p.K/2 + 1; l <= p.K; l++ {
-		r[l] = weight(l)
-	}
-	for _, row := range rows {
-		r[row.from] -= row.y
-		r[row.to] += e * row.y
-	}
-	near := func(a, b int) bool { return a != b && max(a-b, b-a) <= p.Affected }
-	for l := p.K/2 + 1; l <= p.K; l++ {
-		lack := (r[p.K-l] - r[l]) / 2
-		for i := 0; i < len(rows) && lack > 0; i++ {
-			if row := rows[i]; row.from == l && near(p.K-l, row.to) {
-				part := min(row.y, lack)
-				rows[i].y -= part
-				lack -= part
-				rows = append(rows, twoRow{p.K - l, row.to, part})
-			}
-			if row := rows[i]; row.to == p.K-l && near(row.from, l) {
-				part := min(row.y, lack/e)
-				rows[i].y -= part
-				lack -= part * e
-				rows = append(rows, twoRow{row.from, l, part})
-			}
-		}
-	}
-	return rows
 }

@@ -15,7 +15,7 @@ class Table:
 
     Attributes:
         gamma: γ(0) … γ(K); with l votes for 1 the majority is released with probability γ(l),
-            otherwise a fair coin. Empty for other tables.
+            otherwise a fair coin; below 0 the minority with probability -γ(l). Empty for other tables.
         error: the expected error of what it is optimal for; 1 - value for other tables.
         gap: how far at most the error is from the least possible; None where that is not known.
         data: everything else, as the program's JSON has it.

@@ -13,7 +13,7 @@ teachers' Δ is 0) in about a minute. ``darrm verify`` does the same for any K.
 
 The rule that it checks, of S. Jiang, Communication Efficient and Differentially Private
 Optimization (2025), Lemma 3.4.4: with L the number of teachers that answer 1,
-φ(l) = sign(l - K/2)·γ(l) and Φ(p) = E[φ(L)] for teachers that answer 1 with probabilities p,
+φ(l) = sign(l - K/2)·γ(l), γ in [-1, 1], and Φ(p) = E[φ(L)] for teachers that answer 1 with probabilities p,
 
     Φ(p) - E·Φ(p') ≤ E - 1 + 2δ,    E = e^(the release's ε),
 
@@ -177,11 +177,13 @@ class _Table:
         if len(self.gamma) != self.k + 1:
             raise CheckError(f"gamma has {len(self.gamma)} values, but k = {self.k} needs {self.k + 1}")
         for value, mirrored in zip(self.gamma, reversed(self.gamma)):
-            if value != mirrored or not 0 <= value <= 1:
-                raise CheckError("gamma must be the same from both ends, with values in [0,1]")
+            if value != mirrored or not -1 <= value <= 1:
+                raise CheckError("gamma must be the same from both ends, with values in [-1,1]")
         self.shape = field("shape")
-        if self.shape not in ("free", "monotone"):
-            raise CheckError(f'shape = {self.shape!r}, but it must be "free" or "monotone"')
+        if self.shape not in ("any", "free", "monotone"):
+            raise CheckError(f'shape = {self.shape!r}, but it must be "any", "free" or "monotone"')
+        if self.shape != "any" and min(self.gamma) < 0:
+            raise CheckError(f'gamma is below 0 somewhere, but shape = "{self.shape}"')
         free = self.gamma[: (self.k + 1) // 2]
         if self.shape == "monotone" and any(x < y for x, y in zip(free, free[1:])):
             raise CheckError('gamma increases towards the middle, but shape = "monotone"')
@@ -199,7 +201,7 @@ class _Table:
 
     def phi(self) -> Tuple[List[int], int]:
         """φ(0) … φ(K) as integers, and the integer that stands for 1."""
-        # γ is a float64 in [0,1]: its exact value, not that of its decimal, is what is drawn.
+        # γ is a float64 in [-1,1]: its exact value, not that of its decimal, is what is drawn.
         one = 2**53
         values = []
         for l, g in enumerate(self.gamma):
@@ -333,7 +335,9 @@ def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: 
             d[l] += y * row
         price += y * right
         total += y
-    if table.shape == "free":
+    if table.shape == "any":  # γ in [-1,1], and so every mechanism on the votes
+        least = -sum((abs(x) for x in d), Fraction(0))
+    elif table.shape == "free":
         least = sum((min(Fraction(0), x) for x in d), Fraction(0))
     else:  # γ that do not increase towards the middle are mixtures of steps
         prefix, least = Fraction(0), Fraction(0)

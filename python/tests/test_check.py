@@ -284,6 +284,11 @@ class PostProcessing(unittest.TestCase):
     def test_shape(self):
         with self.assertRaisesRegex(CheckError, "increases"):
             self.reached(shape="monotone", gamma=[0, 1, 1, 1, 1, 0])
+        below = [1, 1, Fraction(-1, 2), Fraction(-1, 2), 1, 1]
+        self.assertTrue(self.reached(shape="any", gamma=below).private)
+        for shape in ("free", "monotone"):
+            with self.assertRaisesRegex(CheckError, "below 0"):
+                self.reached(shape=shape, gamma=below)
 
 
 class WrongTables(unittest.TestCase):
@@ -301,6 +306,23 @@ class WrongTables(unittest.TestCase):
                 t["gamma"][i] = Fraction(float(t["gamma"][i]) + 2.0**-40)
 
         self.wrong("k5.json", change, private=False, optimal=True)
+
+    def test_more_of_the_minority_than_is_private(self):
+        """γ(2) is below 0, and as low as may be."""
+
+        def change(t):
+            for i in (2, 5):
+                t["gamma"][i] = Fraction(float(t["gamma"][i]) - 2.0**-30)
+
+        self.assertLess(table("k7-any.json")["gamma"][2], 0)
+        self.wrong("k7-any.json", change, private=False, optimal=False)
+
+    def test_what_multipliers_prove_of_a_shape(self):
+        """Multipliers that are a little too large prove less of γ in [-1, 1] than of γ ≥ 0."""
+        t = table("k7-any.json")
+        proof = [{**term, "multiplier": float(term["multiplier"]) * 1.05} for term in t["proof"]]
+        of = {shape: check({**t, "gamma": [0] * 8, "proof": proof, "shape": shape}) for shape in ("any", "free")}
+        self.assertGreater(of["any"].gap, of["free"].gap + 1e-3)
 
     def test_smaller_promise(self):
         for name, by in (("delta", Fraction(999999, 10**6)), ("m", Fraction(999999, 10**6))):
@@ -341,6 +363,7 @@ class WrongTables(unittest.TestCase):
             ({"format_version": 2}, "format_version"),
             ({"gamma": [1] * 5}, "gamma has 5 values"),
             ({"gamma": [0, 1, 1, 1, 1, 1]}, "same from both ends"),
+            ({"shape": "any", "gamma": [-1, 1, Fraction(-9, 8), Fraction(-9, 8), 1, -1]}, "in \\[-1,1\\]"),
             ({"delta": 1}, "in \\[0,1\\)"),
             ({"shape": "round"}, "shape"),
             ({"total_epsilon": 5}, "exclude each other"),

@@ -61,11 +61,15 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 			points = append(points, plotter.XY{X: float64(l), Y: f.At(l)})
 		}
 	}
-	if err := c.curve("γ: the majority is the answer so often; a coin otherwise", points,
+	says := "γ: the majority is the answer so often; a coin otherwise"
+	if !f.Truthful() {
+		says = "γ: the majority is the answer so often, the minority where γ < 0; a coin otherwise"
+	}
+	if err := c.curve(says, points,
 		figure.Line(figure.Vermillion), false); err != nil {
 		return figure.Sheet{}, "", err
 	}
-	c.Y.Min, c.Y.Max = 0, 1.04
+	c.Y.Min, c.Y.Max = min(0, 1.04*c.Y.Min), 1.04 // as low as γ goes
 	c.X.Min, c.X.Max = 0, float64(k)
 	c.X.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
 	return c.sheet(), "The noise function γ against the votes", nil

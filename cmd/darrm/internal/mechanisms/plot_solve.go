@@ -43,7 +43,7 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 			return figure.Sheet{}, err
 		}
 	}
-	c.Y.Min, c.Y.Max = 0, 1.04
+	c.Y.Min, c.Y.Max = min(0, 1.04*c.Y.Min), 1.04 // as low as γ goes
 	c.X.Min, c.X.Max = 0, float64(p.K())
 	return c.Sheet(), nil
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/sweep"
 )
 
@@ -96,6 +99,27 @@ func TestSweepPicture(t *testing.T) {
 		}
 		if strings.Contains(b.String(), "NaN") {
 			t.Errorf("K %v: NaN in the picture", c.k)
+		}
+	}
+}
+
+// The picture of a noise function reaches down to where γ is below 0, and otherwise to 0.
+func TestGammaPictureShowsAllOfGamma(t *testing.T) {
+	p, err := constraints.NewProblem(3, 4, 0.5, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for least, want := range map[float64]float64{-0.5: -0.52, 0.25: 0} {
+		certified, err := gamma.Certify(t.Context(), p,
+			must.Get(gamma.New([]float64{1, least, least, 1}))(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := must.Get(gamma.NewTable(t.Context(), certified,
+			gamma.Objective{PriorMean: 0.75, Shape: gamma.Any}, gamma.Proof{}))(t)
+		sheet := must.Get(gammaPicture(table))(t)
+		if y := sheet.Charts[0][0].Y; y.Min != want || y.Max != 1.04 {
+			t.Errorf("γ from %v to 1 is drawn from %v to %v", least, y.Min, y.Max)
 		}
 	}
 }

@@ -24,7 +24,11 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 		return err
 	}
 	w.Printf("\n")
-	w.Text("  ", "γ(l): the majority is released with probability γ(l), otherwise a fair coin.")
+	says := "γ(l): the majority is released with probability γ(l), otherwise a fair coin."
+	if !t.Func().Truthful() {
+		says += " Where γ(l) is below 0, the minority is released with probability -γ(l)."
+	}
+	w.Text("  ", says)
 	for _, m := range m {
 		w.Text("  ", m.name+": "+m.says)
 	}

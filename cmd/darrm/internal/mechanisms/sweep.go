@@ -255,7 +255,7 @@ func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o sweep.Options, err
 		return o, err
 	}
 	o.Solve.Version = cli.Version
-	o.Counts, err = f.countsOf(c, a, o.Solve.Shape)
+	o.Counts, err = f.countsOf(c, a)
 	return o, err
 }
 
@@ -311,8 +311,7 @@ func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 
 // countsOf returns the vote counts of the objective for each K, nil where it has none. A
 // file of counts is for one K.
-func (f *sweepFlags) countsOf(c *cobra.Command, a *cli.App,
-	shape gamma.Shape) (map[int][]float64, error) {
+func (f *sweepFlags) countsOf(c *cobra.Command, a *cli.App) (map[int][]float64, error) {
 	noise := f.Noise(c)
 	if agreement, err := noise.ForAgreement(); err != nil || !agreement {
 		return nil, err
@@ -332,7 +331,7 @@ func (f *sweepFlags) countsOf(c *cobra.Command, a *cli.App,
 		if err != nil {
 			return nil, err
 		}
-		if err := (gamma.Objective{Counts: counts, Shape: shape}).Validate(k); err != nil {
+		if err := (gamma.Objective{Counts: counts, Shape: gamma.Any}).Validate(k); err != nil {
 			return nil, err
 		}
 		out[k] = counts

@@ -55,9 +55,10 @@ func (f *ObjectiveFlags) RegisterObjective(c *cobra.Command) {
 	// or a file
 	cli.Offer(c, "prior-counts", cobra.FixedCompletions([]string{choose.BinomialCounts,
 		choose.UniformCounts}, cobra.ShellCompDirectiveDefault))
-	fl.StringVar(&f.shape, "shape", string(gamma.Free),
-		"noise functions to choose from: \"free\", or \"monotone\" (never more noise with more "+
-			"agreement)")
+	fl.StringVar(&f.shape, "shape", "",
+		"noise functions to choose from: \"any\" (γ in [-1,1], the default for agreement), \"free\" "+
+			"(γ ≥ 0, the source's, and the default otherwise), or \"monotone\" (γ ≥ 0, never more noise "+
+			"with more agreement)")
 	cli.OneOf(c, "shape", gamma.Shapes()...)
 }
 
