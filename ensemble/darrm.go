@@ -13,11 +13,11 @@ import (
 )
 
 // DaRRM returns the mechanism of a certified noise function over two classes: with
-// probability |γ(L)| it answers the majority of the teachers, or the minority where γ(L) is below 0,
-// otherwise a fair coin. L is counts[1]. Randomised response and subsampling are DaRRM with their
-// own γ (see Baseline), and so is the best mechanism for teachers without privacy (ε = ∞). The
-// relation is that of the teachers' own promise, or that for which affected was counted where they
-// have none.
+// probability |γ(L)| it answers the majority of the teachers, or the minority where γ(L) is below
+// 0, otherwise a fair coin. L is counts[1]. Randomised response and subsampling are DaRRM with
+// their own γ (see Baseline), and so is the best mechanism for teachers without privacy (ε = ∞).
+// The relation is that of the teachers' own promise, or that for which affected was counted where
+// they have none.
 //
 // Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // Algorithm 1.

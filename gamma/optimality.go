@@ -68,10 +68,11 @@ type Multiplier struct {
 //
 // where the minimum is over γ in [-1,1]^n (any: minus the sum of |d|), over γ in [0,1]^n (free: the
 // sum of the negative d) or over those of them that do not increase towards the middle (monotone:
-// the least sum over a prefix of d, since such γ are mixtures of steps). So the multipliers may come
-// from anyone. Rounding errors are subtracted, and so is off, which Σ|weight - exact| may be: 1-γ
-// is in [0,1], or in [0,2] for any, and the bound as Lipschitz in the weights. The error names a multiplier that is not finite and ≥ 0 or whose multiset is not one of
-// the problem's.
+// the least sum over a prefix of d, since such γ are mixtures of steps). So the multipliers may
+// come from anyone. Rounding errors are subtracted, and so is off, which Σ|weight - exact| may be,
+// times the largest 1-γ of the shape, by which weights count in the bound: 1, or 2 for any. The
+// error names a multiplier that is not finite and ≥ 0 or whose multiset is not one of the
+// problem's.
 //
 // The bound is a figure that a table's file states and that is worked out again: float64() around
 // each product keeps processors from fusing it with a sum, so that all of them find the same one.

@@ -76,8 +76,8 @@ func TestAnyTablesAsFiles(t *testing.T) {
 	for _, shape := range []gamma.Shape{gamma.Free, gamma.Monotone} {
 		raw["shape"] = shape
 		var format *gamma.FormatError
-		if _, err := gamma.Decode(t.Context(), bytes.NewReader(must.Get(json.Marshal(raw))(t))); !errors.As(
-			err, &format) {
+		data := must.Get(json.Marshal(raw))(t)
+		if _, err := gamma.Decode(t.Context(), bytes.NewReader(data)); !errors.As(err, &format) {
 			t.Errorf("γ below 0 as %s: %v", shape, err)
 		}
 	}
@@ -86,8 +86,8 @@ func TestAnyTablesAsFiles(t *testing.T) {
 	values[2] -= 1e-6
 	values[5] -= 1e-6
 	var violation *gamma.ViolationError
-	if _, err := gamma.Certify(t.Context(), table.Problem(), must.Get(gamma.New(values))(t)); !errors.As(
-		err, &violation) {
+	f := must.Get(gamma.New(values))(t)
+	if _, err := gamma.Certify(t.Context(), table.Problem(), f); !errors.As(err, &violation) {
 		t.Errorf("γ(2) lower by 1e-6 is certified: %v", err)
 	}
 }

@@ -271,6 +271,14 @@ func TestMutantDelta(t *testing.T) {
 // are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "agreement takes γ ≥ 0", File: "solve.go", Old: "o.Shape = gamma.Any",
+			New: "o.Shape = gamma.Free", Killer: "TestAnyShape"},
+		{Name: "the program of shape any has γ ≥ 0", File: "program.go",
+			Old: "base.Lower[j], base.Upper[j] = o.Shape.Least(), 1",
+			New: "base.Lower[j], base.Upper[j] = 0, 1", Killer: "TestAnyIsTheBestOfAllMechanisms"},
+		{Name: "values below 0 are clipped", File: "program.go",
+			Old: "free[l] = max(pr.o.Shape.Least(), v)", New: "free[l] = max(0, v)",
+			Killer: "TestAnyShape"},
 		{Name: "a cached table of another objective", File: "cached.go",
 			Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "claim.Problem != p",
 			Killer: "TestCachedBelievesNothing"},
