@@ -60,8 +60,19 @@ func (a *account) round(first bool, epsilon float64) (amplification.Round, int) 
 		Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: rate}, count
 }
 
-// reports returns the event of all reports with ε₀.
-func (a *account) reports(epsilon float64) (accountant.Event, error) {
+// byLosses reports whether reports are priced by their privacy losses, which costs less: in every
+// round all records take part.
+func (a *account) byLosses() bool {
+	for _, first := range []bool{true, false} {
+		if round, count := a.round(first, 1); count > 0 && round.Rate > 0 && round.Rate < 1 {
+			return false
+		}
+	}
+	return a.name == "" || a.name == Account(amplification.Exact)
+}
+
+// reports returns the event of all reports with ε₀, to be priced by method.
+func (a *account) reports(epsilon float64, method accountant.Method) (accountant.Event, error) {
 	if a.name == Unshuffled {
 		s := a.p.streams()
 		return accountant.Compose(accountant.Charge{Event: accountant.RandomizedResponse{Epsilon: epsilon,
@@ -73,7 +84,11 @@ func (a *account) reports(epsilon float64) (accountant.Event, error) {
 		if count == 0 {
 			continue
 		}
-		e, err := round.Event()
+		event := round.Event
+		if method == accountant.MethodPLD {
+			event = round.Losses
+		}
+		e, err := event()
 		if err != nil {
 			return nil, err
 		}

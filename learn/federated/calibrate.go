@@ -5,16 +5,21 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/federated/amplification"
+	"github.com/darrm/darrm/learn/train"
 )
 
-// calibrate returns the largest parameter whose event costs at most ε: of costs that grow with it.
-func calibrate(name string, target accountant.Cost,
+// calibrate returns the largest parameter whose event costs at most ε by the method: of costs that
+// grow with it.
+func calibrate(name string, target accountant.Cost, method accountant.Method,
 	event func(x float64) (accountant.Event, error)) (float64, error) {
-	x, _, err := amplification.Calibrate(target, amplification.Improved,
-		func(x float64) ([]accountant.Charge, error) {
-			e, err := event(x)
-			return []accountant.Charge{{Event: e, Count: 1}}, err
-		})
+	x, _, err := amplification.CalibrateBy(target, func(x float64) (float64, error) {
+		e, err := event(x)
+		if err != nil {
+			return 0, err
+		}
+		best, err := train.LeastEpsilon(e, accountant.ReplaceOne, target.Delta, method)
+		return best.Cost.Epsilon, err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}

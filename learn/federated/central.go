@@ -160,7 +160,7 @@ func (p *Plan) calibrateMeans() error {
 		}
 		return compose(means, local)
 	}
-	less, err := calibrate(p.price.Method, target, event)
+	less, err := calibrate(p.price.Method, target, accountant.MethodRDP, event)
 	if err != nil {
 		return fmt.Errorf("the local phase leaves too little for the server (more local noise, fewer "+
 			"steps): %w", err)

@@ -30,10 +30,16 @@ func (p *Plan) Compare() ([]train.PriceRow, error) {
 	}
 	block := p.price.Blocks[0]
 	var rows []train.PriceRow
+	if p.price.Bound == accountant.MethodPLD {
+		rows = append(rows, train.PriceRow{Noise: train.Calibrated,
+			Reading: "privacy losses, all records in every round", Sensitivity: block.Sensitivity,
+			Deviation: block.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true})
+	}
 	add := func(reading string, name Account, conversion amplification.Conversion) error {
 		row := train.PriceRow{Noise: train.Calibrated, Reading: reading, Sensitivity: block.Sensitivity,
 			Deviation: block.Deviation, Epsilon: math.Inf(1), Holds: true}
-		e, err := (&account{&p.plan, name}).reports(p.LocalEpsilon())
+		e, err := (&account{&p.plan, name}).reports(p.LocalEpsilon(),
+			accountant.MethodRDP)
 		if err == nil {
 			e, err = compose(e, local)
 		}
@@ -44,7 +50,8 @@ func (p *Plan) Compare() ([]train.PriceRow, error) {
 		if errors.Is(err, amplification.ErrInapplicable) || errors.Is(err, accountant.ErrUnsupported) {
 			row.Reading, row.Epsilon, err = fmt.Sprintf("%s: %v", reading, err), math.Inf(1), nil
 		}
-		row.InUse = name == p.account && conversion == amplification.Improved
+		row.InUse = name == p.account && conversion == amplification.Improved &&
+			p.price.Bound == accountant.MethodRDP
 		rows = append(rows, row)
 		return err
 	}

@@ -25,7 +25,7 @@ func (p *Plan) localEvent() (accountant.Event, error) {
 		half := accountant.Cost{Epsilon: p.Target.Epsilon / math.Sqrt2, Delta: p.Target.Delta}
 		// of the multiplier σB/2
 		toSigma := func(inverse float64) float64 { return 2 / (float64(p.Local.Batch) * inverse) }
-		inverse, err := calibrate(p.price.Method+": local phase", half,
+		inverse, err := calibrate(p.price.Method+": local phase", half, accountant.MethodRDP,
 			func(x float64) (accountant.Event, error) { return phases(toSigma(x)) })
 		if err != nil {
 			return nil, err

@@ -13,5 +13,10 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a silo's coins do not know the previous model", File: "silo.go",
 			Old: `digest("broadcast", b.Round, b.Model, b.Previous)`,
 			New: `digest("broadcast", b.Round, b.Model)`, Killer: "TestCoinsKnowThePreviousModel"},
+		{Name: "local phases are priced by losses", File: "psgm.go",
+			Old: "if local == nil && account.byLosses() {", New: "if account.byLosses() {",
+			Killer: "TestWhatIsCharged|TestLocalPhaseIsPaidFor"},
+		{Name: "batches are priced by losses", File: "account.go",
+			Old: "count > 0 && round.Rate > 0 && round.Rate < 1", New: "false", Killer: "TestWhatIsCharged"},
 	})
 }

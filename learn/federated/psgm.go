@@ -187,8 +187,12 @@ func (p *Plan) settle(c PSGM) error {
 			return err
 		}
 	}
+	method := accountant.MethodRDP
+	if local == nil && account.byLosses() { // nobody has proved the losses of local phases
+		method = accountant.MethodPLD
+	}
 	event := func(epsilon float64) (accountant.Event, error) {
-		e, err := account.reports(epsilon)
+		e, err := account.reports(epsilon, method)
 		if err != nil || local == nil {
 			return e, err
 		}
@@ -196,7 +200,7 @@ func (p *Plan) settle(c PSGM) error {
 	}
 	epsilon := c.Epsilon
 	if epsilon == 0 {
-		if epsilon, err = calibrate(p.price.Method, p.Target, event); err != nil {
+		if epsilon, err = calibrate(p.price.Method, p.Target, method, event); err != nil {
 			return err
 		}
 	}
@@ -213,12 +217,11 @@ func (p *Plan) settle(c PSGM) error {
 	if err != nil {
 		return err
 	}
-	// shuffled reports have no other proof
-	best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, accountant.MethodRDP)
+	best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, method)
 	if err != nil {
 		return err
 	}
-	p.price.Event, p.price.Bound, p.price.Cost = e, accountant.MethodRDP, best.Cost
+	p.price.Event, p.price.Bound, p.price.Cost = e, method, best.Cost
 	if c.Epsilon > 0 { // ε₀ was stated: ε is what comes of it
 		return nil
 	}

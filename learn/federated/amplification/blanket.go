@@ -2,6 +2,7 @@ package amplification
 
 import (
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/poissonbinom"
@@ -45,6 +46,24 @@ type slice struct {
 	kappa       float64
 	logErr      float64 // bounds what logW may lack
 	buffer      []float64
+
+	summed        int // above's m of these points
+	masses, means []float64
+}
+
+// above returns the sums of w and of wt over the points i … m-1, for each i from 0 to m.
+func (s *slice) above(m int) (masses, means []float64) {
+	if s.summed == m && m > 0 {
+		return s.masses, s.means
+	}
+	s.masses, s.means = slices.Grow(s.masses[:0], m+1)[:m+1], slices.Grow(s.means[:0], m+1)[:m+1]
+	s.masses[m], s.means[m] = 0, 0
+	for i := m - 1; i >= 0; i-- {
+		s.masses[i] = s.masses[i+1] + s.w[i]
+		s.means[i] = s.means[i+1] + float64(s.w[i]*s.kappa*s.y[i])
+	}
+	s.summed = m
+	return s.masses, s.means
 }
 
 // functional is E f(S/N) for a function f ≥ 0 whose mean does not grow with N, as f convex in y:
@@ -177,7 +196,7 @@ func (s *slice) cut(b blanket, f functional) (points int, tail float64) {
 
 // fill makes the points that any of the functionals needs.
 func (s *slice) fill(n int, b blanket, fs []functional) {
-	s.n, s.kappa = float64(n), b.kappa
+	s.n, s.kappa, s.summed = float64(n), b.kappa, 0
 	points := 0
 	for _, f := range fs {
 		m, _ := s.cut(b, f)

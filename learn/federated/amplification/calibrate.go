@@ -79,17 +79,28 @@ var errTarget = errors.New("no local epsilon meets the target")
 func Calibrate(target accountant.Cost, c Conversion,
 	charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost,
 	err error) {
+	return CalibrateBy(target, func(e float64) (float64, error) {
+		list, err := charges(e)
+		if err != nil {
+			return 0, err
+		}
+		eps, _, err := Epsilon(target.Delta, c, list...)
+		return eps, err
+	})
+}
+
+// CalibrateBy is Calibrate for costs that are worked out in any way: price returns ε at the
+// target's δ.
+func CalibrateBy(target accountant.Cost, price func(epsilon float64) (float64, error)) (
+	epsilon float64, cost accountant.Cost, err error) {
 	if err := checkTarget(target); err != nil {
 		return 0, accountant.Cost{}, err
 	}
 	var refused error
 	at := func(e float64) float64 {
-		list, err := charges(e)
+		eps, err := price(e)
 		if err == nil {
-			var eps float64
-			if eps, _, err = Epsilon(target.Delta, c, list...); err == nil {
-				return eps
-			}
+			return eps
 		}
 		refused = err
 		return math.Inf(1)

@@ -2,6 +2,7 @@ package amplification
 
 import (
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/num"
 )
@@ -72,23 +73,24 @@ func (f renyi) logSum(s *slice, m int) float64 {
 	return math.Log(max(sum, math.SmallestNonzeroFloat64))
 }
 
-// hockeyStick is E max(0, 1+κy - e^ε(1-κy)).
-type hockeyStick struct{ epsilon float64 }
+// hockeyStick is E max(0, 1+κy - e^ε(1-κy)). A δ below e^tiny counts as about that.
+type hockeyStick struct{ epsilon, tiny float64 }
 
 func (f hockeyStick) powers(blanket) (c [4]float64, ok bool) { return c, false }
 
 func (f hockeyStick) growth(blanket, float64) (logFactor, lambda float64) { return math.Ln2, 0 }
 
-// least returns a logarithm so small that δ counts as 0 there.
-func (f hockeyStick) least(blanket, float64) float64 { return -700 }
+func (f hockeyStick) least(blanket, float64) float64 { return f.tiny }
 
+// logSum takes what is positive, t ≥ e/(2+e) for e = e^ε-1, from sums over all t above, so that many ε
+// cost no more than one. Those sums are off by m+8 units in the last place, which are added.
 func (f hockeyStick) logSum(s *slice, m int) float64 {
-	sum, e := 0.0, math.Expm1(f.epsilon)
-	for i, w := range s.w[:m] {
-		t := s.kappa * s.y[i]
-		sum += w * (max(0, t*(2+e)-e) + max(0, -t*(2+e)-e)) / 2
-	}
-	return math.Log(max(sum, math.SmallestNonzeroFloat64))
+	e := math.Expm1(f.epsilon)
+	masses, means := s.above(m)
+	i, _ := slices.BinarySearch(s.y[:m], e/((2+e)*s.kappa))
+	a, b := (2+e)*means[i], e*masses[i]
+	sum := max(0, a-b) + float64(m+8)*0x1p-52*(a+b)
+	return math.Log(max(sum/2, math.SmallestNonzeroFloat64))
 }
 
 // exactRDP returns ε_RDP of one stream at each order, rounded up.
@@ -109,9 +111,19 @@ func exactRDP(b blanket, epsilon float64, alphas []float64) []float64 {
 	return out
 }
 
-// exactDelta returns δ(ε) of one stream, rounded up.
-func exactDelta(b blanket, epsilon float64) float64 {
-	return min(1, math.Exp(b.logMeans([]functional{hockeyStick{epsilon}})[0])*(1+num.Margin))
+// exactDeltas returns δ(ε) of one stream at each ε, rounded up: 0 from the reports' own ε₀ on.
+func exactDeltas(b blanket, local, tiny float64, epsilons []float64) []float64 {
+	fs := make([]functional, len(epsilons))
+	for i, e := range epsilons {
+		fs[i] = hockeyStick{e, tiny}
+	}
+	out := b.logMeans(fs)
+	for i, l := range out {
+		if out[i] = min(1, math.Exp(l)*(1+num.Margin)); epsilons[i] >= local {
+			out[i] = 0
+		}
+	}
+	return out
 }
 
 // leading returns ρ₁: the divergence of one stream is about α·ρ₁ at small orders. It is no bound.

@@ -45,6 +45,7 @@ var (
 	errSampled      = condition("it is for rounds in which all records take part")
 	ErrReports      = condition("it is for one-bit reports")
 	errUnproved     = condition("its worst case is not proved")
+	errLosses       = condition("one worst pair is proved for rounds in which all records take part")
 )
 
 func condition(rule string) error { return fmt.Errorf("%w: %s", ErrInapplicable, rule) }

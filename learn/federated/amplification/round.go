@@ -156,8 +156,64 @@ func (r Round) Delta(epsilon float64) (float64, error) {
 		return 0, &check.Error{Name: "streams of a round", Value: r.Streams,
 			Rule: "1: compose the events of two"}
 	}
-	return exactDelta(r.blanket(), epsilon), nil
+	return exactDeltas(r.blanket(), r.Epsilon, -700, []float64{epsilon})[0], nil
 }
+
+// Losses returns the round as an event that composes by its privacy losses, which costs less than
+// by divergences: Exact's δ(ε) of one stream at up to 600 ε, once for each stream. The pair of laws
+// that it is worked out for is the worst at every ε and in both directions at once, so rounds that
+// are chosen adaptively compose (accountant.NewHockeyStick). It is ErrInapplicable where not all
+// records take part, and for modes other than Exact.
+//
+// Cost: some tenths of a second for 10⁴ reports, remembered for equal rounds.
+func (r Round) Losses() (accountant.Event, error) {
+	if err := cmp.Or(r.check(), r.applies()); err != nil {
+		return nil, err
+	}
+	if m := r.mode(); m != Exact {
+		return nil, fmt.Errorf("mode %s has no losses: %w", m, errLosses)
+	}
+	streams := r.Streams
+	r.Mode, r.Streams, r.Rate, r.ApartBatches = Exact, 1, 1, false
+	one, err := knownLosses.event(r, r.losses)
+	if err != nil || streams == 1 {
+		return one, err
+	}
+	return accountant.Compose(accountant.Charge{Event: one, Count: streams})
+}
+
+func (r Round) losses() (accountant.Event, error) {
+	epsilons := r.epsilons()
+	points := make([]accountant.HockeyStickPoint, len(epsilons))
+	last := 1.0
+	for i, delta := range exactDeltas(r.blanket(), r.Epsilon, tinyLoss, epsilons) {
+		last = min(last, delta) // what holds at a smaller ε holds at a larger one
+		points[i] = accountant.HockeyStickPoint{Epsilon: epsilons[i], Delta: last}
+	}
+	return accountant.NewHockeyStick(accountant.ReplaceOne, r.String(), points)
+}
+
+// epsilons are the ε of a round's losses. A loss has the deviation √(2ρ₁): the steps are a part of
+// it where sums of losses come from, and grow beyond. The last one is ε₀, where δ is 0.
+func (r Round) epsilons() []float64 {
+	deviation := math.Sqrt(2 * leading(r.Reports, r.Epsilon))
+	step := deviation / lossSteps
+	out := []float64{0}
+	for e := step; e < r.Epsilon*(1-1e-9) && len(out) < 600; e += step {
+		out = append(out, e)
+		if e > 8*deviation {
+			step *= 1.05
+		}
+	}
+	return append(out, r.Epsilon)
+}
+
+const (
+	// lossSteps is the number of steps of Losses in one deviation.
+	lossSteps = 24
+	// tinyLoss is the logarithm of a δ that no number of rounds adds up to one that matters.
+	tinyLoss = -120
+)
 
 // Event returns the round as an event for an accountant.Accountant: a Curve of its mode's
 // divergences. Numeric has none.
@@ -167,23 +223,7 @@ func (r Round) Event() (accountant.Event, error) {
 	if err := cmp.Or(r.check(), r.applies()); err != nil {
 		return nil, err
 	}
-	known.Lock()
-	event, ok := known.events[r]
-	known.Unlock()
-	if ok {
-		return event, nil
-	}
-	event, err := r.event()
-	if err != nil {
-		return nil, err
-	}
-	known.Lock()
-	defer known.Unlock()
-	if known.events == nil || len(known.events) >= maxKnown {
-		known.events = map[Round]accountant.Event{}
-	}
-	known.events[r] = event
-	return event, nil
+	return known.event(r, r.event)
 }
 
 func (r Round) event() (accountant.Event, error) {
@@ -202,10 +242,33 @@ func (r Round) event() (accountant.Event, error) {
 	return curve(r.String(), orders, rho)
 }
 
-// known remembers events: every round of a run asks for the same one.
-var known struct {
+// memory remembers events: every round of a run asks for the same one.
+type memory struct {
 	sync.Mutex
 	events map[Round]accountant.Event
+}
+
+var known, knownLosses memory
+
+// event returns the event of r, which work makes where it is not known.
+func (m *memory) event(r Round, work func() (accountant.Event, error)) (accountant.Event, error) {
+	m.Lock()
+	event, ok := m.events[r]
+	m.Unlock()
+	if ok {
+		return event, nil
+	}
+	event, err := work()
+	if err != nil {
+		return nil, err
+	}
+	m.Lock()
+	defer m.Unlock()
+	if m.events == nil || len(m.events) >= maxKnown {
+		m.events = map[Round]accountant.Event{}
+	}
+	m.events[r] = event
+	return event, nil
 }
 
 const maxKnown = 256
