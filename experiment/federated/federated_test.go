@@ -157,7 +157,7 @@ func TestNoShufflerFails(t *testing.T) {
 	p := decoded(t, string(text))
 	p.Every, p.Repeats = 32, 1
 	l := line{Name: "no shuffler", Look: "ldp", Method: psgm, Reports: rehearsedReports, Epsilon: 0.8,
-		Unshuffled: true, Momentum: 0.1, GradientClip: 0.3, DifferenceClip: 1}
+		Account: "unshuffled", Momentum: 0.1, GradientClip: 0.3, DifferenceClip: 1}
 	h, err := datasets.OpenHousing(context.Background(), t.TempDir(),
 		datasets.HousingSplit{Silos: p.Silos, Every: p.Every})
 	if err != nil {

@@ -40,9 +40,10 @@ type line struct {
 	// Reports are "real", or rehearsed by normal noise of their deviation, or none: without noise.
 	Reports string `json:"reports,omitempty"`
 
-	Epsilon        float64 `json:"eps,omitempty"`
-	LocalEpsilon   float64 `json:"local_eps,omitempty"` // ε₀ stated, ε what comes of it
-	Unshuffled     bool    `json:"unshuffled,omitempty"`
+	Epsilon      float64 `json:"eps,omitempty"`
+	LocalEpsilon float64 `json:"local_eps,omitempty"` // ε₀ stated, ε what comes of it
+	// Account prices shuffled reports, as federated.PSGM.Account; "" is the best proof.
+	Account        string  `json:"account,omitempty"`
 	Momentum       float64 `json:"momentum,omitempty"`
 	Period         int     `json:"period,omitempty"`
 	GradientClip   float64 `json:"gradient_clip"`
@@ -88,10 +89,7 @@ func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64,
 		return federated.Central{Setting: s, Period: l.Period}.New(n, datasets.HousingFeatures)
 	}
 	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: l.FirstBatch, Batch: l.Batch,
-		Epsilon: cmp.Or(l.LocalEpsilon, localEpsilon)}
-	if l.Unshuffled {
-		c.Account = federated.Unshuffled
-	}
+		Epsilon: cmp.Or(l.LocalEpsilon, localEpsilon), Account: federated.Account(l.Account)}
 	if l.Reports == noReports {
 		// Any account will do where there is nothing to account for.
 		c.Account, c.Epsilon, c.Target = federated.Unshuffled, 1,

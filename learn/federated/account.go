@@ -9,8 +9,9 @@ import (
 	"github.com/darrm/darrm/learn/federated/amplification"
 )
 
-// Account names the way reports are priced: a mode of package amplification, or Unshuffled. "" is
-// the best mode that is proved.
+// Account names the way reports are priced: a mode of package amplification, by its divergences, or
+// Unshuffled. "" is the best proof: privacy losses for full gradients without local steps
+// (amplification.Round.Losses), otherwise the divergences of the best mode.
 type Account string
 
 // Unshuffled counts no shuffler: each report is ε₀-DP by itself, whoever sees it.
@@ -39,7 +40,7 @@ func (a *account) String() string {
 	case a.name == Unshuffled:
 		return "priced without a shuffler"
 	case a.name == "":
-		return "priced by the best mode that is proved"
+		return "priced by the best proof"
 	}
 	return "priced by mode " + string(a.name)
 }
@@ -60,15 +61,15 @@ func (a *account) round(first bool, epsilon float64) (amplification.Round, int) 
 		Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: rate}, count
 }
 
-// byLosses reports whether reports are priced by their privacy losses, which costs less: in every
-// round all records take part.
+// byLosses reports whether reports are priced by their privacy losses, which costs less than the
+// divergences of any mode: in every round all records take part, and no mode is stated.
 func (a *account) byLosses() bool {
 	for _, first := range []bool{true, false} {
 		if round, count := a.round(first, 1); count > 0 && round.Rate > 0 && round.Rate < 1 {
 			return false
 		}
 	}
-	return a.name == "" || a.name == Account(amplification.Exact)
+	return a.name == ""
 }
 
 // reports returns the event of all reports with ε₀, to be priced by method.

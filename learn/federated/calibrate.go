@@ -17,6 +17,11 @@ func calibrate(name string, target accountant.Cost, method accountant.Method,
 		if err != nil {
 			return 0, err
 		}
+		if method == accountant.MethodRDP { // as the rows of Compare
+			epsilon, _, err := amplification.Epsilon(target.Delta, amplification.Improved,
+				accountant.Charge{Event: e, Count: 1})
+			return epsilon, err
+		}
 		best, err := train.LeastEpsilon(e, accountant.ReplaceOne, target.Delta, method)
 		return best.Cost.Epsilon, err
 	})

@@ -32,7 +32,7 @@ func (p *Plan) Compare() ([]train.PriceRow, error) {
 	var rows []train.PriceRow
 	if p.price.Bound == accountant.MethodPLD {
 		rows = append(rows, train.PriceRow{Noise: train.Calibrated,
-			Reading: "privacy losses, all records in every round", Sensitivity: block.Sensitivity,
+			Reading: "privacy losses", Sensitivity: block.Sensitivity,
 			Deviation: block.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true})
 	}
 	add := func(reading string, name Account, conversion amplification.Conversion) error {
@@ -60,7 +60,7 @@ func (p *Plan) Compare() ([]train.PriceRow, error) {
 		name       Account
 		conversion amplification.Conversion
 	}{
-		{"the best mode that is proved", "", amplification.Improved},
+		{"divergences of the best mode", "", amplification.Improved},
 		{"the same, classical conversion", "", amplification.Classical},
 		{"truncated CDP", Account(amplification.TCDP), amplification.Improved},
 		{"published constants", Account(amplification.Paper), amplification.Classical},

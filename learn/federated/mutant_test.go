@@ -17,6 +17,6 @@ func TestMutantsDie(t *testing.T) {
 			Old: "if local == nil && account.byLosses() {", New: "if account.byLosses() {",
 			Killer: "TestWhatIsCharged|TestLocalPhaseIsPaidFor"},
 		{Name: "batches are priced by losses", File: "account.go",
-			Old: "count > 0 && round.Rate > 0 && round.Rate < 1", New: "false", Killer: "TestWhatIsCharged"},
+			Old: "count > 0 && round.Rate > 0 && round.Rate < 1", New: "count > 0 && round.Rate > 1", Killer: "TestWhatIsCharged"},
 	})
 }

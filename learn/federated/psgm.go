@@ -30,7 +30,8 @@ type PSGM struct {
 	FirstBatch, Batch int
 	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
 	Epsilon float64
-	// Account prices shuffled reports; "" is exact for full gradients and ternary for batches.
+	// Account prices shuffled reports; "" is privacy losses for full gradients, and the divergences
+	// of exact beside local steps, of ternary or tcdp for batches.
 	Account Account
 	// Missing is the largest number of a round's reports that may be absent, of silos that drop
 	// out. A round with more absent reports is refused.

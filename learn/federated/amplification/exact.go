@@ -89,7 +89,7 @@ func (f hockeyStick) logSum(s *slice, m int) float64 {
 	masses, means := s.above(m)
 	i, _ := slices.BinarySearch(s.y[:m], e/((2+e)*s.kappa))
 	a, b := (2+e)*means[i], e*masses[i]
-	sum := max(0, a-b) + float64(m+8)*0x1p-52*(a+b)
+	sum := max(0, a-b) + float64(float64(m+8)*0x1p-52*(a+b))
 	return math.Log(max(sum/2, math.SmallestNonzeroFloat64))
 }
 

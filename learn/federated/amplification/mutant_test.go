@@ -20,8 +20,8 @@ func TestMutantsDie(t *testing.T) {
 			New:    "r.Epsilon, tinyLoss, append(append([]float64{}, epsilons[1:]...), r.Epsilon))",
 			Killer: "TestLossesCompose|TestLossesAreOfTheTheorem"},
 		{Name: "the points next to the threshold are left out", File: "exact.go",
-			Old: "a, b := (2+e)*means[i], e*masses[i]",
-			New: "i = min(i+1, m)\n\ta, b := (2+e)*means[i], e*masses[i]",
+			Old:    "a, b := (2+e)*means[i], e*masses[i]",
+			New:    "i = min(i+1, m)\n\ta, b := (2+e)*means[i], e*masses[i]",
 			Killer: "TestLossesAreOfTheTheorem|TestExactIsABound"},
 	})
 }
