@@ -99,8 +99,8 @@ func teacherPairs(eps float64) [4][2]float64 {
 }
 
 // allMechanisms returns the least disagreement of every private mechanism on k votes, by a linear
-// program in which nothing is symmetric in the labels: with a variable for each vector of votes, or,
-// where alike, for each number of votes.
+// program in which nothing is symmetric in the labels: with a variable for each vector of votes,
+// or, where alike, for each number of votes.
 func allMechanisms(t *testing.T, p constraints.Problem, counts []float64, alike bool) float64 {
 	t.Helper()
 	variable := func(votes int) int { return votes }

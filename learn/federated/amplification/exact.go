@@ -82,8 +82,8 @@ func (f hockeyStick) growth(blanket, float64) (logFactor, lambda float64) { retu
 
 func (f hockeyStick) least(blanket, float64) float64 { return f.tiny }
 
-// logSum takes what is positive, t ≥ e/(2+e) for e = e^ε-1, from sums over all t above, so that many ε
-// cost no more than one. Those sums are off by m+8 units in the last place, which are added.
+// logSum takes what is positive, t ≥ e/(2+e) for e = e^ε-1, from sums over all t above, so that
+// many ε cost no more than one. Those sums are off by m+8 units in the last place, which are added.
 func (f hockeyStick) logSum(s *slice, m int) float64 {
 	e := math.Expm1(f.epsilon)
 	masses, means := s.above(m)

@@ -135,6 +135,7 @@ func TestLossesCostLessThanDivergences(t *testing.T) {
 		must.Get(r.Losses())(t), 999))(t)
 	best, _ := must.Get(a.AtDelta(1e-5, accountant.MethodPLD))(t).Best()
 	must.Near(t, "by losses", best.Cost.Epsilon, 0.5835, 1e-3)
-	eps, _, err := Epsilon(1e-5, Improved, accountant.Charge{Event: must.Get(r.Event())(t), Count: 999})
+	eps, _, err := Epsilon(1e-5, Improved,
+		accountant.Charge{Event: must.Get(r.Event())(t), Count: 999})
 	must.Near(t, "by divergences", must.Get(eps, err)(t), 0.6398, 1e-3)
 }
