@@ -252,6 +252,16 @@ func digits(x float64, n int, up bool) string {
 	return strings.Replace(num.Outward(x, n, up), "e-0", "e-", 1)
 }
 
+// Meaning explains the promise of releases that cost (ε, δ) together to one person. It takes finite
+// ε ≥ 0 and δ in [0, 1).
+func Meaning(cost accountant.Cost, relation accountant.Relation) (string, error) {
+	c, err := ledger.NewCost(cost.Epsilon, cost.Delta)
+	if err != nil {
+		return "", err
+	}
+	return meaning(c, relation), nil
+}
+
 // meaning explains the promise of (ε, δ) to one person.
 func meaning(spent ledger.Cost, relation ledger.Relation) string {
 	if spent == (ledger.Cost{}) {

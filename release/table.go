@@ -3,11 +3,13 @@ package release
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 )
@@ -57,6 +59,23 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 	}
 	t.Gamma, err = claim.Verify(ctx)
 	return t, err
+}
+
+// Verdict returns in one sentence what ReadTable found of the table.
+func (t Table) Verdict() string {
+	var gap float64
+	switch {
+	case t.Answers != nil:
+		return "VERIFIED: all answers together are as private as promised."
+	case t.Plurality != nil:
+		gap = t.Plurality.Gap
+	case t.Gamma != nil:
+		gap = t.Gamma.Gap
+	default:
+		return "no table"
+	}
+	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.",
+		num.Outward(gap, 2, true))
 }
 
 // Plan returns answers with the table, to the votes of the teachers that it is certified for.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -74,28 +75,13 @@ func columnsHint(args []string, e *votes.ColumnsError) string {
 	switch {
 	case e.VoteColumns != nil:
 		words = append(words, "--vote-columns", votes.FormatColumns(e.VoteColumns))
-		return "this command reads no other column as a vote: " + strings.Join(ShellWords(words), " ")
+		return "this command reads no other column as a vote: " + strings.Join(commandline.ShellWords(words), " ")
 	case e.K:
 		return "if no truth and no covariate is among the columns, this command says so, with the number of " +
-			"teachers: " + strings.Join(ShellWords(words), " ") + " --K NUMBER"
+			"teachers: " + strings.Join(commandline.ShellWords(words), " ") + " --K NUMBER"
 	}
-	return "list the teachers' columns: " + strings.Join(ShellWords(words), " ") +
+	return "list the teachers' columns: " + strings.Join(commandline.ShellWords(words), " ") +
 		" --vote-columns NAME,NAME,…"
-}
-
-// ShellWords quotes arguments for a shell.
-func ShellWords(args []string) []string {
-	words := make([]string, len(args))
-	for i, arg := range args {
-		words[i] = arg
-		if arg == "" || strings.ContainsFunc(arg, func(c rune) bool {
-			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-				strings.ContainsRune("-_./,+=:%@", c))
-		}) {
-			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return words
 }
 
 // writeJSONError writes the error of a command that was asked for JSON.

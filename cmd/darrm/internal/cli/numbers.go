@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 )
-
-// Percent writes a share as a percentage.
-func Percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 
 // Shortest returns the shortest decimal that parses as x.
 func Shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

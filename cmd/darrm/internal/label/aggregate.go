@@ -206,7 +206,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		if left > 0 && asked > 0 {
 			err = fmt.Errorf("%w; ε = %s of %s is left, so %s of the ε of each label would fit: "+
 				"--budget-eps rest takes what is left", err, num.Outward(left, 4, false),
-				num.Outward(asked, 4, true), cli.Percent(math.Floor(100*left/asked)/100))
+				num.Outward(asked, 4, true), num.Percent(math.Floor(100*left/asked)/100))
 		}
 	}
 	var used *ledger.QuotaError

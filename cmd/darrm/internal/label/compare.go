@@ -101,7 +101,7 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 		return err
 	}
 	if a.JSON {
-		err = a.DeliverJSON("", comparisonJSON(result))
+		err = a.DeliverJSON("", result.Report())
 	} else {
 		err = a.Print(func(w *terminal.Page) error { return renderComparison(w, result) })
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
@@ -18,21 +17,8 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours,
 		c.Setting.Affected))
 	w.Printf("\n")
-	var refused []string
-	// The majority always agrees with itself.
-	plain := comparedRow("plain majority (not private)", c.Plain)
-	plain[2] = "-"
-	rows := [][]string{plain}
-	for _, r := range c.Rows {
-		if r.Refused != nil {
-			refused = append(refused, fmt.Sprintf("%s: %v", r.Title, r.Refused))
-			continue
-		}
-		rows = append(rows, comparedRow(r.Title, r.Score))
-	}
-	if err := w.Table(terminal.TextTable{Header: []string{"mechanism, over its noise", "agrees",
-		"95 %",
-		"right", "95 %", "abstains"}, Rows: rows}); err != nil {
+	header, rows := c.Table()
+	if err := w.Table(terminal.TextTable{Header: header, Rows: rows}); err != nil {
 		return err
 	}
 	w.Text("  ", "All in percent; to agree with the plain majority, "+problem.AgreementRule+
@@ -42,29 +28,15 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 		return []string{a.Basis()}
 	})
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
-	if len(refused) > 0 {
-		w.Printf("\nNot applicable:\n")
-		for _, n := range refused {
-			w.Hang("  ", "    ", n)
+	title := "\nNot applicable:\n"
+	for _, r := range c.Rows {
+		if r.Refused != nil {
+			w.Printf("%s", title)
+			w.Hang("  ", "    ", fmt.Sprintf("%s: %v", r.Title, r.Refused))
+			title = ""
 		}
 	}
 	return renderAtVotes(w, c)
-}
-
-// comparedRow is a row of the comparison, in percent.
-func comparedRow(title string, s ensemble.Score) []string {
-	interval := func(i ensemble.Interval) string {
-		return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High)
-	}
-	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-",
-		"-", "-"}
-	if s.Labels > 0 {
-		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
-	}
-	if s.Abstained > 0 {
-		row[5] = fmt.Sprintf("%.2f", 100*s.Abstained)
-	}
-	return row
 }
 
 // renderAlike writes the remarks on mechanisms, each remark once with all mechanisms that it
@@ -117,75 +89,4 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 	}
 	w.Hang("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`)
 	return nil
-}
-
-func comparisonJSON(c *ensemble.Comparison) any {
-	type score struct {
-		Agreement float64 `json:"agreement"`
-		// Wilson's, over the queries; null for the majority itself
-		AgreementInterval *[2]float64 `json:"agreement_95"`
-		Accuracy          *float64    `json:"accuracy"`    // null without true labels
-		AccuracyInterval  *[2]float64 `json:"accuracy_95"` // null without true labels
-		Abstained         float64     `json:"abstained"`
-	}
-	of := func(s ensemble.Score) *score {
-		interval := func(i ensemble.Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
-		out := &score{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()),
-			Abstained: s.Abstained}
-		if s.Labels > 0 {
-			out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
-		}
-		return out
-	}
-	type atVotes struct {
-		Computed  string  `json:"computed_from"` // "private votes", always
-		Sanitised bool    `json:"sanitised"`     // false, always
-		Queries   int     `json:"queries"`
-		Delta     float64 `json:"delta"`
-		Epsilon   float64 `json:"epsilon"`
-		AnyVotes  float64 `json:"epsilon_at_any_votes"`
-		Order     float64 `json:"order"`
-		Cheaper   int     `json:"cheaper"`
-	}
-	type row struct {
-		Name      string           `json:"mechanism"`
-		Title     string           `json:"title"`
-		PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
-		Score     *score           `json:"score,omitempty"`
-		Basis     string           `json:"basis,omitempty"`
-		Assumes   []string         `json:"assumes,omitempty"`
-		AtVotes   *atVotes         `json:"all_answers_at_these_votes,omitempty"`
-		Refused   string           `json:"refused,omitempty"`
-	}
-	out := struct {
-		Private    bool            `json:"private"` // false, always
-		Queries    int             `json:"queries"`
-		K          int             `json:"k"`
-		Classes    int             `json:"classes"`
-		Affected   int             `json:"affected"`
-		Neighbours string          `json:"neighbours"`
-		Target     accountant.Cost `json:"target"`
-		Plain      *score          `json:"plain_majority"`
-		Mechanisms []row           `json:"mechanisms"`
-	}{
-		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
-		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: of(c.Plain),
-	}
-	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
-	for _, r := range c.Rows {
-		j := row{Name: r.Name, Title: r.Title}
-		if r.Refused != nil {
-			j.Refused = r.Refused.Error()
-		} else {
-			per := r.Mechanism.PerAnswer()
-			j.PerAnswer, j.Score = &per, of(r.Score)
-			j.Basis, j.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
-		}
-		if d := r.AtVotes; d != nil {
-			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order,
-				d.Cheaper}
-		}
-		out.Mechanisms = append(out.Mechanisms, j)
-	}
-	return out
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
@@ -249,159 +249,14 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	return nil
 }
 
-// preparation returns the command that makes the table of a choice, as arguments; nil where
-// aggregate makes it.
-func (f *planFlags) preparation(c *cobra.Command, choice plan.Choice) []string {
-	if choice.Mechanism.AnswersTable() == nil {
-		return nil
-	}
-	p := choice.Mechanism.AnswersTable().Problem()
-	args := []string{"darrm", "solve"}
-	add := func(name, value string) { args = append(args, "--"+name, value) }
-	add("K", strconv.Itoa(p.K))
-	if p.Classes > 2 {
-		add("num-classes", strconv.Itoa(p.Classes))
-	}
-	add("affected", strconv.Itoa(p.Affected))
-	if p.Missing {
-		add("missing", f.read.options.Missing.String())
-	}
-	add("queries", strconv.Itoa(p.Answers))
-	add("budget-eps", number(p.Epsilon))
-	add("budget-delta", number(p.Delta))
-	switch o := choice.Objective; {
-	case o.Concentration != 0:
-		add("concentration", number(o.Concentration))
-	default:
-		add("accuracy", number(o.Accuracy))
-	}
-	if f.problem.CacheDir != "" {
-		add("cache-dir", f.problem.CacheDir)
-	}
-	add("out", tableFile)
-	return args
-}
-
-// tableFile stands for the file of a table that is made before the release.
-const tableFile = "table.json"
-
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// arguments returns the beginning of an aggregate command, and what adds a flag to it.
-func (f *planFlags) arguments(c *cobra.Command, r plan.Request, files []string) (*[]string,
-	func(name, value string)) {
-	if len(files) == 0 || f.sampled != r.Queries {
-		files = []string{placeholder}
-	}
-	args := append([]string{"darrm", "aggregate"}, files...)
-	add := func(name, value string) { args = append(args, "--"+name, value) }
-	// Flags that describe the files go to aggregate too.
-	reading := &cobra.Command{}
-	new(readFlags).register(reading)
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		if reading.Flags().Lookup(flag.Name) != nil {
-			add(flag.Name, flag.Value.String())
-		}
-	})
-	return &args, add
-}
-
-// within returns the aggregate command that plans the best choice by itself, within the same budget.
-func (f *planFlags) within(c *cobra.Command, r plan.Request, files []string) []string {
-	args, add := f.arguments(c, r, files)
-	if !math.IsInf(r.Teachers.Epsilon, 1) {
-		add("eps", number(r.Teachers.Epsilon))
-		add("teacher-delta", number(r.Teachers.Delta))
-		add("teachers", f.teachers)
-	}
-	add("budget-eps", number(r.Budget.Epsilon))
-	add("budget-delta", number(r.Budget.Delta))
-	add("affected", strconv.Itoa(r.Affected))
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		switch flag.Name {
-		case "prior-mean", "neighbours", "records", "solve-within", "cache-dir":
-			add(flag.Name, flag.Value.String())
-		}
-	})
-	if f.ledger != "" {
-		add("ledger", f.ledger)
-		add("request-id", "labels")
-	}
-	add("out", "labels.csv")
-	return *args
-}
-
-// plansAlike reports whether aggregate plans by the same law and among the same mechanisms.
-func (f *planFlags) plansAlike(r plan.Request) bool { return !f.abstain && !r.Votes.FromVotes() }
-
-// command returns the aggregate command of a choice, as arguments.
-func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice,
-	files []string) []string {
-	args, add := f.arguments(c, r, files)
-	p := choice.Mechanism.Problem()
-	private := !math.IsInf(p.Epsilon, 1)
-	if choice.Mechanism.AnswersTable() != nil { // it states all else
-		add("table", tableFile)
-		add("affected", strconv.Itoa(p.Affected))
-		if c.Flags().Changed("neighbours") {
-			add("neighbours", f.mechanism.Neighbours)
-		}
-		if c.Flags().Changed("records") {
-			add("records", strconv.Itoa(f.records))
-		}
-		add("out", "labels.csv")
-		return *args
-	}
-	if choice.Name == ensemble.OptimalNoise {
-		add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
-		if private {
-			add("teacher-delta", number(p.TeacherDelta))
-			add("teachers", f.teachers)
-			add("m", number(p.M))
-		}
-		add("objective", choose.Agreement)
-		if c.Flags().Changed("prior-mean") {
-			add("prior-mean", number(f.problem.PriorMean))
-		}
-	} else {
-		add("mechanism", choice.Name)
-	}
-	switch o := choice.Objective; {
-	case choice.Mechanism.Table() == nil:
-	case o.Concentration != 0:
-		add("concentration", number(o.Concentration))
-	default:
-		add("accuracy", number(o.Accuracy))
-	}
-	if p.TotalEpsilon != 0 {
-		add("label-eps", number(p.TotalEpsilon))
-	}
-	if p.Delta != 0 || private {
-		add("delta", number(p.Delta))
-	}
-	add("affected", strconv.Itoa(p.Affected))
-	if c.Flags().Changed("neighbours") {
-		add("neighbours", f.mechanism.Neighbours)
-	}
-	if !choice.Frozen {
-		add("slack", number(choice.Slack))
-	}
-	if c.Flags().Changed("records") {
-		add("records", strconv.Itoa(f.records))
-	}
-	add("out", "labels.csv")
-	return *args
-}
-
-// placeholder stands for votes that are not there yet.
-const placeholder = "votes.csv"
 
 // outcome is the printed form of a plan.
 type outcome struct {
 	r        plan.Request
 	p        *plan.Plan
 	report   *plan.Report
-	commands [][][]string // of the choices, in the order in which they are run
+	commands [][]string // of the first choice, in the order in which they are run
 }
 
 func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
@@ -413,35 +268,24 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.records,
 		Name: func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
 	})}
-	if len(files) == 0 || f.sampled != r.Queries { // the files are not what is to be answered
-		o.report.Notes = append(o.report.Notes, placeholder+" stands for the votes to answer.")
+	if f.sampled != r.Queries { // the files are not what is to be answered
+		files = nil
 	}
-	for i, choice := range p.Choices {
-		// The release works out what aggregate charges, and it must be what was planned.
-		if err := choose.CheckPlanned(choice, r.Queries); err != nil {
-			return nil, err
-		}
-		args := f.command(c, r, choice, files)
-		commands := [][]string{args}
-		out := &o.report.Choices[i]
-		if i == 0 && f.plansAlike(r) {
-			args = f.within(c, r, files)
-			commands = [][]string{args}
-		} else if before := f.preparation(c, choice); before != nil {
-			commands = [][]string{before, args}
-			out.Prepare, out.PrepareArgs = strings.Join(cli.ShellWords(before), " "), before
-		}
-		o.commands = append(o.commands, commands)
-		out.Command, out.Args = strings.Join(cli.ShellWords(args), " "), args
-	}
-	return o, nil
+	var err error
+	o.commands, err = f.stated(c, files).Complete(o.report, r, p)
+	return o, err
 }
 
-func agreement(a plan.Agreement) string {
-	if a.StandardError > 0 {
-		return fmt.Sprintf("%.1f ± %.1f %%", 100*a.Expected, 100*a.StandardError)
+// stated returns what the flags state, for the commands that carry out the plan.
+func (f *planFlags) stated(c *cobra.Command, files []string) commandline.Stated {
+	reading := &cobra.Command{}
+	new(readFlags).register(reading)
+	s := commandline.Stated{
+		Flags: map[string]string{}, Files: files, CacheDir: f.problem.CacheDir,
+		Reading: func(flag string) bool { return reading.Flags().Lookup(flag) != nil },
 	}
-	return cli.Percent(a.Expected)
+	c.Flags().Visit(func(flag *pflag.Flag) { s.Flags[flag.Name] = flag.Value.String() })
+	return s
 }
 
 func (o *outcome) render(w *terminal.Page) error {
@@ -462,7 +306,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	w.Fact("agreement:", expected(best, r.Votes))
 	if best.Bound > 0 && best.Bound < 1 {
 		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for all %d labels can give",
-			cli.Percent(best.Bound), r.Queries))
+			num.Percent(best.Bound), r.Queries))
 	}
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
@@ -471,19 +315,8 @@ func (o *outcome) render(w *terminal.Page) error {
 		w.Fact("WARNING:", n)
 	}
 	w.Printf("\nWhat fits the budget, the best first:\n\n")
-	var rows [][]string
-	for _, c := range o.p.Choices {
-		per := c.Mechanism.PerAnswer()
-		one := []string{num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true)}
-		if c.Mechanism.AnswersTable() != nil {
-			one = []string{"-", "-"} // no label has a price of its own
-		}
-		rows = append(rows, []string{c.Title(), one[0], one[1], agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true),
-			num.Outward(c.Total.Delta, 3, true)})
-	}
-	if err := w.Table(terminal.TextTable{Header: []string{"mechanism", "ε of one label",
-		"δ of one label",
-		"agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
+	header, rows := o.p.Table()
+	if err := w.Table(terminal.TextTable{Header: header, Rows: rows}); err != nil {
 		return err
 	}
 	for _, x := range o.p.Refused {
@@ -504,7 +337,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		return err
 	}
 	w.Printf("\nRun:\n\n")
-	for _, args := range o.commands[0] {
+	for _, args := range o.commands {
 		w.Printf("%s\n", strings.Join(shellLines(args, w.Width), " \\\n"))
 	}
 	return nil
@@ -514,7 +347,7 @@ func (o *outcome) render(w *terminal.Page) error {
 // flag stays beside its value.
 func shellLines(args []string, width int) (lines []string) {
 	line := "  darrm"
-	words := cli.ShellWords(args[1:])
+	words := commandline.ShellWords(args[1:])
 	for i := 0; i < len(words); i++ {
 		unit := words[i]
 		if strings.HasPrefix(unit, "--") {

@@ -42,7 +42,7 @@ func reportOptimum(a *cli.App, g choose.Choice) {
 			worth = fmt.Sprintf("agreement, with %v for each abstention,", t.Objective.AbstainValue)
 		}
 		a.Fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible",
-			problem.PriorText(t.Objective), worth, cli.Percent(t.Value), num.Outward(t.Gap, 2, true)))
+			problem.PriorText(t.Objective), worth, num.Percent(t.Value), num.Outward(t.Gap, 2, true)))
 	}
 }
 

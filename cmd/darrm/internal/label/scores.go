@@ -4,6 +4,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/votes"
@@ -43,9 +44,9 @@ func (s *scores) add(b *votes.Batch, answers []int) error {
 func scoreRow(title string, s ensemble.Score) []string {
 	right := "-"
 	if s.Labels > 0 {
-		right = cli.Percent(s.Accuracy)
+		right = num.Percent(s.Accuracy)
 	}
-	return []string{title, cli.Percent(s.Agreement), right}
+	return []string{title, num.Percent(s.Agreement), right}
 }
 
 // report writes the scores of a release's mechanism and of the baselines to stderr.
@@ -96,7 +97,7 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 	}
 	if s.truths > 0 {
 		a.Say("the labels just drawn: %s right (%d of %d)",
-			cli.Percent(float64(s.right)/float64(s.truths)),
+			num.Percent(float64(s.right)/float64(s.truths)),
 			s.right, s.truths)
 	}
 	return nil

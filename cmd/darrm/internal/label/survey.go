@@ -86,7 +86,7 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 			return err
 		}
 		fit++
-		a.Fact("fits:", fmt.Sprintf("%s expected agreement, %s", agreement(best.Agreement), reach))
+		a.Fact("fits:", fmt.Sprintf("%s expected agreement, %s", best.Agreement, reach))
 		w := a.Talk()
 		w.Printf("%s\n", strings.Join(shellLines(s.command(c, paths, seen, found, budget, p.disjoint),
 			w.Width), " \\\n"))
@@ -213,5 +213,5 @@ func reachText(k int, now plan.Agreement, gain *plan.Agreement) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d teachers (not stated): %s expected; if no person is in two teachers' "+
-		"data, --data disjoint: %s", k, k, agreement(now), agreement(*gain))
+		"data, --data disjoint: %s", k, k, now, *gain)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -105,7 +106,7 @@ func percentOrNone(x *float64) string {
 	if x == nil {
 		return "-"
 	}
-	return cli.Percent(*x)
+	return num.Percent(*x)
 }
 
 // histogramTitle returns the title of the histogram: the votes that it counts.
@@ -122,9 +123,9 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	say("%d queries, K = %d teachers, classes %s", d.Queries, d.K, strings.Join(d.Classes, ", "))
 	say("%v", d.Columns)
 	say("the most popular answer has %s of the votes; %d queries have none (a tie)",
-		cli.Percent(d.Agreement), d.Ties)
+		num.Percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
-		say("it is right in %s of the %d queries that have a true label", cli.Percent(*d.Accuracy),
+		say("it is right in %s of the %d queries that have a true label", num.Percent(*d.Accuracy),
 			d.Labelled)
 	}
 	if d.Missing > 0 {
@@ -137,7 +138,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	for l, n := range d.Histogram {
 		bar := strings.Repeat("█", int((n*int64(width)+most-1)/most)) // whatever occurs is seen
 		rows = append(rows, []string{fmt.Sprintf("%d of %d", l, d.K), strconv.FormatInt(n, 10),
-			cli.Percent(float64(n) / float64(max(1, d.Queries))),
+			num.Percent(float64(n) / float64(max(1, d.Queries))),
 			bar + strings.Repeat("·", width-len([]rune(bar)))})
 	}
 	if err := w.Table(terminal.TextTable{Header: []string{histogramTitle(d), "queries", "share", ""},
@@ -157,9 +158,9 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	for j, t := range d.Teachers {
 		row := []string{strconv.Itoa(j + 1)}
 		for _, rate := range t.Rates {
-			row = append(row, cli.Percent(rate))
+			row = append(row, num.Percent(rate))
 		}
-		rows = append(rows, append(row, cli.Percent(t.Agreement), percentOrNone(t.Accuracy)))
+		rows = append(rows, append(row, num.Percent(t.Agreement), percentOrNone(t.Accuracy)))
 	}
 	return w.Table(terminal.TextTable{Header: header, Rows: rows})
 }
@@ -167,7 +168,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 // votesPicture draws the histogram.
 func votesPicture(d *votes.Description) (figure.Sheet, error) {
 	c := picture.NewChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries,
-		cli.Percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
+		num.Percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {
 		values[l] = float64(n)

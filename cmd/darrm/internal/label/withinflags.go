@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
@@ -185,5 +186,5 @@ func expected(c plan.Choice, law *plan.Law) string {
 		from = "if every teacher votes and " + strings.TrimPrefix(from, "if ")
 	}
 	return fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
-		agreement(c.Agreement), from, cli.Percent(law.Guess()), problem.AgreementRule)
+		c.Agreement, from, num.Percent(law.Guess()), problem.AgreementRule)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
@@ -26,10 +25,10 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 	if p.Abstain {
 		value = fmt.Sprintf("Agreement, plus %v times the share of no answer", t.Prior.AbstainValue)
 	}
-	value += fmt.Sprintf(": %s expected (%s).", cli.Percent(t.Value), problem.AgreementRule)
+	value += fmt.Sprintf(": %s expected (%s).", num.Percent(t.Value), problem.AgreementRule)
 	if t.UpperBound < 1 {
 		value += fmt.Sprintf(" No table that is used for all %d labels can give more than %s.",
-			p.Answers, cli.Percent(t.UpperBound))
+			p.Answers, num.Percent(t.UpperBound))
 	}
 	w.Text("  ", value)
 	prior := problem.PriorText(t.Prior.Objective)

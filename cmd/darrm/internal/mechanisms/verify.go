@@ -8,7 +8,6 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 )
 
@@ -47,7 +46,7 @@ check that takes longer fails: nothing is said of the table.`,
 				if err := render(w, t); err != nil {
 					return err
 				}
-				w.Text("  ", verdict(t))
+				w.Text("  ", t.Verdict())
 				if t.Gamma != nil {
 					w.Text("  ", fmt.Sprintf("Expected errors and disagreement, on which no promise rests, are "+
 						"within %g of the file's.", check.ExpectationTolerance))
@@ -68,19 +67,4 @@ func render(w *terminal.Page, t problem.CheckedTable) error {
 		return renderPlurality(w, t.Plurality)
 	}
 	return renderTable(w, t.Gamma)
-}
-
-// verdict returns the one-line result of a check that succeeded.
-func verdict(t problem.CheckedTable) string {
-	var gap float64
-	switch {
-	case t.Answers != nil:
-		return "VERIFIED: all answers together are as private as promised."
-	case t.Plurality != nil:
-		gap = t.Plurality.Gap
-	default:
-		gap = t.Gamma.Gap
-	}
-	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.",
-		num.Outward(gap, 2, true))
 }

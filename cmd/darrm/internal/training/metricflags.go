@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/pairwise"
@@ -100,6 +101,6 @@ func (f *metricFlags) measure(r *data.Records) func(w []float64) string {
 			return err.Error()
 		}
 		return fmt.Sprintf("nearest neighbours of the same class: %s, by Euclid's distance %s, among %d",
-			cli.Percent(*e.Nearest), cli.Percent(*e.NearestEuclid), e.Records)
+			num.Percent(*e.Nearest), num.Percent(*e.NearestEuclid), e.Records)
 	}
 }

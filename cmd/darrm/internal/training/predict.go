@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
@@ -339,12 +340,12 @@ func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) erro
 	}
 	switch {
 	case e.Nearest != nil:
-		rows = append(rows, []string{"nearest neighbour of the same class", cli.Percent(*e.Nearest)},
-			[]string{"the same by Euclid's distance", cli.Percent(*e.NearestEuclid)})
+		rows = append(rows, []string{"nearest neighbour of the same class", num.Percent(*e.Nearest)},
+			[]string{"the same by Euclid's distance", num.Percent(*e.NearestEuclid)})
 	case m.Parts != nil:
-		rows = append(rows, []string{"accuracy", cli.Percent(*e.Accuracy)})
+		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)})
 	case e.Accuracy != nil:
-		rows = append(rows, []string{"accuracy", cli.Percent(*e.Accuracy)},
+		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)},
 			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	case m.Link.Ranks():
 		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})

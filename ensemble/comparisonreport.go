@@ -1,0 +1,119 @@
+package ensemble
+
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/accountant"
+)
+
+// ComparisonReport is a Comparison as JSON. It is not private.
+type ComparisonReport struct {
+	Private    bool                `json:"private"` // false, always
+	Queries    int                 `json:"queries"`
+	K          int                 `json:"k"`
+	Classes    int                 `json:"classes"`
+	Affected   int                 `json:"affected"`
+	Neighbours string              `json:"neighbours"`
+	Target     accountant.Cost     `json:"target"`
+	Plain      *ReportedScore      `json:"plain_majority"`
+	Mechanisms []ReportedMechanism `json:"mechanisms"`
+}
+
+// ReportedScore is a Score of a ComparisonReport. What true labels are needed for is null without
+// them.
+type ReportedScore struct {
+	Agreement float64 `json:"agreement"`
+	// Wilson's, over the queries; null for the majority itself
+	AgreementInterval *[2]float64 `json:"agreement_95"`
+	Accuracy          *float64    `json:"accuracy"`
+	AccuracyInterval  *[2]float64 `json:"accuracy_95"`
+	Abstained         float64     `json:"abstained"`
+}
+
+// ReportedMechanism is a row of a ComparisonReport. Refused says why it has no score.
+type ReportedMechanism struct {
+	Name      string           `json:"mechanism"`
+	Title     string           `json:"title"`
+	PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
+	Score     *ReportedScore   `json:"score,omitempty"`
+	Basis     string           `json:"basis,omitempty"`
+	Assumes   []string         `json:"assumes,omitempty"`
+	AtVotes   *ReportedAtVotes `json:"all_answers_at_these_votes,omitempty"`
+	Refused   string           `json:"refused,omitempty"`
+}
+
+// ReportedAtVotes is a DataDependent of a ComparisonReport.
+type ReportedAtVotes struct {
+	Computed  string  `json:"computed_from"` // "private votes", always
+	Sanitised bool    `json:"sanitised"`     // false, always
+	Queries   int     `json:"queries"`
+	Delta     float64 `json:"delta"`
+	Epsilon   float64 `json:"epsilon"`
+	AnyVotes  float64 `json:"epsilon_at_any_votes"`
+	Order     float64 `json:"order"`
+	Cheaper   int     `json:"cheaper"`
+}
+
+// Report returns the comparison as JSON has it.
+func (c *Comparison) Report() *ComparisonReport {
+	out := &ComparisonReport{
+		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
+		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: c.Plain.report(),
+	}
+	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
+	for _, r := range c.Rows {
+		m := ReportedMechanism{Name: r.Name, Title: r.Title}
+		if r.Refused != nil {
+			m.Refused = r.Refused.Error()
+		} else {
+			per := r.Mechanism.PerAnswer()
+			m.PerAnswer, m.Score = &per, r.Score.report()
+			m.Basis, m.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
+		}
+		if d := r.AtVotes; d != nil {
+			m.AtVotes = &ReportedAtVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes,
+				d.Order, d.Cheaper}
+		}
+		out.Mechanisms = append(out.Mechanisms, m)
+	}
+	return out
+}
+
+func (s Score) report() *ReportedScore {
+	interval := func(i Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
+	out := &ReportedScore{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()),
+		Abstained: s.Abstained}
+	if s.Labels > 0 {
+		out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
+	}
+	return out
+}
+
+// Table returns the comparison as rows of a table for people, in percent, with what its columns are.
+// Mechanisms that do not apply have no row. The majority is the first.
+func (c *Comparison) Table() (header []string, rows [][]string) {
+	plain := c.Plain.row("plain majority (not private)")
+	plain[2] = "-" // it agrees with itself whatever queries come
+	rows = [][]string{plain}
+	for _, r := range c.Rows {
+		if r.Refused == nil {
+			rows = append(rows, r.Score.row(r.Title))
+		}
+	}
+	return []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, rows
+}
+
+func (s Score) row(title string) []string {
+	interval := func(i Interval) string {
+		return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High)
+	}
+	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-",
+		"-", "-"}
+	if s.Labels > 0 {
+		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
+	}
+	if s.Abstained > 0 {
+		row[5] = fmt.Sprintf("%.2f", 100*s.Abstained)
+	}
+	return row
+}

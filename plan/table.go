@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+// Table returns the choices as rows of a table for people, with what its columns are. Costs are
+// rounded up.
+func (p *Plan) Table() (header []string, rows [][]string) {
+	for _, c := range p.Choices {
+		per := c.Mechanism.PerAnswer()
+		one := []string{num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true)}
+		if c.Mechanism.AnswersTable() != nil {
+			one = []string{"-", "-"} // no label has a price of its own
+		}
+		rows = append(rows, []string{c.Title(), one[0], one[1], c.Agreement.String(),
+			num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
+	}
+	return []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all",
+		"δ of all"}, rows
+}
+
+// String returns the expected share in percent, with the standard error of an estimate.
+func (a Agreement) String() string {
+	if a.StandardError > 0 {
+		return fmt.Sprintf("%.1f ± %.1f %%", 100*a.Expected, 100*a.StandardError)
+	}
+	return num.Percent(a.Expected)
+}
