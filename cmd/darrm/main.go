@@ -33,7 +33,8 @@ var commandGroups = []cli.Group{
 	{ID: "research", Title: "Research, and repeat its figures", Commands: []cli.Command{
 		research.NewExperiment, research.NewReport, research.NewMean, research.NewBounds}},
 	{ID: "program", Title: "This program", Commands: []cli.Command{program.NewCache,
-		program.NewCompletion, program.NewMan, program.NewVersion}},
+		program.NewCompletion, program.NewMan, program.NewVersion,
+		program.NewWeb}},
 }
 
 // accountCommand joins the prices of answers and of trainings.

@@ -1,2 +1,2 @@
-// Package program has the commands about the program itself: cache, completion, man and version.
+// Package program has the commands about the program itself: cache, completion, man, version and web.
 package program

@@ -1,0 +1,256 @@
+// Package chart draws the charts of the page in web as SVG. It links no fonts and no plotting
+// library, which would double the page. Colours come from the page's style sheet, by class: a policy
+// without inline styles allows no others. Texts are at least nine pixels high on a screen of 400.
+package chart
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Chart is a chart of curves or bars over numbers.
+type Chart struct {
+	Title, X, Y string // the axes' names
+	LogX        bool   // values of the horizontal axis must be positive then
+	// Range of the vertical axis.
+	Low, High float64
+	Percent   bool // the vertical axis shows shares as percentages
+	Lines     []Line
+	Bars      []Bar
+	Marks     []Mark
+	Level     *float64 // a dashed line across, at this value, with LevelName
+	LevelName string
+}
+
+// Line is a curve through points with ascending X. Class is a class of the style sheet: c1 to c4.
+type Line struct {
+	Name, Class string
+	X, Y        []float64
+	Dashed      bool
+}
+
+// Bar is a vertical bar at X = 0, 1, …, in their order. Height is shown by Label.
+type Bar struct {
+	Name, Label, Class string
+	Height             float64
+}
+
+// Mark is a vertical line at X with a text.
+type Mark struct {
+	X    float64
+	Text string
+}
+
+// Sizes in units of the picture, which is as wide as a column of the page.
+const (
+	width  = 440
+	height = 290
+	left   = 52
+	right  = 14
+	top    = 34
+	bottom = 46
+	line   = 18 // of a legend
+)
+
+// SVG returns the chart as an element of a page. Points that are not finite are left out.
+func (c *Chart) SVG() string {
+	var b strings.Builder
+	legend := 0
+	for _, l := range c.Lines {
+		if l.Name != "" {
+			legend++
+		}
+	}
+	if c.Level != nil {
+		legend++
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">`, width,
+		height+line*legend)
+	fmt.Fprintf(&b, "<title>%s</title>", html.EscapeString(c.Title))
+	text(&b, left, 18, "title", "start", c.Title)
+	low, high := c.horizontal()
+	x := func(v float64) float64 {
+		return left + (width-left-right)*share(v, low, high, c.LogX)
+	}
+	y := func(v float64) float64 {
+		return height - bottom - (height-top-bottom)*share(min(max(v, c.Low), c.High), c.Low, c.High,
+			false)
+	}
+	for _, v := range steps(c.Low, c.High) {
+		segment(&b, left, y(v), width-right, y(v), "grid")
+		text(&b, left-6, y(v)+4, "tick", "end", c.level(v))
+	}
+	if len(c.Bars) > 0 {
+		c.bars(&b, y)
+	} else {
+		for _, v := range c.ticks(low, high) {
+			segment(&b, x(v), top, x(v), height-bottom, "grid")
+			text(&b, x(v), height-bottom+16, "tick", "middle", number(v))
+		}
+	}
+	segment(&b, left, height-bottom, width-right, height-bottom, "axis")
+	segment(&b, left, top, left, height-bottom, "axis")
+	text(&b, (left+width-right)/2, height-10, "label", "middle", c.X)
+	if c.Y != "" {
+		fmt.Fprintf(&b, `<text class="label" text-anchor="middle" transform="translate(14 %d) rotate(-90)">%s</text>`,
+			(top+height-bottom)/2, html.EscapeString(c.Y))
+	}
+	at := height + line/2
+	key := func(class, name string, dashed bool) {
+		extra := ""
+		if dashed {
+			extra = " dashed"
+		}
+		segment(&b, left, float64(at)-4, left+26, float64(at)-4, "curve "+class+extra)
+		text(&b, left+34, float64(at), "label", "start", name)
+		at += line
+	}
+	for _, l := range c.Lines {
+		c.curve(&b, l, x, y)
+		if l.Name != "" {
+			key(l.Class, l.Name, l.Dashed)
+		}
+	}
+	if c.Level != nil {
+		segment(&b, left, y(*c.Level), width-right, y(*c.Level), "curve wanted dashed")
+		key("wanted", c.LevelName, true)
+	}
+	for _, m := range c.Marks {
+		if !(m.X >= low && m.X <= high) {
+			continue
+		}
+		segment(&b, x(m.X), top, x(m.X), height-bottom, "mark")
+		anchor, by := "start", 4.0
+		if share(m.X, low, high, c.LogX) > 0.5 {
+			anchor, by = "end", -4
+		}
+		text(&b, x(m.X)+by, height-bottom-6, "marked", anchor, m.Text)
+	}
+	b.WriteString("</svg>")
+	return b.String()
+}
+
+// horizontal returns the range of the horizontal axis.
+func (c *Chart) horizontal() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, l := range c.Lines {
+		for _, v := range l.X {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if !(low < high) {
+		return 0.5, 2
+	}
+	return low, high
+}
+
+func share(v, low, high float64, log bool) float64 {
+	if log {
+		return math.Log(v/low) / math.Log(high/low)
+	}
+	return (v - low) / (high - low)
+}
+
+func (c *Chart) curve(b *strings.Builder, l Line, x, y func(float64) float64) {
+	class := "curve " + l.Class
+	if l.Dashed {
+		class += " dashed"
+	}
+	var points, dots []string
+	for i, v := range l.X {
+		if math.IsNaN(l.Y[i]) || math.IsInf(l.Y[i], 0) {
+			continue
+		}
+		points = append(points, fmt.Sprintf("%.1f,%.1f", x(v), y(l.Y[i])))
+		dots = append(dots, fmt.Sprintf(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3"/>`, l.Class,
+			x(v), y(l.Y[i])))
+	}
+	fmt.Fprintf(b, `<polyline class="%s" points="%s"/>`, class, strings.Join(points, " "))
+	if !l.Dashed {
+		b.WriteString(strings.Join(dots, ""))
+	}
+}
+
+func (c *Chart) bars(b *strings.Builder, y func(float64) float64) {
+	each := float64(width-left-right) / float64(len(c.Bars))
+	thick := min(48, 0.75*each)
+	// Names and labels that would touch are left out, evenly.
+	longest := 1
+	for _, bar := range c.Bars {
+		longest = max(longest, len([]rune(bar.Name)), len([]rune(bar.Label)))
+	}
+	every := max(1, int(math.Ceil(float64(8*longest)/each)))
+	for i, bar := range c.Bars {
+		middle := left + each*(float64(i)+0.5)
+		fmt.Fprintf(b, `<rect class="bar %s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, bar.Class,
+			middle-thick/2, y(bar.Height), thick, max(0, y(0)-y(bar.Height)))
+		if i%every == 0 {
+			text(b, middle, height-bottom+16, "tick", "middle", bar.Name)
+			if bar.Label != "" {
+				text(b, middle, y(bar.Height)-5, "tick", "middle", bar.Label)
+			}
+		}
+	}
+}
+
+// ticks returns some round values of the horizontal axis.
+func (c *Chart) ticks(low, high float64) (out []float64) {
+	if !c.LogX {
+		return steps(low, high)
+	}
+	within := func(v float64) bool { return v >= low*(1-1e-9) && v <= high*(1+1e-9) }
+	for _, digits := range [][]float64{{1, 2, 5}, {1}} {
+		out = nil
+		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+			for _, d := range digits {
+				// The text of a power of ten is what is meant, and not what Pow rounds to.
+				v, _ := strconv.ParseFloat(fmt.Sprintf("%ge%d", d, int(e)), 64)
+				if within(v) {
+					out = append(out, v)
+				}
+			}
+		}
+		if len(out) <= 8 {
+			break
+		}
+	}
+	return out
+}
+
+// steps returns round values from low to high, at most seven.
+func steps(low, high float64) (out []float64) {
+	if !(low < high) {
+		return nil
+	}
+	for step := math.Pow(10, math.Floor(math.Log10(high-low))-1); ; step *= 10 {
+		for _, f := range []float64{1, 2, 5} {
+			if (high-low)/(step*f) <= 6.001 {
+				for k := math.Ceil(low/(step*f) - 1e-9); k*step*f <= high*(1+1e-9)+1e-12; k++ {
+					out = append(out, float64(k*step*f))
+				}
+				return out
+			}
+		}
+	}
+}
+
+func (c *Chart) level(v float64) string {
+	if c.Percent {
+		return number(100*v) + " %"
+	}
+	return number(v)
+}
+
+func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } // -0 becomes 0
+
+func text(b *strings.Builder, x, y float64, class, anchor, s string) {
+	fmt.Fprintf(b, `<text class="%s" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, class, anchor, x,
+		y, html.EscapeString(s))
+}
+
+func segment(b *strings.Builder, x1, y1, x2, y2 float64, class string) {
+	fmt.Fprintf(b, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, x1, y1, x2, y2)
+}

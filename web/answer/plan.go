@@ -1,0 +1,235 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/commandline"
+	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
+)
+
+// What the page plans for. Beyond, a search takes minutes in a browser, where the program runs on one
+// core and at a third of its speed.
+const (
+	MostTeachers   = 150  // of two classes
+	MostHistograms = 3000 // sorted histograms of more classes
+	MostQueries    = 10_000
+)
+
+// Plan is the answer to a budget.
+type Plan struct {
+	Report *plan.Report `json:"report"` // that of darrm plan --json
+	Header []string     `json:"header"` // of Rows
+	Rows   [][]string   `json:"rows"`   // the table that darrm plan prints
+	// Sentence explains the first choice to those who decide whether it may be done.
+	Sentence string `json:"sentence"`
+}
+
+// Beyond is why the page does not plan for what is stated, with the command that does.
+type Beyond struct {
+	Limit   string `json:"limit"`
+	Command string `json:"command"` // darrm plan, with all that is stated
+}
+
+// PlanCommand returns the darrm plan command of what is stated.
+func PlanCommand(s Stated) string {
+	words := []string{"darrm", "plan"}
+	for _, flag := range slices.Sorted(maps.Keys(s)) {
+		if s.has(flag) {
+			words = append(words, "--"+flag, s[flag])
+		}
+	}
+	return strings.Join(commandline.ShellWords(words), " ")
+}
+
+// TooLarge returns why the page does not plan for what is stated, nil where it does. It leaves what
+// breaks a rule to NewPlan.
+func TooLarge(s Stated) *Beyond {
+	k, _ := s.count("K", "", 0)
+	classes, _ := s.count("num-classes", "", 2)
+	queries, _ := s.count("queries", "", 0)
+	limit := ""
+	switch {
+	case classes == 2 && k > MostTeachers:
+		limit = fmt.Sprintf("this page plans for at most %d teachers of two classes", MostTeachers)
+	case classes > 2 && k > 0 && plurality.Histograms(k, classes) > MostHistograms:
+		limit = fmt.Sprintf("this page plans for so few teachers and classes that their votes have at "+
+			"most %d sorted histograms", MostHistograms)
+	case queries > MostQueries:
+		limit = fmt.Sprintf("this page plans for at most %d labels", MostQueries)
+	default:
+		return nil
+	}
+	return &Beyond{Limit: limit, Command: PlanCommand(s)}
+}
+
+// request returns what is to be planned.
+func request(s Stated) (r plan.Request, err error) {
+	epsilon := math.Inf(1)
+	if s.has("eps") {
+		epsilon, err = s.number("eps", "epsilon", 0)
+	}
+	k, err1 := s.count("K", "number of teachers K", 0)
+	classes, err2 := s.count("num-classes", "number of classes", 2)
+	queries, err3 := s.count("queries", "queries", 0)
+	e, err4 := s.number("budget-eps", "budget epsilon", 0)
+	d, err5 := s.number("budget-delta", "budget delta", 0)
+	affected, err6 := s.count("affected", "affected", k)
+	delta, err7 := s.number("teacher-delta", "teacher delta", 0)
+	agreement, err8 := s.number("agreement", "agreement", 0.9)
+	mean, err9 := s.number("prior-mean", "prior mean", 0)
+	if err = cmp.Or(err, err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
+		return r, err
+	}
+	r = plan.Request{
+		K: k, Classes: classes, Queries: queries, Affected: affected, Agreement: agreement,
+		Neighbours: accountant.ReplaceOne,
+		Teachers:   accountant.Cost{Epsilon: epsilon, Delta: delta},
+		Budget:     accountant.Cost{Epsilon: e, Delta: d},
+		Randomness: ensemble.TeacherRandomness(s["teachers"]),
+	}
+	if math.IsInf(epsilon, 1) {
+		r.Randomness = ""
+	}
+	// Checked here: the default law of no teachers would be another one's error.
+	if err := cmp.Or(check.Teachers(k), check.Classes(classes)); err != nil {
+		return r, err
+	}
+	if TooLarge(s) == nil {
+		if s.has("prior-mean") {
+			r.Votes, err = plan.Prior(k, classes, mean)
+		} else {
+			r.Votes, err = plan.DefaultLaw(k, classes)
+		}
+	}
+	noise := choose.Noise{Objective: choose.Agreement}
+	if s.has("prior-mean") {
+		noise.PriorMean = &mean
+	}
+	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
+		o, err := noise.Complete(ctx, p.K, nil)
+		if err != nil {
+			return nil, err
+		}
+		return solve.Optimal(ctx, p, o)
+	}
+	// Both searches end by their gap and not by a clock, which is another one in a browser.
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+		_ time.Duration) (*plurality.Table, error) {
+		return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: choose.DefaultGap})
+	}
+	return r, err
+}
+
+// errTable is why a quick plan has no optimal tables.
+var errTable = errors.New("it is being worked out")
+
+// Quick is NewPlan without the mechanisms that are tables, and without advice: what needs no solver, to
+// be shown while NewPlan works. Cost: some compositions.
+func Quick(ctx context.Context, s Stated) (*Plan, error) {
+	r, err := request(s)
+	if err != nil {
+		return nil, err
+	}
+	r.Agreement = 0
+	r.Solve = func(context.Context, constraints.Problem) (*gamma.Table, error) { return nil, errTable }
+	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
+		time.Duration) (*plurality.Table, error) {
+		return nil, errTable
+	}
+	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior,
+		time.Duration) (*answers.Table, error) {
+		return nil, errTable
+	}
+	return newPlan(ctx, s, r)
+}
+
+// NewPlan plans for what is stated of K, num-classes (2), queries, budget-eps, budget-delta, affected
+// (K), prior-mean, agreement (0.9), and of teachers' own privacy eps, teacher-delta and teachers.
+// progress, unless nil, is called with the number of mechanisms that were worked out. Cost: that of
+// plan.New.
+func NewPlan(ctx context.Context, s Stated, progress func(done, of int)) (*Plan, error) {
+	r, err := request(s)
+	if err != nil {
+		return nil, err
+	}
+	r.Progress = progress
+	return newPlan(ctx, s, r)
+}
+
+func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
+	if b := TooLarge(s); b != nil {
+		return nil, fmt.Errorf("%s: use %s", b.Limit, b.Command)
+	}
+	p, err := plan.New(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range p.Refused {
+		p.Refused[i].Err = cmp.Or(choose.TooLong(x.Err), x.Err)
+	}
+	a := &Plan{Report: plan.NewReport(r, p, plan.ReportOptions{
+		ReachStated: s.has("affected"), Name: fieldName,
+	})}
+	flags := maps.Clone(s)
+	maps.DeleteFunc(flags, func(_, value string) bool { return value == "" })
+	if _, err := (commandline.Stated{
+		Flags: flags, Reading: func(flag string) bool { return flag == "K" || flag == "num-classes" },
+	}).Complete(a.Report, r, p); err != nil {
+		return nil, err
+	}
+	a.Header, a.Rows = p.Table()
+	a.Sentence, err = sentence(r, p.Choices[0])
+	return a, err
+}
+
+// fieldName is the page's name of a parameter.
+func fieldName(parameter string) string {
+	switch parameter {
+	case "affected":
+		return "“Teachers that one record reaches”"
+	case "data":
+		return "their reach"
+	case "number of teachers K":
+		return "the number of teachers"
+	}
+	return parameter
+}
+
+// sentence is what a person who decides whether the release may be made has to know of it.
+func sentence(r plan.Request, c plan.Choice) (string, error) {
+	meaning, err := release.Meaning(c.Total, r.Neighbours)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("We will publish %d labels, each the answer of %d models to one question by "+
+		"%s; one person's record reaches at most %d of the models. All labels together are "+
+		"%s-differentially private: %s We expect %v of the labels to agree with the models' majority.",
+		r.Queries, r.K, c.Title(), r.Affected, c.Total.Short(), lowerFirst(meaning),
+		c.Agreement), nil
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
