@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo proofs prover test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo proofs prover test build lint race plain beam wheel web man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -57,6 +57,10 @@ wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
 	rm -rf bin/licenses && mkdir -p bin/licenses && scripts/licenses bin/plain/darrm "$$PWD/bin/licenses"
 	python3 python/wheel.py bin/plain/darrm bin/licenses dist
 
+web: ## dist/web: the page that plans in a browser, with its sizes (docs/web.md)
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 go vet ./web/program
+	go run ./web/build dist/web
+
 dist: ## dist/: archives for four platforms, Debian packages, wheels, checksums, bill of materials (scripts/dist)
 	scripts/dist
 
@@ -71,10 +75,11 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-test-services: wheel prover ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, PostgreSQL, the proved checker on random tables
+test-services: wheel prover ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
 	scripts/test-postgres
 	scripts/test-python
 	scripts/test-pages bin/plain/darrm
+	scripts/test-web bin/plain/darrm
 	proofs/test bin/plain/darrm 200 2
 
 MUTATED := accountant constraints gamma plurality ensemble release ledger votes serve

@@ -35,6 +35,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 		r.Stated.Epsilon = &nothing
 	}
 	r.Mechanism = ""
+	r.Solve.defaults()
 	return &Comparison{r}, cmp.Or(r.checkMissing(), r.checkTeachers())
 }
 

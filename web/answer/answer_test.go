@@ -1,0 +1,291 @@
+package answer
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
+)
+
+var small = Stated{"K": "7", "queries": "4", "budget-eps": "2", "budget-delta": "1e-6",
+	"affected": "1"}
+
+func TestPlan(t *testing.T) {
+	steps := 0
+	a, err := NewPlan(t.Context(), small, func(int, int) { steps++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := a.Report.Choices[0]
+	meaning, err := release.Meaning(best.AllLabels, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Rows) != len(a.Report.Choices) || len(a.Rows[0]) != len(a.Header) || steps == 0 ||
+		a.Rows[0][0] != best.Title || best.Command == "" ||
+		!strings.Contains(a.Sentence, lowerFirst(meaning)) {
+		t.Errorf("a plan: %+v, %d steps", a, steps)
+	}
+	// What comes at once is among what comes later, with the same figures.
+	quick, err := Quick(t.Context(), small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range quick.Rows {
+		if !slices.ContainsFunc(a.Rows, func(r []string) bool { return slices.Equal(r, row) }) {
+			t.Errorf("the plan has no row %q: %q", row, a.Rows)
+		}
+	}
+	if len(quick.Rows) >= len(a.Rows) {
+		t.Errorf("%d rows at once, %d in all", len(quick.Rows), len(a.Rows))
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	with := func(flag, value string) Stated {
+		s := Stated{flag: value}
+		for k, v := range small {
+			if k != flag {
+				s[k] = v
+			}
+		}
+		return s
+	}
+	for _, c := range []struct {
+		s    Stated
+		want string
+	}{
+		{with("K", "ten"), "number of teachers K"}, {with("K", ""), "number of teachers K"},
+		{with("num-classes", "1"), "classes"}, {with("budget-eps", "NaN"), "budget epsilon"},
+		{with("budget-eps", "0"), "budget epsilon"}, {with("queries", "1.5"), "queries"},
+		{with("affected", "8"), "affected"}, {with("eps", "0.1"), "teachers"},
+		{with("K", "151"), "at most 150 teachers"}, {with("queries", "10001"), "at most 10000 labels"},
+		{with("prior-mean", "0.4"), "prior mean"}, {with("agreement", "2"), "agreement"},
+	} {
+		for _, plan := range []func() error{
+			func() error { _, err := NewPlan(t.Context(), c.s, nil); return err },
+			func() error { _, err := Quick(t.Context(), c.s); return err },
+		} {
+			err := plan()
+			if c.want == "agreement" && err == nil {
+				continue // a quick plan has no use for it
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: %v, want %q", c.s, err, c.want)
+			}
+		}
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	for _, c := range []struct {
+		s    Stated
+		want bool
+	}{
+		{small, false}, {Stated{"K": "150", "queries": "10000"}, false}, {Stated{"K": "151"}, true},
+		{Stated{"K": "50", "num-classes": "4"}, plurality.Histograms(50, 4) > MostHistograms},
+		{Stated{"K": "100", "num-classes": "10"}, true}, {Stated{"K": "11", "queries": "10001"}, true},
+	} {
+		b := TooLarge(c.s)
+		if (b != nil) != c.want || b != nil && !strings.HasPrefix(b.Command, "darrm plan --K ") {
+			t.Errorf("%v: %+v", c.s, b)
+		}
+	}
+}
+
+func TestCurve(t *testing.T) {
+	small := maps.Clone(small)
+	small["budget-delta"] = "0" // which no table for many answers keeps: they take the time
+	for over := range axes {
+		axis, err := Axis(small, over)
+		if err != nil || !slices.IsSorted(axis) || len(axis) < 4 {
+			t.Fatal(over, axis, err)
+		}
+		at, err := small.number(over, over, 0)
+		if err != nil || !slices.Contains(axis, at) {
+			t.Errorf("%s: %v has not what is stated, %v", over, axis, at)
+		}
+		first, last := axis[0], axis[len(axis)-1]
+		low, err := NewPoint(t.Context(), small, over, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		high, err := NewPoint(t.Context(), small, over, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if low.Agreement == nil || high.Agreement == nil ||
+			(*low.Agreement < *high.Agreement) != (over != "queries") {
+			t.Errorf("%s: %+v at %v, %+v at %v", over, low, first, high, last)
+		}
+		svg, err := DrawCurve(small, over, []Point{low, high}, 0)
+		if err != nil || strings.Count(svg, "<circle") != 2 {
+			t.Errorf("%s: %v %s", over, err, svg)
+		}
+	}
+	if _, err := Axis(small, "affected"); err == nil {
+		t.Error("an axis that there is none of")
+	}
+	// A point is the plan at its value.
+	p, err := NewPoint(t.Context(), small, "K", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := NewPlan(t.Context(), small, nil)
+	if err != nil || *p.Agreement != a.Report.Choices[0].Agreement {
+		t.Errorf("%+v at what is stated, planned %v, %v", p, a.Report.Choices[0].Agreement, err)
+	}
+}
+
+const fewVotes = "query,t1,t2,t3,label\na,0,1,1,1\nb,1,1,1,1\nc,0,0,1,0\n"
+
+func TestVotes(t *testing.T) {
+	d, err := Describe(t.Context(), Stated{}, "v.csv", []byte(fewVotes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Votes.Queries != 3 || d.Votes.K != 3 || len(d.Teachers) != 3 ||
+		len(d.Teachers[0]) != len(d.Header) || strings.Count(d.Picture, "<rect") != 4 {
+		t.Errorf("%+v", d)
+	}
+	c, err := Compare(t.Context(), Stated{"label-eps": "0.5", "affected": "1"}, "v.csv",
+		[]byte(fewVotes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Rows) < 3 || c.Rows[0][3] != "100.00" || c.Report.Private ||
+		c.Command != "darrm compare v.csv --label-eps 0.5 --eps inf --affected 1" {
+		t.Errorf("%+v", c)
+	}
+	for name, data := range map[string]string{"a vote that is none": "query,t1,t2\na,0,7\n",
+		"a missing vote": "query,t1,t2\na,0,\n", "nothing": ""} {
+		if _, err := Compare(t.Context(), Stated{"label-eps": "0.5"}, "v.csv", []byte(data)); err == nil {
+			t.Errorf("%s is compared", name)
+		}
+	}
+}
+
+// tables returns a file of each kind of table.
+func tables(t *testing.T) map[string][]byte {
+	t.Helper()
+	gamma, err := os.ReadFile("../../gamma/testdata/k11-m3-free.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := plurality.DefaultObjective(3)
+	many, err := pluralitysolve.Optimal(t.Context(), plurality.Problem{K: 5, Classes: 3, Epsilon: 1,
+		Affected: 1}, o, pluralitysolve.Options{Gap: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := answerssolve.Best(t.Context(), answers.Problem{K: 5, Classes: 3, Affected: 1,
+		Answers: 3, Epsilon: 2, Delta: 1e-5}, answers.Prior{Objective: o}, answerssolve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]byte{"gamma": gamma}
+	for kind, table := range map[string]json.Marshaler{"plurality": many, "answers": all} {
+		if out[kind], err = table.MarshalJSON(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// Every line of a table's certificate is shown and explained, and a table that claims more than it
+// keeps is refused.
+func TestCheck(t *testing.T) {
+	unshown := []string{"format_version", "kind", "gamma", "masses", "proof", "proof_weights",
+		"solver", "version", "certificate"}
+	for kind, data := range tables(t) {
+		c, err := Check(t.Context(), data)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		if !strings.HasPrefix(c.Verdict, "VERIFIED") || !strings.Contains(c.Picture, "<polyline") {
+			t.Errorf("%s: %+v", kind, c)
+		}
+		var fields, certificate map[string]json.RawMessage
+		if err := json.Unmarshal(data, &fields); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(fields["certificate"], &certificate); err != nil {
+			t.Fatal(err)
+		}
+		for name := range certificate {
+			fields["certificate."+name] = nil
+		}
+		for name := range fields {
+			if slices.Contains(unshown, name) {
+				continue
+			}
+			if !slices.ContainsFunc(c.Lines, func(l Line) bool { return l.Name == name && l.Means != "" }) {
+				t.Errorf("%s: %s is not explained", kind, name)
+			}
+		}
+		for _, promise := range []string{"epsilon", "total_epsilon"} {
+			stronger := regexp.MustCompile(`"`+promise+`": ?[0-9.]+`).ReplaceAll(data,
+				[]byte(`"`+promise+`":0.01`))
+			if slices.Equal(stronger, data) {
+				continue
+			}
+			if c, err := Check(t.Context(), stronger); err == nil {
+				t.Errorf("%s with ε = 0.01: %s", kind, c.Verdict)
+			}
+		}
+	}
+}
+
+func TestStory(t *testing.T) {
+	for _, step := range []string{"vote", "noise", "labels", "bill"} {
+		s, err := NewStep(t.Context(), Stated{}, step)
+		if err != nil || s.Says == "" || !strings.Contains(s.Picture, "<title>") {
+			t.Errorf("%s: %+v, %v", step, s, err)
+		}
+	}
+	for _, s := range []Stated{{"votes": "11"}, {"votes": "-1"}, {"eps": "0"}, {"eps": "11"},
+		{"queries": "0"}, {"queries": "x"}} {
+		if _, err := NewStep(t.Context(), s, "labels"); err == nil {
+			t.Errorf("%v is told", s)
+		}
+	}
+	if _, err := NewStep(t.Context(), Stated{}, "end"); err == nil {
+		t.Error("a step that there is none of is told")
+	}
+}
+
+// The best guess is not below (e^ε+δ)/(e^ε+1), and at most a hundredth of a percent above.
+func TestGuess(t *testing.T) {
+	for _, epsilon := range []float64{0.01, 0.1, 1, 2, 5, 10} {
+		e := num.Exp(num.Decimal(epsilon)).Nearest()
+		want := (e + storyDelta) / (e + 1)
+		if g := guess(epsilon); g < want*(1-1e-12) || g > want+1e-4*(1+1e-9) || math.IsNaN(g) {
+			t.Errorf("ε = %v: %v, want %v", epsilon, g, want)
+		}
+	}
+}
+
+// The page links one format of votes, no plotting library and no server.
+func TestWhatThePageLinks(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad := regexp.MustCompile(`(?m)^(gonum\.org/v1/plot|github\.com/parquet-go|net/http$|os/exec$).*`).
+		FindAllString(string(out), -1); bad != nil {
+		t.Errorf("the page links %q", bad)
+	}
+}

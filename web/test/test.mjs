@@ -1,0 +1,338 @@
+// The page in real browsers: what it shows equals what the command prints, nothing leaves it, and it can be used with a
+// keyboard and a screen reader.
+//
+//   node test.mjs PROGRAM FOLDER [--browser chromium|firefox] [--shots FOLDER] [--quick]
+//
+// PROGRAM is darrm without HiGHS, whose arithmetic the page has; FOLDER is what make web made. --quick leaves out all
+// plans but two. It prints the time to the first answer.
+import {execFileSync, spawn} from "node:child_process";
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {createServer} from "node:http";
+import {createRequire} from "node:module";
+import {tmpdir} from "node:os";
+import {join, resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+import {parseArgs} from "node:util";
+import puppeteer from "puppeteer-core";
+
+const {values: options, positionals: [program, folder]} = parseArgs({allowPositionals: true, options: {
+  browser: {type: "string", default: "chromium"}, shots: {type: "string"}, quick: {type: "boolean", default: false}}});
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const scratch = mkdtempSync(join(tmpdir(), "darrm-web-"));
+const limit = 300_000; // milliseconds for one wait: a shared machine is slow
+
+const failures = [];
+function check(ok, what) {
+  if (!ok) { failures.push(what); console.log("FAILS: " + what); }
+}
+const equal = (got, want, what) => check(got === want, `${what}: ${JSON.stringify(got)}, want ${JSON.stringify(want)}`);
+
+// darrm runs the command and returns what it prints.
+const darrm = (...args) => execFileSync(program, args, {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
+
+// serve starts darrm web and returns its address and what ends it.
+async function serve() {
+  const child = spawn(program, ["web", folder, "--json"], {stdio: ["ignore", "pipe", "inherit"]});
+  const url = await new Promise((ok, no) => {
+    let text = "";
+    child.stdout.on("data", (d) => { text += d; try { ok(JSON.parse(text).url); } catch { /* not whole yet */ } });
+    child.on("exit", () => no(new Error("darrm web ended: " + text)));
+  });
+  return {url, end: () => new Promise((ok) => { child.once("exit", ok); child.kill("SIGTERM"); })};
+}
+
+// listener is a second origin, which must see nothing.
+let asked = [];
+const listener = createServer((req, res) => { asked.push(req.url); res.setHeader("Access-Control-Allow-Origin", "*"); res.end(); });
+await new Promise((ok) => listener.listen(0, "127.0.0.1", ok));
+const elsewhere = `http://127.0.0.1:${listener.address().port}/`;
+
+const chromium = options.browser === "chromium";
+const browser = await puppeteer.launch({
+  browser: chromium ? "chrome" : "firefox", executablePath: chromium ? "/usr/bin/chromium" : "/usr/bin/firefox-esr",
+  headless: true, protocolTimeout: limit,
+  args: chromium ? ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] : [],
+});
+
+// open returns a page that notes violations of its policy, errors and requests.
+async function open(url, {width = 1280, height = 900, scheme = "light"} = {}) {
+  const page = await browser.newPage();
+  page.noted = [];
+  await page.evaluateOnNewDocument(() => {
+    self.violations = [];
+    addEventListener("securitypolicyviolation", (e) => self.violations.push(e.violatedDirective + " " + e.blockedURI));
+  });
+  page.on("pageerror", (e) => page.noted.push("error: " + e.message));
+  page.on("request", (r) => {
+    if (!r.url().startsWith(new URL(".", url).href) && !/^(blob|data|about):/.test(r.url())) page.noted.push("asks for " + r.url());
+  });
+  await page.setViewport({width, height});
+  if (chromium) await page.emulateMediaFeatures([{name: "prefers-color-scheme", value: scheme}]);
+  await page.goto(url, {waitUntil: "load", timeout: limit});
+  return page;
+}
+
+async function clean(page, what) {
+  for (const v of await page.evaluate(() => self.violations)) check(false, `${what}: policy violated: ${v}`);
+  for (const n of page.noted) check(false, `${what}: ${n}`);
+  page.noted.length = 0;
+}
+
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+const cells = (page, selector) => page.$eval(selector, (t) => [...t.querySelectorAll("tbody tr")].map((r) =>
+  [...r.children].map((c) => c.textContent)));
+const go = (page, hash) => page.evaluate((h) => { delete document.documentElement.dataset.state; location.hash = h; }, hash);
+const planned = (page) => page.waitForFunction(() =>
+  ["planned", "complete", "failed"].includes(document.documentElement.dataset.state), {timeout: limit});
+const visible = (page, selector) => page.waitForSelector(selector, {visible: true, timeout: limit});
+
+// The ten plans. Each ends by its gap in both.
+const plans = [
+  {"K": 100, "queries": 100, "budget-eps": 2, "budget-delta": 1e-5, "affected": 1},
+  {"K": 11, "queries": 20, "budget-eps": 1, "budget-delta": 1e-6, "affected": 1},
+  {"K": 31, "queries": 500, "budget-eps": 4, "budget-delta": 1e-5, "affected": 1, "prior-mean": 0.9},
+  {"K": 51, "queries": 100, "budget-eps": 3, "budget-delta": 1e-6, "affected": 2, "agreement": 0.8},
+  {"K": 11, "queries": 1000, "budget-eps": 2, "budget-delta": 0, "eps": 0.1, "teacher-delta": 0, "teachers": "frozen"},
+  {"K": 11, "queries": 5, "budget-eps": 3, "budget-delta": 1e-5, "eps": 0.1, "teacher-delta": 1e-6, "teachers": "fresh"},
+  {"K": 12, "num-classes": 3, "queries": 20, "budget-eps": 2, "budget-delta": 1e-6, "affected": 1},
+  {"K": 10, "num-classes": 5, "queries": 10, "budget-eps": 4, "budget-delta": 1e-5, "affected": 1, "prior-mean": 0.8},
+  {"K": 20, "num-classes": 4, "queries": 30, "budget-eps": 5, "budget-delta": 1e-5, "affected": 1, "agreement": 0.7},
+  {"K": 25, "queries": 10, "budget-eps": 0.5, "budget-delta": 0, "affected": 25},
+];
+
+// samePlan compares the page's plan with the command's, to the last printed digit.
+async function samePlan(page, plan) {
+  const args = Object.entries(plan).flatMap(([k, v]) => ["--" + k, String(v)]);
+  await go(page, "plan?" + new URLSearchParams(plan));
+  await planned(page);
+  const what = "plan " + args.join(" ");
+  equal(await text(page, "#plan-error"), "", what);
+  args.push("--solve-within", "10m"); // the clock decides nothing
+  const printed = darrm("plan", ...args).split("\n").map((l) => l.trim().replace(/\s+/g, " "));
+  const report = JSON.parse(darrm("plan", ...args, "--json"));
+  const rows = await cells(page, "#plan-rows");
+  equal(rows.length, report.choices.length, what + ", mechanisms");
+  for (const row of rows) check(printed.includes(row.join(" ")), `${what}: the command has no row ${row.join(" | ")}`);
+  const first = report.choices[0], whole = (first.prepare ? first.prepare + "\n" : "") + first.command;
+  equal(await text(page, "#plan-command"), whole.replace(" --solve-within 10m0s", ""), what + ", command");
+  check((await text(page, "#plan-sentence")).includes(first.title), what + ", sentence");
+  const again = await text(page, "#plan-again");
+  const repeated = JSON.parse(darrm(...again.split(" ").slice(1), "--solve-within", "10m", "--json"));
+  equal(JSON.stringify(repeated.choices), JSON.stringify(report.choices), what + ", the command line of the page");
+}
+
+// drop drops a file on a part of the page.
+async function drop(page, selector, name, content) {
+  await page.$eval(selector, (zone, name, content) => {
+    const data = new DataTransfer();
+    data.items.add(new File([content], name));
+    zone.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+  }, name, content);
+}
+
+async function accessible(page, what) {
+  await page.evaluate(axeSource);
+  const found = await page.evaluate(async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+    .map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).join(", ")));
+  for (const f of found) check(false, `${what}: axe: ${f}`);
+  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
+  check(wide <= 0, `${what}: ${wide} pixels wider than the screen`);
+}
+
+const votes = ["query,t1,t2,t3,t4,t5,label", ...Array.from({length: 40}, (_, i) =>
+  [`q${i}`, i % 2, i % 3 ? 1 : 0, i % 5 ? 1 : 0, i % 7 ? 0 : 1, i % 2, i % 2].join(","))].join("\n") + "\n";
+const votesFile = join(scratch, "votes.csv"), tableFile = join(scratch, "table.json");
+writeFileSync(votesFile, votes);
+darrm("solve", "--K", "11", "--m", "3", "--eps", "0.1", "--teacher-delta", "1e-5", "--out", tableFile);
+const tableOf = {gamma: readFileSync(tableFile, "utf8")};
+darrm("solve", "--K", "6", "--num-classes", "3", "--label-eps", "1", "--affected", "1", "--out", tableFile);
+tableOf.plurality = readFileSync(tableFile, "utf8");
+darrm("solve", "--K", "6", "--num-classes", "3", "--affected", "1", "--queries", "5", "--budget-eps", "2", "--budget-delta", "1e-5", "--out",
+  tableFile);
+tableOf.answers = readFileSync(tableFile, "utf8");
+
+const tests = {
+  async "from a folder, the first answer"() {
+    const page = await open(pathToFileURL(resolve(folder, "index.html")).href);
+    await page.waitForFunction(() => performance.getEntriesByName("first-answer").length > 0, {timeout: limit});
+    const ms = await page.evaluate(() => performance.getEntriesByName("first-answer")[0].startTime);
+    console.log(`   first answer after ${(ms / 1000).toFixed(1)} s`);
+    await planned(page);
+    await clean(page, "from a folder");
+    await page.close();
+  },
+  async "ten plans equal the command's"() {
+    const s = await serve(), page = await open(s.url);
+    for (const p of options.quick ? plans.slice(0, 2) : plans) await samePlan(page, p);
+    await go(page, "plan?K=100000&queries=10&budget-eps=1&budget-delta=1e-6");
+    await planned(page);
+    check(/at most 150 teachers.*darrm plan .*--K 100000/.test(await text(page, "#plan-error")), "a plan beyond the page's limit");
+    await go(page, "plan?K=x&queries=10&budget-eps=1&budget-delta=1e-6");
+    await planned(page);
+    check(/number of teachers K/.test(await text(page, "#plan-error")), "a number that is none");
+    await clean(page, "plans");
+    await page.close();
+    await s.end();
+  },
+  async "nothing leaves the page"() {
+    const s = await serve(), page = await open(s.url);
+    await planned(page);
+    await clean(page, "before the planted calls");
+    const refused = await page.evaluate(async (url) => {
+      const worker = (code) => new Promise((ok) => {
+        const w = new Worker(URL.createObjectURL(new Blob([code])));
+        w.onmessage = (e) => ok(e.data);
+        w.onerror = () => ok("refused");
+      });
+      const image = (src) => new Promise((ok) => { const i = new Image(); i.onload = () => ok("loaded"); i.onerror = () => ok("refused"); i.src = src; });
+      return {
+        page: await fetch(url + "page").then(() => "sent", () => "refused"),
+        worker: await worker(`fetch(${JSON.stringify(url + "worker")}).then(() => postMessage("sent"), () => postMessage("refused"))`),
+        image: await image(url + "image"),
+        beacon: await new Promise((ok) => { navigator.sendBeacon(url + "beacon", "x"); setTimeout(() => ok("refused"), 500); }),
+        own: await fetch("index.html").then(() => "sent", () => "refused"),
+        evaluated: await worker(`try { eval("1"); postMessage("evaluated") } catch { postMessage("refused") }`),
+      };
+    }, elsewhere);
+    for (const [how, what] of Object.entries(refused)) equal(what, "refused", "planted " + how);
+    const seen = await page.evaluate(() => self.violations.join("\n"));
+    check(/connect-src/.test(seen), "no violation was reported of the planted fetch");
+    equal(asked.join(" "), "", "requests at another origin");
+    await fetch(elsewhere + "control");
+    equal(asked.join(" "), "/control", "the other origin does not listen");
+    asked = [];
+    await page.close();
+    await s.end();
+  },
+  async "off line, with files and the story"() {
+    const s = await serve(), page = await open(s.url);
+    await planned(page);
+    await s.end(); // nothing answers any more
+    await samePlan(page, plans[1]);
+
+    await go(page, "votes");
+    await drop(page, "#part-votes", "votes.csv", votes);
+    await visible(page, "#votes-out");
+    const d = JSON.parse(darrm("votes", "describe", votesFile, "--json"));
+    const facts = await text(page, "#votes-facts");
+    check(facts.includes(`${d.queries} queries, K = ${d.k} teachers`), "description: " + facts);
+    const described = darrm("votes", "describe", votesFile).split("\n").map((l) => l.trim().replace(/\s+/g, " "));
+    for (const row of await cells(page, "#votes-teachers")) check(described.includes(row.join(" ")), "no teacher " + row.join(" | "));
+    await page.click("#votes-compare");
+    await visible(page, "#compare-out");
+    const command = await text(page, "#compare-command");
+    equal(command, "darrm compare votes.csv --label-eps 0.5 --delta 1e-6 --eps inf --affected 1", "comparison, command");
+    const compared = darrm(...command.replace("votes.csv", votesFile).split(" ").slice(1)).split("\n").map((l) => l.trim().replace(/\s+/g, " "));
+    const rows = await cells(page, "#compare-rows");
+    check(rows.length > 3, "comparison: " + rows.length + " rows");
+    for (const row of rows) check(compared.includes(row.join(" ")), "the command compares no " + row.join(" | "));
+    await drop(page, "#part-votes", "votes.csv", "query,t1,t2\nq,0,7\n");
+    await visible(page, "#votes-error");
+
+    await go(page, "table");
+    for (const [kind, content] of Object.entries(tableOf)) {
+      await page.evaluate(() => { document.getElementById("table-out").hidden = true; });
+      await drop(page, "#part-table", kind + ".json", content);
+      await visible(page, "#table-out");
+      writeFileSync(tableFile, content);
+      const verdict = await text(page, "#table-verdict");
+      const verified = darrm("verify", tableFile).replace(/\s+/g, " ");
+      check(verified.includes(verdict), `${kind}: ${verdict}`);
+      const lines = await cells(page, "#table-lines");
+      check(lines.length > 5 && lines.every((l) => l[2].length > 10), `${kind}: ${lines.length} lines`);
+      check(await page.$eval("#table-picture svg", (e) => e.querySelectorAll("circle").length >= 7), kind + ": no picture");
+    }
+    // A promise that is stronger than the table is refused.
+    await drop(page, "#part-table", "gamma.json", tableOf.gamma.replace('"epsilon": 0.1', '"epsilon": 0.05'));
+    await visible(page, "#table-error");
+    check(!(await page.$eval("#table-out", (e) => e.checkVisibility())), "a refused table has a verdict");
+
+    await go(page, "story");
+    await page.waitForFunction(() => [...document.querySelectorAll("article")].every((a) => a.querySelector("svg") && a.querySelector(".says").textContent),
+      {timeout: limit});
+    for (const step of ["vote", "noise", "labels", "bill"]) {
+      const of = `article[data-step=${step}]`, before = await text(page, of + " .picture");
+      await page.focus(of + " input");
+      await page.keyboard.press("ArrowRight");
+      await page.waitForFunction((of, before) => document.querySelector(of + " .picture").textContent !== before,
+        {timeout: limit}, of, before).catch(() => check(false, step + ": the figure does not move"));
+    }
+    await clean(page, "off line");
+    await page.close();
+  },
+  async "keyboard, stop and the address"() {
+    const s = await serve(), page = await open(s.url + "#plan?K=20&queries=10&budget-eps=2&budget-delta=1e-6&affected=1");
+    await planned(page);
+    equal(await page.$eval("#f-K", (e) => e.value), "20", "K of the address");
+    equal(await page.$eval("#f-agreement", (e) => e.value), "", "a field that the address has not");
+    await page.focus("#f-K + input");
+    await page.evaluate(() => { delete document.documentElement.dataset.state; });
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => location.hash.includes("K=21"), {timeout: limit});
+    await planned(page);
+    check((await text(page, "#plan-sentence")).includes("21 models"), "the slider's plan");
+    // Stopped at once, whatever it works at; and the next change is worked out.
+    await go(page, "plan?K=140&queries=2000&budget-eps=2&budget-delta=1e-6&affected=1");
+    await visible(page, "#plan-stop");
+    await page.focus("#plan-stop");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.getElementById("plan-status").textContent === "Stopped.", {timeout: 5000});
+    await go(page, "plan?K=9&queries=10&budget-eps=2&budget-delta=1e-6&affected=1");
+    await planned(page);
+    check((await text(page, "#plan-sentence")).includes("9 models"), "the plan after a stop");
+    await page.reload({waitUntil: "load"});
+    await page.keyboard.press("Tab");
+    equal(await page.evaluate(() => document.activeElement.className), "skip", "the first stop of the keyboard");
+    await clean(page, "keyboard");
+    await page.close();
+    await s.end();
+  },
+  async "axe, wide and narrow, light and dark"() {
+    const s = await serve();
+    for (const width of [1280, 400]) for (const scheme of chromium ? ["light", "dark"] : ["light"]) {
+      const page = await open(s.url + "#plan?K=20&queries=10&budget-eps=2&budget-delta=1e-6&affected=1&agreement=0.9", {width, scheme});
+      for (const part of ["plan", "votes", "table", "story"]) {
+        if (part !== "plan") await go(page, part);
+        if (part === "plan") {
+          await page.waitForFunction((want) => document.documentElement.dataset.state === want, {timeout: limit},
+            options.shots ? "complete" : "planned");
+        }
+        if (part === "votes") {
+          await drop(page, "#part-votes", "votes.csv", votes);
+          await visible(page, "#votes-out");
+          await page.click("#votes-compare");
+          await visible(page, "#compare-out");
+        }
+        if (part === "table") { await drop(page, "#part-table", "t.json", tableOf.gamma); await visible(page, "#table-out"); }
+        if (part === "story") await page.waitForFunction(() => document.querySelectorAll("article svg").length === 4, {timeout: limit});
+        await accessible(page, `${part}, ${width} pixels, ${scheme}`);
+        const small = await page.evaluate(() => [...document.querySelectorAll("svg text")].filter((t) => t.checkVisibility())
+          .map((t) => [t.textContent, parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a]).filter(([, px]) => Math.abs(px) > 0 && px < 9));
+        for (const [t, px] of small) check(false, `${part}, ${width} pixels: ${JSON.stringify(t)} is ${px.toFixed(1)} pixels high`);
+        if (options.shots) await page.screenshot({path: join(options.shots, `${part}-${width}-${scheme}.png`), fullPage: true});
+      }
+      await clean(page, `${width} pixels, ${scheme}`);
+      await page.close();
+    }
+    await s.end();
+  },
+};
+
+try {
+  for (const [name, run] of Object.entries(tests)) {
+    const began = Date.now();
+    console.log(`${options.browser}: ${name}`);
+    await run();
+    console.log(`   ${((Date.now() - began) / 1000).toFixed(0)} s`);
+  }
+  equal(asked.join(" "), "", "requests at another origin");
+} catch (err) {
+  check(false, err.stack);
+} finally {
+  await browser.close();
+  listener.close();
+  rmSync(scratch, {recursive: true});
+}
+console.log(failures.length ? `${failures.length} failures` : "all pass");
+process.exit(failures.length ? 1 : 0);
