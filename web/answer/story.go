@@ -130,7 +130,7 @@ func labels(epsilon float64, queries int) (*Step, error) {
 	}
 	sum := chart.Line{Name: "added up", Class: "c2", Dashed: true}
 	best := chart.Line{Name: "the best bound that holds", Class: "c1"}
-	last := 0.0
+	last, lastSum := 0.0, 0.0
 	for i := range 7 {
 		n := int(math.Round(math.Pow(float64(queries), float64(i)/6)))
 		total, err := m.Answers(n, storyDelta).Total()
@@ -146,14 +146,17 @@ func labels(epsilon float64, queries int) (*Step, error) {
 		}
 		best.X, best.Y = append(best.X, float64(n)), append(best.Y, total.Cost.Epsilon)
 		sum.X, sum.Y = append(sum.X, float64(n)), append(sum.Y, added.Epsilon)
-		last = total.Cost.Epsilon
+		last, lastSum = total.Cost.Epsilon, added.Epsilon
 	}
 	c := chart.Chart{Title: "ε of all labels together", X: "labels", LogX: true, Low: 0,
 		High: 1.1 * max(last, epsilon), Lines: []chart.Line{best, sum}}
+	than := "the sum of all"
+	if num.Outward(last, 4, true) != num.Outward(lastSum, 4, true) { // as it is shown
+		than = "less than the sum of all, since chance rarely turns the same way, and more than one"
+	}
 	return &Step{Picture: c.SVG(), Says: fmt.Sprintf("One label costs ε = %v. The %d labels together "+
-		"cost ε = %s at δ = %v: less than their sum, since chance rarely turns the same way, and "+
-		"much more than one. So a budget comes first, and it says how many labels there can be.",
-		epsilon, queries, num.Outward(last, 4, true), storyDelta)}, nil
+		"cost ε = %s at δ = %v: %s. So a budget comes first, and it says how many labels there can be.",
+		epsilon, queries, num.Outward(last, 4, true), storyDelta, than)}, nil
 }
 
 // bill shows what a total cost means for a person.

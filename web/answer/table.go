@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/web/answer/chart"
@@ -130,18 +133,25 @@ func lines(within string, summary []byte) (out []Line, err error) {
 	return out, nil
 }
 
-// shown returns a value of a summary for people.
+// shown returns a value of a summary for people: an object's fields one after the other.
 func shown(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
 		return s
 	}
-	const most = 200
-	var b bytes.Buffer
-	if json.Compact(&b, value) != nil || b.Len() > most {
-		return fmt.Sprintf("%.*s…", most, value)
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) == nil && fields != nil {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			parts = append(parts, name+" "+shown(fields[name]))
+		}
+		return strings.Join(parts, ", ")
 	}
-	return b.String()
+	const most = 200
+	if len(value) > most {
+		return string(value[:most]) + "…"
+	}
+	return string(value)
 }
 
 // curveOf draws a noise function.

@@ -119,8 +119,8 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	defer r.Close()
 	classes := len(r.Classes())
 	if r.K() > MostTeachers || classes > 2 && plurality.Histograms(r.K(), classes) > MostHistograms {
-		return nil, fmt.Errorf("K = %d teachers and %d classes are more than this page solves for (%d "+
-			"teachers of two classes, %d sorted histograms): use darrm compare", r.K(), classes,
+		return nil, fmt.Errorf("number of teachers K = %d with %d classes, but this page solves for at "+
+			"most %d teachers of two classes, or %d sorted histograms: use darrm compare", r.K(), classes,
 			MostTeachers, MostHistograms)
 	}
 	ballots, err := ensemble.NewBallots(r.K(), classes)

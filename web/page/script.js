@@ -101,6 +101,10 @@ function picture(e, svg) {
   e.replaceChildren(document.importNode(root, true));
 }
 
+// command shows a command, which is broken between words alone.
+const command = (id, text) => $(id).replaceChildren(...text.split(/( )/).map((w) =>
+  w === " " ? w : make("span", w)));
+
 function complain(id, err) {
   $(id).hidden = !err;
   $(id).textContent = err ? String(err.message || err) : "";
@@ -186,8 +190,10 @@ function showPlan(answer, again) {
   list($("plan-notes"), [...(report.warnings || []).map((w) => "Warning: " + w), ...(report.notes || [])]);
   list($("plan-refused"), report.refused.map((r) => r.mechanism + ": " + r.why));
   $("plan-refused").parentElement.hidden = report.refused.length === 0;
-  $("plan-command").textContent = (best.prepare ? best.prepare + "\n" : "") + best.command;
-  $("plan-again").textContent = again;
+  command("plan-prepare", best.prepare || "");
+  $("plan-prepare").parentElement.hidden = !best.prepare;
+  command("plan-command", best.command);
+  command("plan-again", again);
   $("plan-sentence").textContent = sentence;
   $("plan-out").hidden = false;
 }
@@ -206,10 +212,10 @@ async function plan() {
   $("curve-status").textContent = "";
   document.documentElement.dataset.state = "busy";
   try {
-    const {beyond, command} = await p.call({call: "limit", stated: fields});
+    const {beyond, command: again} = await p.call({call: "limit", stated: fields});
     if (beyond) {
       $("plan-out").hidden = true;
-      throw new Error(beyond.limit + ". The command has no such limit: " + beyond.command);
+      throw new Error(beyond.limit + ". The command has no such limit: " + again);
     }
     // What needs no solver comes at once.
     const quick = await p.call({call: "quick", stated: fields}).catch((err) => {
@@ -218,7 +224,7 @@ async function plan() {
     });
     if (mine !== latest) return;
     if (quick) {
-      showPlan(quick, command);
+      showPlan(quick, again);
       performance.mark("first-answer");
       $("plan-status").textContent = "These fit. Optimal tables are being worked out …";
     }
@@ -227,7 +233,7 @@ async function plan() {
     const answer = await p.call({call: "plan", stated: fields},
       {progress: (done, of) => { bar.max = of; bar.value = done; }});
     if (mine !== latest) return;
-    showPlan(answer, command);
+    showPlan(answer, again);
     $("plan-status").textContent = "Worked out: " + answer.rows.length + " mechanisms fit.";
     document.documentElement.dataset.state = "planned";
     curves(fields, answer.report.advice);
@@ -373,7 +379,7 @@ $("votes").addEventListener("submit", () => {
       {bytes: await bytesOf("votes", ballots)});
     table($("compare-rows"), c.header, c.rows);
     list($("compare-refused"), c.refused);
-    $("compare-command").textContent = c.command;
+    command("compare-command", c.command);
     $("compare-out").hidden = false;
   });
 });
@@ -399,6 +405,7 @@ async function step(article) {
   state.busy = true;
   try {
     do {
+      for (const o of article.querySelectorAll("output")) o.textContent = $(o.htmlFor.value).value;
       state.again = false;
       const fields = {};
       for (const e of article.querySelectorAll("input")) fields[e.name] = e.value;

@@ -2,7 +2,8 @@
 onmessage = async (e) => {
   try {
     const go = new Go();
-    go.run(await WebAssembly.instantiate(e.data.module, go.importObject));
+    await go.run(await WebAssembly.instantiate(e.data.module, go.importObject));
+    postMessage({broken: "the program ended"}); // which it does by a fault alone
   } catch (err) {
     postMessage({broken: String(err)});
   }

@@ -47,10 +47,10 @@ type Mark struct {
 // Sizes in units of the picture, which is as wide as a column of the page.
 const (
 	width  = 440
-	height = 290
+	height = 300
 	left   = 52
 	right  = 14
-	top    = 34
+	top    = 46 // for a bar's label too
 	bottom = 46
 	line   = 18 // of a legend
 )
@@ -118,7 +118,7 @@ func (c *Chart) SVG() string {
 		segment(&b, left, y(*c.Level), width-right, y(*c.Level), "curve wanted dashed")
 		key("wanted", c.LevelName, true)
 	}
-	for _, m := range c.Marks {
+	for i, m := range c.Marks {
 		if !(m.X >= low && m.X <= high) {
 			continue
 		}
@@ -127,7 +127,8 @@ func (c *Chart) SVG() string {
 		if share(m.X, low, high, c.LogX) > 0.5 {
 			anchor, by = "end", -4
 		}
-		text(&b, x(m.X)+by, height-bottom-6, "marked", anchor, m.Text)
+		// One above the other: two marks may stand close.
+		text(&b, x(m.X)+by, height-bottom-6-float64(15*i), "marked", anchor, m.Text)
 	}
 	b.WriteString("</svg>")
 	return b.String()
