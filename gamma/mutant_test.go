@@ -191,5 +191,17 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "two objectives at once", File: "table.go",
 			Old: "if err := o.Validate(k); err != nil {", New: "if err := o.Validate(k); false && err != nil {",
 			Killer: "TestTableRefusesAnObjective"},
+		{Name: "the larger of two values counts", File: "own.go",
+			Old: "free[other] = min(free[other], v)", New: "free[other] = max(free[other], v)",
+			Killer: "TestFromGiven"},
+		{Name: "values may be a millionth off", File: "own.go",
+			Old: "math.Abs(v-values[other]) <= check.GivenTolerance",
+			New: "math.Abs(v-values[other]) <= 1e-6", Killer: "TestFromGivenRefuses"},
+		{Name: "twice the δ that is missing", File: "own.go", Old: "s.Original(excess)/2",
+			New: "s.Original(excess)", Killer: "TestCertifyDeltaByTheDefinition"},
+		{Name: "a step that fails counts as private", File: "own.go",
+			Old:    "best, high = c, middle\n} else {\nlow = middle",
+			New:    "best, high = c, middle\n} else {\nhigh = middle",
+			Killer: "TestCertifyEpsilonByTheDefinition"},
 	})
 }

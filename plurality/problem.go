@@ -79,14 +79,26 @@ func NewSystem(p Problem) (*System, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
+	return newSystem(NewSpace(p.K, p.Classes, p.Abstain, false), p), nil
+}
+
+// newSystem returns the System of a valid p, whose histograms are space.
+func newSystem(space *Space, p Problem) *System {
 	e := num.Exp(num.Decimal(p.Epsilon))
-	s := &System{Space: NewSpace(p.K, p.Classes, p.Abstain, false), problem: p, above: e.Upper(),
-		delta: num.Decimal(p.Delta)}
-	// A factor of 2⁶³ already allows every pair of masses but (positive, 0): see factor.
-	s.below = min(e.Lower(), 0x1p63)
+	s := &System{Space: space, problem: p, above: e.Upper(), delta: num.Decimal(p.Delta)}
+	s.below = lowerFactor(e)
 	s.factor = newFactor(s.below)
 	s.deltaUp = num.FromRat(s.delta).Upper()
-	return s, nil
+	return s
+}
+
+// lowerFactor returns E⁻. A factor of 2⁶³ already allows every pair of masses but (positive, 0): see
+// factor.
+func lowerFactor(e num.Interval) float64 { return min(e.Lower(), 0x1p63) }
+
+// factorOf returns E⁻ of an ε.
+func factorOf(epsilon float64) factor {
+	return newFactor(lowerFactor(num.Exp(num.Decimal(epsilon))))
 }
 
 // Problem returns what the System is of.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 )
 
 // Profile returns, for each ε ≥ 0 of the grid, a δ such that one answer is (ε, δ)-differentially
@@ -23,20 +22,14 @@ func (c *Certified) Profile(ctx context.Context, epsilons []float64) ([]float64,
 	if c.Problem().K < 1 {
 		return nil, errUncertified
 	}
-	s := c.system
-	factors, worst := make([]factor, len(epsilons)), make([]uint64, len(epsilons))
+	factors := make([]factor, len(epsilons))
 	for k, epsilon := range epsilons {
 		if err := check.ProfileEpsilon(epsilon); err != nil {
 			return nil, err
 		}
-		factors[k] = newFactor(min(num.Exp(num.Decimal(epsilon)).Lower(), 0x1p63))
+		factors[k] = factorOf(epsilon)
 	}
-	err := s.Pairs(ctx, func(p *Pair) bool {
-		for k, f := range factors {
-			worst[k] = max(worst[k], s.spent(f, c.masses, p))
-		}
-		return true
-	})
+	worst, err := c.system.worst(ctx, factors, c.masses)
 	if err != nil {
 		return nil, err
 	}
@@ -45,4 +38,17 @@ func (c *Certified) Profile(ctx context.Context, epsilons []float64) ([]float64,
 		deltas[k] = inUnits(units)
 	}
 	return deltas, nil
+}
+
+// worst returns, for each factor in the place of e^ε, what the pair spends that spends most. The
+// error is ctx.Err().
+func (s *System) worst(ctx context.Context, factors []factor, masses []uint64) ([]uint64, error) {
+	worst := make([]uint64, len(factors))
+	err := s.Pairs(ctx, func(p *Pair) bool {
+		for k, f := range factors {
+			worst[k] = max(worst[k], s.spent(f, masses, p))
+		}
+		return true
+	})
+	return worst, err
 }

@@ -1,0 +1,217 @@
+package certify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+)
+
+// Statement holds what must be said of a mechanism, in its file or beside it. What is nil is not
+// stated.
+type Statement struct {
+	K            *int     // number of teachers; with histograms, their number of votes unless stated
+	Affected     *int     // t, the most teachers that one record reaches; all unless stated
+	LabelEpsilon *float64 // ε of one label, for which the smallest δ is proved
+	Delta        *float64 // instead of it δ of one label, for which the smallest ε is proved
+	// Epsilon and TeacherDelta are what each teacher promises, of noise functions only. They need
+	// fresh teachers: frozen ones have the same randomness in every label. Unless stated, teachers
+	// promise nothing.
+	Epsilon, TeacherDelta *float64
+	Teachers              *ensemble.TeacherRandomness
+	// Neighbours is the relation that Affected and Epsilon are for; accountant.ReplaceOne unless
+	// stated. A table does not keep it: a release states it again.
+	Neighbours *accountant.Relation
+}
+
+// with returns s with what more states besides. What both state must be the same.
+func (s Statement) with(more Statement) (Statement, error) {
+	err := cmp.Or(
+		join("number of teachers K", &s.K, more.K), join("affected", &s.Affected, more.Affected),
+		join("label epsilon", &s.LabelEpsilon, more.LabelEpsilon), join("delta", &s.Delta, more.Delta),
+		join("epsilon", &s.Epsilon, more.Epsilon),
+		join("teacher delta", &s.TeacherDelta, more.TeacherDelta),
+		join("teachers", &s.Teachers, more.Teachers),
+		join("neighbours", &s.Neighbours, more.Neighbours))
+	return s, err
+}
+
+func join[T comparable](name string, file **T, more *T) error {
+	if *file != nil && more != nil && **file != *more {
+		return &check.Error{Name: name, Value: *more, Rule: fmt.Sprintf("what the file states, %v", **file)}
+	}
+	*file = cmp.Or(*file, more)
+	return nil
+}
+
+// Draft is a mechanism as somebody worked it out, with what was stated of it. It promises nothing.
+// Exactly one of Gamma and Laws holds it.
+type Draft struct {
+	Statement
+	Gamma []float64                // see gamma.FromGiven
+	Laws  []plurality.HistogramLaw // see plurality.Space.FromGiven
+	// Abstains states that the last probability of each law is that of no class.
+	Abstains bool
+}
+
+// Result is a certified table. One of Gamma and Plurality is nil.
+type Result struct {
+	Gamma      *gamma.Table
+	Plurality  *plurality.Table
+	Change     float64             // the largest change of a probability by rounding, rounded up
+	Neighbours accountant.Relation // that the promise is for
+}
+
+// Certify rounds the mechanism and proves the smallest δ, or ε, of the rounded one, for what the file
+// and more state. The errors name the parameter, or the histogram, that breaks its rule; or are a
+// *gamma.ViolationError or *plurality.ViolationError where nothing can be proved, or ctx.Err(). Cost:
+// that of CertifyDelta or CertifyEpsilon, and of a table's other figures.
+func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
+	s, err := d.with(more)
+	if err != nil {
+		return nil, err
+	}
+	if (s.LabelEpsilon == nil) == (s.Delta == nil) {
+		return nil, check.Namedf("exactly one of %v and %v must be stated: the other one is what is proved",
+			check.Parameter("label epsilon"), check.Parameter("delta"))
+	}
+	r := &Result{Neighbours: accountant.ReplaceOne}
+	if s.Neighbours != nil {
+		r.Neighbours = *s.Neighbours
+	}
+	if (d.Gamma == nil) == (d.Laws == nil) {
+		return nil, fmt.Errorf("the mechanism must be either gamma or histograms")
+	}
+	if d.Gamma != nil {
+		err = d.certifyGamma(ctx, s, r)
+	} else {
+		err = d.certifyLaws(ctx, s, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// value returns *p, or the default where p is nil.
+func value[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+func (d *Draft) certifyGamma(ctx context.Context, s Statement, r *Result) error {
+	if s.K == nil {
+		return check.Namedf("%v must be stated: how many teachers vote",
+			check.Parameter("number of teachers K"))
+	}
+	if err := s.checkTeachers(); err != nil {
+		return err
+	}
+	f, change, err := gamma.FromGiven(*s.K, d.Gamma)
+	if err != nil {
+		return err
+	}
+	p := constraints.Problem{K: *s.K, Affected: value(s.Affected, *s.K),
+		Epsilon: value(s.Epsilon, math.Inf(1)), TeacherDelta: value(s.TeacherDelta, 0)}
+	var c *gamma.Certified
+	if s.LabelEpsilon != nil {
+		if err := check.LabelEpsilon(*s.LabelEpsilon); err != nil { // 0 would be m to the library
+			return err
+		}
+		p.TotalEpsilon = *s.LabelEpsilon
+		c, err = gamma.CertifyDelta(ctx, p, f)
+	} else {
+		p.Delta = *s.Delta
+		c, err = gamma.CertifyEpsilon(ctx, p, f)
+	}
+	if err != nil {
+		return err
+	}
+	r.Change = change
+	r.Gamma, err = gamma.NewTable(ctx, c, gamma.Objective{PriorMean: gamma.DefaultPriorMean,
+		Shape: gamma.Free}, gamma.Proof{})
+	if err == nil {
+		r.Gamma.Solver = solver
+	}
+	return err
+}
+
+// solver is what a table says of who proposed it.
+const solver = "given"
+
+// checkTeachers checks what is stated of teachers that answer through a noise function.
+func (s *Statement) checkTeachers() error {
+	teachers := value(s.Teachers, ensemble.NothingPromised)
+	if s.Epsilon == nil || math.IsInf(*s.Epsilon, 1) {
+		if s.TeacherDelta != nil && *s.TeacherDelta != 0 || teachers == ensemble.FreshTeachers {
+			return check.Namedf("%v must be stated: what each teacher promises", check.Parameter("epsilon"))
+		}
+		return nil
+	}
+	switch {
+	case teachers == ensemble.FrozenTeachers:
+		return check.Namedf("%v = %q, but then %v must be left out: the randomness of frozen teachers is "+
+			"the same in every label, so the table must hide their votes by itself",
+			check.Parameter("teachers"), teachers, check.Parameter("epsilon"))
+	case teachers != ensemble.FreshTeachers || s.TeacherDelta == nil:
+		return check.Namedf("%v = %v needs %v, and %v = %q: each vote is a new run of a private mechanism",
+			check.Parameter("epsilon"), *s.Epsilon, check.Parameter("teacher delta"),
+			check.Parameter("teachers"), ensemble.FreshTeachers)
+	}
+	return nil
+}
+
+func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
+	if s.Epsilon != nil && !math.IsInf(*s.Epsilon, 1) || s.TeacherDelta != nil && *s.TeacherDelta != 0 ||
+		value(s.Teachers, "") == ensemble.FreshTeachers {
+		return check.Namedf("%v, %v and %v do not go with histograms: nothing is presumed of the teachers",
+			check.Parameter("epsilon"), check.Parameter("teacher delta"), check.Parameter("teachers"))
+	}
+	if len(d.Laws) == 0 {
+		return fmt.Errorf("the mechanism has no histogram")
+	}
+	first, votes := d.Laws[0], 0
+	for _, v := range first.Votes {
+		votes += min(max(0, v), check.MaxTeachers+1) // no overflow: there are at most 1000 classes below
+	}
+	p := plurality.Problem{K: value(s.K, votes), Classes: len(first.Votes), Abstain: d.Abstains,
+		Epsilon: value(s.LabelEpsilon, 1), Delta: value(s.Delta, 0)}
+	p.Affected = value(s.Affected, p.K)
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	// Before the space is listed: a small file must not ask for a large one.
+	if n := plurality.Histograms(p.K, p.Classes); len(d.Laws) < n/2 {
+		return &check.Error{Name: "number of histograms", Value: len(d.Laws),
+			Rule: fmt.Sprintf("%d: all sorted histograms of %d votes for %d classes", n, p.K, p.Classes)}
+	}
+	space := plurality.NewSpace(p.K, p.Classes, p.Abstain, false)
+	masses, change, err := space.FromGiven(d.Laws)
+	if err != nil {
+		return err
+	}
+	var c *plurality.Certified
+	if s.LabelEpsilon != nil {
+		c, err = plurality.CertifyDelta(ctx, p, masses)
+	} else {
+		c, err = plurality.CertifyEpsilon(ctx, p, masses)
+	}
+	if err != nil {
+		return err
+	}
+	r.Change = change
+	r.Plurality, err = plurality.NewTable(ctx, c, plurality.DefaultObjective(p.Classes), plurality.Proof{})
+	if err == nil {
+		r.Plurality.Solver = solver
+	}
+	return err
+}
