@@ -3,6 +3,7 @@ package certify
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -69,9 +70,25 @@ type Result struct {
 	Neighbours accountant.Relation // that the promise is for
 }
 
+// StatementError is the error for what is stated of a mechanism, where it is too little or too much.
+type StatementError struct{ Err error }
+
+func (e *StatementError) Error() string { return e.Err.Error() }
+func (e *StatementError) Unwrap() error { return e.Err }
+
+func statef(format string, args ...any) error {
+	return &StatementError{check.Namedf(format, args...)}
+}
+
+// MechanismError is the error for values that are no mechanism, whatever is stated of them.
+type MechanismError struct{ Err error }
+
+func (e *MechanismError) Error() string { return e.Err.Error() }
+func (e *MechanismError) Unwrap() error { return e.Err }
+
 // Certify rounds the mechanism and proves the smallest δ, or ε, of the rounded one, for what the file
-// and more state. The errors name the parameter, or the histogram, that breaks its rule; or are a
-// *gamma.ViolationError or *plurality.ViolationError where nothing can be proved, or ctx.Err(). Cost:
+// and more state. The errors name the parameter that breaks its rule; are a *MechanismError, which names
+// the histogram; or a *gamma.ViolationError or *plurality.ViolationError where nothing can be proved, or ctx.Err(). Cost:
 // that of CertifyDelta or CertifyEpsilon, and of a table's other figures.
 func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
 	s, err := d.with(more)
@@ -79,7 +96,7 @@ func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
 		return nil, err
 	}
 	if (s.LabelEpsilon == nil) == (s.Delta == nil) {
-		return nil, check.Namedf("exactly one of %v and %v must be stated: the other one is what is proved",
+		return nil, statef("exactly one of %v and %v must be stated: the other one is what is proved",
 			check.Parameter("label epsilon"), check.Parameter("delta"))
 	}
 	r := &Result{Neighbours: accountant.ReplaceOne}
@@ -87,7 +104,7 @@ func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
 		r.Neighbours = *s.Neighbours
 	}
 	if (d.Gamma == nil) == (d.Laws == nil) {
-		return nil, fmt.Errorf("the mechanism must be either gamma or histograms")
+		return nil, &MechanismError{errors.New("it must be either gamma or histograms")}
 	}
 	if d.Gamma != nil {
 		err = d.certifyGamma(ctx, s, r)
@@ -110,15 +127,18 @@ func value[T any](p *T, otherwise T) T {
 
 func (d *Draft) certifyGamma(ctx context.Context, s Statement, r *Result) error {
 	if s.K == nil {
-		return check.Namedf("%v must be stated: how many teachers vote",
+		return statef("%v must be stated: how many teachers vote",
 			check.Parameter("number of teachers K"))
 	}
 	if err := s.checkTeachers(); err != nil {
 		return err
 	}
+	if err := check.Teachers(*s.K); err != nil {
+		return err
+	}
 	f, change, err := gamma.FromGiven(*s.K, d.Gamma)
 	if err != nil {
-		return err
+		return &MechanismError{err}
 	}
 	p := constraints.Problem{K: *s.K, Affected: value(s.Affected, *s.K),
 		Epsilon: value(s.Epsilon, math.Inf(1)), TeacherDelta: value(s.TeacherDelta, 0)}
@@ -153,17 +173,17 @@ func (s *Statement) checkTeachers() error {
 	teachers := value(s.Teachers, ensemble.NothingPromised)
 	if s.Epsilon == nil || math.IsInf(*s.Epsilon, 1) {
 		if s.TeacherDelta != nil && *s.TeacherDelta != 0 || teachers == ensemble.FreshTeachers {
-			return check.Namedf("%v must be stated: what each teacher promises", check.Parameter("epsilon"))
+			return statef("%v must be stated: what each teacher promises", check.Parameter("epsilon"))
 		}
 		return nil
 	}
 	switch {
 	case teachers == ensemble.FrozenTeachers:
-		return check.Namedf("%v = %q, but then %v must be left out: the randomness of frozen teachers is "+
+		return statef("%v = %q, but then %v must be left out: the randomness of frozen teachers is "+
 			"the same in every label, so the table must hide their votes by itself",
 			check.Parameter("teachers"), teachers, check.Parameter("epsilon"))
 	case teachers != ensemble.FreshTeachers || s.TeacherDelta == nil:
-		return check.Namedf("%v = %v needs %v, and %v = %q: each vote is a new run of a private mechanism",
+		return statef("%v = %v needs %v, and %v = %q: each vote is a new run of a private mechanism",
 			check.Parameter("epsilon"), *s.Epsilon, check.Parameter("teacher delta"),
 			check.Parameter("teachers"), ensemble.FreshTeachers)
 	}
@@ -173,11 +193,11 @@ func (s *Statement) checkTeachers() error {
 func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
 	if s.Epsilon != nil && !math.IsInf(*s.Epsilon, 1) || s.TeacherDelta != nil && *s.TeacherDelta != 0 ||
 		value(s.Teachers, "") == ensemble.FreshTeachers {
-		return check.Namedf("%v, %v and %v do not go with histograms: nothing is presumed of the teachers",
+		return statef("%v, %v and %v do not go with histograms: nothing is presumed of the teachers",
 			check.Parameter("epsilon"), check.Parameter("teacher delta"), check.Parameter("teachers"))
 	}
 	if len(d.Laws) == 0 {
-		return fmt.Errorf("the mechanism has no histogram")
+		return &MechanismError{errors.New("the mechanism has no histogram")}
 	}
 	first, votes := d.Laws[0], 0
 	for _, v := range first.Votes {
@@ -191,13 +211,13 @@ func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
 	}
 	// Before the space is listed: a small file must not ask for a large one.
 	if n := plurality.Histograms(p.K, p.Classes); len(d.Laws) < n/2 {
-		return &check.Error{Name: "number of histograms", Value: len(d.Laws),
-			Rule: fmt.Sprintf("%d: all sorted histograms of %d votes for %d classes", n, p.K, p.Classes)}
+		return &MechanismError{&check.Error{Name: "number of histograms", Value: len(d.Laws),
+			Rule: fmt.Sprintf("%d: all sorted histograms of %d votes for %d classes", n, p.K, p.Classes)}}
 	}
 	space := plurality.NewSpace(p.K, p.Classes, p.Abstain, false)
 	masses, change, err := space.FromGiven(d.Laws)
 	if err != nil {
-		return err
+		return &MechanismError{err}
 	}
 	var c *plurality.Certified
 	if s.LabelEpsilon != nil {

@@ -27,7 +27,8 @@ var commandGroups = []cli.Group{
 	{ID: "label", Title: "Label within a privacy budget", Commands: []cli.Command{label.NewPlan,
 		label.NewAggregate, label.NewBudget, label.NewServe, label.NewCompare, label.NewVotes}},
 	{ID: "solve", Title: "Find, price and check mechanisms", Commands: []cli.Command{
-		mechanisms.NewSolve, mechanisms.NewVerify, accountCommand, mechanisms.NewSweep}},
+		mechanisms.NewSolve, mechanisms.NewCertify, mechanisms.NewVerify, accountCommand,
+		mechanisms.NewSweep}},
 	{ID: "train", Title: "Train private models", Commands: []cli.Command{training.NewTrain,
 		training.NewEvaluate, training.NewPredict, training.NewFederated}},
 	{ID: "research", Title: "Research, and repeat its figures", Commands: []cli.Command{

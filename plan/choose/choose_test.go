@@ -3,7 +3,9 @@ package choose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 )
@@ -274,6 +277,54 @@ func TestComparison(t *testing.T) {
 	if _, err := PrepareComparison(r); err == nil ||
 		err.Error() != "accuracy goes with more than two classes, or with value of abstaining" {
 		t.Error(err)
+	}
+}
+
+// Tables of whoever compares come first. The promise is that of the first one, unless one is stated,
+// and the teachers are its teachers, unless they are stated.
+func TestComparisonWithTables(t *testing.T) {
+	ctx := t.Context()
+	f := must.Get(gamma.Constant(3, 0.2))(t)
+	p := constraints.Problem{K: 3, M: 3, Epsilon: 0.5, TeacherDelta: 1e-6, Delta: 1e-3, Affected: 2}
+	noise := NamedTable{Name: "noise", Table: release.Table{Gamma: must.Get(gamma.NewTable(ctx,
+		must.Get(gamma.Certify(ctx, p, f))(t), gamma.Objective{PriorMean: 0.75, Shape: gamma.Free},
+		gamma.Proof{}))(t)}}
+	many := plurality.Problem{K: 3, Classes: 2, Epsilon: 1.25, Affected: 1}
+	s := must.Get(plurality.NewSystem(many))(t)
+	plural := NamedTable{Name: "plural", Table: release.Table{Plurality: must.Get(plurality.NewTable(ctx,
+		must.Get(plurality.Round(ctx, s, s.PermuteAndFlip()))(t), plurality.DefaultObjective(2),
+		plurality.Proof{}))(t)}}
+	together := NamedTable{Name: "answers", Table: release.Table{Answers: new(answers.Table)}}
+
+	r := Request{Classes: 2, Neighbours: accountant.ReplaceOne, Tables: []NamedTable{noise, plural, together}}
+	r.Solve.defaults()
+	o := must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
+	if o.Target != (accountant.Cost{Epsilon: 1.5, Delta: 1e-3}) || o.Affected != 2 ||
+		o.Teachers != (accountant.Cost{Epsilon: 0.5, Delta: 1e-6}) {
+		t.Errorf("%+v", o)
+	}
+	if o.Tables[0] != (gamma.Named{Name: "table", Title: "noise", Certified: noise.Gamma.Certified}) ||
+		len(o.Tables) != 3 || len(o.Pluralities) != 2 || o.Pluralities[0].Title != "plural" ||
+		o.Pluralities[0].Certified != plural.Plurality.Certified ||
+		!strings.Contains(fmt.Sprint(o.Pluralities[1].Refused), "for many answers, which have one price") {
+		t.Errorf("%+v", o)
+	}
+
+	r.Tables = []NamedTable{plural, noise}
+	o = must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
+	if o.Target != (accountant.Cost{Epsilon: 1.25}) || o.Affected != 1 ||
+		!math.IsInf(o.Teachers.Epsilon, 1) || o.Teachers.Delta != 0 {
+		t.Errorf("%+v", o)
+	}
+	epsilon, teachers, none, reach := 2.0, 0.25, 0.0, 3
+	r.Stated = release.Stated{LabelEpsilon: &epsilon, Affected: &reach, Epsilon: &teachers, TeacherDelta: &none}
+	o = must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
+	if o.Target.Epsilon != 2 || o.Affected != 3 || o.Teachers.Epsilon != 0.25 || len(o.Pluralities) != 1 {
+		t.Errorf("%+v", o)
+	}
+	r.Tables, r.Stated = []NamedTable{together}, release.Stated{}
+	if _, err := PrepareComparison(r); err == nil {
+		t.Error("no promise is stated, but compared")
 	}
 }
 

@@ -3,6 +3,7 @@ package choose
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -10,13 +11,75 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
 )
 
 // Comparison is a request to put all mechanisms side by side, which was checked.
 type Comparison struct{ r Request }
 
+// NamedTable is a table of whoever compares, such as one of a mechanism of their own, with the name
+// of its row.
+type NamedTable struct {
+	Name string
+	release.Table
+}
+
+// errOnePrice is the reason why a table for many answers is in no comparison.
+var errOnePrice = errors.New("the table is for many answers, which have one price together: a " +
+	"comparison is of mechanisms with the same promise for one answer")
+
+// promiseOfTables takes the promise of one answer from the first of the tables, where neither is
+// stated, and what is not stated of the teachers.
+func (r *Request) promiseOfTables() {
+	if len(r.Tables) == 0 || r.Stated.M != nil || r.Stated.LabelEpsilon != nil {
+		return
+	}
+	var epsilon, delta, teachers, teacherDelta float64
+	var affected int
+	switch t := r.Tables[0]; {
+	case t.Gamma != nil:
+		p := t.Gamma.Problem()
+		epsilon, delta = p.Total()
+		affected, teachers, teacherDelta = p.Affected, p.Epsilon, p.TeacherDelta
+	case t.Plurality != nil:
+		p := t.Plurality.Problem()
+		epsilon, delta, affected, teachers = p.Epsilon, p.Delta, p.Affected, math.Inf(1)
+	default:
+		return
+	}
+	r.Stated.LabelEpsilon = &epsilon
+	r.Stated.Delta = cmp.Or(r.Stated.Delta, &delta)
+	r.Stated.Affected = cmp.Or(r.Stated.Affected, &affected)
+	if r.Stated.Epsilon == nil {
+		r.Stated.Epsilon = &teachers
+		r.Stated.TeacherDelta = cmp.Or(r.Stated.TeacherDelta, &teacherDelta)
+	}
+}
+
+// addTables adds the tables of whoever compares. Compare refuses those that promise too little, or
+// that are for others, by name.
+func (r *Request) addTables(o *ensemble.CompareOptions) {
+	for _, t := range r.Tables {
+		switch {
+		case t.Gamma != nil:
+			o.Tables = append(o.Tables, gamma.Named{Name: tableName, Title: t.Name,
+				Certified: t.Gamma.Certified})
+		case t.Plurality != nil:
+			o.Pluralities = append(o.Pluralities, ensemble.NamedPlurality{Name: tableName, Title: t.Name,
+				Certified: t.Plurality.Certified})
+		default:
+			o.Pluralities = append(o.Pluralities, ensemble.NamedPlurality{Name: tableName, Title: t.Name,
+				Refused: errOnePrice})
+		}
+	}
+}
+
+// tableName is what the rows of such tables are called besides their titles.
+const tableName = "table"
+
 // PrepareComparison checks all that does not depend on the votes. Request.Mechanism and the table
-// are not looked at.
+// of a release are not looked at. Where Tables are given and no promise is stated, it is that of the
+// first one.
 func PrepareComparison(r Request) (*Comparison, error) {
 	if p, ok := r.first(ofOptimum...); ok && r.Classes == 2 && r.Many.Abstain == nil {
 		return nil, usagef("%s goes with more than two classes, or with %s", p, pAbstain)
@@ -29,6 +92,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 			return nil, err
 		}
 	}
+	r.promiseOfTables()
 	// What serves more than two classes presumes nothing of the teachers.
 	if (r.Classes > 2 || r.Missing) && r.Stated.LabelEpsilon != nil && r.Stated.Epsilon == nil {
 		nothing := math.Inf(1)
@@ -53,11 +117,12 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Affected: p.Affected, Neighbours: r.Neighbours, Check: r.check(),
 	}
+	r.addTables(&o)
 	if r.Missing { // the comparison names the tables that it refuses
 		return o, nil
 	}
 	if r.Classes == 2 {
-		o.Tables, err = ensemble.OptimalTables(p, func(p constraints.Problem) (*gamma.Certified, error) {
+		optimal, err := ensemble.OptimalTables(p, func(p constraints.Problem) (*gamma.Certified, error) {
 			t, err := r.noise(ctx, p)
 			if err != nil {
 				return nil, err
@@ -67,6 +132,7 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 		if err != nil {
 			return o, err
 		}
+		o.Tables = append(o.Tables, optimal...)
 	}
 	if r.Classes == 2 && r.Many.Abstain == nil {
 		return o, nil

@@ -25,5 +25,12 @@ func TestMutantsDie(t *testing.T) {
 			New: "false", Killer: "TestCheckPlanned"},
 		{Name: "a comparison presumes privacy", File: "compare.go", Old: "r.Stated.Epsilon = &nothing",
 			New: "_ = nothing", Killer: "TestComparison"},
+		{Name: "a table's promise replaces the one that is stated", File: "compare.go",
+			Old: "r.Stated.M != nil || r.Stated.LabelEpsilon != nil", New: "r.Stated.M != nil",
+			Killer: "TestComparisonWithTables"},
+		{Name: "a table's teachers are taken for better ones", File: "compare.go",
+			Old:    "affected, teachers, teacherDelta = p.Affected, p.Epsilon, p.TeacherDelta",
+			New:    "affected, teachers, teacherDelta = p.Affected, p.Epsilon, 0",
+			Killer: "TestComparisonWithTables"},
 	})
 }

@@ -42,6 +42,8 @@ type Request struct {
 	// ReadTable reads the table that was stated, TableName its name in errors; nil where none was.
 	ReadTable func(context.Context) (release.Table, error)
 	TableName string
+	// Tables are compared besides the program's own mechanisms.
+	Tables []NamedTable
 
 	Checkpoint bool // the release may be resumed
 	Service    bool // the mechanism must be the same at the next start

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/certify"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/learn/data"
@@ -30,6 +31,8 @@ func Usagef(format string, args ...any) error {
 // exitRules map errors that only this program meets to exit codes.
 var exitRules = []exitcode.Rule{
 	exitcode.As[*cache.DirError](exitcode.Output),
+	exitcode.As[*certify.MechanismError](exitcode.Input),
+	exitcode.As[*certify.StatementError](exitcode.Usage),
 	exitcode.Is(exitcode.Uncertified, iteration.ErrNotCertified),
 	exitcode.As[*data.SampleError](exitcode.Input), exitcode.As[*data.SharedError](exitcode.Input),
 	exitcode.As[*solve.TooManyRowsError](exitcode.Usage),

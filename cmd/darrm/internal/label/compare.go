@@ -22,6 +22,7 @@ type compareFlags struct {
 	optimal   problem.OptimalFlags
 	mechanism problem.MechanismFlags // its relation, threshold and ratio
 	read      readFlags
+	tables    []string
 }
 
 // NewCompare makes the command that compares mechanisms on given votes.
@@ -46,6 +47,10 @@ kind; the noise is not in them, since it is averaged out exactly.
   ` + strings.Join(problem.MechanismNames(ensemble.Description.Calibrated), ", ") + `,
   as aggregate --mechanism makes them
 
+--table FILE, also several times, puts tables beside them: a mechanism of your own that
+darrm certify proved, or a solved one. Without --m and --label-eps all mechanisms then
+have the promise of the first of these tables.
+
 What one record can change decides how much noise each needs: say --affected, or
 --data. Equal (ε,δ) are equal promises only about the same neighbouring datasets.
 
@@ -59,7 +64,8 @@ form of it (smooth sensitivity). No ledger takes it, and aggregate and account, 
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --eps inf --data disjoint
-  darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint`,
+  darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint
+  darrm compare votes.csv --table mine.json --table theirs.json`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
@@ -69,6 +75,9 @@ figures hold for any votes, do not use it.`,
 	f.read.register(c)
 	f.mechanism.RegisterRelation(c)
 	fl := c.Flags()
+	fl.StringArrayVar(&f.tables, "table", nil, "a table made by certify or solve, to compare besides; may "+
+		"be given several times")
+	cli.TakesFile(c, "table", cli.TableFiles...)
 	fl.IntVar(&f.mechanism.Threshold, "threshold", 0,
 		choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
 	fl.Float64Var(&f.mechanism.CheckRatio, "check-ratio", ensemble.CheckRatio,
@@ -127,6 +136,13 @@ func (f *compareFlags) prepare(c *cobra.Command, a *cli.App,
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
 	r.Missing = f.read.abstain()
 	r.Solve.Noise, r.Solve.Plurality = f.Solvers(a, &f.optimal, unsaved)
+	for _, path := range f.tables {
+		t, err := f.ReadAnyTable(c, a, path)
+		if err != nil {
+			return nil, err
+		}
+		r.Tables = append(r.Tables, choose.NamedTable{Name: path, Table: t.Table})
+	}
 	return choose.PrepareComparison(r)
 }
 

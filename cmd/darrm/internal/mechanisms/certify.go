@@ -1,0 +1,256 @@
+package mechanisms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/certify"
+	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
+)
+
+// certifyFlags are the flags of certify.
+type certifyFlags struct {
+	problem   problem.Flags // the teachers, and the reach
+	mechanism problem.MechanismFlags
+	k         int
+	teachers  string
+	out       string
+}
+
+// NewCertify makes the command that proves what a mechanism of one's own promises.
+func NewCertify(a *cli.App) *cobra.Command {
+	var f certifyFlags
+	c := &cobra.Command{
+		Use:   "certify FILE",
+		Short: "Prove what a mechanism of your own promises, and make a table of it",
+		Long: `Read a mechanism that you worked out by other means, round it to multiples of 2⁻⁵³,
+and prove for the ε of one label (--label-eps) the smallest δ, or for the δ (--delta)
+the smallest ε. Every privacy constraint of the rounded mechanism is checked, rounding
+errors included. Nothing is shrunk and no noise is added: the largest change of a
+probability is printed. --out writes the rounded mechanism as a table, which alone is
+proved, and which verify, aggregate, account, compare and serve take like a solved one.
+
+FILE is a noise function of two classes, or what is answered to each histogram of votes.
+"-" is stdin. CSV names its columns, in any order; rows are in any order:
+
+  votes,gamma          γ(l): with l votes for one answer the majority is released with
+                       probability γ(l), otherwise a fair coin. l from 0 to K, or the
+                       half below K/2: γ(l) = γ(K-l)
+  v1,…,vC,p1,…,pC      one row for each histogram of votes, the most votes first, and the
+                       probability of each of these classes; another column, abstain, is
+                       that of no class. Classes with equal votes have equal ones
+
+JSON has one of the two beside whatever else is stated, by the names of the flags:
+
+  {"k": 5, "affected": 1, "label_eps": 1, "gamma": [0.7, 0.3, 0.1]}
+  {"affected": 1, "delta": 0, "histograms": [{"votes": [2,0,0],
+   "probabilities": [0.5,0.25,0.25], "abstain": 0}, …]}
+
+A probability that is no number, a sum that is off 1 by more than 1e-9, and a histogram
+that is missing, there twice or not sorted are refused by name. What is not stated is
+the worst case: every teacher reached, and teachers that promise nothing.
+docs/own-mechanism.md has examples.`,
+		Example: `  darrm certify gamma.csv --K 11 --data disjoint --label-eps 1 --out table.json
+  darrm certify gamma.csv --K 11 --data disjoint --delta 1e-6
+  darrm certify histograms.csv --affected 2 --label-eps 0.5 --out table.json
+  darrm certify mechanism.json --out table.json
+  darrm compare votes.csv --table table.json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: cli.CompleteFiles("csv", "json"),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args[0]) },
+	}
+	fl := c.Flags()
+	fl.IntVar(&f.k, "K", 0, "number of teachers (histograms: their number of votes)")
+	fl.Float64Var(&f.problem.TotalEpsilon, "label-eps", 0,
+		"ε of one released answer, for which the smallest δ is proved")
+	fl.Float64Var(&f.problem.Delta, "delta", 0,
+		"instead of --label-eps: δ of one released answer, for which the smallest ε is proved")
+	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
+		"γ alone: ε of each teacher, which --teacher-delta and --teachers fresh go with; inf, the "+
+			"default, for teachers that promise nothing")
+	fl.Float64Var(&f.problem.TeacherDelta, "teacher-delta", 0, problem.UsageTeacherDelta)
+	fl.StringVar(&f.teachers, "teachers", "",
+		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\", which vote alike ever "+
+			"after: nothing is presumed of those")
+	cli.OneOf(c, "teachers", problem.TeacherNames...)
+	fl.IntVar(&f.problem.Affected, "affected", 0, problem.UsageAffected)
+	fl.StringVar(&f.problem.Data, "data", "", problem.UsageData)
+	cli.OneOf(c, "data", release.DataNames()...)
+	f.mechanism.RegisterRelation(c)
+	fl.StringVarP(&f.out, "out", "o", "", "write the table to this file, as JSON; \"-\" for JSON on "+
+		"stdout instead")
+	cli.TakesFile(c, "out", cli.TableFiles...)
+	f.problem.RegisterTimeout(c, "give up after this time, such as 90s (default none)")
+	return c
+}
+
+func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
+	if err := f.problem.CheckTimeout(c); err != nil {
+		return err
+	}
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
+		return err
+	}
+	more, err := f.statement(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := f.problem.Limit(c.Context())
+	defer cancel()
+	bar := cli.NewProgress(a)
+	bar.Wait("certifying")
+	o, err := newCertified(ctx, a, path, more)
+	bar.Stop()
+	if err != nil {
+		return f.problem.Late("certify "+path, cli.NameFlag(c, err))
+	}
+	o.reached = o.reached || f.problem.Data != ""
+	if f.out != "" {
+		if err := a.Deliver(f.out, o.table.Encode); err != nil || f.out == "-" {
+			return err
+		}
+	}
+	if a.JSON {
+		return a.DeliverJSON("", o.json())
+	}
+	return a.Print(func(w *terminal.Page) error { return o.render(w, f.out) })
+}
+
+// statement returns what the flags state.
+func (f *certifyFlags) statement(c *cobra.Command) (s certify.Statement, err error) {
+	if err := f.mechanism.PrepareRelation(); err != nil {
+		return s, err
+	}
+	reach, said, err := f.problem.Reach(c, release.AllTeachers)
+	if err != nil {
+		return s, err
+	}
+	if said && (f.problem.Data == "" || reach != release.AllTeachers) {
+		s.Affected = &reach
+	}
+	s.K = cli.WhenGiven(c, "K", &f.k)
+	s.LabelEpsilon = cli.WhenGiven(c, "label-eps", &f.problem.TotalEpsilon)
+	s.Delta = cli.WhenGiven(c, "delta", &f.problem.Delta)
+	s.Epsilon = cli.WhenGiven(c, "eps", &f.problem.Epsilon)
+	s.TeacherDelta = cli.WhenGiven(c, "teacher-delta", &f.problem.TeacherDelta)
+	s.Neighbours = cli.WhenGiven(c, "neighbours", &f.mechanism.Relation)
+	if teachers := problem.RandomnessOf(f.teachers); teachers != ensemble.NothingPromised {
+		s.Teachers = &teachers
+	}
+	return s, nil
+}
+
+// certified is the printed form of a mechanism that was certified.
+type certified struct {
+	path    string // of the file
+	result  *certify.Result
+	table   problem.CheckedTable
+	epsilon bool // ε was stated, and δ is what was proved
+	reached bool // how many teachers a record reaches was stated
+}
+
+func newCertified(ctx context.Context, a *cli.App, path string,
+	more certify.Statement) (*certified, error) {
+	in, err := a.Open(ctx, path, certify.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	d, err := certify.Read(in)
+	if err != nil {
+		return nil, &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
+	}
+	r, err := d.Certify(ctx, more)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	o := &certified{path: path, result: r, epsilon: d.LabelEpsilon != nil || more.LabelEpsilon != nil,
+		reached: d.Affected != nil || more.Affected != nil}
+	o.table.Gamma, o.table.Plurality = r.Gamma, r.Plurality
+	if r.Gamma != nil {
+		r.Gamma.Version = cli.Version
+	} else {
+		r.Plurality.Version = cli.Version
+	}
+	return o, nil
+}
+
+// promise returns what the table is certified for.
+func (o *certified) promise() (cost accountant.Cost, k, classes, affected int) {
+	if t := o.result.Gamma; t != nil {
+		p := t.Problem()
+		return accountant.Cost{Epsilon: p.TotalEpsilon, Delta: p.Delta}, p.K, 2, p.Affected
+	}
+	p := o.result.Plurality.Problem()
+	return accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, p.K, p.Classes, p.Affected
+}
+
+func (o *certified) render(w *terminal.Page, out string) error {
+	cost, k, classes, affected := o.promise()
+	what := fmt.Sprintf("a noise function γ of K = %d teachers, ", k)
+	if t := o.result.Gamma; t != nil {
+		what += teachers(t.Problem())
+	} else {
+		what = fmt.Sprintf("a mechanism for K = %d votes for %d classes; nothing is presumed of the "+
+			"teachers", k, classes)
+	}
+	w.Fact("given:", o.path+", "+what)
+	reach := fmt.Sprintf("at most %d of the teachers", affected)
+	if !o.reached {
+		reach = "any number of the teachers (not stated, so the worst case)"
+	}
+	w.Fact("one record:", fmt.Sprintf("reaches %s; neighbours %s", reach, o.result.Neighbours))
+	of := [2]string{"ε", "δ"}
+	if o.epsilon {
+		of = [2]string{"δ", "ε"}
+	}
+	w.Fact("proved:", fmt.Sprintf("one label is (%v, %v)-differentially private; for this %s it is the "+
+		"smallest %s that the certificate shows", cost.Epsilon, cost.Delta, of[1], of[0]))
+	w.Fact("rounding:", fmt.Sprintf("to multiples of 2^-53; no probability changed by more than %s. "+
+		"Nothing was shrunk", num.Outward(o.result.Change, 2, true)))
+	if out == "" {
+		w.Fact("table:", "not written, since --out names no file; nothing but the rounded table is proved")
+		return nil
+	}
+	w.Fact("table:", out+", which alone is proved: release with it, and not with the numbers of "+o.path)
+	w.Fact("next:", strings.Join(cli.ShellWords([]string{"darrm", "verify", out}), " ")+
+		" puts it beside the baselines; on votes: darrm compare votes.csv --table "+
+		strings.Join(cli.ShellWords([]string{out}), " "))
+	return nil
+}
+
+func (o *certified) json() any {
+	cost, k, classes, affected := o.promise()
+	proved := "epsilon"
+	if o.epsilon {
+		proved = "delta"
+	}
+	return struct {
+		K          int                 `json:"k"`
+		Classes    int                 `json:"classes"`
+		Affected   int                 `json:"affected"`
+		Stated     bool                `json:"affected_stated"`
+		Neighbours accountant.Relation `json:"neighbours"`
+		PerLabel   accountant.Cost     `json:"per_label"`
+		Proved     string              `json:"proved"` // of per_label; the other one was stated
+		Change     float64             `json:"largest_change"`
+		Table      json.Marshaler      `json:"table"`
+	}{k, classes, affected, o.reached, o.result.Neighbours, cost, proved, o.result.Change, o.encoder()}
+}
+
+func (o *certified) encoder() json.Marshaler {
+	if o.result.Gamma != nil {
+		return o.result.Gamma
+	}
+	return o.result.Plurality
+}
