@@ -56,7 +56,7 @@ from ._program import (
 from importlib import metadata as _metadata
 
 from ._budget import Budget, NotPrivate
-from ._calls import account, aggregate, compare, describe, plan, price, solve, verify
+from ._calls import account, aggregate, certify, compare, describe, plan, price, solve, verify
 from ._client import (
     Answer,
     BudgetExhausted,
@@ -71,13 +71,14 @@ from ._client import (
 )
 from ._estimators import AUCRanker, LinearRegression, LogisticRegression, PrivateVote
 from ._ledger import Ledger
-from ._results import Labels, Plan, Result, Table
+from ._results import Certified, Labels, Plan, Result, Table
 
 __all__ = [
-    "AUCRanker", "Answer", "Budget", "BudgetError", "BudgetExhausted", "Client", "Conflict", "DarrmError", "Failure",
+    "AUCRanker", "Answer", "Budget", "BudgetError", "BudgetExhausted", "Certified", "Client", "Conflict", "DarrmError", "Failure",
     "Forbidden", "InputError", "Interrupted", "InvalidRequest", "Labels", "Ledger", "LedgerError", "LinearRegression",
     "LogisticRegression", "NotPrivate", "OutputError", "Plan", "PrivateVote", "RateLimited", "Result", "ServiceError",
-    "SolverError", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account", "aggregate", "compare",
+    "SolverError", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account", "aggregate",
+    "certify", "compare",
     "describe", "plan", "price", "run", "solve", "verify",
 ]
 

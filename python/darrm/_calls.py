@@ -6,10 +6,10 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from ._program import Progress, flags, run
-from ._results import Labels, Plan, Result, Table
+from ._results import Certified, Labels, Plan, Result, Table
 from ._rows import read
 
 _Path = Union[str, "os.PathLike[str]"]
@@ -51,6 +51,62 @@ def verify(table: Union[Table, _Path], **options: Any) -> Dict[str, Any]:
         text = run("verify", "--json", *flags(options), "--", os.fspath(table))
     found: Dict[str, Any] = json.loads(text)
     return found
+
+
+def certify(
+    mechanism: Union[Dict[str, Any], _Path, None] = None,
+    *,
+    gamma: Any = None,
+    histograms: Any = None,
+    progress: Optional[Progress] = None,
+    **options: Any,
+) -> Certified:
+    """Prove what a mechanism of one's own promises, and make a table of it.
+
+    Args:
+        mechanism: a file's path (CSV or JSON), or a dict of its JSON form. Or one of the next two.
+        gamma: γ(0) … γ(K) of a noise function, or the half below K/2. Say ``K``.
+        histograms: for each histogram of votes, the most votes first, the probability of each of its
+            classes: a dict from tuples of votes to probabilities, or a list of such pairs. Where there
+            is one probability more than there are classes, the last is that of no class.
+        progress: called with a dict for each step.
+        options: the flags of ``darrm certify``: ``label_eps`` or ``delta``, ``affected`` and others.
+
+    The rounded table alone is proved: release with it.
+
+    >>> import darrm
+    >>> mine = darrm.certify(gamma=[0.7, 0.3, 0.1], K=5, affected=1, delta=0)
+    >>> mine.per_label, mine.largest_change < 1e-16, mine.table.data["k"]
+    ({'epsilon': 0.8472978604, 'delta': 0}, True, 5)
+    >>> mine = darrm.certify(histograms={(1, 0): [0.75, 0.25]}, affected=1, delta=0)
+    >>> mine.per_label["epsilon"]                          # ln 3, rounded up
+    1.098612289
+
+    Raises:
+        InputError: the values are no mechanism; the message names the votes.
+        UncertifiedError: nothing can be proved.
+    """
+    if (mechanism is not None) + (gamma is not None) + (histograms is not None) != 1:
+        raise TypeError("give exactly one of mechanism, gamma and histograms")
+    if isinstance(mechanism, (str, os.PathLike)):
+        text = run("certify", "--json", *flags(options), "--", os.fspath(mechanism), progress=progress)
+        return Certified.from_json(text)
+    form: Dict[str, Any] = dict(mechanism or {})
+    if gamma is not None:
+        form["gamma"] = [float(x) for x in gamma]
+    if histograms is not None:
+        pairs = histograms.items() if hasattr(histograms, "items") else histograms
+        form["histograms"] = [_law(votes, probabilities) for votes, probabilities in pairs]
+    given = json.dumps(form).encode()
+    return Certified.from_json(run("certify", "--json", *flags(options), "-", stdin=given, progress=progress))
+
+
+def _law(votes: Any, probabilities: Any) -> Dict[str, Any]:
+    """A histogram as the program reads it."""
+    law: Dict[str, Any] = {"votes": [int(v) for v in votes], "probabilities": [float(p) for p in probabilities]}
+    if len(law["probabilities"]) == len(law["votes"]) + 1:
+        law["abstain"] = law["probabilities"].pop()
+    return law
 
 
 def aggregate(
@@ -122,16 +178,49 @@ def price(votes: Any, *, progress: Optional[Progress] = None, **options: Any) ->
     return cost
 
 
-def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:
+def compare(
+    votes: Any,
+    *,
+    tables: Sequence[Union[Table, Certified, _Path]] = (),
+    progress: Optional[Progress] = None,
+    **options: Any,
+) -> Result:
     """How well every mechanism would do on these votes. The figures are NOT private.
+
+    Args:
+        votes: as in aggregate.
+        tables: tables to compare besides, such as certify's. Where no promise is stated, it is that of
+            the first one. Those that are no files are called ``table 1``, ``table 2``, …
+        progress: called with a dict for each step.
+        options: the flags of ``darrm compare``.
 
     >>> import darrm
     >>> votes = [[1, 0, 1, 1, 1], [0, 0, 0, 1, 0]]
     >>> best = darrm.compare(votes, label_eps=1, eps="inf", affected=1).rows[0]
     >>> best["title"], round(best["score.agreement"], 3)
     ('best of the vote counts', 0.901)
+    >>> mine = darrm.certify(gamma=[0.7, 0.3, 0.1], K=5, affected=1, label_eps=1)
+    >>> rows = darrm.compare(votes, tables=[mine]).rows
+    >>> rows[0]["title"], round(rows[0]["score.agreement"], 3)
+    ('table 1', 0.65)
     """
-    return Result(json.loads(_with_votes(["compare"], votes, progress, options)[0]), "mechanisms")
+    with tempfile.TemporaryDirectory() as folder:
+        names: Dict[str, str] = {}
+        command = ["compare"]
+        for i, table in enumerate(tables):
+            if isinstance(table, Certified):
+                table = table.table
+            if isinstance(table, Table):
+                path = os.path.join(folder, f"{i + 1}.json")
+                names[path] = f"table {i + 1}"
+                table.save(path)
+            else:
+                path = os.fspath(table)
+            command.append(f"--table={path}")
+        data = json.loads(_with_votes(command, votes, progress, options)[0])
+    for row in data["mechanisms"]:
+        row["title"] = names.get(row["title"], row["title"])
+    return Result(data, "mechanisms")
 
 
 def describe(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:

@@ -56,6 +56,35 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Certified:
+    """A mechanism of one's own that was certified.
+
+    Attributes:
+        table: what was proved, and what releases take: ``aggregate(votes, table=mine.table)``.
+        per_label: ``epsilon`` and ``delta`` of one label.
+        largest_change: of a probability, by rounding.
+        data: everything else, as the program's JSON has it.
+
+    >>> import darrm
+    >>> mine = darrm.certify(gamma=[0.5], K=1, affected=1, label_eps=2)
+    >>> mine.per_label, mine.data["proved"]
+    ({'epsilon': 2, 'delta': 0}, 'delta')
+    """
+
+    table: Table
+    per_label: Dict[str, float]
+    largest_change: float
+    data: Dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certified":
+        """Read what ``darrm certify --json`` prints."""
+        data = json.loads(text)
+        table = Table.from_json(json.dumps(data["table"]))
+        return cls(table, data["per_label"], data["largest_change"], data)
+
+
+@dataclass(frozen=True)
 class Labels:
     """Released labels and what they cost.
 
@@ -170,5 +199,5 @@ def _frame(rows: List[Dict[str, Any]]) -> Any:
     return pandas.DataFrame(rows)
 
 
-for _kind in (Table, Labels, Result, Plan):
+for _kind in (Table, Certified, Labels, Result, Plan):
     _kind.__module__ = "darrm"  # where users find it

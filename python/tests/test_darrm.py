@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import math
 import os
 import sys
 import tempfile
@@ -43,6 +44,42 @@ class Solve(unittest.TestCase):
             darrm.verify(t)
         self.assertEqual((e.exception.kind, e.exception.exit_code), ("uncertified", 4))
 
+    def test_own_mechanism(self):
+        by_hand = darrm.certify(gamma=[0.7, 0.3, 0.1], K=5, affected=1, label_eps=1)
+        with tempfile.TemporaryDirectory() as d:
+            path = Path(d) / "mine.json"
+            form = {"k": 5, "affected": 1, "label_eps": 1, "gamma": [0.7, 0.3, 0.1]}
+            path.write_text(json.dumps(form))
+            for same in (darrm.certify(path), darrm.certify(form), darrm.certify(form, label_eps=1)):
+                self.assertEqual(same.table.data, by_hand.table.data)
+        self.assertEqual(darrm.verify(by_hand.table)["delta"], by_hand.per_label["delta"])
+        released = darrm.aggregate([[1, 0, 1, 1, 1]] * 3, table=by_hand.table, affected=1)
+        self.assertEqual((len(released.labels), released.per_label), (3, by_hand.per_label))
+
+    def test_own_mechanism_of_many_classes(self):
+        laws = {(2, 0, 0): [0.5, 0.2, 0.2, 0.1], (1, 1, 0): [0.35, 0.35, 0.2, 0.1]}
+        mine = darrm.certify(histograms=laws, affected=1, delta=0)
+        self.assertEqual(mine.table.data["abstain"], 0)
+        self.assertAlmostEqual(mine.per_label["epsilon"], math.log(1.75), places=9)
+        pairs = darrm.certify(histograms=list(laws.items())[::-1], affected=1, delta=0)
+        self.assertEqual(pairs.table.data, mine.table.data)
+        with self.assertRaisesRegex(darrm.InputError, r"histogram = \[1 1 0\], but it must be among those"):
+            darrm.certify(histograms={(2, 0, 0): [0.5, 0.25, 0.25]}, delta=0)
+        with self.assertRaisesRegex(darrm.InputError, "JSON has no NaN"):
+            darrm.certify(gamma=[math.nan], K=1, delta=0)
+        with self.assertRaises(darrm.UncertifiedError):
+            darrm.certify(gamma=[1], K=1, delta=0)
+        with self.assertRaises(TypeError):
+            darrm.certify(gamma=[1], histograms=laws, delta=0)
+
+    def test_compare_with_tables(self):
+        mine = darrm.certify(gamma=[0.7, 0.3, 0.1], K=5, affected=1, label_eps=1)
+        with tempfile.TemporaryDirectory() as d:
+            path = Path(d) / "mine.json"
+            mine.table.save(path)
+            got = darrm.compare([[1, 0, 1, 1, 1]], tables=[mine, mine.table, path])
+            self.assertEqual([r["title"] for r in got.rows][:3], ["table 1", "table 2", str(path)])
+            self.assertEqual([round(r["score.agreement"], 12) for r in got.rows[:3]], [0.65] * 3)
 
     def test_progress(self):
         steps = []
