@@ -14,7 +14,7 @@ import (
 // FromGiven returns the noise function nearest to values that somebody worked out, each rounded
 // down to a multiple of 2⁻⁵³, and the largest change of a value, rounded up. values are those left
 // of the middle, γ(0) … γ(⌈K/2⌉-1), or all K+1: then γ(l) and γ(K-l) may differ by
-// check.GivenTolerance = 1e-9, and the smaller one counts, which is the one with more noise.
+// 1e-9, and the smaller one counts, which is the one with more noise.
 //
 // The errors name the number of votes. Nothing is shrunk: whether the function is private is for
 // CertifyDelta and CertifyEpsilon to tell.

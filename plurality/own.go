@@ -24,7 +24,7 @@ type HistogramLaw struct {
 //
 // The errors name the histogram: one that is missing, there twice, of other votes or not in
 // descending order, a probability that is negative or no number, a sum that is not 1 to within
-// check.GivenTolerance = 1e-9, and classes with the same votes whose probabilities differ by more
+// 1e-9, and classes with the same votes whose probabilities differ by more
 // than that, since a mechanism of this package treats classes alike.
 func (s *Space) FromGiven(laws []HistogramLaw) (masses []uint64, change float64, err error) {
 	p, given := make([]float64, s.Variables()), make([][]float64, s.Histograms())
