@@ -40,6 +40,7 @@ type planFlags struct {
 	abstain   bool
 	sampled   int // queries in the files
 	records   int
+	sizes     sizesFlags
 }
 
 // NewPlan makes the command that finds the mechanism for a budget.
@@ -66,11 +67,16 @@ names (--classes). With FILEs it is computed from their votes: NOT PRIVATE, and 
 mechanism by private votes is not covered by the budget: use public votes. The default
 of --queries is then their number.
 
+How many teachers? --compare-K plans for each of several numbers, says from which on the
+wanted agreement is reached, and draws it (--plot). More teachers mean less data for each:
+--compare-prior-mean takes how good one of so many is.
+
 docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan votes.csv
   darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --K 50 --num-classes 4 --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
+  darrm plan --compare-K 40,100,200,400 --data disjoint --budget-eps 3 --budget-delta 1e-6 --queries 500
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
@@ -102,6 +108,7 @@ docs/plan.md describes the output and --json.`,
 	fl.BoolVar(&f.abstain, "abstentions", false, "consider "+choose.CheckNames()+
 		" too, whose labels may be abstentions")
 	problem.RegisterRecords(c, &f.records)
+	f.sizes.register(c)
 	f.optimal.Gap = choose.DefaultGap
 	f.optimal.RegisterWithin(c)
 	f.read.register(c)
@@ -128,6 +135,9 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	var err error
 	if r.Budget, err = f.budget.Left(c.Context(), f.ledger); err != nil {
 		return err
+	}
+	if f.sizes.teachers.Given {
+		return f.compareSizes(c, a, r)
 	}
 	if err := f.votes(c, a, files, &r); err != nil {
 		return err
@@ -180,7 +190,13 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 		return cli.Usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: "+
 			"leave it out", f.teachers)
 	}
-	if len(files) == 0 {
+	if err := f.sizes.check(c, files); err != nil {
+		return err
+	}
+	switch {
+	case f.sizes.teachers.Given:
+		needed = append(needed, "queries")
+	case len(files) == 0:
 		needed = append(needed, "K", "queries")
 	}
 	if err := cli.Require(c, needed...); err != nil {
