@@ -47,6 +47,9 @@ func Read(r io.Reader) (*Draft, error) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
 		return readJSON(data)
 	}
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
+		return nil, errors.New(`it is a list, but JSON must be an object with "gamma" or "histograms"`)
+	}
 	return readCSV(data)
 }
 

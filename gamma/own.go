@@ -14,7 +14,8 @@ import (
 // FromGiven returns the noise function nearest to values that somebody worked out, each rounded
 // down to a multiple of 2⁻⁵³, and the largest change of a value, rounded up. values are those left
 // of the middle, γ(0) … γ(⌈K/2⌉-1), or all K+1: then γ(l) and γ(K-l) may differ by
-// 1e-9, and the smaller one counts, which is the one with more noise.
+// 1e-9, and the smaller one counts, which is the one with more noise. A value may be outside [0,1] by
+// as much.
 //
 // The errors name the number of votes. Nothing is shrunk: whether the function is private is for
 // CertifyDelta and CertifyEpsilon to tell.
@@ -28,9 +29,10 @@ func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 			k, k+1, half)
 	}
 	free := make([]float64, half)
-	for l, v := range values {
-		if !(v >= 0 && v <= 1) {
-			return Func{}, 0, fmt.Errorf("gamma(%d) = %v, but it must be in [0,1]", l, v)
+	for l, given := range values {
+		v, err := check.Given(fmt.Sprintf("gamma(%d)", l), given)
+		if err != nil {
+			return Func{}, 0, err
 		}
 		switch other := k - l; {
 		case l < half:

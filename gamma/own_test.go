@@ -31,7 +31,8 @@ func TestFromGiven(t *testing.T) {
 			0x1p-54},
 		"the smaller one counts": {1, []float64{0.5, 0.5 - 1e-10}, []float64{0.5 - 1e-10, 0.5 - 1e-10},
 			1e-10},
-		"less than a unit": {1, []float64{1e-20}, []float64{0, 0}, 1e-20},
+		"outside by rounding": {3, []float64{1 + 0x1p-52, -1e-17}, []float64{1, 0, 0, 1}, 0x1p-52},
+		"less than a unit":    {1, []float64{1e-20}, []float64{0, 0}, 1e-20},
 	} {
 		f, change, err := FromGiven(c.k, c.values)
 		if err != nil {
@@ -58,6 +59,7 @@ func TestFromGivenRefuses(t *testing.T) {
 		"gamma(1) = NaN":                  {3, []float64{1, math.NaN()}},
 		"gamma(2) = NaN":                  {3, []float64{1, 0, math.NaN(), 1}},
 		"gamma(0) = -0.1":                 {3, []float64{-0.1, 0}},
+		"gamma(1) = -2e-09":               {3, []float64{1, -2e-9}},
 		"gamma(0) = 1.5":                  {3, []float64{1.5, 0}},
 		"gamma(2) = 0.5, but a":           {4, []float64{1, 0.5, 0.5, 0.5, 1}},
 		"gamma(0) = 1 and gamma(3) = 0.9": {3, []float64{1, 0.5, 0.5, 0.9}},

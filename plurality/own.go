@@ -23,7 +23,7 @@ type HistogramLaw struct {
 // in: whether they are private is for CertifyDelta and CertifyEpsilon to tell.
 //
 // The errors name the histogram: one that is missing, there twice, of other votes or not in
-// descending order, a probability that is negative or no number, a sum that is not 1 to within
+// descending order, a probability outside [0,1] or no number, a sum that is not 1 to within
 // 1e-9, and classes with the same votes whose probabilities differ by more
 // than that, since a mechanism of this package treats classes alike.
 func (s *Space) FromGiven(laws []HistogramLaw) (masses []uint64, change float64, err error) {
@@ -71,12 +71,14 @@ func (s *Space) group(h int, law, p []float64) error {
 	if len(law) != outputs {
 		return bad("number of probabilities", len(law), fmt.Sprint(outputs))
 	}
-	sum := 0.0
-	for _, x := range law {
-		if !(x >= 0 && x <= 1+check.GivenTolerance) {
-			return bad("probability", x, "in [0,1]")
+	sum, given := 0.0, law
+	law = slices.Clone(law)
+	for c, x := range given {
+		var err error
+		if law[c], err = check.Given(fmt.Sprintf("probability of histogram %v", votes), x); err != nil {
+			return err
 		}
-		sum += x
+		sum += law[c]
 	}
 	if !(math.Abs(sum-1) <= check.GivenTolerance) {
 		return bad("sum of probabilities", sum, fmt.Sprintf("1, to within %g", check.GivenTolerance))

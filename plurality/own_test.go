@@ -38,6 +38,11 @@ func TestFromGiven(t *testing.T) {
 	if _, change, err = s.FromGiven(laws); err != nil || change < 2.9e-10 || change > 3.1e-10 {
 		t.Errorf("change %v, %v", change, err)
 	}
+	laws[0].Probabilities = []float64{1, -1e-10, 1e-10}
+	masses, change, err = s.FromGiven(laws)
+	if err != nil || masses[2] < One-1e6 || change < 1e-10 || change > 2e-10 {
+		t.Errorf("%v, change %v, %v", masses, change, err)
+	}
 	// A class that abstaining makes less likely, and a probability of 0.
 	s = NewSpace(2, 3, true, false)
 	laws = []HistogramLaw{{[]int{2, 0, 0}, []float64{0.5, 0, 0, 0.5}},

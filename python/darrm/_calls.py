@@ -252,9 +252,17 @@ def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: A
     >>> votes = [[1, 1, 1, 1, 1, 1, 1, 1, 0]] * 5
     >>> darrm.aggregate(votes, **plan.options).per_label
     {'epsilon': 1, 'delta': 0}
+
+    How many teachers? Rows of numbers of teachers, where each number may have an accuracy of its own:
+
+    >>> sizes = darrm.plan(compare_K=[5, 15], compare_prior_mean=[0.8, 0.75], affected=1,
+    ...                    budget_eps=5, budget_delta=0, queries=5).rows
+    >>> [(row["k"], round(row["agreement"], 2)) for row in sizes]
+    [(5, 0.88), (15, 0.97)]
     """
     if votes is None:
-        return Plan(json.loads(run("plan", "--json", *flags(options), progress=progress)), "choices")
+        main = "sizes" if options.get("compare_K") is not None else "choices"
+        return Plan(json.loads(run("plan", "--json", *flags(options), progress=progress)), main)
     return Plan(json.loads(_with_votes(["plan"], votes, progress, options)[0]), "choices")
 
 

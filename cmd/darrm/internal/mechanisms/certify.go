@@ -98,7 +98,11 @@ func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	if err := f.problem.CheckTimeout(c); err != nil {
 		return err
 	}
-	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
+	// before anything is read
+	if err := release.CheckPaths(f.out, "", "", release.File{Name: "FILE", Path: path}); err != nil {
+		return err
+	}
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
 	}
 	more, err := f.statement(c)
@@ -123,7 +127,14 @@ func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	if a.JSON {
 		return a.DeliverJSON("", o.json())
 	}
-	return a.Print(func(w *terminal.Page) error { return o.render(w, f.out) })
+	if err := a.Print(func(w *terminal.Page) error { return o.render(w, f.out) }); err != nil {
+		return err
+	}
+	cost, _, _, _ := o.promise()
+	if reason, worthless := ensemble.Worthless(cost, 0); worthless {
+		a.Fact("WARNING:", reason)
+	}
+	return nil
 }
 
 // statement returns what the flags state.
