@@ -153,6 +153,8 @@ func TestStatementsThatAreRefused(t *testing.T) {
 		"ε alone":          {gammaJSON, Statement{Epsilon: &tenth}, "epsilon = 0.1 needs teacher delta, and teachers"},
 		"frozen and private": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero, Teachers: &frozen},
 			"the randomness of frozen teachers"},
+		"private, not said how": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero},
+			"needs teacher delta, and teachers"},
 		"histograms, private": {lawsJSON, Statement{Epsilon: &tenth}, "do not go with histograms"},
 		"histograms, fresh":   {lawsJSON, Statement{Teachers: &fresh}, "do not go with histograms"},
 		"votes of another K":  {lawsJSON, Statement{K: &k}, "histogram [2 0 0]: the counts sum to 2 votes, want K = 4"},
