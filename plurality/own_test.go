@@ -38,6 +38,10 @@ func TestFromGiven(t *testing.T) {
 	if _, change, err = s.FromGiven(laws); err != nil || change < 2.9e-10 || change > 3.1e-10 {
 		t.Errorf("change %v, %v", change, err)
 	}
+	laws[0].Probabilities = []float64{0.5 - 6e-10, 0.25, 0.25} // all of them grow
+	if _, change, err = s.FromGiven(laws); err != nil || change < 2.9e-10 || change > 3.1e-10 {
+		t.Errorf("change %v, %v", change, err)
+	}
 	laws[0].Probabilities = []float64{1, -1e-10, 1e-10}
 	masses, change, err = s.FromGiven(laws)
 	if err != nil || masses[2] < One-1e6 || change < 1e-10 || change > 2e-10 {
