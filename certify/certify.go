@@ -46,7 +46,8 @@ func (s Statement) with(more Statement) (Statement, error) {
 
 func join[T comparable](name string, file **T, more *T) error {
 	if *file != nil && more != nil && **file != *more {
-		return &check.Error{Name: name, Value: *more, Rule: fmt.Sprintf("what the file states, %v", **file)}
+		return &check.Error{Name: name, Value: *more,
+			Rule: fmt.Sprintf("what the file states, %v", **file)}
 	}
 	*file = cmp.Or(*file, more)
 	return nil
@@ -70,7 +71,8 @@ type Result struct {
 	Neighbours accountant.Relation // that the promise is for
 }
 
-// StatementError is the error for what is stated of a mechanism, where it is too little or too much.
+// StatementError is the error for what is stated of a mechanism, where it is too little or too
+// much.
 type StatementError struct{ Err error }
 
 func (e *StatementError) Error() string { return e.Err.Error() }
@@ -86,10 +88,11 @@ type MechanismError struct{ Err error }
 func (e *MechanismError) Error() string { return e.Err.Error() }
 func (e *MechanismError) Unwrap() error { return e.Err }
 
-// Certify rounds the mechanism and proves the smallest δ, or ε, of the rounded one, for what the file
-// and more state. The errors name the parameter that breaks its rule; are a *MechanismError, which names
-// the histogram; or a *gamma.ViolationError or *plurality.ViolationError where nothing can be proved, or ctx.Err(). Cost:
-// that of CertifyDelta or CertifyEpsilon, and of a table's other figures.
+// Certify rounds the mechanism and proves the smallest δ, or ε, of the rounded one, for what the
+// file and more state. The errors name the parameter that breaks its rule; are a *MechanismError,
+// which names the histogram; or a *gamma.ViolationError or *plurality.ViolationError where nothing
+// can be proved, or ctx.Err(). Cost: that of CertifyDelta or CertifyEpsilon, and of a table's other
+// figures.
 func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
 	s, err := d.with(more)
 	if err != nil {
@@ -191,7 +194,8 @@ func (s *Statement) checkTeachers() error {
 }
 
 func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
-	if s.Epsilon != nil && !math.IsInf(*s.Epsilon, 1) || s.TeacherDelta != nil && *s.TeacherDelta != 0 ||
+	if s.Epsilon != nil && !math.IsInf(*s.Epsilon, 1) || s.TeacherDelta != nil &&
+		*s.TeacherDelta != 0 ||
 		value(s.Teachers, "") == ensemble.FreshTeachers {
 		return statef("%v, %v and %v do not go with histograms: nothing is presumed of the teachers",
 			check.Parameter("epsilon"), check.Parameter("teacher delta"), check.Parameter("teachers"))
@@ -229,7 +233,8 @@ func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
 		return err
 	}
 	r.Change = change
-	r.Plurality, err = plurality.NewTable(ctx, c, plurality.DefaultObjective(p.Classes), plurality.Proof{})
+	r.Plurality, err = plurality.NewTable(ctx, c, plurality.DefaultObjective(p.Classes),
+		plurality.Proof{})
 	if err == nil {
 		r.Plurality.Solver = solver
 	}

@@ -142,22 +142,28 @@ func TestStatementsThatAreRefused(t *testing.T) {
 		want string
 	}{
 		"nothing to prove": {gammaCSV, Statement{K: &k}, "exactly one of label epsilon and delta"},
-		"nothing left":     {gammaJSON, Statement{Delta: &zero}, "exactly one of label epsilon and delta"},
-		"another ε":        {gammaJSON, Statement{LabelEpsilon: &two}, "label epsilon = 2, but it must be what the file states, 1"},
-		"another K":        {gammaJSON, Statement{K: &k}, "number of teachers K = 4"},
-		"no K":             {gammaCSV, Statement{Delta: &zero}, "number of teachers K must be stated"},
-		"K that is not":    {gammaCSV, Statement{K: &k, Delta: &zero}, "gamma has 3 values, but K = 4 needs 5, or the first 2"},
-		"ε = 0":            {gammaCSV, Statement{K: ptr(5), LabelEpsilon: &zero}, "label epsilon = 0"},
-		"fresh":            {gammaJSON, Statement{Teachers: &fresh}, "epsilon must be stated"},
-		"Δ alone":          {gammaJSON, Statement{TeacherDelta: &tenth}, "epsilon must be stated"},
-		"ε alone":          {gammaJSON, Statement{Epsilon: &tenth}, "epsilon = 0.1 needs teacher delta, and teachers"},
-		"frozen and private": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero, Teachers: &frozen},
+		"nothing left": {gammaJSON, Statement{Delta: &zero},
+			"exactly one of label epsilon and delta"},
+		"another ε": {gammaJSON, Statement{LabelEpsilon: &two},
+			"label epsilon = 2, but it must be what the file states, 1"},
+		"another K": {gammaJSON, Statement{K: &k}, "number of teachers K = 4"},
+		"no K":      {gammaCSV, Statement{Delta: &zero}, "number of teachers K must be stated"},
+		"K that is not": {gammaCSV, Statement{K: &k, Delta: &zero},
+			"gamma has 3 values, but K = 4 needs 5, or the first 2"},
+		"ε = 0":   {gammaCSV, Statement{K: ptr(5), LabelEpsilon: &zero}, "label epsilon = 0"},
+		"fresh":   {gammaJSON, Statement{Teachers: &fresh}, "epsilon must be stated"},
+		"Δ alone": {gammaJSON, Statement{TeacherDelta: &tenth}, "epsilon must be stated"},
+		"ε alone": {gammaJSON, Statement{Epsilon: &tenth},
+			"epsilon = 0.1 needs teacher delta, and teachers"},
+		"frozen and private": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero,
+			Teachers: &frozen},
 			"the randomness of frozen teachers"},
 		"private, not said how": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero},
 			"needs teacher delta, and teachers"},
 		"histograms, private": {lawsJSON, Statement{Epsilon: &tenth}, "do not go with histograms"},
 		"histograms, fresh":   {lawsJSON, Statement{Teachers: &fresh}, "do not go with histograms"},
-		"votes of another K":  {lawsJSON, Statement{K: &k}, "histogram [2 0 0]: the counts sum to 2 votes, want K = 4"},
+		"votes of another K": {lawsJSON, Statement{K: &k},
+			"histogram [2 0 0]: the counts sum to 2 votes, want K = 4"},
 		"few of many": {"v1,v2,v3,p1,p2,p3\n2001,0,0,1,0,0\n", Statement{Delta: &zero},
 			"number of histograms = 1"},
 		"too many teachers": {"v1,v2,p1,p2\n9000000000000000000,9000000000000000000,1,0\n",
@@ -234,8 +240,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Whatever bytes a file has: it is refused, or its mechanism is refused, or the table that it becomes
-// is read again, certified and found to be what it says.
+// Whatever bytes a file has: it is refused, or its mechanism is refused, or the table that it
+// becomes is read again, certified and found to be what it says.
 func FuzzCertify(f *testing.F) {
 	for _, text := range []string{gammaJSON, gammaCSV, lawsJSON, lawsCSV} {
 		f.Add([]byte(text), 5, 1.0, false)
@@ -286,10 +292,12 @@ func verify[C interface {
 
 // Files of the JSON form that a program writes are read as what they are.
 func TestReadsWhatProgramsWrite(t *testing.T) {
-	b := must.Get(json.Marshal(map[string]any{"k": 3, "eps": "inf", "delta": 1e-6, "neighbours": "add-remove",
-		"gamma": []float64{1, 0.25}}))(t)
+	b := must.Get(json.Marshal(map[string]any{"k": 3, "eps": "inf", "delta": 1e-6,
+		"neighbours": "add-remove",
+		"gamma":      []float64{1, 0.25}}))(t)
 	d := read(t, string(b))
-	if *d.K != 3 || !math.IsInf(*d.Epsilon, 1) || *d.Delta != 1e-6 || *d.Neighbours != accountant.AddOrRemoveOne {
+	if *d.K != 3 || !math.IsInf(*d.Epsilon, 1) || *d.Delta != 1e-6 ||
+		*d.Neighbours != accountant.AddOrRemoveOne {
 		t.Errorf("%+v", d.Statement)
 	}
 }

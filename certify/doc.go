@@ -1,7 +1,7 @@
 // Package certify proves what a mechanism promises that somebody worked out by other means: a noise
-// function of two classes, or the class probabilities of each histogram of votes. It reads them from
-// a small file, rounds them to what this program draws, and proves the smallest δ for a stated ε, or
-// the smallest ε for a stated δ. The result is a table like a solved one, for every release.
+// function of two classes, or the class probabilities of each histogram of votes. It reads them
+// from a small file, rounds them to what this program draws, and proves the smallest δ for a stated
+// ε, or the smallest ε for a stated δ. The result is a table like a solved one, for every release.
 //
 // Start with Read and Draft.Certify. The proofs are those of packages gamma and plurality
 // (CertifyDelta, CertifyEpsilon), which every other table has too; this package holds the files and

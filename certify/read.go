@@ -19,7 +19,8 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// MaxBytes bounds what Read reads. The 62,740 histograms of 50 votes for 10 classes take some 20 MB.
+// MaxBytes bounds what Read reads. The 62,740 histograms of 50 votes for 10 classes take some 20
+// MB.
 const MaxBytes = 64 << 20
 
 // Read reads a mechanism as JSON, which begins with "{", or as CSV. The errors name the line or the
@@ -84,7 +85,8 @@ type fileHistogram struct {
 	Abstain       *float64   `json:"abstain"`
 }
 
-// UnmarshalJSON refuses fields that a histogram does not have: a list's members are decoded one by one.
+// UnmarshalJSON refuses fields that a histogram does not have: a list's members are decoded one by
+// one.
 func (h *fileHistogram) UnmarshalJSON(b []byte) error {
 	type plain fileHistogram
 	return strictjson.DecodeKnown(b, MaxBytes, (*plain)(h))
@@ -92,7 +94,8 @@ func (h *fileHistogram) UnmarshalJSON(b []byte) error {
 
 func readJSON(data []byte) (*Draft, error) {
 	if field := tableField(data); field != "" {
-		return nil, fmt.Errorf("it has the field %q of a table, which is certified already: verify it instead",
+		return nil, fmt.Errorf(
+			"it has the field %q of a table, which is certified already: verify it instead",
 			field)
 	}
 	var f file

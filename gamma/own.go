@@ -13,9 +13,8 @@ import (
 
 // FromGiven returns the noise function nearest to values that somebody worked out, each rounded
 // down to a multiple of 2⁻⁵³, and the largest change of a value, rounded up. values are those left
-// of the middle, γ(0) … γ(⌈K/2⌉-1), or all K+1: then γ(l) and γ(K-l) may differ by
-// 1e-9, and the smaller one counts, which is the one with more noise. A value may be outside [0,1] by
-// as much.
+// of the middle, γ(0) … γ(⌈K/2⌉-1), or all K+1: then γ(l) and γ(K-l) may differ by 1e-9, and the
+// smaller one counts, which is the one with more noise. A value may be outside [0,1] by as much.
 //
 // The errors name the number of votes. Nothing is shrunk: whether the function is private is for
 // CertifyDelta and CertifyEpsilon to tell.
@@ -25,7 +24,8 @@ func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 	}
 	half := (k + 1) / 2
 	if len(values) != half && len(values) != k+1 {
-		return Func{}, 0, fmt.Errorf("gamma has %d values, but K = %d needs %d, or the first %d", len(values),
+		return Func{}, 0, fmt.Errorf("gamma has %d values, but K = %d needs %d, or the first %d",
+			len(values),
 			k, k+1, half)
 	}
 	free := make([]float64, half)
@@ -58,14 +58,14 @@ func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 	return f, change, nil
 }
 
-// certifyRounds bounds the attempts of CertifyDelta; the second one suffices unless δ is of the size
-// of rounding errors.
+// certifyRounds bounds the attempts of CertifyDelta; the second one suffices unless δ is of the
+// size of rounding errors.
 const certifyRounds = 8
 
 // CertifyDelta certifies f with the smallest δ that the search of all constraints shows at the ε of
-// p, rounded up. p.Delta is not looked at. f itself is certified, and nothing is shrunk. The error is
-// a *ViolationError where no δ below 1 is shown, a *constraints.ParameterError, or ctx.Err(). With
-// E = e^{mε} and U the certified bound of the scaled left-hand sides, it is
+// p, rounded up. p.Delta is not looked at. f itself is certified, and nothing is shrunk. The error
+// is a *ViolationError where no δ below 1 is shown, a *constraints.ParameterError, or ctx.Err().
+// With E = e^{mε} and U the certified bound of the scaled left-hand sides, it is
 //
 //	δ = ((1+E)·U - (E-1)) / 2
 //
@@ -106,8 +106,8 @@ const leastEpsilon = 1e-6
 // *constraints.ParameterError, or ctx.Err().
 //
 // Only what was certified counts, so that it ends on the private side. It looks upwards first: at
-// large ε the rounding errors of the search exceed what δ leaves, so that larger ones need not pass.
-// Cost: some fifty certificates.
+// large ε the rounding errors of the search exceed what δ leaves, so that larger ones need not
+// pass. Cost: some fifty certificates.
 func CertifyEpsilon(ctx context.Context, p constraints.Problem, f Func) (*Certified, error) {
 	p.M = 0
 	var violation *ViolationError

@@ -72,8 +72,8 @@ func TestFromGivenRefuses(t *testing.T) {
 	}
 }
 
-// hockeyStick is δ(ε) of f by the definition, where teachers promise nothing and a record reaches t:
-// vote counts l and l' with |l-l'| ≤ t are neighbours.
+// hockeyStick is δ(ε) of f by the definition, where teachers promise nothing and a record reaches
+// t: vote counts l and l' with |l-l'| ≤ t are neighbours.
 func hockeyStick(f Func, t int, epsilon float64) float64 {
 	k, worst := f.K(), 0.0
 	for l := range k + 1 {
@@ -148,7 +148,8 @@ func TestCertifyEpsilonByTheDefinition(t *testing.T) {
 	})
 }
 
-// Of private teachers, Δ among their promise: what is proved is certified, and hardly less would be.
+// Of private teachers, Δ among their promise: what is proved is certified, and hardly less would
+// be.
 func TestCertifyOfPrivateTeachers(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range map[string]constraints.Problem{
@@ -186,7 +187,8 @@ func TestCertifyOwnRefuses(t *testing.T) {
 		"no delta below 1 is proved at epsilon = 1: gamma is not certified": func() (*Certified, error) {
 			return CertifyDelta(ctx, p, one)
 		},
-		"no epsilon up to 700 is proved at delta = 0: gamma is not certified": func() (*Certified, error) {
+		"no epsilon up to 700 is proved at delta = 0: gamma is not certified": func() (*Certified,
+			error) {
 			return CertifyEpsilon(ctx, p, one)
 		},
 		"gamma's number of teachers = 5": func() (*Certified, error) {

@@ -21,10 +21,10 @@ type Sized struct {
 	Refused *InfeasibleError // instead of Best
 }
 
-// Sizes plans r for each of some numbers of teachers, in place of its own K, Affected and Votes, and
-// gives no advice. More teachers hide a record better, but each learns from fewer of the records:
-// what that costs is in Size.Votes alone. Progress, unless nil, is called with the number of sizes
-// that were planned. The errors are New's. Cost: that of New for each.
+// Sizes plans r for each of some numbers of teachers, in place of its own K, Affected and Votes,
+// and gives no advice. More teachers hide a record better, but each learns from fewer of the
+// records: what that costs is in Size.Votes alone. Progress, unless nil, is called with the number
+// of sizes that were planned. The errors are New's. Cost: that of New for each.
 func Sizes(ctx context.Context, r Request, sizes []Size) ([]Sized, error) {
 	if err := check.Some("numbers of teachers", len(sizes)); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func Sizes(ctx context.Context, r Request, sizes []Size) ([]Sized, error) {
 	return out, nil
 }
 
-// Reaching returns the least K from which on all sizes that were planned agree as often as is wanted,
-// or 0 where the largest does not.
+// Reaching returns the least K from which on all sizes that were planned agree as often as is
+// wanted, or 0 where the largest does not.
 func Reaching(sizes []Sized, agreement float64) int {
 	least := 0
 	for _, s := range sizes { // of any order

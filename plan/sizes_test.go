@@ -14,7 +14,8 @@ func TestSizesArePlans(t *testing.T) {
 	r := Request{Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Queries: 20,
 		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 2}, Agreement: 0.99}
 	law := func(k int, mean float64) *Law { return must.Get(Prior(k, 2, mean))(t) }
-	sizes := []Size{{11, 1, law(11, 0.9)}, {31, 1, law(31, 0.9)}, {31, 1, law(31, 0.6)}, {31, 31, law(31, 0.9)}}
+	sizes := []Size{{11, 1, law(11, 0.9)}, {31, 1, law(31, 0.9)}, {31, 1, law(31, 0.6)},
+		{31, 31, law(31, 0.9)}}
 	done := 0
 	r.Progress = func(n, of int) {
 		if done++; n != done || of != len(sizes) {
@@ -25,20 +26,24 @@ func TestSizesArePlans(t *testing.T) {
 	for i, s := range got {
 		r.K, r.Affected, r.Votes, r.Progress = s.K, s.Affected, s.Votes, nil
 		want := must.Get(New(t.Context(), r))(t).Choices[0]
-		if s.Size != sizes[i] || s.Refused != nil || s.Best.Name != want.Name || s.Best.Agreement != want.Agreement {
+		if s.Size != sizes[i] || s.Refused != nil || s.Best.Name != want.Name ||
+			s.Best.Agreement != want.Agreement {
 			t.Errorf("%+v, want %+v", s, want)
 		}
 	}
 	agreement := func(i int) float64 { return got[i].Best.Agreement.Expected }
-	if done != 4 || !(agreement(1) > agreement(0) && agreement(1) > agreement(2) && agreement(1) > agreement(3)) {
+	if done != 4 || !(agreement(1) > agreement(0) && agreement(1) > agreement(2) &&
+		agreement(1) > agreement(3)) {
 		t.Errorf("%d: more teachers, better ones and fewer reached agree more often: %v %v %v %v", done,
 			agreement(0), agreement(1), agreement(2), agreement(3))
 	}
 	r.Budget.Epsilon = 1e-5
-	if got = must.Get(Sizes(t.Context(), r, sizes[:1]))(t); got[0].Best != nil || got[0].Refused == nil {
+	if got = must.Get(Sizes(t.Context(), r, sizes[:1]))(t); got[0].Best != nil ||
+		got[0].Refused == nil {
 		t.Errorf("%+v", got[0])
 	}
-	if _, err := Sizes(t.Context(), r, nil); err == nil || !strings.Contains(err.Error(), "numbers of teachers") {
+	if _, err := Sizes(t.Context(), r, nil); err == nil ||
+		!strings.Contains(err.Error(), "numbers of teachers") {
 		t.Error(err)
 	}
 	if _, err := Sizes(t.Context(), r, []Size{{0, 1, nil}}); err == nil {

@@ -13,8 +13,9 @@ import (
 
 // HistogramLaw states what a mechanism answers to the votes of one histogram.
 type HistogramLaw struct {
-	Votes         []int     // of each class, descending
-	Probabilities []float64 // of each class, in their order, then of abstaining where that is an answer
+	Votes []int // of each class, descending
+	// of each class, in their order, then of abstaining where that is an answer
+	Probabilities []float64
 }
 
 // FromGiven returns the masses nearest to the laws that somebody worked out, one for each histogram
@@ -30,8 +31,9 @@ func (s *Space) FromGiven(laws []HistogramLaw) (masses []uint64, change float64,
 	p, given := make([]float64, s.Variables()), make([][]float64, s.Histograms())
 	for _, law := range laws {
 		if !slices.IsSortedFunc(law.Votes, func(a, b int) int { return b - a }) {
-			return nil, 0, &check.Error{Name: "histogram", Value: law.Votes, Rule: "in descending order, with " +
-				"the probabilities in the same order: the names of the classes do not matter"}
+			return nil, 0, &check.Error{Name: "histogram", Value: law.Votes,
+				Rule: "in descending order, with " +
+					"the probabilities in the same order: the names of the classes do not matter"}
 		}
 		h, err := s.Index(law.Votes)
 		if err != nil {
@@ -62,7 +64,8 @@ func (s *Space) FromGiven(laws []HistogramLaw) (masses []uint64, change float64,
 func (s *Space) group(h int, law, p []float64) error {
 	votes := s.Histogram(h)
 	bad := func(what string, value any, rule string) error {
-		return &check.Error{Name: fmt.Sprintf("%s of histogram %v", what, votes), Value: value, Rule: rule}
+		return &check.Error{Name: fmt.Sprintf("%s of histogram %v", what, votes), Value: value,
+			Rule: rule}
 	}
 	outputs := s.classes
 	if s.abstain {

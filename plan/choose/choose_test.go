@@ -168,7 +168,10 @@ func TestTable(t *testing.T) {
 			r.Classes =
 				2
 		},
-		"table goes with mechanism darrm, optimal or many-answers": func(r *Request) { r.Mechanism = "lnmax" },
+		"table goes with mechanism darrm, optimal or many-answers": func(r *Request) {
+			r.Mechanism =
+				"lnmax"
+		},
 		"objective and table exclude each other: the table is solved": func(r *Request) {
 			r.Noise.Objective = Agreement
 		},
@@ -176,7 +179,8 @@ func TestTable(t *testing.T) {
 			r.Many.Gap =
 				new(float64)
 		},
-		"mechanism darrm, but t.json is one of optimal: say mechanism optimal, or leave it out": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
+		"mechanism darrm, but t.json is one of optimal: say mechanism optimal, or " +
+			"leave it out": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
 	} {
 		r := with()
 		change(&r)
@@ -280,8 +284,8 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// Tables of whoever compares come first. The promise is that of the first one, unless one is stated,
-// and the teachers are its teachers, unless they are stated.
+// Tables of whoever compares come first. The promise is that of the first one, unless one is
+// stated, and the teachers are its teachers, unless they are stated.
 func TestComparisonWithTables(t *testing.T) {
 	ctx := t.Context()
 	f := must.Get(gamma.Constant(3, 0.2))(t)
@@ -291,12 +295,14 @@ func TestComparisonWithTables(t *testing.T) {
 		gamma.Proof{}))(t)}}
 	many := plurality.Problem{K: 3, Classes: 2, Epsilon: 1.25, Affected: 1}
 	s := must.Get(plurality.NewSystem(many))(t)
-	plural := NamedTable{Name: "plural", Table: release.Table{Plurality: must.Get(plurality.NewTable(ctx,
-		must.Get(plurality.Round(ctx, s, s.PermuteAndFlip()))(t), plurality.DefaultObjective(2),
-		plurality.Proof{}))(t)}}
+	plural := NamedTable{Name: "plural",
+		Table: release.Table{Plurality: must.Get(plurality.NewTable(ctx,
+			must.Get(plurality.Round(ctx, s, s.PermuteAndFlip()))(t), plurality.DefaultObjective(2),
+			plurality.Proof{}))(t)}}
 	together := NamedTable{Name: "answers", Table: release.Table{Answers: new(answers.Table)}}
 
-	r := Request{Classes: 2, Neighbours: accountant.ReplaceOne, Tables: []NamedTable{noise, plural, together}}
+	r := Request{Classes: 2, Neighbours: accountant.ReplaceOne,
+		Tables: []NamedTable{noise, plural, together}}
 	r.Solve.defaults()
 	o := must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
 	if o.Target != (accountant.Cost{Epsilon: 1.5, Delta: 1e-3}) || o.Affected != 2 ||
@@ -306,7 +312,8 @@ func TestComparisonWithTables(t *testing.T) {
 	if o.Tables[0] != (gamma.Named{Name: "table", Title: "noise", Certified: noise.Gamma.Certified}) ||
 		len(o.Tables) != 3 || len(o.Pluralities) != 2 || o.Pluralities[0].Title != "plural" ||
 		o.Pluralities[0].Certified != plural.Plurality.Certified ||
-		!strings.Contains(fmt.Sprint(o.Pluralities[1].Refused), "for many answers, which have one price") {
+		!strings.Contains(fmt.Sprint(o.Pluralities[1].Refused),
+			"for many answers, which have one price") {
 		t.Errorf("%+v", o)
 	}
 
@@ -317,9 +324,11 @@ func TestComparisonWithTables(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	epsilon, teachers, none, reach := 2.0, 0.25, 0.0, 3
-	r.Stated = release.Stated{LabelEpsilon: &epsilon, Affected: &reach, Epsilon: &teachers, TeacherDelta: &none}
+	r.Stated = release.Stated{LabelEpsilon: &epsilon, Affected: &reach, Epsilon: &teachers,
+		TeacherDelta: &none}
 	o = must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
-	if o.Target.Epsilon != 2 || o.Affected != 3 || o.Teachers.Epsilon != 0.25 || len(o.Pluralities) != 1 {
+	if o.Target.Epsilon != 2 || o.Affected != 3 || o.Teachers.Epsilon != 0.25 ||
+		len(o.Pluralities) != 1 {
 		t.Errorf("%+v", o)
 	}
 	r.Tables, r.Stated = []NamedTable{together}, release.Stated{}

@@ -33,10 +33,12 @@ func (f *sizesFlags) register(c *cobra.Command) {
 		return check.Open("prior mean", mean, 0, 1)
 	}))
 	fl := c.Flags()
-	fl.Var(f.teachers, "compare-K", "instead of --K: plan for each of these numbers of teachers, and say "+
-		"from which on the labels agree as often as --agreement wants; ranges are first:last:step")
-	fl.Var(f.means, "compare-prior-mean", "for each of --compare-K, instead of --prior-mean: the mean "+
-		"probability that one of so many teachers, with so much less data, votes for the likelier class")
+	fl.Var(f.teachers, "compare-K",
+		"instead of --K: plan for each of these numbers of teachers, and say "+
+			"from which on the labels agree as often as --agreement wants; ranges are first:last:step")
+	fl.Var(f.means, "compare-prior-mean",
+		"for each of --compare-K, instead of --prior-mean: the mean "+
+			"probability that one of so many teachers, with so much less data, votes for the likelier class")
 	fl.StringVar(&f.plot, "plot", "", "draw the agreement against --compare-K into this file ("+
 		figure.Formats+")")
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
@@ -57,7 +59,8 @@ func (f *sizesFlags) check(c *cobra.Command, files []string) error {
 		return cli.Usagef("--compare-K goes without FILEs: votes are of one number of teachers")
 	case c.Flags().Changed("K"):
 		return cli.Usagef("--K and --compare-K exclude each other")
-	case !slices.IsSorted(f.teachers.Values) || len(slices.Compact(slices.Clone(f.teachers.Values))) < n:
+	case !slices.IsSorted(f.teachers.Values) || len(slices.Compact(slices.Clone(f.teachers.Values))) <
+		n:
 		return cli.Usagef("--compare-K must be ascending")
 	case n > maxSizes:
 		return cli.Usagef("--compare-K has %d numbers, but it must have at most %d", n, maxSizes)
@@ -109,7 +112,8 @@ func (f *planFlags) compareSizes(c *cobra.Command, a *cli.App, r plan.Request) e
 	if err != nil {
 		return f.problem.Late("solve", err)
 	}
-	o := &sizesOutcome{r: r, agreement: f.agreement, reaching: plan.Reaching(all, f.agreement), all: all,
+	o := &sizesOutcome{r: r, agreement: f.agreement, reaching: plan.Reaching(all, f.agreement),
+		all:   all,
 		means: f.sizes.means.Given, reach: c.Flags().Changed("affected") || c.Flags().Changed("data")}
 	if f.sizes.plot != "" {
 		sheet, err := o.picture()
@@ -142,7 +146,8 @@ type sizesOutcome struct {
 }
 
 func (o *sizesOutcome) render(w *terminal.Page) error {
-	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", o.r.Queries, o.r.Classes, o.r.Budget))
+	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", o.r.Queries, o.r.Classes,
+		o.r.Budget))
 	if !o.reach {
 		w.Fact("reach:", "not stated, so one record reaches all teachers, however many: say --data or "+
 			"--affected")
@@ -170,20 +175,26 @@ func (o *sizesOutcome) render(w *terminal.Page) error {
 	switch {
 	case o.agreement == 0:
 	case o.reaching > 0:
-		w.Fact("teachers:", fmt.Sprintf("%s is reached from K = %d on", cli.Percent(o.agreement), o.reaching))
+		w.Fact("teachers:", fmt.Sprintf("%s is reached from K = %d on", cli.Percent(o.agreement),
+			o.reaching))
 	default:
-		w.Fact("teachers:", fmt.Sprintf("%s is not reached by the largest of these numbers: more teachers, "+
+		w.Fact("teachers:", fmt.Sprintf("%s is not reached by the largest of these numbers: more "+
+			"teachers, "+
 			"a larger budget or fewer labels", cli.Percent(o.agreement)))
 	}
-	note := "more teachers share the same records: each learns from fewer of them, and is right less often. " +
-		"This table presumes that they are all as good; --compare-prior-mean takes one accuracy for each K, " +
+	note := "more teachers share the same records: each learns from fewer of them, and is right " +
+		"less often. " +
+		"This table presumes that they are all as good; --compare-prior-mean takes one accuracy " +
+		"for each K, " +
 		"which public data can tell"
 	if o.means {
-		note = "more teachers share the same records: each learns from fewer of them. What that costs is what " +
+		note = "more teachers share the same records: each learns from fewer of them. What that " +
+			"costs is what " +
 			"--compare-prior-mean says and no more"
 	}
 	w.Fact("note:", note)
-	w.Fact("note:", "agreement is with the majority, which is wrong more often itself where teachers are")
+	w.Fact("note:", "agreement is with the majority, which is wrong more often itself where "+
+		"teachers are")
 	return nil
 }
 
@@ -227,7 +238,8 @@ func (o *sizesOutcome) json() any {
 
 // picture draws agreement against the number of teachers, and the agreement that is wanted.
 func (o *sizesOutcome) picture() (figure.Sheet, error) {
-	p := picture.NewChart(fmt.Sprintf("%d labels of %d classes within (%g, %g)", o.r.Queries, o.r.Classes,
+	p := picture.NewChart(fmt.Sprintf("%d labels of %d classes within (%g, %g)", o.r.Queries,
+		o.r.Classes,
 		o.r.Budget.Epsilon, o.r.Budget.Delta), "K, teachers", "expected agreement")
 	var points plotter.XYs
 	lo, hi := float64(o.all[0].K), float64(o.all[0].K)

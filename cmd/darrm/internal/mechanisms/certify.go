@@ -225,7 +225,8 @@ func (o *certified) render(w *terminal.Page, out string) error {
 	if o.epsilon {
 		of = [2]string{"δ", "ε"}
 	}
-	w.Fact("proved:", fmt.Sprintf("one label is (%v, %v)-differentially private; for this %s it is the "+
+	w.Fact("proved:", fmt.Sprintf("one label is (%v, %v)-differentially private; for this %s "+
+		"it is the "+
 		"smallest %s that the certificate shows", cost.Epsilon, cost.Delta, of[1], of[0]))
 	w.Fact("rounding:", fmt.Sprintf("to multiples of 2^-53; no probability changed by more than %s. "+
 		"Nothing was shrunk", num.Outward(o.result.Change, 2, true)))
@@ -233,7 +234,8 @@ func (o *certified) render(w *terminal.Page, out string) error {
 		w.Fact("table:", "not written, since --out names no file; nothing but the rounded table is proved")
 		return nil
 	}
-	w.Fact("table:", out+", which alone is proved: release with it, and not with the numbers of "+o.path)
+	w.Fact("table:", out+", which alone is proved: release with it, and not with the numbers of "+
+		o.path)
 	w.Fact("next:", strings.Join(cli.ShellWords([]string{"darrm", "verify", out}), " ")+
 		" puts it beside the baselines; on votes: darrm compare votes.csv --table "+
 		strings.Join(cli.ShellWords([]string{out}), " "))
