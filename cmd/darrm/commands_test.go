@@ -106,11 +106,58 @@ func TestHelpOfEveryCommand(t *testing.T) {
 				t.Errorf("%v --help does not name --%s", args, f.Name)
 			}
 		})
-		for _, line := range strings.Split(help, "\n") {
+		lines := strings.Split(help, "\n")
+		for _, line := range lines {
 			if len([]rune(line)) > 80 {
 				t.Errorf("%v --help has a line of %d characters: %s", args, len([]rune(line)), line)
 			}
 		}
+		if len(lines) > 60 {
+			t.Errorf("%v --help has %d lines", args, len(lines))
+		}
+		whole, _ := runDarrm(t, append(args, "--help-all")...)
+		for _, paragraph := range strings.Split(c.Long, "\n\n") {
+			if first := strings.Fields(paragraph)[0]; !strings.Contains(whole, first) {
+				t.Errorf("%v --help-all has no paragraph of %q", args, first)
+			}
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !strings.Contains(whole, "--"+f.Name+" ") {
+				t.Errorf("%v --help-all does not explain --%s", args, f.Name)
+			}
+		})
+	}
+}
+
+// A help that begins with some flags begins with eight, and all flags are in one group each.
+func TestFlagGroups(t *testing.T) {
+	short := 0
+	walk(cli.NewRoot(&cli.App{}, commandGroups), func(c *cobra.Command) {
+		if c.IsAdditionalHelpTopicCommand() {
+			return
+		}
+		seen := map[string]int{}
+		groups := cli.FlagGroups(c)
+		for i, g := range groups {
+			first := 0
+			g.Flags.VisitAll(func(f *pflag.Flag) {
+				seen[f.Name]++
+				first++
+			})
+			if i == 0 && len(groups) > 2 {
+				if short++; first != 8 {
+					t.Errorf("%s --help begins with %d flags", c.CommandPath(), first)
+				}
+			}
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if seen[f.Name] != 1 && !f.Hidden {
+				t.Errorf("%s --%s is in %d groups", c.CommandPath(), f.Name, seen[f.Name])
+			}
+		})
+	})
+	if short == 0 {
+		t.Error("no help is short")
 	}
 }
 

@@ -40,10 +40,10 @@ func TestToyMechanism(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"toy-flip", []string{"aggregate", "--help"}},
-		{"toy-flip", []string{"account", "--help"}},
-		{"toy-flip", []string{"serve", "--help"}},
-		{"toy-flip", []string{"compare", "--help"}},
+		{"toy-flip", []string{"aggregate", "--help-all"}},
+		{"toy-flip", []string{"account", "--help-all"}},
+		{"toy-flip", []string{"serve", "--help-all"}},
+		{"toy-flip", []string{"compare", "--help-all"}},
 		{"toy-flip\n", []string{"__complete", "aggregate", "--mechanism", ""}},
 		{"toy-flip\n", []string{"__complete", "serve", "--mechanism", ""}},
 		{"\n toy flip ", []string{"compare", votes, "--eps", "inf", "--label-eps", "1", "--affected",

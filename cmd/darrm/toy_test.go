@@ -80,8 +80,8 @@ func TestToyFormat(t *testing.T) {
 		want string
 		args []string
 	}{
-		{`"bars"`, []string{"aggregate", "--help"}},
-		{"Toy bars", []string{"aggregate", "--help"}},
+		{`"bars"`, []string{"aggregate", "--help-all"}},
+		{"Toy bars", []string{"aggregate", "--help-all"}},
 		{"bars\n", []string{"__complete", "aggregate", "--format", ""}},
 		{"bars\n", []string{"__complete", "aggregate", "--out-format", ""}},
 		{"bars\n", []string{"__complete", "compare", ""}},

@@ -18,6 +18,8 @@ func FlagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	switch {
+	case errors.Is(err, pflag.ErrHelp): // of --help-all
+		return pflag.ErrHelp
 	case errors.As(err, &unknown):
 		err = fmt.Errorf("%w%s", err, SuggestFlag(c, unknown.GetSpecifiedName()))
 	case errors.As(err, &value):

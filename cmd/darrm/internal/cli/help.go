@@ -13,11 +13,22 @@ import (
 	"github.com/darrm/darrm/release/exitcode"
 )
 
-// writeHelp writes a command's help: usage and examples, then the description, then the flags.
-func writeHelp(w *terminal.Page, c *cobra.Command) {
+// shortExamples is how many examples the short help of a command has.
+const shortExamples = 3
+
+// writeHelp writes a command's help: usage and examples, then the description, then the flags. The
+// short help of a command with First has its first examples, paragraph and flags, and the names of
+// the others; all has everything.
+func writeHelp(w *terminal.Page, c *cobra.Command, all bool) {
 	if !c.Runnable() { // a topic is its text
 		w.Printf("%s\n", reflow(c.Long, w.Prose()))
 		return
+	}
+	short := !all && hasFirst(c)
+	examples, text := c.Example, c.Long
+	if short {
+		examples = firstExamples(examples, shortExamples)
+		text = firstParagraph(text)
 	}
 	w.Printf("Usage:\n")
 	w.Hang("  ", "      ", c.UseLine())
@@ -25,9 +36,9 @@ func writeHelp(w *terminal.Page, c *cobra.Command) {
 		w.Printf("  %s [command]\n", c.CommandPath())
 	}
 	if c.HasExample() {
-		w.Printf("\nExamples:\n%s\n", wrapExamples(c.Example, w.Width))
+		w.Printf("\nExamples:\n%s\n", wrapExamples(examples, w.Width))
 	}
-	w.Printf("\n%s\n", reflow(c.Long, w.Prose()))
+	w.Printf("\n%s\n", reflow(text, w.Prose()))
 	if groups := c.Groups(); len(groups) > 0 {
 		for _, g := range groups {
 			writeCommands(w, c, g.Title, g.ID)
@@ -35,40 +46,44 @@ func writeHelp(w *terminal.Page, c *cobra.Command) {
 	} else if c.HasAvailableSubCommands() {
 		writeCommands(w, c, "Commands", "")
 	}
-	first, more := firstFlags(c)
-	writeFlags(w, "Flags", first)
-	writeFlags(w, "More flags", more)
-	writeFlags(w, "Global flags", c.InheritedFlags())
+	groups := FlagGroups(c)
+	if !short {
+		for _, g := range groups {
+			writeFlags(w, g.Title, g.Flags, false)
+		}
+		w.Printf("\nExit codes: darrm help exit-codes\n")
+		return
+	}
+	writeFlags(w, groups[0].Title, groups[0].Flags, true)
+	w.Printf("\nMore flags (--help-all explains them, and has more text):\n")
+	for _, g := range groups[1:] {
+		writeNames(w, g)
+	}
 	w.Printf("\nExit codes: darrm help exit-codes\n")
 }
 
-// firstOf is the annotation of a command with the flags that its help begins with.
-const firstOf = "first flags"
-
-// First lists the flags that the help of a command begins with, those that most calls need.
-func First(c *cobra.Command, names ...string) {
-	c.Annotations = map[string]string{firstOf: strings.Join(names, " ")}
+// firstParagraph returns the first paragraph, with the list that it announces.
+func firstParagraph(text string) string {
+	first, rest, _ := strings.Cut(text, "\n\n")
+	if strings.HasSuffix(first, ":") {
+		list, _, _ := strings.Cut(rest, "\n\n")
+		return first + "\n\n" + list
+	}
+	return first
 }
 
-// firstFlags returns the flags that the help of a command begins with, in their order, and the
-// others; without First all are in first.
-func firstFlags(c *cobra.Command) (first, more *pflag.FlagSet) {
-	names := strings.Fields(c.Annotations[firstOf])
-	if len(names) == 0 {
-		return c.LocalFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
-	}
-	first = pflag.NewFlagSet("", pflag.ContinueOnError)
-	more = pflag.NewFlagSet("", pflag.ContinueOnError)
-	first.SortFlags = false
-	for _, name := range names {
-		first.AddFlag(c.LocalFlags().Lookup(name))
-	}
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if first.Lookup(f.Name) == nil {
-			more.AddFlag(f)
+// firstExamples returns the first n commands of examples, in which "\\" continues a line.
+func firstExamples(examples string, n int) string {
+	lines := strings.Split(examples, "\n")
+	for i, line := range lines {
+		if strings.HasSuffix(line, "\\") {
+			continue
 		}
-	})
-	return first, more
+		if n--; n == 0 {
+			return strings.Join(lines[:i+1], "\n")
+		}
+	}
+	return examples
 }
 
 // writeCommands lists the commands of a group under its title.
@@ -82,15 +97,21 @@ func writeCommands(w *terminal.Page, c *cobra.Command, title, group string) {
 	}
 }
 
+// sentenceEnd matches what follows the first sentence of a flag's explanation, but its default.
+var sentenceEnd = regexp.MustCompile(`\. \p{Lu}.*?( \(default [^()]*\))?$`)
+
 // writeFlags writes a group of flags, each beside its explanation or, where there is little
-// room, above it.
-func writeFlags(w *terminal.Page, title string, flags *pflag.FlagSet) {
+// room, above it. Where brief is true the explanations are their first sentences.
+func writeFlags(w *terminal.Page, title string, flags *pflag.FlagSet, brief bool) {
 	if !flags.HasAvailableFlags() {
 		return
 	}
 	w.Printf("\n%s:\n", title)
 	for line := range strings.Lines(flags.FlagUsages()) {
 		m := ListItem.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if brief {
+			m[2] = sentenceEnd.ReplaceAllString(m[2], "$1")
+		}
 		rest := strings.Repeat(" ", utf8.RuneCountInString(m[1]))
 		const room, indent = 40, "          "
 		if w.Prose()-len(rest) < room {
@@ -99,6 +120,17 @@ func writeFlags(w *terminal.Page, title string, flags *pflag.FlagSet) {
 		}
 		w.Hang(m[1], rest, m[2])
 	}
+}
+
+// writeNames writes the names of a group of flags.
+func writeNames(w *terminal.Page, g NamedFlags) {
+	var names []string
+	g.Flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	w.Hang(fmt.Sprintf("  %-9s ", strings.TrimSuffix(g.Title, " flags")), "            ", strings.Join(names, " "))
 }
 
 // flagValue is a flag with its value, which stay on one line.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/terminal"
@@ -61,20 +62,26 @@ prints the "darrm aggregate" command that releases the labels.`,
 	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto,
 		`"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
 	OneOf(root, "progress", progressAuto, progressJSON)
+	var all bool
+	root.PersistentFlags().BoolFunc("help-all", "print the whole help: all flags, explained",
+		func(string) error {
+			all = true
+			return pflag.ErrHelp
+		})
 	cobra.EnableCommandSorting = false // groups list the most used first
 	addGroups(root, a, groups)
 	root.AddCommand(newExitCodes())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.Page(a.Out), c) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.Page(a.Out), c, all) })
 	root.SetFlagErrorFunc(FlagError)
 	wrapArgs(root)
 	completeArgs(root)
 	return root
 }
 
-// wrapArgs makes every complaint about arguments a usage error; cobra's own are
-// plain errors.
+// wrapArgs makes every complaint about arguments, and about flags that exclude each other, a usage
+// error; cobra's own are plain errors.
 func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -91,7 +98,7 @@ func wrapArgs(c *cobra.Command) {
 				}
 				return &release.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
 			}
-			return nil
+			return CheckExcluded(c)
 		}
 	}
 	for _, sub := range c.Commands() {

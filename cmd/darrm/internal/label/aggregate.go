@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan/choose"
@@ -106,10 +107,10 @@ after it was paid for is finished by the same command.`,
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.register(c)
-	f.within.register(c)
 	f.optimal.RegisterWithin(c)
 	f.read.register(c)
 	f.charge.register(c)
+	f.within.register(c) // it excludes some of these
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	cli.TakesFile(c, "out", votes.FileEndings()...)
@@ -124,6 +125,8 @@ after it was paid for is finished by the same command.`,
 			"have them: computed from the raw votes, NOT PRIVATE")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
 		"simulate with this seed, for experiments; the output is marked, it is not private")
+	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "data", "classes", "K", "ledger", "request-id",
+		"out")
 	return c
 }
 

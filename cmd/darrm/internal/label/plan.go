@@ -98,6 +98,7 @@ docs/plan.md describes the output and --json.`,
 	fl.IntVar(&f.problem.Affected, "affected", 0, problem.UsageAffected)
 	fl.StringVar(&f.problem.Data, "data", "", problem.UsageData)
 	cli.OneOf(c, "data", release.DataNames()...)
+	cli.Exclude(c, "", "affected", "data")
 	f.mechanism.RegisterRelation(c)
 	fl.Float64Var(&f.problem.PriorMean, "prior-mean", solve.DefaultPriorMean,
 		"mean probability that a teacher votes for the likelier class (more than two classes: uneven "+
@@ -114,6 +115,8 @@ docs/plan.md describes the output and --json.`,
 	f.read.register(c)
 	f.problem.RegisterCache(c)
 	f.problem.RegisterTimeout(c, "give up solving after this time, such as 90s (default none)")
+	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "queries", "K", "data", "num-classes", "ledger",
+		"agreement")
 	return c
 }
 

@@ -77,6 +77,7 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 			" (default permute-and-flip); or becomes a fair \"coin\" over the classes: private if silence is "+
 			"part of the teacher's (ε,Δ) or depends on no data")
 	cli.OneOf(c, "missing", votes.MissingPolicyNames()...)
+	cli.Exclude(c, "the names tell their number", "num-classes", "classes")
 	fl.IntVar(&f.options.K, "K", 0, usageK)
 }
 
@@ -123,9 +124,6 @@ func (f *readFlags) readQueryIDs() error {
 func (f *readFlags) prepareVotes(c *cobra.Command) error {
 	o := &f.options
 	if c.Flags().Changed("num-classes") {
-		if c.Flags().Changed("classes") {
-			return cli.Usagef("--num-classes and --classes exclude each other: the names tell their number")
-		}
 		if err := check.Classes(f.numClasses); err != nil {
 			return &release.UsageError{Err: fmt.Errorf("--num-classes: %w", err)}
 		}

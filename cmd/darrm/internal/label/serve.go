@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -137,6 +138,7 @@ Logs go to stderr and have no votes and no labels.`,
 	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout,
 		"longest that a request may wait and take")
 	c.AddCommand(newServeToken(a))
+	cli.First(c, problem.FlagGroups, "ledger", "key", "table", "listen", "tls-cert", "tls-key", "config", "teachers")
 	return c
 }
 
@@ -171,6 +173,9 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 		}
 		if err := setFlags(c, config.Settings); err != nil {
 			return &release.InputError{Err: fmt.Errorf("%s: %w", f.config, err)}
+		}
+		if err := cli.CheckExcluded(c); err != nil {
+			return err
 		}
 	}
 	options, unsaved, err := f.service(c, a)
@@ -260,7 +265,7 @@ func setFlags(c *cobra.Command, settings map[string]any) error {
 			return fmt.Errorf("%s must be given on the command line, as --%s: a file would state it at "+
 				"every start", name, name)
 		}
-		if flag == nil || name == "config" || name == "help" {
+		if flag == nil || slices.Contains([]string{"config", "help", "help-all"}, name) {
 			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name,
 				c.CommandPath(), cli.SuggestFlag(c, name))
 		}

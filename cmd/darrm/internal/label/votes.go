@@ -12,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
+	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
@@ -85,6 +86,8 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file ("+
 		figure.Formats+")")
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
+	cli.First(c, problem.FlagGroups, "classes", "num-classes", "K", "id-column", "label-column",
+		"vote-columns", "missing", "plot")
 	return c
 }
 

@@ -38,6 +38,8 @@ var excluded = []string{"label-eps", "m", "delta", "mechanism", "table", "thresh
 
 func (w *within) register(c *cobra.Command) {
 	registerBudget(c, &w.budget)
+	cli.ExcludeEach(c, "the budget of all labels, and their number, determine the mechanism and what "+
+		"one label costs", "budget-eps", excluded...)
 }
 
 // asked reports whether a budget of all labels is stated.
@@ -47,12 +49,6 @@ func (w *within) asked(c *cobra.Command) bool {
 
 // prepare checks the flags that go with a budget of all labels.
 func (w *within) prepare(c *cobra.Command, f *answerFlags) error {
-	for _, name := range excluded {
-		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s and --budget-eps exclude each other: the budget of all labels, and "+
-				"their number, determine the mechanism and what one label costs", name)
-		}
-	}
 	if !c.Flags().Changed("eps") { // teachers promise nothing unless it is stated
 		f.Epsilon = math.Inf(1)
 	}

@@ -93,7 +93,9 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+
 		figure.Formats+")")
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
+	cli.ExcludeEach(c, "the table says it", "table", toldByTable...)
 	c.AddCommand(train)
+	cli.First(c, problem.FlagGroups, "K", "label-eps", "delta", "data", "mechanism", "table", "queries", "slack")
 	return c
 }
 
@@ -182,11 +184,6 @@ var toldByTable = []string{"K", "m", "label-eps", "eps", "teacher-delta", "delta
 // (ε, δ) alone.
 func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
 	o *ensemble.StatementOptions) error {
-	for _, name := range toldByTable {
-		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s and --table exclude each other: the table says it", name)
-		}
-	}
 	table, err := f.ReadAnyTable(c, a, f.table)
 	if err != nil {
 		return err

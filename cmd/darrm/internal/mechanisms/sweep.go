@@ -110,6 +110,7 @@ combination of the others, or the optimum and the baselines where there are none
 	fl.Lookup("affected").DefValue = "" // the usage says it
 	fl.StringVar(&f.data, "data", "", problem.UsageData)
 	cli.OneOf(c, "data", release.DataNames()...)
+	cli.Exclude(c, "", "affected", "data")
 	fl.Float64Var(&f.delta, "delta", 0, problem.UsageDelta)
 	f.RegisterObjective(c)
 	fl.Var(f.classes, "num-classes",
@@ -129,6 +130,7 @@ combination of the others, or the optimum and the baselines where there are none
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	f.RegisterTimeout(c, "give up after this time, such as 90s (default none)")
 	f.RegisterCache(c)
+	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "eps", "teacher-delta", "num-classes", "objective", "out")
 	return c
 }
 
@@ -287,9 +289,6 @@ func (f *sweepFlags) points(ctx context.Context,
 func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 	if !c.Flags().Changed("data") {
 		return f.affected.Values, nil
-	}
-	if c.Flags().Changed("affected") {
-		return nil, problem.ErrAffectedAndData
 	}
 	affected, err := release.AffectedByData(f.data)
 	return []int{affected}, err

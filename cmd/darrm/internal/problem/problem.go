@@ -58,6 +58,7 @@ func (f *Flags) RegisterPromise(c *cobra.Command, epsilon, teacherDelta float64)
 	fl.IntVar(&f.Affected, "affected", 0, UsageAffected)
 	fl.StringVar(&f.Data, "data", "", UsageData)
 	cli.OneOf(c, "data", release.DataNames()...)
+	cli.Exclude(c, "", "affected", "data")
 }
 
 func (f *Flags) registerSolve(c *cobra.Command) {
@@ -77,9 +78,6 @@ func (f *Flags) registerSolve(c *cobra.Command) {
 // Reach returns how many of k teachers one record can reach, and whether a flag states it.
 func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	if c.Flags().Changed("affected") {
-		if f.Data != "" {
-			return 0, false, ErrAffectedAndData
-		}
 		return f.Affected, true, nil
 	}
 	if !c.Flags().Changed("data") {
@@ -91,9 +89,6 @@ func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	}
 	return affected, err == nil, err
 }
-
-// ErrAffectedAndData reports that the reach of a record is stated twice.
-var ErrAffectedAndData = cli.Usagef("--affected and --data exclude each other")
 
 // AgreementRule names the one metric of solve, plan, compare and a release's scores:
 // ensemble.Agreement.

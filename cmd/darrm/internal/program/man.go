@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/atomicfile"
@@ -25,7 +24,7 @@ func NewMan(a *cli.App) *cobra.Command {
 		Use:   "man FOLDER",
 		Short: "Write the manual pages",
 		Long: `Write a manual page for each command into a folder that is there, such as
-darrm-solve.1. The pages are the texts of --help; their date is that of
+darrm-solve.1. The pages are the texts of --help-all; their date is that of
 $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 		Example: `  darrm man /usr/local/share/man/man1`,
 		Args:    cobra.ExactArgs(1),
@@ -114,18 +113,15 @@ func writeMan(w io.Writer, c *cobra.Command, date string) error {
 			line("%s", troff(b.Text))
 		}
 	}
-	flags := func(title string, set *pflag.FlagSet) {
-		if set.HasAvailableFlags() {
-			line(".SH %s", title)
-			for usage := range strings.Lines(set.FlagUsages()) {
+	if c.Runnable() {
+		line(".SH OPTIONS")
+		for _, g := range cli.FlagGroups(c) {
+			line(".SS %s", g.Title)
+			for usage := range strings.Lines(g.Flags.FlagUsages()) {
 				m := cli.ListItem.FindStringSubmatch(strings.TrimRight(usage, "\n"))
 				line(".TP\n.B %s\n%s", troff(strings.TrimSpace(m[1])), troff(m[2]))
 			}
 		}
-	}
-	if c.Runnable() {
-		flags("OPTIONS", c.LocalFlags())
-		flags("GLOBAL OPTIONS", c.InheritedFlags())
 	}
 	if c.HasExample() {
 		line(".SH EXAMPLES\n.nf\n%s\n.fi", troffLines(c.Example))

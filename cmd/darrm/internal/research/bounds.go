@@ -60,6 +60,8 @@ from the private data: NOT PRIVATE, do not release these figures.`,
 	fl.Float64Var(&f.psiBound, "psi-bound", 0,
 		"B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")
+	cli.First(c, training.FlagGroups, "private", "public", "response", "task", "epochs", "step-size",
+		"eps", "delta")
 	return c
 }
 

@@ -49,17 +49,13 @@ few numbers; its error does not depend on how alike vectors are.`,
 	fl.IntVar(&f.d, "d", 0, "length of the vectors")
 	fl.Float64Var(&f.rho, "rho", 0, "how alike the vectors are, ρ*")
 	fl.StringVar(&f.vectors, "vectors", "", "take n, d and ρ* from the rows of this file (.npy)")
+	cli.ExcludeEach(c, "the vectors say it", "vectors", "n", "d", "rho")
 	return c
 }
 
 func (f *predictFlags) run(c *cobra.Command, a *cli.App) error {
 	star := math.NaN()
 	if f.vectors != "" {
-		for _, name := range []string{"n", "d", "rho"} {
-			if c.Flags().Changed(name) {
-				return cli.Usagef("--vectors and --%s exclude each other: the vectors say it", name)
-			}
-		}
 		if err := cli.Require(c, "k"); err != nil {
 			return err
 		}

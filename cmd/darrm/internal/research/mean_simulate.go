@@ -89,6 +89,7 @@ Everything is drawn from --root: the same root gives the same output.`,
 	cli.TakesFile(c, "out")
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	cli.TakesFile(c, "vectors", "npy")
+	cli.ExcludeEach(c, "the vectors say it", "vectors", "n", "d", "rho")
 	return c
 }
 
@@ -108,11 +109,6 @@ func (f *simulateFlags) grid(c *cobra.Command, a *cli.App) (sketch.Grid, error) 
 	}
 	if f.vectors == "" {
 		return g, cli.Require(c, "n", "k", "d")
-	}
-	for _, name := range []string{"n", "d", "rho"} {
-		if c.Flags().Changed(name) {
-			return g, cli.Usagef("--vectors and --%s exclude each other: the vectors say it", name)
-		}
 	}
 	if err := cli.Require(c, "k"); err != nil {
 		return g, err

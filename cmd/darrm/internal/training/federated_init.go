@@ -60,6 +60,7 @@ Each plan has a name of its own: a second init with the same flags is another ru
 	registerOut(c, &f.out, "write the plan to this file")
 	fl.StringVar(&f.round, "round", "", "write the first round to this file")
 	cli.TakesFile(c, "round", cli.TableFiles...)
+	cli.First(c, FlagGroups, "silos", "columns", "response", "task", "eps", "delta", "out", "round")
 	return c
 }
 

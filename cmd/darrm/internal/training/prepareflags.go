@@ -38,6 +38,8 @@ func (f *prepareFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.fill, "fill", nil,
 		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; "+
 			"of several columns as COLUMN,COLUMN…=VALUE")
+	cli.ExcludeEach(c, "the file names the columns", "prepare", "columns", "all-but")
+	cli.Exclude(c, "", "columns", "all-but")
 }
 
 // stated reports whether there is a rule.
@@ -58,15 +60,9 @@ func (f *recordFlags) onlyTables(path string) error {
 // rules returns the rules of the file and of the flags.
 func (f *recordFlags) rules(c *cobra.Command, a *cli.App) (r prepare.Rules, err error) {
 	if f.file != "" {
-		if f.columns != nil || f.allBut != nil {
-			return r, cli.Usagef("--prepare names the columns: --columns and --all-but are not for it")
-		}
 		if r, err = readRules(c, a, f.file); err != nil {
 			return r, err
 		}
-	}
-	if f.columns != nil && f.allBut != nil {
-		return r, cli.Usagef("--columns and --all-but exclude each other")
 	}
 	if f.columns != nil || f.allBut != nil {
 		r.Only, r.AllBut = f.columns, f.allBut

@@ -14,10 +14,12 @@ import (
 // methods.
 func NewTrain(a *cli.App) *cobra.Command {
 	c := newTrainFamily(a, chosenFamily)
-	cli.First(c, "response", "task", "eps", "delta", "scale", "categories", "fill", "prepare",
-		"ledger", "out")
+	cli.First(c, FlagGroups, "response", "task", "eps", "delta", "scale", "categories", "ledger", "out")
 	for _, k := range families {
-		c.AddCommand(newTrainFamily(a, k))
+		method := newTrainFamily(a, k)
+		cli.First(method, FlagGroups, "private", "response", "task", "method", "radius", "eps", "delta",
+			"out")
+		c.AddCommand(method)
 	}
 	c.AddCommand(newDescribe(a))
 	c.SetFlagErrorFunc(otherMethods(c))
@@ -56,7 +58,10 @@ Flags without a method are those of account train shuffled.`
   darrm account train convex --n 4096 --dim 20 --task absolute --set l2:1 --radius 1 --eps 0.5 --delta 1e-5`
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	for _, k := range families {
-		c.AddCommand(newAccountFamily(a, k))
+		account := newAccountFamily(a, k)
+		cli.First(account, FlagGroups, "n", "dim", "task", "method", "eps", "delta", "clip", "radius",
+			"epochs", "step-size", "noise")
+		c.AddCommand(account)
 	}
 	return c
 }
