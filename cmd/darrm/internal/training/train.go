@@ -18,7 +18,7 @@ func NewTrain(a *cli.App) *cobra.Command {
 	for _, k := range families {
 		method := newTrainFamily(a, k)
 		cli.First(method, FlagGroups, "private", "response", "task", "method", "radius", "eps", "delta",
-			"out")
+			"out", "clip", "step-size")
 		c.AddCommand(method)
 	}
 	c.AddCommand(newDescribe(a))
