@@ -121,7 +121,7 @@ func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 		return within(ctx, t, aim)
 	}
 	r := t.request()
-	r.Stated.LabelEpsilon, r.Noise.Objective = &aim.perLabel, choose.Agreement
+	r.Stated.LabelEpsilon = &aim.perLabel
 	return t.choose(ctx, r)
 }
 

@@ -190,7 +190,7 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 
 // noise returns the optimal noise function for p.
 func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-	o, err := r.Noise.Complete(ctx, p.K, r.Solve.Histogram)
+	o, err := r.judged().Complete(ctx, p.K, r.Solve.Histogram)
 	if err != nil {
 		return nil, err
 	}

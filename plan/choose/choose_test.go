@@ -207,7 +207,8 @@ func TestRules(t *testing.T) {
 		{"privacy allowance m (or label epsilon) and epsilon and teacher delta must be given; teachers " +
 			"that promise nothing have epsilon inf, and no teacher delta", none(2), nil},
 		{"epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and " +
-			"no teacher delta", of(2), nil},
+			"no teacher delta", none(2), func(r *Request) { r.Stated.M = f(1) }},
+		{"epsilon must be given", of(2), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
 		{"privacy allowance m and label epsilon exclude each other", of(2),
 			func(r *Request) { r.Stated.M = f(1) }},
 		{"label epsilon and affected (or data) must be given", none(3), nil},
@@ -263,7 +264,12 @@ func TestRules(t *testing.T) {
 // A comparison of many classes presumes nothing of the teachers, and shows why an optimum is
 // missing.
 func TestComparison(t *testing.T) {
-	r := of(3)
+	r := of(2)
+	p := must.Get(must.Get(PrepareComparison(r))(t).Options(t.Context(), 3))(t)
+	if !math.IsInf(p.Teachers.Epsilon, 1) || p.Teachers.Delta != 0 {
+		t.Errorf("of teachers of whom nothing is stated: %+v", p.Teachers)
+	}
+	r = of(3)
 	r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective,
 		limit time.Duration) (*plurality.Table, error) {
 		return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
@@ -334,6 +340,27 @@ func TestComparisonWithTables(t *testing.T) {
 	r.Tables, r.Stated = []NamedTable{together}, release.Stated{}
 	if _, err := PrepareComparison(r); err == nil {
 		t.Error("no promise is stated, but compared")
+	}
+}
+
+// Without an objective a release is judged by agreement; a prior of the source's objective asks for
+// that.
+func TestObjectiveByDefault(t *testing.T) {
+	mean := 0.9
+	for _, tt := range []struct {
+		stated Noise
+		want   string
+	}{
+		{Noise{}, Agreement}, {Noise{PriorMean: &mean}, Agreement}, {Noise{PriorCounts: UniformCounts}, Agreement},
+		{Noise{Shape: string(gamma.Monotone)}, Agreement}, {Noise{Prior: Counts, PriorCounts: BinomialCounts}, Agreement},
+		{Noise{Prior: Uniform}, Source}, {Noise{Prior: WorstCase}, Source}, {Noise{Objective: Source}, Source},
+	} {
+		r := of(2)
+		r.Noise = tt.stated
+		g := must.Get(choice(t, r))(t)
+		if got := g.Noise.Objective.Counts != nil; got != (tt.want == Agreement) {
+			t.Errorf("%+v: agreement %v", tt.stated, got)
+		}
 	}
 }
 

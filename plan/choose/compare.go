@@ -93,14 +93,10 @@ func PrepareComparison(r Request) (*Comparison, error) {
 		}
 	}
 	r.promiseOfTables()
-	// What serves more than two classes presumes nothing of the teachers.
-	if (r.Classes > 2 || r.Missing) && r.Stated.LabelEpsilon != nil && r.Stated.Epsilon == nil {
-		nothing := math.Inf(1)
-		r.Stated.Epsilon = &nothing
-	}
 	r.Mechanism = ""
 	r.Solve.defaults()
-	return &Comparison{r}, cmp.Or(r.checkMissing(), r.checkTeachers())
+	c := &Comparison{r}
+	return c, cmp.Or(c.r.checkMissing(), c.r.checkTeachers())
 }
 
 // Options solves for the optima and returns what is to be compared, on votes of k teachers. An

@@ -29,8 +29,10 @@ type Request struct {
 	Threshold  *int                // ensemble.Check.Threshold, of mechanisms that take it
 	CheckRatio *float64            // ensemble.Check.Ratio
 
-	Noise Noise // the optimum of two classes
-	Many  Many  // the optimum of many classes
+	// Noise is for the optimum of two classes. Its objective is Agreement, since labels are meant to be
+	// used, unless it or a prior of the source's objective is stated.
+	Noise Noise
+	Many  Many // the optimum of many classes
 
 	// Timeout bounds all work, which the caller's ctx does: it is stated here because not all
 	// mechanisms take any.
@@ -120,6 +122,15 @@ func (r *Request) mechanism() ensemble.Description {
 // presumesNothing reports whether ε of each teacher was stated to be infinite.
 func (r *Request) presumesNothing() bool {
 	return r.Stated.Epsilon != nil && math.IsInf(*r.Stated.Epsilon, 1)
+}
+
+// judged returns Noise with its objective.
+func (r *Request) judged() Noise {
+	n := r.Noise
+	if n.Objective == "" && n.Prior == "" {
+		n.Objective = Agreement
+	}
+	return n
 }
 
 // plurality returns the problem of many classes that is stated for k teachers.

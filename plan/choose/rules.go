@@ -92,6 +92,10 @@ func (r *Request) needed() [][]check.Parameter {
 
 // checkTeachers checks the teachers' promise for mechanisms that rest on it.
 func (r *Request) checkTeachers() error {
+	if r.Stated.LabelEpsilon != nil && r.Stated.Epsilon == nil && r.Stated.TeacherDelta == nil {
+		nothing := math.Inf(1) // teachers promise nothing unless it is stated
+		r.Stated.Epsilon = &nothing
+	}
 	if err := r.require(r.needed()...); err != nil {
 		return err
 	}
@@ -103,7 +107,7 @@ func (r *Request) checkTeachers() error {
 	if _, err := r.Stated.Problem(max(1, r.K, affected)); err != nil {
 		return err
 	}
-	if _, err := r.Noise.Options(); err != nil {
+	if _, err := r.judged().Options(); err != nil {
 		return err
 	}
 	return CheckTimeout(r.Timeout)

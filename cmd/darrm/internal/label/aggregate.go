@@ -37,9 +37,15 @@ func NewAggregate(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aggregate FILE...",
 		Short: "Release private labels for files of votes",
-		Long: `Release one private label for every query in files of votes, with the optimal
-noise function for your teachers, or with --mechanism another. "Optimal" is for the
-source's objective; if you use the labels, ask for --objective agreement.
+		Long: `Release one private label for every query in files of votes, within a budget for all of
+them. Teachers promise nothing unless it is stated (--eps), and a person's data may be
+behind all of them unless --data or --affected says otherwise. With FILEs and nothing
+else it prints what is in them (teachers, queries, gaps, values) and two or three
+commands that fit, releases nothing and exits 2.
+
+Two classes are answered by the optimal noise function, or with --mechanism by another.
+"Optimal" is for agreement with the majority of the votes; --objective source is for the
+literature's.
 
 More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
 It presumes nothing of the teachers; say --affected or --data, and the promise of one
@@ -57,16 +63,13 @@ column "query" or "id" and a column "label" or "truth" are optional.
 Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
 the files.
 
-With FILEs and nothing else it prints what is in them (teachers, queries, gaps, values)
-and two or three commands that fit, releases nothing and exits 2.
-
 Say what all labels of these files together may cost with --budget-eps and
 --budget-delta: the mechanism is planned for their number, as darrm plan does, by a
-prior and never by these votes. Teachers promise nothing then unless you state it.
+prior and never by these votes.
 
-Or say what your teachers promise with --eps and --teacher-delta, and what one label
-may cost with --m; or give a table made by solve with --table. There are no
-defaults here: a wrong ε would make a wrong promise. A table's promise is about the
+Or say what one label may cost with --label-eps, or with --m in units of the teachers'
+own ε, which --m needs with their --teacher-delta; or give a table made by solve with
+--table. A table's promise is about the
 teachers that it names; with --table, state yours too (--eps, --teacher-delta, and
 --affected or --data, which mean all teachers if left out): a table for others is
 refused. If you state nothing, the report says that the teachers are the table's.
@@ -132,7 +135,7 @@ after it was paid for is finished by the same command.`,
 
 func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if bare(c) {
-		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism}
+		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, false}
 		return s.tell(c, a, paths)
 	}
 	if err := f.prepare(c, a); err != nil {

@@ -25,7 +25,7 @@ type answerFlags struct {
 
 // register registers the flags of the mechanism.
 func (f *answerFlags) register(c *cobra.Command) {
-	f.Flags.Register(c, 0, 0)
+	f.Flags.Register(c, choose.Agreement, 0, 0)
 	f.mechanism.Register(c)
 	f.optimal.RegisterPlurality(c)
 	f.optimal.RegisterGap(c, choose.DefaultGap)

@@ -35,11 +35,13 @@ func NewCompare(a *cli.App) *cobra.Command {
 promise for one answer: how often each agrees with the plain majority and how often
 it is right, in expectation over its noise, and what it assumes. Nothing is drawn.
 The 95 % intervals (Wilson's) say how far both may be for other queries of the same
-kind; the noise is not in them, since it is averaged out exactly.
+kind; the noise is not in them, since it is averaged out exactly. With FILEs and nothing
+else it prints what is in them and commands that fit, and exits 2.
 
-  optimal γ                for your teachers (--eps, --teacher-delta)
-  best of the vote counts  the same linear program for teachers that promise nothing
-                           (--eps inf): the best that any mechanism can do that sees
+  optimal γ                for your teachers (--eps, --teacher-delta), for agreement
+                           with the majority unless --objective or --prior says else
+  best of the vote counts  the same linear program for teachers that promise nothing,
+                           which is so unless --eps says else: the best that any mechanism can do that sees
                            two counts only, to compare GNMax and LNMax with
   optimal plurality        the same for more than two classes, best for uneven shares,
                            --accuracy or --prior-counts, if --solve-within suffices
@@ -63,14 +65,14 @@ votes and not a promise: the figure itself tells of them, and darrm has no sanit
 form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
-  darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --eps inf --data disjoint
+  darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint
   darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint
   darrm compare votes.csv --table mine.json --table theirs.json`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
-	f.Flags.Register(c, 0, 0)
+	f.Flags.Register(c, choose.Agreement, 0, 0)
 	f.optimal.Register(c)
 	f.read.register(c)
 	f.mechanism.RegisterRelation(c)
@@ -87,6 +89,10 @@ figures hold for any votes, do not use it.`,
 }
 
 func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
+	if bare(c) {
+		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, true}
+		return s.tell(c, a, paths)
+	}
 	var unsaved error // a cache's, told at the end
 	prepared, err := f.prepare(c, a, &unsaved)
 	if err != nil {

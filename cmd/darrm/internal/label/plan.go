@@ -122,7 +122,7 @@ docs/plan.md describes the output and --json.`,
 
 func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if len(files) > 0 && bare(c) {
-		s := survey{&f.read, &f.problem, &f.optimal, &f.mechanism}
+		s := survey{&f.read, &f.problem, &f.optimal, &f.mechanism, false}
 		return s.tell(c, a, files)
 	}
 	if err := f.prepare(c, files); err != nil {

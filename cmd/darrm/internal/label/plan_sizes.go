@@ -161,7 +161,7 @@ func (o *sizesOutcome) render(w *terminal.Page) error {
 			row[1] = fmt.Sprintf("%v", s.Votes.Mean())
 		}
 		if s.Best != nil {
-			row[2], row[4] = s.Best.Title(), agreement(s.Best.Agreement)
+			row[2], row[4] = s.Best.Title(), s.Best.Agreement.String()
 			if s.Best.Mechanism.AnswersTable() == nil {
 				row[3] = num.Outward(s.Best.Mechanism.PerAnswer().Epsilon, 4, true)
 			}
@@ -175,12 +175,12 @@ func (o *sizesOutcome) render(w *terminal.Page) error {
 	switch {
 	case o.agreement == 0:
 	case o.reaching > 0:
-		w.Fact("teachers:", fmt.Sprintf("%s is reached from K = %d on", cli.Percent(o.agreement),
+		w.Fact("teachers:", fmt.Sprintf("%s is reached from K = %d on", num.Percent(o.agreement),
 			o.reaching))
 	default:
 		w.Fact("teachers:", fmt.Sprintf("%s is not reached by the largest of these numbers: more "+
 			"teachers, "+
-			"a larger budget or fewer labels", cli.Percent(o.agreement)))
+			"a larger budget or fewer labels", num.Percent(o.agreement)))
 	}
 	note := "more teachers share the same records: each learns from fewer of them, and is right " +
 		"less often. " +

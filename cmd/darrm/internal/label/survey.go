@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -27,6 +28,15 @@ type survey struct {
 	problem   *problem.Flags
 	optimal   *problem.OptimalFlags
 	mechanism *problem.MechanismFlags
+	compares  bool // the commands that fit are of compare
+}
+
+// missing returns the error that what may be spent was not stated; where ends it.
+func (s *survey) missing(where string) error {
+	if s.compares {
+		return cli.Usagef("say what one label may cost: --label-eps%s", where)
+	}
+	return cli.Usagef("say what all labels may cost: --budget-eps and --budget-delta%s", where)
 }
 
 // bare reports whether nothing is stated beside what describes the files.
@@ -55,8 +65,8 @@ const mostValues = 20
 
 // tell prints what the files hold and what fits, and returns the error that a budget is missing.
 func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
-	if slices.Contains(paths, "-") {
-		return cli.Usagef("say what all labels may cost: --budget-eps and --budget-delta")
+	if a.JSON || slices.Contains(paths, "-") { // a program reads one error; stdin is read once
+		return s.missing("")
 	}
 	found, seen, err := s.look(c, a, paths)
 	if err != nil {
@@ -77,26 +87,40 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 			affected, reach = 1, "if no person is in two teachers' data"
 		}
 		budget := accountant.Cost{Epsilon: p.epsilon}
+		if fit++; s.compares {
+			each := num.Outward(p.epsilon/float64(found.Queries), 3, false)
+			a.Fact("fits:", fmt.Sprintf("every mechanism at ε = %s a label, so that %d labels cost ε = %v "+
+				"at most, %s", each, found.Queries, p.epsilon, reach))
+			s.propose(a, s.command(c, "compare", paths, seen, found, p.disjoint, "label-eps", each))
+			continue
+		}
 		best, err := s.best(c, a, found, budget, affected)
 		var infeasible *release.UsageError
 		switch {
 		case errors.As(err, &infeasible):
+			fit--
 			continue
 		case err != nil:
 			return err
 		}
-		fit++
 		a.Fact("fits:", fmt.Sprintf("%s expected agreement, %s", best.Agreement, reach))
-		w := a.Talk()
-		w.Printf("%s\n", strings.Join(shellLines(s.command(c, paths, seen, found, budget, p.disjoint),
-			w.Width), " \\\n"))
+		s.propose(a, append(s.command(c, "aggregate", paths, seen, found, p.disjoint, "budget-eps",
+			number(budget.Epsilon), "budget-delta", number(budget.Delta)), "--out", "labels.csv"))
 	}
 	if fit == 0 {
 		return cli.Usagef("no mechanism answers %d queries within ε = %v: answer fewer, or see darrm plan",
 			found.Queries, proposed[len(proposed)-1].epsilon)
 	}
-	return cli.Usagef("say what all labels may cost: --budget-eps and --budget-delta, such as above; " +
-		"nothing was released")
+	if s.compares {
+		return s.missing(", such as above; nothing was compared")
+	}
+	return s.missing(", such as above; nothing was released")
+}
+
+// propose prints a command.
+func (s *survey) propose(a *cli.App, args []string) {
+	w := a.Talk()
+	w.Printf("%s\n", strings.Join(shellLines(args, w.Width), " \\\n"))
 }
 
 // look describes the files. Where no classes are stated, seen are the values that occur, sorted.
@@ -164,10 +188,11 @@ func (s *survey) best(c *cobra.Command, a *cli.App, d *votes.Description, budget
 	return p.Choices[0], nil
 }
 
-// command returns the aggregate command for a budget, as arguments.
-func (s *survey) command(c *cobra.Command, paths, seen []string, d *votes.Description,
-	budget accountant.Cost, disjoint bool) []string {
-	args := append([]string{"darrm", "aggregate"}, paths...)
+// command returns a command about the files, as arguments. cost are the flags of what may be spent,
+// each with its value.
+func (s *survey) command(c *cobra.Command, name string, paths, seen []string, d *votes.Description,
+	disjoint bool, cost ...string) []string {
+	args := append([]string{"darrm", name}, paths...)
 	add := func(name, value string) { args = append(args, "--"+name, value) }
 	reading := &cobra.Command{}
 	new(readFlags).register(reading)
@@ -183,12 +208,12 @@ func (s *survey) command(c *cobra.Command, paths, seen []string, d *votes.Descri
 	if d.Missing > 0 && !c.Flags().Changed("missing") {
 		add("missing", votes.MissingAbstain.String())
 	}
-	add("budget-eps", number(budget.Epsilon))
-	add("budget-delta", number(budget.Delta))
+	for flag := range slices.Chunk(cost, 2) {
+		add(flag[0], flag[1])
+	}
 	if disjoint {
 		add("data", "disjoint")
 	}
-	add("out", "labels.csv")
 	return args
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 )
 
@@ -119,7 +120,7 @@ writes it to a file. --plot draws it.`,
 		},
 	}
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
-	f.Register(c, 0.1, 1e-5)
+	f.Register(c, choose.Source, 0.1, 1e-5)
 	c.Flags().StringVarP(&out, "out", "o", "",
 		"also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
 	cli.TakesFile(c, "out", cli.TableFiles...)

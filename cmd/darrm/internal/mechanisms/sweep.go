@@ -112,7 +112,7 @@ combination of the others, or the optimum and the baselines where there are none
 	cli.OneOf(c, "data", release.DataNames()...)
 	cli.Exclude(c, "", "affected", "data")
 	fl.Float64Var(&f.delta, "delta", 0, problem.UsageDelta)
-	f.RegisterObjective(c)
+	f.RegisterObjective(c, choose.Source)
 	fl.Var(f.classes, "num-classes",
 		"numbers of classes: asks for the best mechanisms for the plurality of many classes")
 	f.RegisterPlurality(c)

@@ -148,7 +148,7 @@ func TestPriorNames(t *testing.T) {
 		choose.WorstCase} {
 		var f problem.ObjectiveFlags
 		c := &cobra.Command{}
-		f.RegisterObjective(c)
+		f.RegisterObjective(c, choose.Source)
 		args := []string{"--prior", name}
 		switch name {
 		case choose.Custom:

@@ -33,12 +33,13 @@ const UsageObjective = `--objective says what γ is optimal for. It never decide
              "binomial" (the default), or "uniform" if only agreement counts.
 `
 
-// RegisterObjective adds the flags to a command.
-func (f *ObjectiveFlags) RegisterObjective(c *cobra.Command) {
+// RegisterObjective adds the flags to a command, of which one is the objective by default.
+func (f *ObjectiveFlags) RegisterObjective(c *cobra.Command, byDefault string) {
 	fl := c.Flags()
+	other := map[string]string{choose.Source: "", choose.Agreement: " where --prior is not stated"}
 	fl.StringVar(&f.Name, "objective", "",
-		"what to be optimal for: \"source\" (default), or \"agreement\" of a label with the majority "+
-			"of its votes")
+		"what to be optimal for: \"agreement\" of a label with the majority of its votes, or the "+
+			"literature's, \"source\" (default "+byDefault+other[byDefault]+")")
 	cli.OneOf(c, "objective", choose.Source, choose.Agreement)
 	fl.StringVar(&f.prior, "prior", "",
 		"votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has "+

@@ -27,10 +27,11 @@ type Flags struct {
 	TimeoutFlag
 }
 
-// Register adds the flags to a command, with the defaults of --eps and --teacher-delta.
-func (f *Flags) Register(c *cobra.Command, epsilon, teacherDelta float64) {
+// Register adds the flags to a command, with the default of the objective and those of --eps and
+// --teacher-delta.
+func (f *Flags) Register(c *cobra.Command, objective string, epsilon, teacherDelta float64) {
 	f.RegisterPromise(c, epsilon, teacherDelta)
-	f.registerSolve(c)
+	f.registerSolve(c, objective)
 	f.RegisterCache(c)
 }
 
@@ -61,8 +62,8 @@ func (f *Flags) RegisterPromise(c *cobra.Command, epsilon, teacherDelta float64)
 	cli.Exclude(c, "", "affected", "data")
 }
 
-func (f *Flags) registerSolve(c *cobra.Command) {
-	f.RegisterObjective(c)
+func (f *Flags) registerSolve(c *cobra.Command, objective string) {
+	f.RegisterObjective(c, objective)
 	fl := c.Flags()
 	fl.StringVar(&f.Method, "method", string(solve.CuttingPlanes),
 		"\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")

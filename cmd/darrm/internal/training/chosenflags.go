@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
@@ -164,7 +165,7 @@ func (f *chosenFlags) measure(r *data.Records) func(w []float64) string {
 	}
 	return func(w []float64) string {
 		right := selection.Score{Kind: selection.Accuracy, Loss: f.loss, Classes: f.several}.Right(w, r)
-		return fmt.Sprintf("accuracy %s", cli.Percent(float64(right)/float64(r.Len())))
+		return fmt.Sprintf("accuracy %s", num.Percent(float64(right)/float64(r.Len())))
 	}
 }
 
