@@ -100,20 +100,20 @@ func (c *Comparison) Table() (header []string, rows [][]string) {
 			rows = append(rows, r.Score.row(r.Title))
 		}
 	}
-	return []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, rows
+	return []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %"}, rows
 }
 
 func (s Score) row(title string) []string {
 	interval := func(i Interval) string {
 		return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High)
 	}
+	if s.Abstained > 0 {
+		title += fmt.Sprintf(", abstains in %.2f %%", 100*s.Abstained)
+	}
 	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-",
-		"-", "-"}
+		"-"}
 	if s.Labels > 0 {
 		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
-	}
-	if s.Abstained > 0 {
-		row[5] = fmt.Sprintf("%.2f", 100*s.Abstained)
 	}
 	return row
 }

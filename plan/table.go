@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/darrm/darrm/internal/num"
 )
@@ -15,11 +16,10 @@ func (p *Plan) Table() (header []string, rows [][]string) {
 		if c.Mechanism.AnswersTable() != nil {
 			one = []string{"-", "-"} // no label has a price of its own
 		}
-		rows = append(rows, []string{c.Title(), one[0], one[1], c.Agreement.String(),
+		rows = append(rows, []string{c.Title(), one[0], one[1], strings.TrimSuffix(c.Agreement.String(), " %"),
 			num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
 	}
-	return []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all",
-		"δ of all"}, rows
+	return []string{"mechanism", "ε each", "δ each", "agrees %", "ε all", "δ all"}, rows
 }
 
 // String returns the expected share in percent, with the standard error of an estimate.

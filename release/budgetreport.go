@@ -31,6 +31,7 @@ type BudgetReport struct {
 	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
 	// of ε and of δ that is spent, in percent, rounded up
 	Share    [2]float64    `json:"share"`
+	Verdict  string        `json:"verdict"` // what is spent of the budget, in words
 	Meaning  string        `json:"meaning"` // what was spent promises a person, in words
 	Limit    string        `json:"limit"`   // what the whole budget would promise, in words
 	Short    ShortBudget   `json:"-"`
@@ -160,6 +161,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		Entries: uint64(len(entries)), Head: head.String(),
 	}
 	r.Short, r.Warnings = newShortBudget(spent, granted), worthless(spent)
+	r.Verdict = verdict(spent, granted, now.Share)
 	results := map[string]string{}
 	for i := range entries {
 		if entries[i].Kind == ledger.KindResult {
@@ -274,6 +276,22 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 	times, plus := odds(spent)
 	return fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s "+
 		"times as likely with a person's record as %s%s.", times, others, plus)
+}
+
+// verdict says in a sentence how a ledger stands.
+func verdict(spent, granted ledger.Cost, share [2]float64) string {
+	switch left := granted.Minus(spent); {
+	case spent == (ledger.Cost{}):
+		return "Nothing was spent: the whole budget is left."
+	case worthless(spent) != nil:
+		return "What was spent protects nobody."
+	case left == (ledger.Cost{}):
+		return "The whole budget is spent, and nothing more can be released."
+	case worthless(granted) != nil:
+		return fmt.Sprintf("What was spent keeps its promise: %v %% of ε and %v %% of δ. The whole budget "+
+			"would protect nobody.", share[0], share[1])
+	}
+	return fmt.Sprintf("Within the budget: %v %% of ε and %v %% of δ are spent.", share[0], share[1])
 }
 
 // limit explains that promise for the whole budget, when nothing remains.

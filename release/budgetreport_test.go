@@ -39,15 +39,23 @@ func TestBudgetReportSums(t *testing.T) {
 		n                            int
 		share                        [2]float64
 		spent, remaining             string // ε in short
-		meaning                      string
+		meaning, verdict             string
 		worthless                    bool
 	}{
-		{2, 1e-6, 0.1, 0, 3, [2]float64{15, 0}, "0.3", "1.7", "at most 1.35 times", false},
+		{2, 1e-6, 0.1, 0, 3, [2]float64{15, 0}, "0.3", "1.7", "at most 1.35 times",
+			"Within the budget: 15 % of ε and 0 % of δ are spent.", false},
 		{3, 1e-3, 1.0000001, 1e-4, 1, [2]float64{33.4, 10}, "1.00001", "1.99999",
 			"at most 2.72 times as likely with a person's record as with another in its place, plus a " +
-				"chance of at most 0.0001 (one in 10 thousand).", false},
-		{50, 0.5, 25, 1e-9, 2, [2]float64{100, 0.1}, "50", "0", "at most e^50 times", true},
-		{1, 0, 0.5, 0, 0, [2]float64{0, 0}, "0", "1", "Nothing was spent", false},
+				"chance of at most 0.0001 (one in 10 thousand).",
+			"Within the budget: 33.4 % of ε and 10 % of δ are spent.", false},
+		{50, 0.5, 25, 1e-9, 2, [2]float64{100, 0.1}, "50", "0", "at most e^50 times",
+			"What was spent protects nobody.", true},
+		{50, 0.5, 1, 1e-9, 1, [2]float64{2, 0.1}, "1", "49", "at most 2.72 times",
+			"What was spent keeps its promise: 2 % of ε and 0.1 % of δ. The whole budget would protect nobody.", false},
+		{1, 0, 0.5, 0, 2, [2]float64{100, 0}, "1", "0", "at most 2.72 times",
+			"The whole budget is spent, and nothing more can be released.", false},
+		{1, 0, 0.5, 0, 0, [2]float64{0, 0}, "0", "1", "Nothing was spent",
+			"Nothing was spent: the whole budget is left.", false},
 	} {
 		budget, err := ledger.NewBudget(tt.epsilon, tt.delta)
 		if err != nil {
@@ -87,9 +95,9 @@ func TestBudgetReportSums(t *testing.T) {
 			t.Errorf("δ: spent and remaining are %s, granted %s", got, want)
 		}
 		if r.Share != tt.share || r.Short.Spent[0] != tt.spent || r.Short.Remaining[0] != tt.remaining ||
-			!strings.Contains(r.Meaning, tt.meaning) {
-			t.Errorf("%d times %g of %g: share %v, %s spent, %s remains, %s", tt.n, tt.unitE, tt.epsilon,
-				r.Share, r.Short.Spent[0], r.Short.Remaining[0], r.Meaning)
+			!strings.Contains(r.Meaning, tt.meaning) || r.Verdict != tt.verdict {
+			t.Errorf("%d times %g of %g: share %v, %s spent, %s remains, %s %s", tt.n, tt.unitE, tt.epsilon,
+				r.Share, r.Short.Spent[0], r.Short.Remaining[0], r.Meaning, r.Verdict)
 		}
 		if worthless := len(r.Warnings) > min(tt.n, 1); worthless != tt.worthless {
 			t.Errorf("%g of %g: warnings %q", tt.unitE, tt.epsilon, r.Warnings)

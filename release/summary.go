@@ -95,7 +95,7 @@ func (s Summary) Facts() (facts []Fact) {
 			"and a table for others is refused")
 	}
 	if !s.Remembered {
-		add("ledger:", "none: nothing remembers these labels, and the same votes are drawn again uncharged")
+		add("ledger:", "none: nothing remembers these labels; a second run costs as much again, and nothing adds the two up")
 	}
 	one, title := s.PerAnswer.Short()+"-DP", "one label:"
 	if s.Together.Most > 0 {

@@ -25,18 +25,21 @@ type TextTable struct {
 
 const (
 	headerWidth = 12 // where headers are broken into lines, unless the column is wider anyway
-	textWidth   = 20 // below which texts are not made narrower while there is another way
+	textWidth   = 16 // below which texts are not made narrower while there is another way
 	padding     = 2  // around a cell
 	indent      = "  "
 )
 
-// TextTable writes a table. Where it is too wide, its texts are broken at spaces. Where it still
+// Table writes a table without the columns, but the keys, that are empty or "-" in all rows and in
+// the footer. Where it is too wide, its texts are broken at spaces. Where it still
 // is, its columns stand in several tables, one below the other, each of which begins with the
 // key columns. Numbers are never cut.
 func (p *Page) Table(t TextTable) error {
-	columns := make([]column, len(t.Header))
-	for i := range columns {
-		columns[i] = t.column(i)
+	var columns []column
+	for i := range t.Header {
+		if i < max(1, t.Keys) || !t.empty(i) {
+			columns = append(columns, t.column(i))
+		}
 	}
 	for i, part := range parts(columns, t.Keys, p.Width) {
 		if i > 0 {
@@ -49,6 +52,19 @@ func (p *Page) Table(t TextTable) error {
 	return nil
 }
 
+// empty reports whether no cell of a column says anything. A table without rows is not empty.
+func (t TextTable) empty(i int) bool {
+	if t.Footer != nil && strings.Trim(t.Footer[i], "-") != "" {
+		return false
+	}
+	for _, row := range t.Rows {
+		if strings.Trim(row[i], "-") != "" {
+			return false
+		}
+	}
+	return len(t.Rows) > 0
+}
+
 // column holds the measures of a column of a table.
 type column struct {
 	index   int
@@ -57,8 +73,14 @@ type column struct {
 	numeric bool
 }
 
-// readable is the least width at which texts read well.
-func (c column) readable() int { return max(c.least, min(c.width, textWidth)) }
+// readable is the least width at which texts read well. Of a column of numbers only the header is
+// broken.
+func (c column) readable() int {
+	if c.numeric {
+		return c.least
+	}
+	return max(c.least, min(c.width, textWidth))
+}
 
 func (t TextTable) column(i int) column {
 	c := column{index: i}

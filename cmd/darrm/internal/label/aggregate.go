@@ -230,10 +230,6 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	}
 	f.within.report(a, s.Queries)
 	report(a, s, g, simulated)
-	if f.within.asked(c) && !s.Remembered && !simulated {
-		a.Fact("note:", "nothing remembers this run: a second one costs its budget again, and no sum is "+
-			"kept of the two; --ledger keeps it")
-	}
 	if scores != nil {
 		err = errors.Join(err, scores.report(a, g))
 	}

@@ -23,6 +23,7 @@ type compareFlags struct {
 	mechanism problem.MechanismFlags // its relation, threshold and ratio
 	read      readFlags
 	tables    []string
+	verbose   bool
 }
 
 // NewCompare makes the command that compares mechanisms on given votes.
@@ -76,6 +77,7 @@ figures hold for any votes, do not use it.`,
 	f.optimal.Register(c)
 	f.read.register(c)
 	f.mechanism.RegisterRelation(c)
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what proves each promise, too")
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tables, "table", nil, "a table made by certify or solve, to compare besides; may "+
 		"be given several times")
@@ -119,7 +121,7 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if a.JSON {
 		err = a.DeliverJSON("", result.Report())
 	} else {
-		err = a.Print(func(w *terminal.Page) error { return renderComparison(w, result) })
+		err = a.Print(func(w *terminal.Page) error { return renderComparison(w, result, f.verbose) })
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 )
 
-func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
+func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) error {
 	w.Text("  ", notPrivate)
 	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer "+
 		"(%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
@@ -24,9 +24,11 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 	w.Text("  ", "All in percent; to agree with the plain majority, "+problem.AgreementRule+
 		". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is "+
 		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
-	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string {
-		return []string{a.Basis()}
-	})
+	if verbose {
+		renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string {
+			return []string{a.Basis()}
+		})
+	}
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	title := "\nNot applicable:\n"
 	for _, r := range c.Rows {

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
@@ -236,9 +237,9 @@ func (o *certified) render(w *terminal.Page, out string) error {
 	}
 	w.Fact("table:", out+", which alone is proved: release with it, and not with the numbers of "+
 		o.path)
-	w.Fact("next:", strings.Join(cli.ShellWords([]string{"darrm", "verify", out}), " ")+
+	w.Fact("next:", strings.Join(commandline.ShellWords([]string{"darrm", "verify", out}), " ")+
 		" puts it beside the baselines; on votes: darrm compare votes.csv --table "+
-		strings.Join(cli.ShellWords([]string{out}), " "))
+		strings.Join(commandline.ShellWords([]string{out}), " "))
 	return nil
 }
 

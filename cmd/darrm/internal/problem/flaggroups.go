@@ -11,7 +11,7 @@ var FlagGroups = []cli.FlagGroup{
 	{Title: "Votes", Flags: "K classes num-classes missing layout id-column label-column vote-columns " +
 		"votes-column vote-column teacher-column query-ids header format compression"},
 	{Title: "Output", Flags: "out out-format out-compression force scores plot plot-gap dry-run " +
-		"insecure-seed head-file skip-invalid"},
+		"insecure-seed verbose head-file skip-invalid"},
 	{Title: "Ledger", Flags: "ledger request-id checkpoint key new-key"},
 	{Title: "Service", Flags: "listen config tls-cert tls-key client-ca max-batch max-body " +
 		"max-connections max-per-address max-requests request-timeout"},
