@@ -165,8 +165,10 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 		number("gap", func(r classRow) float64 { return r.gap }, "%.1e"),
 	}
 	for i, b := range s.rows[0].baselines {
-		columns = append(columns, number("baseline_"+strings.ReplaceAll(b.Name, "-", "_"),
-			func(r classRow) float64 { return r.baselines[i].Value }, "%.6f"))
+		column := number("baseline_"+strings.ReplaceAll(b.Name, "-", "_"),
+			func(r classRow) float64 { return r.baselines[i].Value }, "%.6f")
+		column.title = b.Name
+		columns = append(columns, column)
 	}
 	return columns
 }

@@ -100,9 +100,19 @@ func writeSweep[R any](w *terminal.Page, format string, rows []R, columns []swee
 // sweepColumn is a column of the CSV and of the table.
 type sweepColumn[R any] struct {
 	name  string
+	title string         // for the table; "" for titleOf the name
 	cell  func(R) string // shortest exact form
 	human func(R) string // for the table; nil for cell
 	given bool           // a parameter, not a result
+}
+
+// titleOf returns the title of a column for people: symbols as elsewhere.
+func titleOf(name string) string {
+	if symbol, ok := map[string]string{"eps": "ε", "teacher_delta": "Δ", "delta": "δ",
+		"label_eps": "ε of one label"}[name]; ok {
+		return symbol
+	}
+	return strings.ReplaceAll(name, "_", " ")
 }
 
 // numberColumn makes the column of a result; human is its format in the table.
@@ -158,7 +168,7 @@ func (s *sweepRows) columns() []sweepColumn[sweepRow] {
 			}
 		}
 		columns = append(columns, sweepColumn[sweepRow]{
-			name: "baseline_" + name, cell: cell(cli.Shortest),
+			name: "baseline_" + name, title: kind.Title, cell: cell(cli.Shortest),
 			human: cell(func(e float64) string { return fmt.Sprintf("%.9f", e) }),
 		})
 	}
@@ -202,11 +212,11 @@ func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn
 	var shown []sweepColumn[R]
 	keys := 0 // columns of parameters, which come first
 	for _, c := range columns {
-		first := c.cell(results[0])
+		first, title := c.cell(results[0]), cmp.Or(c.title, titleOf(c.name))
 		varies := slices.ContainsFunc(results, func(r R) bool { return c.cell(r) != first })
 		if c.given && !varies && !slices.Contains(always, c.name) {
 			if first != "" {
-				same = append(same, fmt.Sprintf("%s = %s", c.name, first))
+				same = append(same, fmt.Sprintf("%s = %s", title, first))
 			}
 			continue
 		}
@@ -217,7 +227,7 @@ func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn
 		if c.given {
 			keys++
 		}
-		header = append(header, strings.ReplaceAll(strings.TrimPrefix(c.name, "baseline_"), "_", " "))
+		header = append(header, title)
 	}
 	var rows [][]string
 	for _, r := range results {

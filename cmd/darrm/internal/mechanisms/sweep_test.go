@@ -182,15 +182,15 @@ func TestSweepTableColumns(t *testing.T) {
 	}
 	above, below, ok := strings.Cut(b.String(), "\n\n")
 	above = strings.Join(strings.Fields(above), " ") // it is broken
-	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, "+
-		"prior = uniform, prior_mean = 0.75, label_eps = 0.1" {
+	if !ok || above != "In all rows: ε = 0.1, Δ = 1e-05, δ = 1e-05, shape = free, "+
+		"prior = uniform, prior mean = 0.75, ε of one label = 0.1" {
 		t.Errorf("above the table: %s", above)
 	}
 	// Headers are wrapped: line by line, the words of the columns that have so many.
 	header := strings.Fields(below[:strings.Index(below, "─")])
 	if want := strings.Fields(
-		"K m affected constraints expected lower bound gap randomized randomized subsampling double " +
-			"error response response subsampling " + "tight"); !slices.Equal(header, want) {
+		"K m affected constraints expected lower bound gap randomised randomised subsampling double " +
+			"error response response, subsampling " + "tight"); !slices.Equal(header, want) {
 		t.Errorf("columns %q, want %q", header, want)
 	}
 }
