@@ -196,7 +196,8 @@
 // other form of the same content is damage. Amounts are decimal integers of units. Times
 // are RFC 3339 in UTC, with as many digits of the second as are not zero.
 //
-//	genesis   {"format":4,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
+//	genesis   {"format":4,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"},"about":about}
+//	about     {"purpose":"…","custodian":"…","data_set":"…","from":"2006-01-02","until":"2006-01-02"}
 //	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","client":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"quota":quota,"event":…,"previous":"h_{i-1}"}
 //	draw      {"name":"…","votes":"…","query":true,"covers":true}
 //	quota     {"table":"…","answers":Q}
@@ -204,7 +205,7 @@
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //	anchor    {"ledger":"…", and the fields of a head record
 //
-// What does not apply is left out: names that are "", false, a draw or a quota where there is none,
+// What does not apply is left out: names that are "", false, an about of which nothing is stated, a draw or a quota where there is none,
 // and the number of answers in a charge that takes some. A
 // charge that spends something itself has no paid_by; one that was paid by another has the zero
 // unit. The event is any JSON value, its objects with unique and sorted keys, its numbers as they

@@ -62,6 +62,7 @@ type genesis struct {
 	relation Relation
 	secret   Digest // SHA-256 of the secret file
 	budget   Budget
+	about    About
 }
 
 // formatVersion is that of ledgers, and no other is read.
@@ -77,6 +78,7 @@ type genesisJSON struct {
 	Neighbours   Relation `json:"neighbours"`
 	SecretSHA256 string   `json:"secret_sha256"`
 	BudgetLimits costJSON `json:"budget"`
+	About        *About   `json:"about,omitempty"`
 }
 
 func (g *genesis) encode() ([]byte, error) {
@@ -84,6 +86,9 @@ func (g *genesis) encode() ([]byte, error) {
 		Format: formatVersion, Ledger: g.id.String(), Created: g.created.Format(time.RFC3339Nano),
 		EpsilonUnit: "1e-12", DeltaUnit: "1e-24", Composition: "basic",
 		Neighbours: g.relation, SecretSHA256: g.secret.String(), BudgetLimits: g.budget.limit.json(),
+	}
+	if g.about != (About{}) {
+		j.About = &g.about
 	}
 	return marshal(j)
 }
@@ -114,6 +119,12 @@ func decodeGenesis(b []byte) (genesis, error) {
 	}
 	if g.budget.limit, err = j.BudgetLimits.cost(); err != nil {
 		return genesis{}, fmt.Errorf("budget: %w", err)
+	}
+	if j.About != nil {
+		g.about = *j.About
+	}
+	if err := g.about.check(); err != nil {
+		return genesis{}, fmt.Errorf("about: %w", err)
 	}
 	if again, err := g.encode(); err != nil || !bytes.Equal(again, b) {
 		return genesis{}, errors.New("genesis record is not in canonical form")

@@ -32,25 +32,7 @@ type Ledger struct {
 // directory left behind when they were killed is removed.
 func Create(ctx context.Context, location string, budget Budget,
 	relation Relation) (*Ledger, error) {
-	if err := checkNew(budget, relation); err != nil {
-		return nil, err
-	}
-	store, err := openStore(location)
-	if err != nil {
-		return nil, fmt.Errorf("create ledger: %w", err)
-	}
-	err = store.Create(ctx, func() ([]byte, error) { return newGenesis(store, budget, relation) })
-	if err != nil {
-		return nil, fmt.Errorf("create ledger %s: %w", store.Location(), err)
-	}
-	l, err := open(ctx, location, store)
-	if err == nil {
-		err = l.settle(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return CreateAbout(ctx, location, budget, relation, About{})
 }
 
 // checkNew checks what a new ledger is for.
@@ -62,8 +44,9 @@ func checkNew(budget Budget, relation Relation) error {
 }
 
 // newGenesis returns the genesis record of a new ledger, and makes the secret that it names.
-func newGenesis(store Store, budget Budget, relation Relation) ([]byte, error) {
-	g := genesis{created: time.Now().UTC().Round(0), relation: relation, budget: budget}
+func newGenesis(store Store, budget Budget, relation Relation, about About) ([]byte, error) {
+	g := genesis{created: time.Now().UTC().Round(0), relation: relation, budget: budget,
+		about: about}
 	rand.Read(g.id[:]) // never fails: crypto/rand ends the program instead
 	path, err := store.SecretPath()
 	if err != nil {

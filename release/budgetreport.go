@@ -24,7 +24,8 @@ import (
 // a hash of all entries and so of keyed digests of votes: no votes, no labels, nothing by which two
 // draws of equal votes differ from others.
 type BudgetReport struct {
-	Ledger     string          `json:"ledger"` // the file's name, without its folder
+	Ledger     string          `json:"ledger"`          // the file's name, without its folder
+	About      *ledger.About   `json:"about,omitempty"` // as it was made, nil for nothing
 	Neighbours ledger.Relation `json:"neighbours"`
 	Granted    Amount          `json:"granted"`
 	Spent      Amount          `json:"spent"`     // rounded up, as every cost
@@ -161,6 +162,9 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		Entries: uint64(len(entries)), Head: head.String(),
 	}
 	r.Short, r.Warnings = newShortBudget(spent, granted), worthless(spent)
+	if about := l.About(); about != (ledger.About{}) {
+		r.About = &about
+	}
 	r.Verdict = verdict(spent, granted, now.Share)
 	results := map[string]string{}
 	for i := range entries {

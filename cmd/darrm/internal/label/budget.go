@@ -47,6 +47,7 @@ the ledger can test a guess of what the teachers voted.`,
 func newBudgetInit(a *cli.App) *cobra.Command {
 	var epsilon, delta float64
 	var neighbours string
+	var about ledger.About
 	c := &cobra.Command{
 		Use:   "init LEDGER",
 		Short: "Make a new ledger with a budget",
@@ -56,8 +57,11 @@ a path, or the location of a ledger in a database (darrm budget --help).
 The budget is fixed for ever. It is for one set of people's data: everything that
 is ever released from these data belongs into one ledger. --neighbours is fixed, too:
 a cost for one neighbouring relation says nothing about another, so a release for
-another one is refused.`,
+another one is refused. --purpose, --custodian, --data-set, --from and --until tell
+people what the ledger is for, stand on the page of darrm budget report, and are fixed,
+too.`,
 		Example: `  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace
+  darrm budget init patients.ledger --eps 2 --delta 1e-6 --purpose 'labels for triage' --custodian 'Dr Ada Moor' --data-set 'admissions of ward 3' --from 2025-01-01 --until 2025-03-31
   darrm budget init 'postgres://me@db/budgets?ledger=patients&secret=patients.secret' --eps 2 --delta 1e-6`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(cli.LedgerFiles...),
@@ -73,7 +77,7 @@ another one is refused.`,
 			if err != nil {
 				return err
 			}
-			l, err := ledger.Create(c.Context(), args[0], budget, relation)
+			l, err := ledger.CreateAbout(c.Context(), args[0], budget, relation, about)
 			var parameter *constraints.ParameterError
 			switch {
 			case errors.As(err, &parameter):
@@ -94,6 +98,12 @@ another one is refused.`,
 		"which datasets differ by one person in every cost that is ever charged: \"replace\" a record, "+
 			"or \"add-remove\" one")
 	cli.OneOf(c, "neighbours", release.RelationNames()...)
+	fl := c.Flags()
+	fl.StringVar(&about.Purpose, "purpose", "", "what is released, and what for, in words")
+	fl.StringVar(&about.Custodian, "custodian", "", "who answers for the data")
+	fl.StringVar(&about.DataSet, "data-set", "", "name of the data set, in words")
+	fl.StringVar(&about.From, "from", "", "first day of the data, such as 2025-01-01")
+	fl.StringVar(&about.Until, "until", "", "last day of the data, likewise")
 	return c
 }
 
