@@ -12,7 +12,8 @@ import (
 // About tells people what a ledger is for. It stands in the first record, whose hash all others
 // rest on: nobody changes it later. All of it may be left out.
 type About struct {
-	Purpose   string `json:"purpose,omitempty"`   // what is released, and what for: at most MaxID bytes, as an id
+	// what is released, and what for: at most MaxID bytes, as an id
+	Purpose   string `json:"purpose,omitempty"`
 	Custodian string `json:"custodian,omitempty"` // who answers for the data; likewise
 	DataSet   string `json:"data_set,omitempty"`  // which people's data; likewise
 	From      string `json:"from,omitempty"`      // first day of the data, as 2006-01-02

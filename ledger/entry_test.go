@@ -85,8 +85,9 @@ func TestFormatIsStable(t *testing.T) {
 		t.Errorf("genesis: %s, %v", first, err)
 	}
 	g.about = About{"triage", "Dr Ada, ward 3", "admissions", "2025-01-01", "2025-03-31"}
-	if b, err := g.encode(); err != nil || !strings.HasSuffix(string(b), `},"about":{"purpose":"triage",`+
-		`"custodian":"Dr Ada, ward 3","data_set":"admissions","from":"2025-01-01","until":"2025-03-31"}}`) {
+	if b, err := g.encode(); err != nil || !strings.HasSuffix(string(b),
+		`},"about":{"purpose":"triage",`+
+			`"custodian":"Dr Ada, ward 3","data_set":"admissions","from":"2025-01-01","until":"2025-03-31"}}`) {
 		t.Errorf("genesis: %s, %v", b, err)
 	} else if again, err := decodeGenesis(b); err != nil || again != g {
 		t.Errorf("%+v, %v", again, err)
@@ -136,7 +137,8 @@ func TestFormatIsStable(t *testing.T) {
 
 func TestDecodeGenesisRefuses(t *testing.T) {
 	g := genesis{created: time.Unix(1e9, 0).UTC(), relation: ReplaceOne, secret: Digest{1},
-		budget: Budget{unitOfOne}, about: About{Purpose: "triage", From: "2025-01-02", Until: "2025-01-03"}}
+		budget: Budget{unitOfOne}, about: About{Purpose: "triage", From: "2025-01-02",
+			Until: "2025-01-03"}}
 	b, err := g.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +149,8 @@ func TestDecodeGenesisRefuses(t *testing.T) {
 	for _, c := range [][2]string{
 		{`"format":4`, `"format":3`}, {`"format":4`, `"format":5`}, {`"format":4`, `"format":0`},
 		{`"triage"`, `""`}, {`"triage"`, `"\u0007"`}, {`"2025-01-03"`, `"2025-01-01"`},
-		{`"2025-01-03"`, `"2025-1-3"`}, {`"2025-01-02"`, `"2025-02-30"`}, {`"purpose":"triage",`, `"purpose":"triage","x":1,`},
+		{`"2025-01-03"`, `"2025-1-3"`}, {`"2025-01-02"`, `"2025-02-30"`},
+		{`"purpose":"triage",`, `"purpose":"triage","x":1,`},
 		{`"replace"`, `"other"`}, {`"neighbours":"replace",`, ``},
 		{`"secret_sha256":"01`, `"secret_sha256":"g1`}, {`"secret_sha256":"01`, `"secret_sha256":"`},
 	} {

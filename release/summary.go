@@ -44,8 +44,8 @@ type Summary struct {
 	// answer and for all that follow.
 	Again  bool
 	PaidBy string // the earlier charge that pays for the release; "" for none
-	// Remembered is true if a ledger knows the release. Where none does, nothing remembers it: the same
-	// votes are answered again without being charged or refused.
+	// Remembered is true if a ledger knows the release. Where none does, nothing remembers it: the
+	// same votes are answered again without being charged or refused.
 	Remembered bool
 	// Before is true if the request was released before: its labels are in the output, unchanged,
 	// and nothing was charged or drawn.
@@ -95,7 +95,8 @@ func (s Summary) Facts() (facts []Fact) {
 			"and a table for others is refused")
 	}
 	if !s.Remembered {
-		add("ledger:", "none: nothing remembers these labels; a second run costs as much again, and nothing adds the two up")
+		add("ledger:", "none: nothing remembers these labels; a second run costs as much again, and "+
+			"nothing adds the two up")
 	}
 	one, title := s.PerAnswer.Short()+"-DP", "one label:"
 	if s.Together.Most > 0 {
@@ -139,7 +140,8 @@ func (t total) of() string {
 	if t.name == "" {
 		return "the total of all labels"
 	}
-	return "the total of all labels, if the teachers are " + strings.TrimSuffix(t.name, " teachers") + ","
+	return "the total of all labels, if the teachers are " + strings.TrimSuffix(t.name, " teachers") +
+		","
 }
 
 // totals are those that hold, as far as it was said who votes.
@@ -167,8 +169,8 @@ func (s Summary) totals() (out []total) {
 }
 
 // CheckTotals refuses totals of a release without a ledger that protect nobody, as far as it was
-// said who votes; with one, the ledger is asked what is spent in all. The error is a [UsageError] of
-// a [WeakError].
+// said who votes; with one, the ledger is asked what is spent in all. The error is a [UsageError]
+// of a [WeakError].
 func (s Summary) CheckTotals(c Charge) error {
 	for _, t := range s.totals() {
 		if err := c.strength().judge(t.of(), t.cost); err != nil {

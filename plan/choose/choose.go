@@ -109,7 +109,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return err
 	}
 	if name := g.Mechanism().Name(); r.Mechanism != "" && r.Mechanism != name &&
-		!(d.Table == ensemble.PluralityTable && table.Gamma != nil) { // the same mechanism for two classes
+		// the same mechanism for two classes
+		!(d.Table == ensemble.PluralityTable && table.Gamma != nil) {
 		return usagef("%s %s, but %s is one of %s: say %s %s, or leave it out",
 			pMechanism, r.Mechanism, r.TableName, name, pMechanism, name)
 	}

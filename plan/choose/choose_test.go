@@ -351,9 +351,12 @@ func TestObjectiveByDefault(t *testing.T) {
 		stated Noise
 		want   string
 	}{
-		{Noise{}, Agreement}, {Noise{PriorMean: &mean}, Agreement}, {Noise{PriorCounts: UniformCounts}, Agreement},
-		{Noise{Shape: string(gamma.Monotone)}, Agreement}, {Noise{Prior: Counts, PriorCounts: BinomialCounts}, Agreement},
-		{Noise{Prior: Uniform}, Source}, {Noise{Prior: WorstCase}, Source}, {Noise{Objective: Source}, Source},
+		{Noise{}, Agreement}, {Noise{PriorMean: &mean}, Agreement},
+		{Noise{PriorCounts: UniformCounts}, Agreement},
+		{Noise{Shape: string(gamma.Monotone)}, Agreement},
+		{Noise{Prior: Counts, PriorCounts: BinomialCounts}, Agreement},
+		{Noise{Prior: Uniform}, Source}, {Noise{Prior: WorstCase}, Source},
+		{Noise{Objective: Source}, Source},
 	} {
 		r := of(2)
 		r.Noise = tt.stated

@@ -29,8 +29,8 @@ type Request struct {
 	Threshold  *int                // ensemble.Check.Threshold, of mechanisms that take it
 	CheckRatio *float64            // ensemble.Check.Ratio
 
-	// Noise is for the optimum of two classes. Its objective is Agreement, since labels are meant to be
-	// used, unless it or a prior of the source's objective is stated.
+	// Noise is for the optimum of two classes. Its objective is Agreement, since labels are meant to
+	// be used, unless it or a prior of the source's objective is stated.
 	Noise Noise
 	Many  Many // the optimum of many classes
 

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exclude refuses calls with more than one of the flags, which a shell then does not offer together.
-// why ends the error; it may be empty. The command has the flags.
+// Exclude refuses calls with more than one of the flags, which a shell then does not offer
+// together. why ends the error; it may be empty. The command has the flags.
 func Exclude(c *cobra.Command, why string, flags ...string) {
 	c.MarkFlagsMutuallyExclusive(flags...)
 	if why != "" {
@@ -27,15 +27,16 @@ func ExcludeEach(c *cobra.Command, why, flag string, others ...string) {
 	}
 }
 
-// whyExcluded begins the key of a command's annotation with the reason why flags exclude each other.
+// whyExcluded begins the key of a command's annotation with the reason why flags exclude each
+// other.
 const whyExcluded = "excluded "
 
 // conflict matches cobra's error of flags that exclude each other: the group, and those given.
 var conflict = regexp.MustCompile(
 	`\[([^\]]*)\] are set none of the others can be; \[([^\]]*)\] were all set`)
 
-// CheckExcluded returns the error of flags that exclude each other. NewRoot has every command checked
-// before it runs; flags that are set later are checked by this.
+// CheckExcluded returns the error of flags that exclude each other. NewRoot has every command
+// checked before it runs; flags that are set later are checked by this.
 func CheckExcluded(c *cobra.Command) error {
 	err := c.ValidateFlagGroups()
 	if err == nil {

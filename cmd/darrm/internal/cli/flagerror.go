@@ -36,7 +36,8 @@ var valueKinds = map[string]string{
 	"int": "a whole number", "intSlice": "whole numbers, separated by commas",
 	"uint64":     "a whole number of at least 0",
 	NumberOrRest: `a number, or "rest" for what a ledger has left`,
-	"float64":    "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
+	"float64":    "a number", "bool": `"true" or "false"`,
+	"duration": "a duration such as 90s or 1h30m",
 }
 
 // InvalidValue returns the error of a flag's value, with the kind of value that the flag takes.

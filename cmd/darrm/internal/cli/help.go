@@ -130,7 +130,8 @@ func writeNames(w *terminal.Page, g NamedFlags) {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	w.Hang(fmt.Sprintf("  %-9s ", strings.TrimSuffix(g.Title, " flags")), "            ", strings.Join(names, " "))
+	w.Hang(fmt.Sprintf("  %-9s ", strings.TrimSuffix(g.Title, " flags")), "            ",
+		strings.Join(names, " "))
 }
 
 // flagValue is a flag with its value, which stay on one line.

@@ -128,7 +128,8 @@ after it was paid for is finished by the same command.`,
 			"have them: computed from the raw votes, NOT PRIVATE")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
 		"simulate with this seed, for experiments; the output is marked, it is not private")
-	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "data", "classes", "K", "ledger", "request-id",
+	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "data", "classes", "K", "ledger",
+		"request-id",
 		"out")
 	return c
 }

@@ -86,7 +86,8 @@ figures hold for any votes, do not use it.`,
 		choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
 	fl.Float64Var(&f.mechanism.CheckRatio, "check-ratio", ensemble.CheckRatio,
 		"noise of that check, in units of the noise of the counts")
-	cli.First(c, problem.FlagGroups, "label-eps", "delta", "data", "classes", "K", "m", "eps", "teacher-delta")
+	cli.First(c, problem.FlagGroups, "label-eps", "delta", "data", "classes", "K", "m", "eps",
+		"teacher-delta")
 	return c
 }
 

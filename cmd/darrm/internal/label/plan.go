@@ -115,7 +115,8 @@ docs/plan.md describes the output and --json.`,
 	f.read.register(c)
 	f.problem.RegisterCache(c)
 	f.problem.RegisterTimeout(c, "give up solving after this time, such as 90s (default none)")
-	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "queries", "K", "data", "num-classes", "ledger",
+	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "queries", "K", "data",
+		"num-classes", "ledger",
 		"agreement")
 	return c
 }

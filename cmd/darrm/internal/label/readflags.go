@@ -74,7 +74,8 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl.StringVar(&f.missing, "missing", "error",
 		"a missing vote is an \"error\"; or none, \"abstain\", which needs --mechanism "+
 			strings.Join(ensemble.MissingNames(), ", ")+
-			" (default permute-and-flip); or becomes a fair \"coin\" over the classes: private if silence is "+
+			" (default permute-and-flip); or becomes a fair \"coin\" over the classes: private if "+
+			"silence is "+
 			"part of the teacher's (ε,Δ) or depends on no data")
 	cli.OneOf(c, "missing", votes.MissingPolicyNames()...)
 	cli.Exclude(c, "the names tell their number", "num-classes", "classes")

@@ -138,7 +138,8 @@ Logs go to stderr and have no votes and no labels.`,
 	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout,
 		"longest that a request may wait and take")
 	c.AddCommand(newServeToken(a))
-	cli.First(c, problem.FlagGroups, "ledger", "key", "table", "listen", "tls-cert", "tls-key", "config", "teachers")
+	cli.First(c, problem.FlagGroups, "ledger", "key", "table", "listen", "tls-cert", "tls-key",
+		"config", "teachers")
 	return c
 }
 

@@ -63,7 +63,8 @@ func (w *within) prepare(c *cobra.Command, f *answerFlags) error {
 	if err := cli.Require(c, needed...); err != nil {
 		return err
 	}
-	return cmp.Or(checkBudget(w.budget), f.CheckTimeout(c), choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
+	return cmp.Or(checkBudget(w.budget), f.CheckTimeout(c), choose.CheckWithin(f.optimal.Within),
+		f.mechanism.PrepareRelation())
 }
 
 // checkBudget checks the numbers of a budget that are stated.
@@ -118,7 +119,8 @@ func (w *within) report(a *cli.App, queries int) {
 	if w.choice == nil {
 		return
 	}
-	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries, w.budget.Cost))
+	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries,
+		w.budget.Cost))
 	a.Fact("expected:", expected(*w.choice, w.law))
 	if w.reach != "" {
 		a.Fact("reach:", w.reach)

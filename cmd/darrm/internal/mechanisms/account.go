@@ -95,7 +95,8 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	cli.ExcludeEach(c, "the table says it", "table", toldByTable...)
 	c.AddCommand(train)
-	cli.First(c, problem.FlagGroups, "K", "label-eps", "delta", "data", "mechanism", "table", "queries", "slack")
+	cli.First(c, problem.FlagGroups, "K", "label-eps", "delta", "data", "mechanism", "table",
+		"queries", "slack")
 	return c
 }
 

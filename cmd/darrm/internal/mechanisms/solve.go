@@ -129,7 +129,8 @@ writes it to a file. --plot draws it.`,
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	many.pluralitySolve.register(c)
 	many.register(c)
-	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "delta", "data", "num-classes", "objective", "out")
+	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "delta", "data", "num-classes",
+		"objective", "out")
 	return c
 }
 

@@ -130,7 +130,8 @@ combination of the others, or the optimum and the baselines where there are none
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	f.RegisterTimeout(c, "give up after this time, such as 90s (default none)")
 	f.RegisterCache(c)
-	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "eps", "teacher-delta", "num-classes", "objective", "out")
+	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "eps", "teacher-delta", "num-classes",
+		"objective", "out")
 	return c
 }
 

@@ -4,7 +4,8 @@ import "github.com/darrm/darrm/cmd/darrm/internal/cli"
 
 // FlagGroups are the groups of the flags about votes, mechanisms and budgets.
 var FlagGroups = []cli.FlagGroup{
-	{Title: "Budget", Flags: "budget-eps budget-delta label-eps m delta queries slack agreement records " +
+	{Title: "Budget", Flags: "budget-eps budget-delta label-eps m delta queries slack " +
+		"agreement records " +
 		"accept-weak"},
 	{Title: "Teachers", Flags: "eps teacher-delta teachers data affected neighbours ensemble " +
 		"ensemble-digest draw votes-cast-anew"},

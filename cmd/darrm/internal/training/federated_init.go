@@ -75,7 +75,8 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 		Written: true}); err != nil {
 		return err
 	}
-	for _, file := range []release.File{{Name: "--out", Path: f.out}, {Name: "--round", Path: f.round}} {
+	for _, file := range []release.File{{Name: "--out", Path: f.out},
+		{Name: "--round", Path: f.round}} {
 		if err := (release.FileOutput{Path: file.Path, Name: file.Name}).CheckPlace(); err != nil {
 			return err
 		}

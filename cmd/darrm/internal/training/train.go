@@ -14,7 +14,8 @@ import (
 // methods.
 func NewTrain(a *cli.App) *cobra.Command {
 	c := newTrainFamily(a, chosenFamily)
-	cli.First(c, FlagGroups, "response", "task", "eps", "delta", "scale", "categories", "ledger", "out")
+	cli.First(c, FlagGroups, "response", "task", "eps", "delta", "scale", "categories", "ledger",
+		"out")
 	for _, k := range families {
 		method := newTrainFamily(a, k)
 		cli.First(method, FlagGroups, "private", "response", "task", "method", "radius", "eps", "delta",
