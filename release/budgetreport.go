@@ -291,12 +291,13 @@ func verdict(spent, granted ledger.Cost, share [2]float64) string {
 		return "What was spent protects nobody."
 	case left == (ledger.Cost{}):
 		return "The whole budget is spent, and nothing more can be released."
-	case worthless(granted) != nil:
-		return fmt.Sprintf("What was spent keeps its promise: %v %% of ε and %v %% of δ. The "+
-			"whole budget "+
-			"would protect nobody.", share[0], share[1])
 	}
-	return fmt.Sprintf("Within the budget: %v %% of ε and %v %% of δ are spent.", share[0], share[1])
+	within := fmt.Sprintf("Within the budget: %v %% of ε and %v %% of δ are spent.", share[0],
+		share[1])
+	if worthless(granted) != nil {
+		within += " The whole budget would protect nobody."
+	}
+	return within
 }
 
 // limit explains that promise for the whole budget, when nothing remains.

@@ -51,7 +51,7 @@ func TestBudgetReportSums(t *testing.T) {
 		{50, 0.5, 25, 1e-9, 2, [2]float64{100, 0.1}, "50", "0", "at most e^50 times",
 			"What was spent protects nobody.", true},
 		{50, 0.5, 1, 1e-9, 1, [2]float64{2, 0.1}, "1", "49", "at most 2.72 times",
-			"What was spent keeps its promise: 2 % of ε and 0.1 % of δ. The whole budget would " +
+			"Within the budget: 2 % of ε and 0.1 % of δ are spent. The whole budget would " +
 				"protect nobody.", false},
 		{1, 0, 0.5, 0, 2, [2]float64{100, 0}, "1", "0", "at most 2.72 times",
 			"The whole budget is spent, and nothing more can be released.", false},
