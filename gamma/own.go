@@ -89,7 +89,7 @@ func CertifyDelta(ctx context.Context, p constraints.Problem, f Func) (*Certifie
 		// Both differences are rounded up. Every attempt takes more, so that δ also covers the shortest
 		// decimal's rounding.
 		excess := math.Nextafter(bound.Upper-s.RHS(), 2) * float64(int(1)<<round)
-		delta := math.Nextafter(p.Delta+s.Original(excess)/2, 2)
+		delta := math.Nextafter(p.Delta+float64(s.Original(excess)/2), 2)
 		if !(delta < 1) || round == certifyRounds {
 			return nil, fmt.Errorf("no delta below 1 is proved at epsilon = %s: %w", p.TotalDecimal(), err)
 		}

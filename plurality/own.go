@@ -173,7 +173,7 @@ func CertifyEpsilon(ctx context.Context, p Problem, masses []uint64) (*Certified
 		var factors []factor
 		for i := 1; i <= epsilonGrid; i++ {
 			// from 0 by halves, for an ε of any size; else evenly
-			x := low + (high-low)*float64(i)/(epsilonGrid+1)
+			x := low + float64((high-low)*float64(i)/(epsilonGrid+1))
 			if low == 0 {
 				x = math.Ldexp(high, i-epsilonGrid-1)
 			}
