@@ -54,7 +54,7 @@ func join[T comparable](name string, file **T, more *T) error {
 }
 
 // Draft is a mechanism as somebody worked it out, with what was stated of it. It promises nothing.
-// Exactly one of Gamma and Laws holds it.
+// Exactly one of Gamma and Laws holds it. It may be read by several goroutines at once.
 type Draft struct {
 	Statement
 	Gamma []float64                // see gamma.FromGiven

@@ -33,7 +33,7 @@ func NewCertify(a *cli.App) *cobra.Command {
 	var f certifyFlags
 	c := &cobra.Command{
 		Use:   "certify FILE",
-		Short: "Prove what a mechanism of your own promises, and make a table of it",
+		Short: "Prove what a mechanism of your own promises; make it a table",
 		Long: `Read a mechanism that you worked out by other means, round it to multiples of 2⁻⁵³,
 and prove for the ε of one label (--label-eps) the smallest δ, or for the δ (--delta)
 the smallest ε. Every privacy constraint of the rounded mechanism is checked, rounding
@@ -92,6 +92,8 @@ docs/own-mechanism.md has examples.`,
 		"stdout instead")
 	cli.TakesFile(c, "out", cli.TableFiles...)
 	f.problem.RegisterTimeout(c, "give up after this time, such as 90s (default none)")
+	cli.First(c, problem.FlagGroups, "K", "affected", "data", "label-eps", "delta", "eps", "teachers",
+		"out")
 	return c
 }
 

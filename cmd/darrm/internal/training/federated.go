@@ -17,7 +17,7 @@ import (
 func NewFederated(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "federated",
-		Short: "Train on the records of many silos without a trusted server, by files",
+		Short: "Train on many silos' records without a trusted server, by files",
 		Long: `Several silos train one model together. Each keeps its records: what leaves it is one
 short private report for each record and round. A shuffler that all trust mixes the
 reports of all silos, and a server that nobody needs to trust averages them.
