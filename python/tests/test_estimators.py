@@ -158,7 +158,7 @@ class Budget(Folder):
 
     def test_parameters_are_flags(self):
         """Every parameter of a vote is one of the program's, so that none is left unread."""
-        flags = darrm.run("aggregate", "--help")
+        flags = darrm.run("aggregate", "--help-all")
         for name in set(vote().get_params()) - {"budget"}:
             self.assertRegex(flags, rf"--{name.replace('_', '-')} ")
 
