@@ -25,9 +25,9 @@ import (
 type OnlineOptions struct {
 	// Plan has the mechanism. Each query is charged by itself, whatever its number of queries.
 	Plan Plan
-	// Stated is the operator's statement of the teachers' promise, and must fit Plan. It is
-	// required where they promise anything: the operator of a service answers for them, and no
-	// table does. M, TotalEpsilon and Delta, which are about one answer, are not compared: Plan has
+	// Stated is the operator's statement of the teachers' promise, and must fit Plan. What it leaves
+	// out is the worst case: they promise nothing, and a record reaches all of them. The operator of
+	// a service answers for them, and no table does. M, TotalEpsilon and Delta, which are about one answer, are not compared: Plan has
 	// them.
 	Stated Stated
 	// Charge states the payment, without the fields of one request: RequestID, Draw, Votes, Query,

@@ -101,17 +101,14 @@ func (s Stated) Match(p constraints.Problem, source string) error {
 }
 
 // demand is Match for what goes on answering long after somebody read a report, as far as it
-// is about the teachers: a mechanism that rests on their promise is taken at the word of
-// whoever runs it, and never at its own.
+// is about the teachers: a mechanism that rests on their promise, or on a record that cannot
+// reach all of them, is taken at the word of whoever runs it, and never at its own.
 func (s Stated) demand(p constraints.Problem, source string) error {
-	switch {
-	case s.Teachers():
-		return s.matchTeachers(p, source)
-	case !math.IsInf(p.Epsilon, 1):
+	if !s.Teachers() && !math.IsInf(p.Epsilon, 1) {
 		return usagef("nothing was stated of the teachers, but %s is for private ones: "+
 			"state %s, %s and %s (or %s)", source, pEpsilon, pTeacherDelta, pAffected, pData)
 	}
-	return nil
+	return s.matchTeachers(p, source)
 }
 
 func (s Stated) matchTeachers(p constraints.Problem, source string) error {

@@ -6,25 +6,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 )
 
-// What goes on answering takes no table of private teachers at its word; of teachers that promise
-// nothing there is nothing to answer for.
+// What goes on answering takes no table at its word, neither that the teachers are private nor that
+// a record cannot reach all of them. Only the worst case needs no statement.
 func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 	all := ways(t)
 	for name, w := range all {
 		_, options := newOnline(t, w.plan, w.charge, 1e3)
+		p := w.plan.mechanism.Problem()
+		unstated, presumes := "nothing was stated of the teachers", w.plan.promise()
+		if !presumes {
+			unstated = "since neither affected nor data was given, but the mechanism is for"
+			presumes = p.Affected < p.K
+		}
 		for _, c := range []struct {
 			stated Stated
 			want   string // in the error; "" for none
 			fails  bool
 		}{
 			{saidOf(w.plan), "", false},
-			{Stated{}, "nothing was stated of the teachers", w.plan.promise()},
-			{Stated{M: new(7.), Delta: new(.1)}, "nothing was stated of the teachers", w.plan.promise()},
+			{Stated{}, unstated, presumes},
+			{Stated{M: new(7.), Delta: new(.1)}, unstated, presumes},
 			{Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "epsilon = 0.05", true},
-			{Stated{Affected: new(w.plan.mechanism.Problem().K + 1)}, "the mechanism is for", true},
+			{Stated{Affected: new(p.K + 1)}, "the mechanism is for", true},
 		} {
 			options.Stated = c.stated
 			o, err := OpenOnline(t.Context(), options)
@@ -43,7 +52,9 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 	if !said || p != all["fresh"].plan.mechanism.Problem() || text != want {
 		t.Errorf("%v %+v %q", said, p, text)
 	}
-	_, options := newOnline(t, all["none"].plan, all["none"].charge, 1e3)
+	worst := must.Get(ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 10,
+		Neighbours: accountant.ReplaceOne}, 0.5))(t)
+	_, options := newOnline(t, must.Get(NewPlan(worst))(t), Charge{}, 1e3)
 	options.Stated = Stated{}
 	if _, text, said := openOnline(t, options).Stated(); said || text != "" {
 		t.Errorf("nothing was stated, and it says %q", text)

@@ -74,9 +74,9 @@ func TestKeyOfTheLedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		apart := OnlineOptions{Plan: w.plan, Charge: Charge{Ledger: options.Charge.Ledger},
-			Key: options.Key + "3"}
-		apart.Plan = must.Get(NewPlan(m))(t)
+		plan := must.Get(NewPlan(m))(t)
+		apart := OnlineOptions{Plan: plan, Stated: saidOf(plan),
+			Charge: Charge{Ledger: options.Charge.Ledger}, Key: options.Key + "3"}
 		votes := []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1}
 		mustAnswer(t, openOnline(t, apart), Query{ID: "apart", Votes: votes})
 		openOnline(t, another)

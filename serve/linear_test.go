@@ -49,7 +49,8 @@ func listening(t *testing.T, h http.Handler) *linear.Server {
 func another(t *testing.T, first Options, book *ledger.Ledger, path string) *Server {
 	t.Helper()
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan: first.Online.Plan(), Charge: release.Charge{Ledger: path, AcceptWeak: true},
+		Plan: first.Online.Plan(), Stated: disjoint,
+		Charge: release.Charge{Ledger: path, AcceptWeak: true},
 		Key: filepath.Join(filepath.Dir(book.Path()), "key"),
 	})
 	if err != nil {

@@ -349,7 +349,8 @@ func TestHeadsAreKept(t *testing.T) {
 	}
 	file := filepath.Join(folder, "head")
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan: o.Online.Plan(), Charge: release.Charge{Ledger: book.Path(), AcceptWeak: true},
+		Plan: o.Online.Plan(), Stated: disjoint,
+		Charge: release.Charge{Ledger: book.Path(), AcceptWeak: true},
 		Key: filepath.Join(filepath.Dir(book.Path()), "key"), Missing: votes.MissingCoin, HeadFile: file,
 	})
 	if err != nil {

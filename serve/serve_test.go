@@ -52,8 +52,11 @@ var classes = []string{"cat", "dog", "zebrafinch"}
 // newOptions is a service of permute-and-flip with a budget for n answers.
 func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 	t.Helper()
-	return newStated(t, n, release.Stated{})
+	return newStated(t, n, disjoint)
 }
+
+// disjoint states that one record reaches one teacher.
+var disjoint = release.Stated{Affected: new(1)}
 
 // newStated is newOptions with what the operator states of the teachers.
 func newStated(t testing.TB, n int, stated release.Stated) (Options, *ledger.Ledger, *buffer) {
@@ -67,7 +70,7 @@ func newStated(t testing.TB, n int, stated release.Stated) (Options, *ledger.Led
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: 1,
+	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: stated.Reach(teachers),
 		Neighbours: accountant.ReplaceOne}
 	m, err := ensemble.PermuteAndFlip(s, perQuery)
 	if err != nil {

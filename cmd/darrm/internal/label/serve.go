@@ -55,8 +55,9 @@ request is answered once.
 
 The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table, which is
 best: a server that solves may come to another optimum after an upgrade, and then repeats no
-answer of before. A table for private teachers is not taken at its word: --eps, --teacher-delta and
---affected (or --data) state them too. The log, the page and /v1/mechanism repeat what was stated.
+answer of before. A table is not taken at its word: --affected (or --data) states how many teachers
+a record reaches, by default all, and --eps and --teacher-delta what private teachers promise. The
+log, the page and /v1/mechanism repeat what was stated.
 Fresh teachers pay for every answer, frozen ones once for their training.
 
 The server listens on a Unix socket of mode 0660: whoever may open it may ask. Over TCP
