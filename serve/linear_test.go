@@ -51,7 +51,7 @@ func another(t *testing.T, first Options, book *ledger.Ledger, path string) *Ser
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
 		Plan: first.Online.Plan(), Stated: disjoint,
 		Charge: release.Charge{Ledger: path, AcceptWeak: true},
-		Key: filepath.Join(filepath.Dir(book.Path()), "key"),
+		Key:    filepath.Join(filepath.Dir(book.Path()), "key"),
 	})
 	if err != nil {
 		t.Fatal(err)

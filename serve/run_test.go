@@ -351,7 +351,7 @@ func TestHeadsAreKept(t *testing.T) {
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
 		Plan: o.Online.Plan(), Stated: disjoint,
 		Charge: release.Charge{Ledger: book.Path(), AcceptWeak: true},
-		Key: filepath.Join(filepath.Dir(book.Path()), "key"), Missing: votes.MissingCoin, HeadFile: file,
+		Key:    filepath.Join(filepath.Dir(book.Path()), "key"), Missing: votes.MissingCoin, HeadFile: file,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,10 @@ func TestDescribe(t *testing.T) {
 	if d.Ties != 1 || d.Accuracy == nil || *d.Accuracy != 0.75 {
 		t.Errorf("ties %d, accuracy %v", d.Ties, d.Accuracy)
 	}
+	// Of 15 votes that are there, 3 + 2 + 3 + 4 are for the most named class.
+	if d.Agreement != 12.0/15 {
+		t.Errorf("agreement %v", d.Agreement)
+	}
 	first, third := d.Teachers[0], d.Teachers[2]
 	if first.Rates[1] != 2.0/3 || first.Agreement != 1 || *first.Accuracy != 1 {
 		t.Errorf("teacher 1: %+v", first)

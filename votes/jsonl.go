@@ -56,9 +56,6 @@ func openJSONL(info *fileInfo, r io.Reader) (decoder, error) {
 		line = line[:i+1]
 	}
 	d.ends = endOf(line)
-	if len(bytes.TrimRight(line, "\r\n")) == 0 {
-		return nil, d.errorAt(1, -1, "", "blank line before a row")
-	}
 	if err := d.learnKeys(line); err != nil {
 		return nil, err
 	}

@@ -268,6 +268,16 @@ func TestJSONLAgainstEncodingJSON(t *testing.T) {
 }
 
 // A number is a vote if it is exactly a class, not if it rounds to one.
+// A number has at most 18 digits, as the names of classes have: more are never written out.
+func TestJSONNumbersHaveFewDigits(t *testing.T) {
+	for number, want := range map[string]int64{"1e17": 1e17, "-12.5e16": -125e15, "1e18": 0, "9e18": 0,
+		"1e100": 0, "123456789012345678": 123456789012345678, "1234567890123456789": 0} {
+		if n, ok := decimalInt(number); n != want || ok != (want != 0) {
+			t.Errorf("%s: %d, %v", number, n, ok)
+		}
+	}
+}
+
 func TestJSONVotesAreExact(t *testing.T) {
 	zeros := strings.Repeat("0", 400)
 	for number, want := range map[string]int{

@@ -51,10 +51,14 @@ func TestWriteLabelsRefuses(t *testing.T) {
 }
 
 func TestLabelWriterIsSticky(t *testing.T) {
-	w, _ := NewLabelWriter(&strings.Builder{}, nil)
+	var out strings.Builder
+	w, _ := NewLabelWriter(&out, nil)
 	first := w.Write("", 1)
-	if first == nil || w.Write("good", 1) != first || w.Flush() != first {
+	if first == nil || w.Write("good", 1) != first || w.Write("good", 7) != first || w.Flush() != first {
 		t.Errorf("first error %v is not kept", first)
+	}
+	if out.Len() != 0 {
+		t.Errorf("a row after the error is written: %q", out.String())
 	}
 }
 
