@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // underAttack is a small ledger and the files it had after every commit.
@@ -417,20 +419,26 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A copy that somebody else charged from the second commit on, to as many entries.
+	u.states[2].write(t, u.path)
+	other := must.Get(Open(t.Context(), u.path))(t)
+	mustCharge(t, other, drawnRequest(7))
+	fork := files{readFiles(t, u.path).db, u.states[3].anchor}
 	for name, c := range map[string]struct {
 		f   files
 		pin Head
 		ok  bool
 	}{
-		"anchor lost":           {files{u.states[3].db, nil}, pin, true},
-		"older than its anchor": {files{u.states[2].db, u.states[3].anchor}, u.heads[2], false},
-		"older anchor":          {files{u.states[3].db, u.states[1].anchor}, pin, true},
-		"anchor damaged":        {files{u.states[3].db, []byte("?")}, pin, true},
-		"wrong pin":             {files{u.states[3].db, nil}, Head{3, Digest{1}}, false},
-		"pin of a later commit": {files{u.states[3].db, nil}, Head{4, pin.Hash}, false},
-		"database rolled back":  {files{u.states[2].db, nil}, pin, false},
-		"database damaged":      {files{u.states[3].db[:len(u.states[3].db)-300], nil}, pin, false},
-		"torn after the pin":    {files{append(bytes.Clone(u.states[3].db), '{'), nil}, pin, true},
+		"as long as its anchor's, another end": {fork, u.heads[2], false},
+		"anchor lost":                          {files{u.states[3].db, nil}, pin, true},
+		"older than its anchor":                {files{u.states[2].db, u.states[3].anchor}, u.heads[2], false},
+		"older anchor":                         {files{u.states[3].db, u.states[1].anchor}, pin, true},
+		"anchor damaged":                       {files{u.states[3].db, []byte("?")}, pin, true},
+		"wrong pin":                            {files{u.states[3].db, nil}, Head{3, Digest{1}}, false},
+		"pin of a later commit":                {files{u.states[3].db, nil}, Head{4, pin.Hash}, false},
+		"database rolled back":                 {files{u.states[2].db, nil}, pin, false},
+		"database damaged":                     {files{u.states[3].db[:len(u.states[3].db)-300], nil}, pin, false},
+		"torn after the pin":                   {files{append(bytes.Clone(u.states[3].db), '{'), nil}, pin, true},
 		"torn, an older pin": {files{append(bytes.Clone(u.states[3].db), '{'), nil}, u.heads[2],
 			false},
 		"an older pin": {files{u.states[3].db, nil}, u.heads[2], true},

@@ -99,3 +99,15 @@ func TestAfterReadsOnce(t *testing.T) {
 		t.Errorf("%d readings", store.n)
 	}
 }
+
+// Who waits for a handle that another call has is told when time is up.
+func TestReopenWaitsNoLongerThanItMay(t *testing.T) {
+	l := create(t, 10, 0)
+	<-l.turn
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if again, err := l.Reopen(ctx); again != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", again, err)
+	}
+	l.turn <- struct{}{}
+}
