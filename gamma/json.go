@@ -177,10 +177,10 @@ func (t *Table) Encode(w io.Writer) error {
 }
 
 // FormatError is the error for bytes that are not a table.
-type FormatError struct{ Reason error }
+type FormatError = strictjson.FormatError
 
-func (e *FormatError) Error() string { return "not a noise-function table: " + e.Reason.Error() }
-func (e *FormatError) Unwrap() error { return e.Reason }
+// formatName is what a table is called where a file is none.
+const formatName = "a noise-function table"
 
 // Claim is the content of a file, checked for form and not yet for truth. It cannot release
 // anything; Certify turns it into a Table.
@@ -225,15 +225,7 @@ func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError.
 func ReadClaim(r io.Reader) (*Claim, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseClaim(data)
-	if err != nil {
-		return nil, &FormatError{err}
-	}
-	return c, nil
+	return strictjson.Read(context.Background(), r, formatName, MaxTableBytes, parseClaim)
 }
 
 func parseClaim(data []byte) (*Claim, error) {
@@ -287,15 +279,12 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 		return nil, err
 	}
 	t, err := NewTable(ctx, certified, c.Objective, c.Proof)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
 	var violation *ViolationError
-	if errors.As(err, &violation) { // a baseline's
+	if ctx.Err() == nil && errors.As(err, &violation) { // a baseline's
 		return nil, err
 	}
-	if err != nil {
-		return nil, &FormatError{err}
+	if t, err = strictjson.Result(ctx, formatName, t, err); err != nil {
+		return nil, err
 	}
 	t.Solver, t.Version = c.Solver, c.Version
 	return t, nil

@@ -160,10 +160,10 @@ func (t *Table) Encode(w io.Writer) error {
 }
 
 // FormatError is the error for bytes that are not a table.
-type FormatError struct{ Reason error }
+type FormatError = strictjson.FormatError
 
-func (e *FormatError) Error() string { return "not a plurality table: " + e.Reason.Error() }
-func (e *FormatError) Unwrap() error { return e.Reason }
+// formatName is what a table is called where a file is none.
+const formatName = "a plurality table"
 
 // MismatchError lists the figures that a table's file states wrongly about itself.
 type MismatchError = check.MismatchError
@@ -187,15 +187,7 @@ func Recognises(data []byte) bool {
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError, or r's.
 func ReadClaim(r io.Reader) (*Claim, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseClaim(data)
-	if err != nil {
-		return nil, &FormatError{err}
-	}
-	return c, nil
+	return strictjson.Read(context.Background(), r, formatName, MaxTableBytes, parseClaim)
 }
 
 func parseClaim(data []byte) (*Claim, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/strictjson"
 )
 
 // Table is a certified mechanism with all that is known about it: what it is to be best
@@ -102,17 +103,14 @@ type Claim struct {
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 	certified, err := Certify(ctx, c.System, c.Masses)
 	if bad := (*check.Error)(nil); errors.As(err, &bad) { // masses that are none
-		return nil, &FormatError{err}
+		return nil, &FormatError{What: formatName, Reason: err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	t, err := NewTable(ctx, certified, c.Objective, c.Proof)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, &FormatError{err}
+	if t, err = strictjson.Result(ctx, formatName, t, err); err != nil {
+		return nil, err
 	}
 	t.Solver, t.Version = c.Solver, c.Version
 	return t, nil

@@ -181,10 +181,10 @@ func (t *Table) Encode(w io.Writer) error {
 }
 
 // FormatError is the error for bytes that are not a table.
-type FormatError struct{ Reason error }
+type FormatError = strictjson.FormatError
 
-func (e *FormatError) Error() string { return "not a table for many answers: " + e.Reason.Error() }
-func (e *FormatError) Unwrap() error { return e.Reason }
+// formatName is what a table is called where a file is none.
+const formatName = "a table for many answers"
 
 // MismatchError lists the figures that a table's file states wrongly about itself.
 type MismatchError = check.MismatchError
@@ -206,18 +206,9 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError, r's, or ctx.Err().
 func ReadClaim(ctx context.Context, r io.Reader) (*Claim, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseClaim(ctx, data)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, &FormatError{err}
-	}
-	return c, nil
+	return strictjson.Read(ctx, r, formatName, MaxTableBytes, func(data []byte) (*Claim, error) {
+		return parseClaim(ctx, data)
+	})
 }
 
 func parseClaim(ctx context.Context, data []byte) (*Claim, error) {

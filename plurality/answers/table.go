@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -89,17 +90,14 @@ type Claim struct {
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 	certified, err := Certify(ctx, c.System, c.Masses, c.Price)
 	if bad := (*check.Error)(nil); errors.As(err, &bad) { // masses or inputs that are none
-		return nil, &FormatError{err}
+		return nil, &FormatError{What: formatName, Reason: err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	t, err := NewTable(ctx, certified, c.Prior, c.Law, c.Proof)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, &FormatError{err}
+	if t, err = strictjson.Result(ctx, formatName, t, err); err != nil {
+		return nil, err
 	}
 	t.Solver, t.Version = c.Solver, c.Version
 	return t, nil

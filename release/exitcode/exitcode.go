@@ -83,9 +83,8 @@ var rules = []Rule{
 	Is(Ledger, ledger.ErrWrite), Is(Ledger, ledger.ErrSecret), Is(Ledger, ledger.ErrUnavailable),
 	As[*release.OutputError](Output), As[*rounds.BookError](Output),
 	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
-	As[*plurality.ViolationError](Uncertified), As[*plurality.MismatchError](Uncertified),
-	As[*answers.PriceError](Uncertified), As[*answers.FormatError](Input),
-	As[*release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input),
+	As[*plurality.ViolationError](Uncertified), As[*answers.PriceError](Uncertified),
+	As[*release.InputError](Input), As[*gamma.FormatError](Input), // of tables of all kinds
 	As[*votes.ParseError](Input),
 	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger),
 	Is(Input, fs.ErrNotExist),
