@@ -14,9 +14,6 @@ import (
 	"github.com/darrm/darrm/web/answer/chart"
 )
 
-// MostTable is the largest table in bytes that the page checks.
-const MostTable = 8 << 20
-
 // Table is a table that was checked from scratch.
 type Table struct {
 	Verdict string `json:"verdict"` // that of darrm verify
