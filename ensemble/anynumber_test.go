@@ -218,6 +218,7 @@ func TestAnyNumberRefuses(t *testing.T) {
 // No bound is preferred for a smaller ε at a larger δ: without slack for it, the teachers'
 // answers are no bargain, and one answer has its own cost whatever the slack.
 func TestReleaseComparesAtEqualDelta(t *testing.T) {
+	figures(t)
 	for _, tt := range []struct {
 		name string
 		r    Answers

@@ -22,6 +22,7 @@ func answersOf(t testing.TB, p answers.Problem) *answers.Certified {
 
 // The draw has exactly the law of the table, for all votes.
 func TestManyAnswersDrawIsExact(t *testing.T) {
+	figures(t)
 	for _, p := range []answers.Problem{
 		{K: 5, Classes: 2, Affected: 1, Answers: 7, Epsilon: 2, Delta: 1e-3},
 		{K: 4, Classes: 3, Affected: 2, Answers: 3, Epsilon: 2, Delta: 1e-3, Abstain: true},

@@ -78,6 +78,7 @@ func checkFrequencies(a *Mechanism, draw drawFunc, src randsrc.Source, counts []
 // another seed each of the 40 comparisons would give a false alarm with probability 1e-6
 // at most.
 func TestAnswerFrequencies(t *testing.T) {
+	figures(t)
 	const n = 6000
 	for classes, counts := range map[int][][]int{2: {{4, 5}, {9, 0}}, 3: {{3, 3, 3}, {1, 6, 2}},
 		4: {{4, 4, 0, 1}}} {

@@ -129,6 +129,7 @@ func TestGNMaxNoiseRefuses(t *testing.T) {
 // Noise that hides one vote does not hide three: the mutant that takes GNMax for disjoint
 // data where data overlap claims less than the truth, and is refused where it is stated.
 func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
+	figures(t)
 	const sigma, overlap = 12.0, 3
 	g, err := gaussian("sigma", sigma)
 	if err != nil {
