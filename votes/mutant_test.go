@@ -39,5 +39,15 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "unsigned numbers of Parquet have a sign", File: "parquet/file.go",
 			Old: "format.Value{Kind: format.Unsigned, Int: int64(v.Uint32())}",
 			New: "format.Value{Kind: format.Integer, Int: int64(v.Int32())}", Killer: "TestParquetSigns"},
+		{Name: "a JSON number of more digits is read", File: "class.go",
+			Old: "len(significant)+exponent > 18", New: "len(significant)-exponent > 18",
+			Killer: "TestJSONNumbersHaveFewDigits"},
+		{Name: "no layout is offered", File: "options.go", Old: "return slices.Clone(layoutNames)",
+			New: "return nil", Killer: "TestNamesAreParsed"},
+		{Name: "agreement is not worked out", File: "description.go",
+			Old: "d.Agreement = share(d.popular, d.Queries*int64(d.K)-d.Missing)", New: "",
+			Killer: "TestDescribe"},
+		{Name: "rows are written after an error", File: "write.go", Old: "\tif w.err != nil {\n\t\treturn",
+			New: "\tif false {\n\t\treturn", Killer: "TestLabelWriterIsSticky"},
 	})
 }
