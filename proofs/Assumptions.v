@@ -2,7 +2,7 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses Bound
-  Game Price Kernel.
+  Votes Game Price Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -35,6 +35,14 @@ Check "Bound.optimal_ok".
 Print Assumptions Bound.optimal_ok.
 Check "Bound.worst_ok".
 Print Assumptions Bound.worst_ok.
+Check "Votes.of_count_keeps".
+Print Assumptions Votes.of_count_keeps.
+Check "Votes.error_is_loss".
+Print Assumptions Votes.error_is_loss.
+Check "Votes.every_mechanism".
+Print Assumptions Votes.every_mechanism.
+Check "Votes.every_mechanism_worst".
+Print Assumptions Votes.every_mechanism_worst.
 Check "Game.game_bounds".
 Print Assumptions Game.game_bounds.
 Check "Game.game_private".

@@ -96,6 +96,18 @@ Definition keeps (K t : nat) (e d E delta : R) (q : nat -> R) : Prop :=
 Definition loss (K : nat) (w : nat -> R) (q : nat -> R) : R :=
   \rsum_(l < uphalf K) (w l * (1 - (q (K - l)%N - q l))).
 
+(** Every mechanism on votes of two classes, whatever it makes of them: its promise, its answer to
+    l votes for class 1 (the mean over which teachers gave them), and how often its label is not the
+    majority's where votes v come with the probability u(l). *)
+Definition keeps_all (K t : nat) (e d E delta : R) (M : K.-tuple bool -> dist bool_finType) : Prop :=
+  forall P P' : 'I_K -> dist bool_finType, near_teachers t e d P P' ->
+  close2 E delta (output (fun v => M v) P) (output (fun v => M v) P').
+Definition of_count (K : nat) (M : K.-tuple bool -> dist bool_finType) (l : nat) : R :=
+  (\rsum_(v | count id (v : K.-tuple bool) == l) M v true) / INR #|[set v : K.-tuple bool | count id v == l]|.
+Definition errs (K : nat) (M : K.-tuple bool -> dist bool_finType) (u : nat -> R) : R :=
+  \rsum_(v | ((count id (v : K.-tuple bool)).*2 < K)%N) (u (count id v) * M v true)
+  + \rsum_(v | (K < (count id (v : K.-tuple bool)).*2)%N) (u (count id v) * M v false).
+
 (** ** Many classes: a table
     [h] counts the votes for each class. A histogram λ sorted down has one mass for each number v
     of votes in it, g λ (Some v), which the classes with v votes share, and g λ None for the
