@@ -212,6 +212,9 @@ type MismatchError = check.MismatchError
 // Verify certifies the claim and compares what it says about itself with what is found: bounds may
 // be weaker than those found, counts are the same, expectations agree to within
 // 1e-9. The errors are those of Certify, or a *MismatchError.
+//
+// Proved by machine for exact numbers: private_ok in proofs/TwoClasses.v, optimal_ok and worst_ok in
+// proofs/Bound.v.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	t, err := c.Certify(ctx)
 	if err != nil {

@@ -16,6 +16,7 @@ const (
 	// Any: all symmetric γ in [-1,1]. Averaging a mechanism over the orders of the teachers and
 	// over both labels keeps its promise and its agreement, and such an average has a symmetric γ:
 	// what is optimal here is optimal among all mechanisms whose answer depends on the votes.
+	// Proved by machine: every_mechanism and error_is_loss in proofs/Votes.v.
 	Any      Shape = "any"
 	Free     Shape = "free"     // all symmetric γ ≥ 0: the source's linear program
 	Monotone Shape = "monotone" // γ ≥ 0 that do not increase towards the middle

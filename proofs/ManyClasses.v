@@ -55,6 +55,7 @@ Record table := Table {
   K : nat; C : nat; t : nat; terms : nat; tc : Z; tf : Z; pn : Z; pd : Z;
   one : Z;                              (* the sum of a histogram's masses *)
   abstains : bool;                      (* whether *no class* is an answer: its mass is the last *)
+  missing : bool;                       (* whether votes may be none *)
   rows : seq (seq nat * seq Z) }.       (* a sorted histogram, and the mass of each group *)
 
 Definition masses (rows : seq (seq nat * seq Z)) (l : seq nat) : seq Z :=
@@ -81,15 +82,20 @@ Definition row_ok (x : table) (l : seq nat) : bool :=
   let m := masses x.(rows) l in
   (size m == size (undup l) + x.(abstains))%N && Z.eqb (foldr Z.add 0%Z m) x.(one).
 
+(** The histograms of K votes, and those of fewer where votes may be none. *)
+Definition fits (x : table) (n : nat) : bool := if x.(missing) then (n <= x.(K))%N else n == x.(K).
+Definition histograms (x : table) : seq (seq nat) :=
+  flatten [seq partitions x.(C) n n | n <- iota 0 x.(K).+1 & fits x n].
+
 Definition private (x : table) : bool :=
   let E := factor x in
   [&& Z.leb 0 x.(tc), Z.ltb 0 x.(tf), Z.leb 0 x.(pn), Z.ltb 0 x.(pd), Z.ltb 0 x.(one),
       all (fun r => all (Z.leb 0) r.2) x.(rows) &
       all (fun l => row_ok x l &&
-             all (fun l' => [|| sumn l' != x.(K), l' == l |
+             all (fun l' => [|| ~~ fits x (sumn l'), l' == l |
                                 Qle_bool (spent x E l l') (Qof x.(pn) x.(pd))])
                  (vectors x.(t) x.(t) l))
-          (partitions x.(C) x.(K) x.(K))].
+          (histograms x)].
 
 Open Scope R_scope.
 Definition mass_of (x : table) (l : seq nat) (o : option nat) : R := IZR (group x l o) / IZR x.(one).
@@ -121,13 +127,13 @@ Notation CC := x.(C).
 
 Lemma facts : [/\ (0 <= x.(tc))%Z, (0 < x.(tf))%Z, (0 <= x.(pn))%Z, (0 < x.(pd))%Z & (0 < x.(one))%Z] /\
   all (fun r => all (Z.leb 0) r.2) x.(rows) /\
-  forall l, l \in partitions CC KK KK -> row_ok x l /\
-    forall l', l' \in vectors x.(t) x.(t) l -> sumn l' = KK -> l' <> l ->
+  forall l, l \in histograms x -> row_ok x l /\
+    forall l', l' \in vectors x.(t) x.(t) l -> fits x (sumn l') -> l' <> l ->
       Q2R (spent x (factor x) l l') <= delta x.
 Proof.
 move: yes => /andP [/Z.leb_le a1 /andP [/Z.ltb_lt a2 /andP [/Z.leb_le a3 /andP [/Z.ltb_lt a4 /andP [/Z.ltb_lt a5 /andP [a6 /allP a7]]]]]].
 do 2!split=> //; move=> l /a7 /andP [r /allP h]; split=> // l' /h.
-move=> + /eqP s /eqP /negbTE n; rewrite s n /= => /Qle_bool_iff/Qle_Rle.
+move=> + s /eqP /negbTE n; rewrite s n /= => /Qle_bool_iff/Qle_Rle.
 by rewrite Q2R_of.
 Qed.
 
@@ -185,41 +191,49 @@ Qed.
 Lemma sumn_votes (h : histogram CC) : sumn h = votes_in h.
 Proof. by rewrite sumnE big_tuple. Qed.
 
-Lemma in_partitions (h : histogram CC) : sorted geq h -> votes_in h = KK -> tval h \in partitions CC KK KK.
+Lemma in_histograms (h : histogram CC) : sorted geq h -> fits x (votes_in h) -> tval h \in histograms x.
 Proof.
-move=> so s; have := @partitions_all h KK so; rewrite (size_tuple h) sumn_votes s; apply.
-apply/allP => v /tnthP [c ->]; rewrite /= /geq /= -s /votes_in.
-by rewrite (bigD1 c) //= leq_addr.
+move=> so s; apply/flatten_mapP; exists (votes_in h).
+  rewrite mem_filter s mem_iota add0n ltnS /=.
+  by move: s; rewrite /fits; case: (x.(missing)) => // /eqP ->.
+have := @partitions_all h (votes_in h) so; rewrite (size_tuple h) sumn_votes; apply.
+by apply/allP => v /tnthP [c ->]; rewrite /= /geq /= /votes_in (bigD1 c) //= leq_addr.
 Qed.
+
+Notation full := (~~ x.(missing)).
+Lemma fitsE n : (if full then n = KK else (n <= KK)%N) -> fits x n.
+Proof. by rewrite /fits; case: (x.(missing)) => //= ->. Qed.
 
 (** Every number of votes that differ, up to t; every set of answers; the answer is a law. *)
 Theorem private_ok :
-  (forall v v' : KK.-tuple (option 'I_CC), complete v -> complete v' -> near_votes x.(t) v v' ->
+  (forall v v' : KK.-tuple (option 'I_CC), (full -> complete v) -> (full -> complete v') -> near_votes x.(t) v v' ->
     close2 (exp (total x)) (delta x) (plurality g v) (plurality g v')) /\
-  (forall v : KK.-tuple (option 'I_CC), complete v ->
+  (forall v : KK.-tuple (option 'I_CC), (full -> complete v) ->
     (forall o, 0 <= plurality g v o) /\ \rsum_o plurality g v o = 1).
 Proof.
 have [[_ _ a3 a4 _] [_ walk]] := facts; have [e1 e2] := factor_ok; split=> [v v' c c' near|v c].
   have hd : 0 <= delta x by apply: Rmult_le_pos; [apply: IZR_le|apply/Rlt_le/Rinv_0_lt_compat/IZR_lt].
-  have check (h h' : histogram CC) : near_hist true KK x.(t) h h' -> sorted geq h ->
+  have check (h h' : histogram CC) : near_hist full KK x.(t) h h' -> sorted geq h ->
       \rsum_o positive (prob g h o - Q2R (factor x) * prob g h' o) <= delta x.
-    move=> [[s s'] up down ne] so; rewrite -spent_ok.
-    have [_ near_ok] := walk _ (in_partitions so s); apply: near_ok; rewrite ?sumn_votes //.
+    move=> [ss up down ne] so; rewrite -spent_ok.
+    have [s s'] : fits x (votes_in h) /\ fits x (votes_in h').
+      by move: ss; rewrite /fits; case: (x.(missing)) => /= -[a b]; split; rewrite ?a ?b.
+    have [_ near_ok] := walk _ (in_histograms so s); apply: near_ok; rewrite ?sumn_votes //.
       by apply: vectors_all; rewrite ?size_tuple // gains_gained.
     by move=> e; apply: ne; apply: val_inj.
-  have [k k'] := plurality_private e1 hd g_ge0 check near (fun _ => conj c c').
+  have [k k'] := plurality_private e1 hd g_ge0 check near (fun f => conj (c f) (c' f)).
   have up (f f' : answers CC -> R) : (forall o, 0 <= f' o) -> close (Q2R (factor x)) (delta x) f f' ->
       close (exp (total x)) (delta x) f f'.
     move=> f0 h S; have := h S; have : 0 <= Pr f' S by apply: rsum_ge0.
     by nra.
   by split; apply: up => // o; apply: (prob_ge0 g_ge0).
-apply: plurality_law g_ge0 _ _ c => h s.
+apply: plurality_law g_ge0 _ _ c => h /fitsE s.
 set l := sort geq h.
-have hs : l \in partitions CC KK KK.
+have hs : l \in histograms x.
   have hl : size l == CC by rewrite size_sort size_tuple.
-  rewrite -[l]/(tval (Tuple hl)); apply: in_partitions.
+  rewrite -[l]/(tval (Tuple hl)); apply: in_histograms.
     by apply: sort_sorted => a b; apply: leq_total.
-  by rewrite -sumn_votes -s -sumn_votes; apply: perm_sumn; rewrite perm_sort.
+  by rewrite -sumn_votes /= (@perm_sumn l h) ?sumn_votes // perm_sort.
 have [/andP [/eqP sz /Z.eqb_eq sm] _] := walk _ hs; have p := one_pos.
 have tot m : IZR (foldr Z.add 0%Z m) = \rsum_(i < size m) IZR (nth 0%Z m i).
   by elim: m => [|a m IH]; rewrite ?big_ord0 //= big_ord_recl plus_IZR IH.

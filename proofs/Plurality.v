@@ -147,14 +147,17 @@ split; rewrite ?votes_permute ?gained_permute.
 Qed.
 
 (** ** Masses whose sum is 1 in each sorted histogram make a law *)
-Hypothesis unit : forall h : histogram, votes_in h = K ->
+Hypothesis unit : forall h : histogram, (if full then votes_in h = K else (votes_in h <= K)%N) ->
   \rsum_(v <- undup (sort geq h)) g (sort geq h) (Some v) + g (sort geq h) None = 1.
 
-Theorem plurality_law (v : K.-tuple (option 'I_C)) : complete v ->
+Theorem plurality_law (v : K.-tuple (option 'I_C)) : (full -> complete v) ->
   (forall o, 0 <= plurality g v o) /\ \rsum_o plurality g v o = 1.
 Proof.
 move=> full_v; split=> [o|]; first exact: prob_ge0.
-have [_ /(_ full_v) /unit <-] := votes_hist v; rewrite /plurality.
+have [few all] := votes_hist v.
+have /unit <- : if full then votes_in (hist v) = K else (votes_in (hist v) <= K)%N.
+  by case: (full) full_v => // /(_ isT)/all.
+rewrite /plurality.
 set h := hist v; set l := sort geq h.
 have -> : \rsum_o prob g h o = \rsum_(c < C) (g l (Some (tnth h c)) / INR (count_mem (tnth h c) h)) + g l None.
   rewrite (bigD1 None) //= Rplus_comm; congr Rplus; last by rewrite /prob /= /Rdiv Rinv_1 Rmult_1_r.

@@ -275,8 +275,8 @@ Definition items_of (x : table) (h h' : seq nat) : seq item :=
   let l := sort geq h in let l' := sort geq h' in
   item_of x l l' h h' None None :: [seq item_of x l l' h h' (Some p.1) (Some p.2) | p <- zip h h'].
 Definition all_items (x : table) : seq (seq item) :=
-  flatten [seq [seq items_of x l l' | l' <- vectors x.(t) x.(t) l & sumn l' == x.(K)] |
-           l <- partitions x.(C) x.(K) x.(K)].
+  flatten [seq [seq items_of x l l' | l' <- vectors x.(t) x.(t) l & fits x (sumn l')] |
+           l <- histograms x].
 
 (** The values' unit 1/T and the lattice zs/S come from outside; they need no trust. *)
 Definition price (x : table) (Q : nat) (S T : Z) (zs : seq Z) : bool :=
@@ -285,11 +285,13 @@ Definition price (x : table) (Q : nat) (S T : Z) (zs : seq Z) : bool :=
       Z.leb (part T (curve S T zs (all_items x) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd))
             (x.(pn) * T)].
 
-(** The questions of the game: votes of which none is none, at most t of them changed. *)
+(** Votes of which none is none, unless votes may be. *)
+Definition proper (x : table) (v : x.(K).-tuple (option 'I_x.(C))) : bool := x.(missing) || (None \notin v).
+(** The questions of the game: such votes, at most t of them changed. *)
 Definition questions (x : table) : seq (laws (answers x.(C))) :=
   [seq (plurality (mass_of x) w.1, plurality (mass_of x) w.2) |
    w <- enum [pred w : (x.(K).-tuple (option 'I_x.(C))) * (x.(K).-tuple (option 'I_x.(C))) |
-              [&& None \notin w.1, None \notin w.2 & (moved w.1 w.2 <= x.(t))%N]]].
+              [&& proper w.1, proper w.2 & (moved w.1 w.2 <= x.(t))%N]]].
 
 Section Sound.
 Variable x : table.
@@ -376,17 +378,26 @@ by exists a' => //; right.
 Qed.
 
 Lemma questions_are p : List.In p (questions x) -> exists v v' : KK.-tuple (option 'I_CC),
-  [/\ p = (plurality g v, plurality g v'), complete v, complete v' & near_votes x.(t) v v'].
+  [/\ p = (plurality g v, plurality g v'), proper v, proper v' & near_votes x.(t) v v'].
 Proof.
 rewrite /questions; set ws := enum _.
-have : forall w, List.In w ws -> [&& None \notin w.1, None \notin w.2 & (moved w.1 w.2 <= x.(t))%N].
+have : forall w, List.In w ws -> [&& proper w.1, proper w.2 & (moved w.1 w.2 <= x.(t))%N].
   by move=> w /out_list; rewrite mem_enum.
 elim: ws => //= w ws IH h [<-|hin]; last by apply: (IH _ hin) => u hu; apply: h; right.
 have /and3P [h1 h2 h3] := h w (or_introl erefl).
 by exists w.1, w.2; split.
 Qed.
 
-Lemma question (v v' : KK.-tuple (option 'I_CC)) : complete v -> complete v' -> near_votes x.(t) v v' ->
+Lemma properE (v : KK.-tuple (option 'I_CC)) : proper v -> ~~ x.(missing) -> complete v.
+Proof. by rewrite /proper; case: (x.(missing)). Qed.
+
+Lemma proper_fits (v : KK.-tuple (option 'I_CC)) : proper v -> fits x (votes_in (hist v)).
+Proof.
+have [few all] := votes_hist v; rewrite /proper /fits.
+by case: (x.(missing)) => //= c; apply/eqP/all.
+Qed.
+
+Lemma question (v v' : KK.-tuple (option 'I_CC)) : proper v -> proper v' -> near_votes x.(t) v v' ->
   List.In (plurality g v, plurality g v') (questions x).
 Proof.
 move=> c c' near; rewrite /questions.
@@ -398,7 +409,7 @@ Lemma questions_lawful p : List.In p (questions x) ->
   (forall o, 0 <= p.1 o) /\ (forall o, 0 <= p.2 o) /\ \rsum_o p.1 o = 1.
 Proof.
 case/questions_are => v [v' [-> c c' _]] /=; have [_ law] := private_ok hp.
-by have [h1 h2] := law v c; have [h3 _] := law v' c'.
+by have [h1 h2] := law v (properE c); have [h3 _] := law v' (properE c').
 Qed.
 
 Lemma items_pos xs o : List.In xs (all_items x) -> List.In o xs ->
@@ -429,12 +440,12 @@ have [s e] := sort_exists (hist v).
 exists (items_of x (permute s (hist v)) (permute s (hist v'))); last first.
   move=> F; rewrite items_law -(sum_permute s) /=; apply: eq_bigr => o _.
   by rewrite /plurality !prob_permute.
-have [_ /(_ c) k] := votes_hist v; have [_ /(_ c') k'] := votes_hist v'.
-have hl : tval (permute s (hist v)) \in partitions CC KK KK.
-  apply: in_partitions; last by rewrite votes_permute.
+have k := proper_fits c; have k' := proper_fits c'.
+have hl : tval (permute s (hist v)) \in histograms x.
+  apply: in_histograms; last by rewrite votes_permute.
   by rewrite e; apply: sort_sorted => a b; apply: leq_total.
 apply: in_flatten; first by apply: in_map; apply: in_list hl.
-apply: in_map; apply: in_list; rewrite mem_filter sumn_votes votes_permute k' eqxx /=.
+apply: in_map; apply: in_list; rewrite mem_filter sumn_votes votes_permute k' /=.
 have up := gained_moved v v'; have down := gained_moved v' v.
 apply: vectors_all; rewrite ?size_tuple // (@gains_gained _ (permute s _) (permute s _)).
   by rewrite -/(gained _ _) gained_permute; apply: leq_trans up near.

@@ -3,7 +3,7 @@
      2 K t terms a b c f Dn Dd pn pd one n phi(0) ... phi(n-1)          TwoClasses.table
        shape prior n {yn yd m counts ...} gn gd                         Bound.optimal
          shape: 0 free, 1 monotone, 2 any; prior: 0 n d | 1 n counts ... | 2 n weights ... d
-     3 K C t terms c f pn pd one abstains n {m votes ... k masses ...}  ManyClasses.table
+     3 K C t terms c f pn pd one abstains missing n {m votes ... k masses ...}  ManyClasses.table
      4 the numbers of 3, Q S T n z ...                          Price.price *)
 open Checker
 
@@ -47,9 +47,9 @@ let () =
     | 3 | 4 ->
       let k = nat () in let cl = nat () in let t = nat () in let terms = nat () in
       let c = next () in let f = next () in let pn = next () in let pd = next () in
-      let one = next () in let abstains = int () = 1 in
+      let one = next () in let abstains = int () = 1 in let missing = int () = 1 in
       let rows = list (fun () -> let h = list nat in let m = list next in (h, m)) in
-      let table = many_table k cl t terms c f pn pd one abstains rows in
+      let table = many_table k cl t terms c f pn pd one abstains missing rows in
       if kind = 3 then [fun () -> say "private" (many_private table)] else
         let q = nat () in let s = next () in let t = next () in let zs = list next in
         [fun () -> say "private" (answers_price table q s t zs)]

@@ -16,6 +16,9 @@
 // stopping at a time that depends on answers only. Q is fixed before the first answer. One price
 // is for one table: several tables are one game only with the union of their pairs.
 //
+// Proved by machine: game_private and value_W in proofs/Game.v, for the W_n above; curve_ok in
+// proofs/Price.v, that splits of x onto a lattice and their chords err upward.
+//
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for those
 // whose comments say otherwise.
 //

@@ -177,7 +177,11 @@ class Table:
 
 
 def worst(t: Table, factor: Fraction) -> Tuple[Fraction, List[List[int]], int, Set[Tuple[int, int]]]:
-    """By how much the worst constraint is broken, where, how many there are, and what they compare."""
+    """By how much the worst constraint is broken, where, how many there are, and what they compare.
+
+    That these pairs suffice: plurality_private in proofs/Plurality.v; that the walk over them misses
+    none: partitions_all and vectors_all in proofs/ManyClasses.v.
+    """
     best, where, visited = Fraction(-2), [[0]], 0
     rows: Set[Tuple[int, int]] = set()
     p = [Fraction(g, _ONE * m) for g, m in zip(t.mass, t.size)]

@@ -212,13 +212,17 @@ class _Table:
             values.append(sign * int(exact))
         return values, one
 
-    def corners(self) -> "List[Optional[_Pair]]":
-        """The pairs (p, p') in the order of the table's proof, None where Δ = 0 leaves one out."""
+    def corners(self, up: bool) -> "List[Optional[_Pair]]":
+        """The pairs (p, p') in the order of the table's proof, None where Δ = 0 leaves one out.
+
+        e^ε is rounded up for privacy: no teacher that keeps its promise is beyond these corners. It is
+        rounded down for optimality: each of these corners is a teacher that keeps its promise.
+        """
         d = self.teacher_delta
         if self.endless:
             a = Fraction(1)
         else:
-            x = _exp(self.epsilon, up=True)
+            x = _exp(self.epsilon, up=up)
             a = (x + d) / (x + 1)
         near: List[Optional[_Pair]] = [(d, 0), (0, d), (1, 1 - d), (1 - d, 1)] if d else [None] * 4
         return [(0, 0), (1, 1), *near, (a, 1 - a), (1 - a, a)]
@@ -301,15 +305,16 @@ def _law(counts: Sequence[int], corners: Sequence[Optional[_Pair]], side: int) -
     return law
 
 
-def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: Fraction, high_factor: Fraction) -> Fraction:
+def _lower_bound(table: _Table) -> Fraction:
     """A number that no private noise function of this shape has an error below.
 
     Weak duality: for multipliers y ≥ 0 on constraints that every private γ satisfies,
 
         error(γ) ≥ Σ w(l) - Σ y·r + min over γ of Σ d(l)·γ(l),   d = -w + Σ y·row.
 
-    Constraints and right sides are divided by 1 + E, as in the table. e^ε of the teachers is
-    known to 60 digits only; what that can do to the sum is taken off at the end.
+    Constraints and right sides are divided by 1 + E, as in the table. e^ε is rounded down and E up,
+    the other way round than for privacy: what keeps the promise keeps the weaker one too, so every
+    private γ satisfies these rows (lower_bound in proofs/Optimal.v, weaker_keeps in proofs/Bound.v).
     """
     k, free = table.k, (table.k + 1) // 2
     weights = table.weights()
@@ -322,8 +327,9 @@ def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: 
             raise CheckError("proof_weights must be numbers ≥ 0, one for each γ, of sum at most 1/2")
         total = sum(stated)
         weights = [w / max(1, 2 * total) for w in stated]
-    price, total, d = Fraction(0), Fraction(0), [-w for w in weights]
-    right = (high_factor - 1 + 2 * table.delta) / (1 + low_factor)
+    corners, factor = table.corners(up=False), _exp(table.total, up=True)
+    price, d = Fraction(0), [-w for w in weights]
+    right = (factor - 1 + 2 * table.delta) / (1 + factor)
     for term in table.raw.get("proof", []):
         counts, y = term["corners"], Fraction(float(term["multiplier"]))
         fits = len(counts) == 8 and sum(counts) == k and min(counts) >= 0 and sum(counts[2:]) <= table.affected
@@ -331,10 +337,9 @@ def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: 
             raise CheckError(f"proof: {term} is no constraint of this table")
         p, q = _law(counts, corners, 0), _law(counts, corners, 1)
         for l in range(free):
-            row = (p[k - l] - p[l] - low_factor * (q[k - l] - q[l])) / (1 + low_factor)
+            row = (p[k - l] - p[l] - factor * (q[k - l] - q[l])) / (1 + factor)
             d[l] += y * row
         price += y * right
-        total += y
     if table.shape == "any":  # γ in [-1,1], and so every mechanism on the votes
         least = -sum((abs(x) for x in d), Fraction(0))
     elif table.shape == "free":
@@ -344,8 +349,7 @@ def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: 
         for x in d:
             prefix += x
             least = min(least, prefix)
-    unknown = total * k * Fraction(1, 10 ** (_DIGITS - 10))
-    return max(Fraction(0), sum(weights) - price + least - unknown)
+    return max(Fraction(0), sum(weights) - price + least)
 
 
 def check(table: Union[str, Dict[str, Any]]) -> Verdict:
@@ -370,7 +374,7 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
         return _game(raw)
     t = _Table(raw)
     t.phi()  # γ that cannot be drawn exactly is refused, whatever shows the promise
-    corners = t.corners()
+    corners = t.corners(up=True)
     factor = _exp(t.total, up=False)
     worst: List[int] = []
     if t.post_processing():
@@ -386,7 +390,7 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
         error = max((1 - g) / 2 for g in gamma[:free])
     else:
         error = sum((w * (1 - g) for w, g in zip(weights, gamma)), Fraction(0))
-    gap = error - _lower_bound(t, corners, factor, _exp(t.total, up=True))
+    gap = error - _lower_bound(t)
     stated = _decimal(raw.get("certificate", {}).get("gap"), "certificate.gap")
     return Verdict(excess <= 0, method, float(excess), worst, constraints, gap <= stated, float(error), float(gap))
 
