@@ -85,8 +85,7 @@ test-services: wheel prover ## what needs more than Go: the wheel with NumPy, ev
 MUTATED := accountant constraints gamma plurality ensemble release ledger votes serve
 test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
-	$(MAKE) proofs && proofs/check gamma/testdata/k41-m5-free.json
-	proofs/check python/tests/tables/answers/k11.json --lattice 16
+	$(MAKE) build proofs && proofs/test bin/darrm large
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
 
 PROVER := coq libcoq-mathcomp-fingroup ocaml-findlib libzarith-ocaml-dev

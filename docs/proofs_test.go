@@ -89,7 +89,7 @@ func TestProofsAndCodeNameEachOther(t *testing.T) {
 	for file, text := range proofs {
 		for _, m := range place.FindAllStringSubmatch(head.FindString(text), -1) {
 			places++
-			if !declared(t, "../"+m[1], m[2]) {
+			if !declares(t, "../"+m[1], m[2]) {
 				t.Errorf("%s names %s, which package %s does not declare", file, m[0], m[1])
 			}
 		}
@@ -99,8 +99,8 @@ func TestProofsAndCodeNameEachOther(t *testing.T) {
 	}
 }
 
-// declared tells whether a package of a folder declares a function, method, type or constant.
-func declared(t *testing.T, folder, name string) bool {
+// declares tells whether a package of a folder declares a function, method, type or constant.
+func declares(t *testing.T, folder, name string) bool {
 	files, err := filepath.Glob(folder + "/*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 (** The price of many answers, worked out in whole numbers: splits onto a lattice and their chords
     err upward, so a yes of the checker is (total ε, δ)-privacy of every adaptive strategy of at
     most Q answers.
-    Code: accountant/game.Play, whose trimming, envelopes and floating point are not followed here. *)
+    Code: accountant/game.Game, whose trimming, envelopes and floating point are not followed here. *)
 From Coq Require Import Reals Lra Lia ZArith QArith Qreals Psatz.
 From mathcomp Require Import all_ssreflect fingroup perm.
 From darrm Require Import Definitions Sums Plurality Exp ManyClasses Game.

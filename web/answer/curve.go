@@ -155,9 +155,10 @@ func DrawCurve(s Stated, over string, points []Point, reached float64) (string, 
 	if err != nil {
 		return "", err
 	}
-	if i := slices.IndexFunc(best.Y, func(y float64) bool { return y >= wanted }); over == "K" &&
-		reached == 0 && i >= 0 {
-		reached = best.X[i]
+	if over == "K" { // from there on, as plan.Reaching has it
+		for i := len(points) - 1; i >= 0 && points[i].Agreement != nil && *points[i].Agreement >= wanted; i-- {
+			reached = points[i].X
+		}
 	}
 	c.Marks = append(c.Marks, chart.Mark{X: stated, Text: "stated"})
 	if reached > 0 && reached != stated {

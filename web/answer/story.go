@@ -99,7 +99,7 @@ func oneVote(votes int) (*Step, error) {
 		says = "The majority changes with this one record. Whoever knows the other votes reads in the " +
 			"published answer what the record did."
 	}
-	return &Step{Picture: pairPicture("How often the published majority is yes", votes, without, with),
+	return &Step{Picture: pairPicture("How often the majority is yes", votes, without, with),
 		Says: says}, err
 }
 
@@ -110,7 +110,7 @@ func noise(votes int, epsilon float64) (*Step, error) {
 		return nil, err
 	}
 	without, with, err := pair(votes, m.Probabilities)
-	return &Step{Picture: pairPicture("How often the published answer is yes, with noise", votes,
+	return &Step{Picture: pairPicture("How often the answer is yes, with noise", votes,
 		without, with), Says: fmt.Sprintf("Chance decides with the votes. With ε = %v no answer is more "+
 		"than %s times as likely with the record as without it, so an answer proves little about "+
 		"anybody. The less ε, the closer the bars, and the more often the answer is not the majority.",
@@ -166,7 +166,7 @@ func bill(epsilon float64) (*Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := chart.Chart{Title: "The best that anybody can guess whose record was in", Low: 0, High: 1,
+	c := chart.Chart{Title: "How often a guess is right, at best", Low: 0, High: 1,
 		X: "guesses that are right, of two that are equally likely before", Percent: true}
 	for _, e := range []float64{0.1, 1, 2, 5, epsilon} {
 		right, class := guess(e), "c2"

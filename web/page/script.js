@@ -185,7 +185,7 @@ let planned = "", latest = 0, later;
 
 function showPlan(answer, again) {
   const {report, header, rows, sentence} = answer, best = report.choices[0];
-  $("plan-best").textContent = rows[0][0] + ": " + rows[0][3] + " expected agreement";
+  $("plan-best").textContent = rows[0][0] + ": " + rows[0][3] + " % expected agreement";
   table($("plan-rows"), header, rows);
   list($("plan-notes"), [...(report.warnings || []).map((w) => "Warning: " + w), ...(report.notes || [])]);
   list($("plan-refused"), report.refused.map((r) => r.mechanism + ": " + r.why));

@@ -313,6 +313,11 @@ const tests = {
         const small = await page.evaluate(() => [...document.querySelectorAll("svg text")].filter((t) => t.checkVisibility())
           .map((t) => [t.textContent, parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a]).filter(([, px]) => Math.abs(px) > 0 && px < 9));
         for (const [t, px] of small) check(false, `${part}, ${width} pixels: ${JSON.stringify(t)} is ${px.toFixed(1)} pixels high`);
+        const cut = await page.evaluate(() => [...document.querySelectorAll("svg text")].filter((t) => t.checkVisibility()).filter((t) => {
+          const a = t.getBoundingClientRect(), b = t.closest("svg").getBoundingClientRect();
+          return a.left < b.left - 1 || a.right > b.right + 1;
+        }).map((t) => t.textContent));
+        for (const t of cut) check(false, `${part}, ${width} pixels: the picture cuts ${JSON.stringify(t)}`);
         if (options.shots) await page.screenshot({path: join(options.shots, `${part}-${width}-${scheme}.png`), fullPage: true});
       }
       await clean(page, `${width} pixels, ${scheme}`);

@@ -53,6 +53,8 @@ const (
 	top    = 46 // for a bar's label too
 	bottom = 46
 	line   = 18 // of a legend
+
+	baseline = height - bottom // of the horizontal axis
 )
 
 // SVG returns the chart as an element of a page. Points that are not finite are left out.
@@ -76,8 +78,7 @@ func (c *Chart) SVG() string {
 		return left + (width-left-right)*share(v, low, high, c.LogX)
 	}
 	y := func(v float64) float64 {
-		return height - bottom - (height-top-bottom)*share(min(max(v, c.Low), c.High), c.Low, c.High,
-			false)
+		return baseline - (baseline-top)*share(v, c.Low, c.High, false)
 	}
 	for _, v := range steps(c.Low, c.High) {
 		segment(&b, left, y(v), width-right, y(v), "grid")
@@ -87,16 +88,16 @@ func (c *Chart) SVG() string {
 		c.bars(&b, y)
 	} else {
 		for _, v := range c.ticks(low, high) {
-			segment(&b, x(v), top, x(v), height-bottom, "grid")
-			text(&b, x(v), height-bottom+16, "tick", "middle", number(v))
+			segment(&b, x(v), top, x(v), baseline, "grid")
+			text(&b, x(v), baseline+16, "tick", "middle", number(v))
 		}
 	}
-	segment(&b, left, height-bottom, width-right, height-bottom, "axis")
-	segment(&b, left, top, left, height-bottom, "axis")
+	segment(&b, left, baseline, width-right, baseline, "axis")
+	segment(&b, left, top, left, baseline, "axis")
 	text(&b, (left+width-right)/2, height-10, "label", "middle", c.X)
 	if c.Y != "" {
 		fmt.Fprintf(&b, `<text class="label" text-anchor="middle" transform="translate(14 %d) rotate(-90)">%s</text>`,
-			(top+height-bottom)/2, html.EscapeString(c.Y))
+			(top+baseline)/2, html.EscapeString(c.Y))
 	}
 	at := height + line/2
 	key := func(class, name string, dashed bool) {
@@ -115,20 +116,22 @@ func (c *Chart) SVG() string {
 		}
 	}
 	if c.Level != nil {
-		segment(&b, left, y(*c.Level), width-right, y(*c.Level), "curve wanted dashed")
+		if *c.Level >= c.Low && *c.Level <= c.High {
+			segment(&b, left, y(*c.Level), width-right, y(*c.Level), "curve wanted dashed")
+		}
 		key("wanted", c.LevelName, true)
 	}
 	for i, m := range c.Marks {
 		if !(m.X >= low && m.X <= high) {
 			continue
 		}
-		segment(&b, x(m.X), top, x(m.X), height-bottom, "mark")
+		segment(&b, x(m.X), top, x(m.X), baseline, "mark")
 		anchor, by := "start", 4.0
 		if share(m.X, low, high, c.LogX) > 0.5 {
 			anchor, by = "end", -4
 		}
 		// One above the other: two marks may stand close.
-		text(&b, x(m.X)+by, height-bottom-6-float64(15*i), "marked", anchor, m.Text)
+		text(&b, x(m.X)+by, baseline-6-float64(15*i), "marked", anchor, m.Text)
 	}
 	b.WriteString("</svg>")
 	return b.String()
@@ -160,19 +163,60 @@ func (c *Chart) curve(b *strings.Builder, l Line, x, y func(float64) float64) {
 	if l.Dashed {
 		class += " dashed"
 	}
-	var points, dots []string
+	var points, dots strings.Builder
+	draw := func() {
+		if points.Len() > 0 {
+			fmt.Fprintf(b, `<polyline class="%s" points="%s"/>`, class, strings.TrimSpace(points.String()))
+		}
+		points.Reset()
+	}
+	var px, py float64
+	begun := false
 	for i, v := range l.X {
 		if math.IsNaN(l.Y[i]) || math.IsInf(l.Y[i], 0) {
 			continue
 		}
-		points = append(points, fmt.Sprintf("%.1f,%.1f", x(v), y(l.Y[i])))
-		dots = append(dots, fmt.Sprintf(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3"/>`, l.Class,
-			x(v), y(l.Y[i])))
+		qx, qy := x(v), y(l.Y[i])
+		if begun {
+			from, to := within(py, qy)
+			if from > 0 { // it comes in, or stays out
+				draw()
+			}
+			if from <= to {
+				if points.Len() == 0 {
+					fmt.Fprintf(&points, "%.1f,%.1f ", px+(qx-px)*from, py+(qy-py)*from)
+				}
+				fmt.Fprintf(&points, "%.1f,%.1f ", px+(qx-px)*to, py+(qy-py)*to)
+			}
+		}
+		if qy >= top && qy <= baseline {
+			fmt.Fprintf(&dots, `<circle class="dot %s" cx="%.1f" cy="%.1f" r="3"/>`, l.Class, qx, qy)
+		}
+		px, py, begun = qx, qy, true
 	}
-	fmt.Fprintf(b, `<polyline class="%s" points="%s"/>`, class, strings.Join(points, " "))
+	draw()
 	if !l.Dashed {
-		b.WriteString(strings.Join(dots, ""))
+		b.WriteString(dots.String())
 	}
+}
+
+// within returns which part of a segment from height a to height b is in the picture, as shares of
+// it. from > to where none is. A curve that leaves the picture is cut there: bent along the edge
+// instead, it would show values that it has not.
+func within(a, b float64) (from, to float64) {
+	from, to = 0, 1
+	for _, edge := range []float64{top, height - bottom} {
+		inside := func(y float64) bool { return (edge == top) == (y >= edge) || y == edge }
+		switch {
+		case !inside(a) && !inside(b):
+			return 1, 0
+		case !inside(a):
+			from = max(from, (edge-a)/(b-a))
+		case !inside(b):
+			to = min(to, (edge-a)/(b-a))
+		}
+	}
+	return from, to
 }
 
 func (c *Chart) bars(b *strings.Builder, y func(float64) float64) {
@@ -185,13 +229,13 @@ func (c *Chart) bars(b *strings.Builder, y func(float64) float64) {
 	}
 	every := max(1, int(math.Ceil(float64(8*longest)/each)))
 	for i, bar := range c.Bars {
-		middle := left + each*(float64(i)+0.5)
+		middle, height := left+each*(float64(i)+0.5), min(max(bar.Height, c.Low), c.High)
 		fmt.Fprintf(b, `<rect class="bar %s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, bar.Class,
-			middle-thick/2, y(bar.Height), thick, max(0, y(0)-y(bar.Height)))
+			middle-thick/2, y(height), thick, max(0, y(0)-y(height)))
 		if i%every == 0 {
-			text(b, middle, height-bottom+16, "tick", "middle", bar.Name)
+			text(b, middle, baseline+16, "tick", "middle", bar.Name)
 			if bar.Label != "" {
-				text(b, middle, y(bar.Height)-5, "tick", "middle", bar.Label)
+				text(b, middle, y(height)-5, "tick", "middle", bar.Label)
 			}
 		}
 	}

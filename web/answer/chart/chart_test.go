@@ -56,7 +56,7 @@ func TestSVG(t *testing.T) {
 		}, Marks: []Mark{{X: 1, Text: "here"}, {X: 5, Text: "beyond"}}}
 	svg := c.SVG()
 	names := elements(t, svg)
-	if count(names, "circle") != 2 || count(names, "polyline") != 2 || names[1] != "title" ||
+	if count(names, "circle") != 2 || count(names, "polyline") != 1 || names[1] != "title" ||
 		!strings.Contains(svg, "a &lt; b &amp; c") || !strings.Contains(svg, ">80 %<") ||
 		strings.Contains(svg, "beyond") || !strings.Contains(svg, "here") {
 		t.Error(svg)
@@ -115,5 +115,26 @@ func TestColours(t *testing.T) {
 		if !strings.Contains(css, color) || !strings.Contains(strings.ToLower(figure.StyleSheet), color) {
 			t.Errorf("%s is not in both", color)
 		}
+	}
+}
+
+// A curve that leaves the picture is cut where it does, and drawn again where it comes back. It is not
+// bent along the edge, which would show values that it has not.
+func TestCurvesAreCut(t *testing.T) {
+	svg := (&Chart{High: 1, Lines: []Line{{Class: "c2", Dashed: true, X: []float64{0, 1, 2, 3, 4},
+		Y: []float64{0, 2, 2, 0, -1}}}}).SVG()
+	from, step := float64(left), float64(width-left-right)/4
+	want := []string{
+		fmt.Sprintf(`points="%.1f,%d.0 %.1f,%d.0"`, from, height-bottom, from+step/2, top),
+		fmt.Sprintf(`points="%.1f,%d.0 %.1f,%d.0 %.1f,%d.0"`, from+2.5*step, top, from+3*step,
+			height-bottom, from+3*step, height-bottom),
+	}
+	for _, w := range want {
+		if !strings.Contains(svg, w) {
+			t.Errorf("no %s in %s", w, svg)
+		}
+	}
+	if n := strings.Count(svg, "<polyline"); n != 2 {
+		t.Errorf("%d pieces in %s", n, svg)
 	}
 }
