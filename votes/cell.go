@@ -113,6 +113,15 @@ func (c *cell) voteRule(l *classList) check.Text {
 		"says what a missing vote is", quote(c.plain()), want, pMissing)
 }
 
+// voteFault returns the fault of a vote that stands at a place of its record.
+func (c *cell) voteFault(at int, l *classList) *fault {
+	wrong := &fault{at: at, rule: c.voteRule(l)}
+	if !c.missing() {
+		wrong.value = c.plain()
+	}
+	return wrong
+}
+
 // count returns a count of votes, or the rule that the cell breaks.
 func (c *cell) count() (n int, rule string) {
 	v, ok := int64(-1), true

@@ -136,7 +136,7 @@ func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
 func (f *fileInfo) addLong(b *Batch, r *record) *fault {
 	class := r.votes[0].class(f.classes)
 	if class < 0 && (f.opts.Missing == MissingError || !r.votes[0].missing()) {
-		return &fault{at: 0, rule: r.votes[0].voteRule(f.classes)}
+		return r.votes[0].voteFault(0, f.classes)
 	}
 	id, rule := r.id.id()
 	if rule != "" {

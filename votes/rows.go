@@ -89,11 +89,7 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 		case f.opts.Missing != MissingError && v.missing():
 			missing++
 		default:
-			wrong := &fault{at: t, rule: v.voteRule(f.classes)}
-			if !v.missing() {
-				wrong.value = v.plain()
-			}
-			return 0, wrong
+			return 0, v.voteFault(t, f.classes)
 		}
 		if f.opts.KeepVotes {
 			b.Votes = append(b.Votes, c)

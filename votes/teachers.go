@@ -2,6 +2,8 @@ package votes
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -15,7 +17,14 @@ import (
 type ColumnsError struct {
 	IDColumn    string   // holds different values, none of which is a class; "" for none
 	VoteColumns []string // in the teachers' order; nil where only their reader knows
+	IDAlone     bool     // IDColumn settles it: all other columns are numbered alike
 	K           bool     // Options.K alone is missing: all columns but IDColumn can hold votes
+
+	// Long reports that no two columns have a value in common, so that each row may be one vote
+	// (LayoutLong). TeacherColumn and VoteColumn are those that names tell, beside IDColumn; all three
+	// are "" where names do not.
+	Long                      bool
+	TeacherColumn, VoteColumn string
 
 	cause error
 }
@@ -94,21 +103,27 @@ func (s *columnSet) teachers(o *Options, classes *classList, c columns) ([]int, 
 func (s *columnSet) propose(o *Options, classes *classList, c columns, by *numbering,
 	free []int) *ColumnsError {
 	e := &ColumnsError{}
+	kinds := s.kinds(free, classes)
+	if s.looksLong(free, kinds) {
+		e.Long = true
+		e.nameLong(s, o)
+		return e
+	}
 	var votes []int // of free
 	others := 0     // neither votes nor the id
 	for i, at := range free {
-		canVote, id := s.kind(at, classes)
 		switch {
-		case id && c.id < 0 && o.IDColumn == "" && e.IDColumn == "":
+		case kinds[i].id && c.id < 0 && o.IDColumn == "" && e.IDColumn == "":
 			e.IDColumn = s.names[at]
-		case canVote && !isNameless(by.names[i]) && !namesNoTeacher(by.names[i]):
+		case kinds[i].canVote && !isNameless(by.names[i]) && !namesNoTeacher(by.names[i]):
 			votes = append(votes, i)
 		default:
 			others++
 		}
 	}
-	if alike := by.alike(votes); len(alike) > 1 &&
+	if alike := by.alike(votes); len(alike) > 1 && len(alike) == by.groups[by.stems[alike[0]]] &&
 		(o.K == 0 && 2*len(alike) > len(votes) || o.K == len(alike)) {
+		e.IDAlone = e.IDColumn != "" && others == 0 && len(alike) == len(votes)
 		votes = alike
 	} else if o.K == 0 || o.K != len(votes) {
 		e.K = o.K == 0 && others == 0 && len(votes) > 0
@@ -120,27 +135,157 @@ func (s *columnSet) propose(o *Options, classes *classList, c columns, by *numbe
 	return e
 }
 
-// kind reports, by some first cells of a column, whether it can hold votes, and whether it can hold
-// ids and nothing else. A column of which no cell is known can hold votes.
-func (s *columnSet) kind(at int, classes *classList) (canVote, id bool) {
+// columnKind is what some first cells of a column tell.
+type columnKind struct {
+	canVote bool
+	id      bool            // it can hold ids, and nothing else
+	values  map[string]bool // that are not missing
+	rows    int
+}
+
+// kinds returns the kinds of columns. A column of which no cell is known can hold votes. Where the
+// classes are the usual ones, 0 and 1, perhaps because none are stated, and most columns have others,
+// they are the values that two columns have at least, of the largest set of columns that have values
+// in common.
+func (s *columnSet) kinds(columns []int, classes *classList) []columnKind {
+	kinds := make([]columnKind, len(columns))
+	voting, rows := 0, 0
+	for i, at := range columns {
+		kinds[i] = s.kind(at, classes)
+		if kinds[i].canVote {
+			voting++
+		}
+		rows = max(rows, kinds[i].rows)
+	}
+	if !classes.binary || 2*voting > len(columns) || rows < 2 {
+		return kinds
+	}
+	set := largestSharing(kinds)
+	count := make(map[string]int)
+	for _, i := range set {
+		for v := range kinds[i].values {
+			count[v]++
+		}
+	}
+	for i := range kinds {
+		k := &kinds[i]
+		k.canVote = len(k.values) > 0 && slices.Contains(set, i)
+		for v := range k.values {
+			k.canVote = k.canVote && count[v] > 1
+		}
+		k.id = k.id && !slices.Contains(set, i)
+	}
+	return kinds
+}
+
+// kind returns the kind of one column, with the votes of these classes.
+func (s *columnSet) kind(at int, classes *classList) columnKind {
 	if s.sample == nil {
-		return true, false
+		return columnKind{canVote: true}
 	}
 	cells := s.sample(at)
+	k := columnKind{canVote: true, id: len(cells) > 1, values: make(map[string]bool), rows: len(cells)}
 	seen := make(map[string]bool, len(cells))
-	canVote, id = true, len(cells) > 1
 	for i := range cells {
 		c := &cells[i]
-		if class := c.class(classes) >= 0; class {
-			id = false
+		if !c.missing() {
+			k.values[strings.TrimSpace(c.plain())] = true
+		}
+		if c.class(classes) >= 0 {
+			k.id = false
 		} else if !c.missing() {
-			canVote = false
+			k.canVote = false
 		}
 		name, rule := c.id()
-		id = id && rule == "" && !seen[name]
+		k.id = k.id && rule == "" && !seen[name]
 		seen[name] = true
 	}
-	return canVote, id
+	return k
+}
+
+// largestSharing returns the largest set of columns, at least two, that values which two of them
+// have connect; nil where there is none, or two are as large.
+func largestSharing(kinds []columnKind) []int {
+	var sets [][]int
+	var values []map[string]bool
+	for i, k := range kinds {
+		joined, of := []int{i}, maps.Clone(k.values)
+		for j := len(sets) - 1; j >= 0; j-- {
+			if !haveCommon(values[j], k.values) {
+				continue
+			}
+			joined = append(joined, sets[j]...)
+			maps.Copy(of, values[j])
+			sets, values = slices.Delete(sets, j, j+1), slices.Delete(values, j, j+1)
+		}
+		sets, values = append(sets, joined), append(values, of)
+	}
+	slices.SortFunc(sets, func(a, b []int) int { return len(b) - len(a) })
+	if len(sets) == 0 || len(sets[0]) < 2 || len(sets) > 1 && len(sets[1]) == len(sets[0]) {
+		return nil
+	}
+	return sets[0]
+}
+
+func haveCommon(a, b map[string]bool) bool {
+	for v := range a {
+		if b[v] {
+			return true
+		}
+	}
+	return false
+}
+
+// looksLong reports whether each row may be one vote: at least three columns, no two of which have a
+// value in common.
+func (s *columnSet) looksLong(free []int, kinds []columnKind) bool {
+	if s.n < 3 || len(free) < 2 {
+		return false
+	}
+	for i := range kinds {
+		if kinds[i].rows < 2 {
+			return false
+		}
+		for j := range i {
+			if haveCommon(kinds[i].values, kinds[j].values) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// nameLong names the columns of LayoutLong, where three columns have usual names of them.
+func (e *ColumnsError) nameLong(s *columnSet, o *Options) {
+	id, teacher, vote := o.IDColumn, "", ""
+	if s.n != 3 || id == NoColumn {
+		return
+	}
+	for _, name := range s.names {
+		var role *string
+		switch word := strings.ToLower(name); {
+		case name == o.IDColumn:
+			continue
+		case slices.Contains([]string{"teacher", "prompt", "model", "annotator", "worker", "rater",
+			"hospital", "clinic"}, word):
+			role = &teacher
+		case slices.Contains([]string{"vote", "answer", "label", "class", "prediction", "response"}, word):
+			role = &vote
+		default:
+			role = &id
+		}
+		if *role != "" {
+			return
+		}
+		*role = name
+	}
+	if id == "" || teacher == "" || vote == "" {
+		return
+	}
+	if o.IDColumn == "" {
+		e.IDColumn = id
+	}
+	e.TeacherColumn, e.VoteColumn = teacher, vote
 }
 
 // namesNoTeacher reports whether a name is a usual one of a truth, an id or a covariate. No

@@ -76,6 +76,18 @@ func columnsHint(args []string, e *votes.ColumnsError) string {
 		words = append(words, "--id-column", e.IDColumn)
 	}
 	switch {
+	case e.Long:
+		words = append(words, "--layout", "long")
+		told := "if each row is one vote: "
+		if e.TeacherColumn != "" {
+			return told + strings.Join(commandline.ShellWords(append(words, "--teacher-column",
+				e.TeacherColumn, "--vote-column", e.VoteColumn)), " ")
+		}
+		return told + strings.Join(commandline.ShellWords(words), " ") +
+			" --id-column NAME --teacher-column NAME --vote-column NAME"
+	case e.IDAlone:
+		return "all other columns are votes for this command: " + strings.Join(commandline.ShellWords(words),
+			" ")
 	case e.VoteColumns != nil:
 		words = append(words, "--vote-columns", votes.FormatColumns(e.VoteColumns))
 		return "this command reads no other column as a vote: " + strings.Join(commandline.ShellWords(words), " ")

@@ -153,6 +153,9 @@ func Require(c *cobra.Command, flags ...string) error {
 		nothing := ""
 		if slices.Contains(missing, "--eps") && slices.Contains(missing, "--teacher-delta") {
 			nothing = "; teachers that promise nothing have --eps inf, and no --teacher-delta"
+		} else if slices.Contains(missing, "--budget-delta") || slices.Contains(missing, "--delta") {
+			nothing = "; a δ far below one over the number of records is yours to choose, such as 1e-6 for " +
+				"thousands of records; 0 is the strictest"
 		}
 		return Usagef("%s must be given%s%s", strings.Join(missing, " and "), nothing, seeHelp(c))
 	}

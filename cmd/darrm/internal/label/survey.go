@@ -51,11 +51,13 @@ func bare(c *cobra.Command) bool {
 	return !stated
 }
 
-// The budgets of the commands that are proposed, all with δ = 0: δ is the user's to choose.
+// The budgets of the commands that are proposed. None is presumed: who runs a command states its δ,
+// and the release says that it was not compared with the number of records.
 var proposed = []struct {
-	epsilon  float64
+	budget   accountant.Cost
 	disjoint bool
-}{{3, false}, {3, true}, {8, true}}
+}{{accountant.Cost{Epsilon: 3}, false}, {accountant.Cost{Epsilon: 3}, true},
+	{accountant.Cost{Epsilon: 3, Delta: 1e-6}, true}}
 
 // surveyTime is how long a table of many classes is looked for.
 const surveyTime = time.Second
@@ -78,23 +80,29 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 		a.Fact("gaps:", fmt.Sprintf("%d votes are missing; --missing abstain takes them for no answer",
 			found.Missing))
 	}
-	a.Fact("values:", strings.Join(seen, ", ")+", FOR YOUR EYES ONLY: the votes may lack a class. "+
-		"Confirm them by the task: --classes names all that a vote can be")
+	if f := c.Flags(); f.Changed("classes") || f.Changed("num-classes") {
+		a.Fact("classes:", strings.Join(seen, ", ")+", as you state")
+	} else {
+		a.Fact("values:", strings.Join(seen, ", ")+", FOR YOUR EYES ONLY: the votes may lack a class. "+
+			"Confirm them by the task: --classes names all that a vote can be")
+	}
 	fit := 0
 	for _, p := range proposed {
 		affected, reach := found.K, "whatever a person's data reach"
 		if p.disjoint {
 			affected, reach = 1, "if no person is in two teachers' data"
 		}
-		budget := accountant.Cost{Epsilon: p.epsilon}
+		if s.compares && p.budget.Delta > 0 {
+			continue // the ε of one label is that of δ = 0
+		}
 		if fit++; s.compares {
-			each := num.Outward(p.epsilon/float64(found.Queries), 3, false)
+			each := num.Outward(p.budget.Epsilon/float64(found.Queries), 3, false)
 			a.Fact("fits:", fmt.Sprintf("every mechanism at ε = %s a label, so that %d labels cost ε = %v "+
-				"at most, %s", each, found.Queries, p.epsilon, reach))
+				"at most, %s", each, found.Queries, p.budget.Epsilon, reach))
 			s.propose(a, s.command(c, "compare", paths, seen, found, p.disjoint, "label-eps", each))
 			continue
 		}
-		best, err := s.best(c, a, found, budget, affected)
+		best, guess, err := s.best(c, a, found, p.budget, affected)
 		var infeasible *release.UsageError
 		switch {
 		case errors.As(err, &infeasible):
@@ -103,13 +111,17 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 		case err != nil:
 			return err
 		}
-		a.Fact("fits:", fmt.Sprintf("%s expected agreement, %s", best.Agreement, reach))
+		if p.budget.Delta > 0 {
+			reach += "; its δ must be far below one over the number of records"
+		}
+		a.Fact("fits:", fmt.Sprintf("%s expected agreement (a guess: %s), %s", best.Agreement,
+			num.Percent(guess), reach))
 		s.propose(a, append(s.command(c, "aggregate", paths, seen, found, p.disjoint, "budget-eps",
-			number(budget.Epsilon), "budget-delta", number(budget.Delta)), "--out", "labels.csv"))
+			number(p.budget.Epsilon), "budget-delta", number(p.budget.Delta)), "--out", "labels.csv"))
 	}
 	if fit == 0 {
 		return cli.Usagef("no mechanism answers %d queries within ε = %v: answer fewer, or see darrm plan",
-			found.Queries, proposed[len(proposed)-1].epsilon)
+			found.Queries, proposed[len(proposed)-1].budget.Epsilon)
 	}
 	if s.compares {
 		return s.missing(", such as above; nothing was compared")
@@ -138,6 +150,12 @@ func (s *survey) look(c *cobra.Command, a *cli.App, paths []string) (d *votes.De
 		d, err = describeVotes(c.Context(), a, &f, paths)
 		return d, f.options.Classes, err
 	}
+	// The usual classes, or none, settle which columns are votes.
+	d, err = describeVotes(c.Context(), a, &f, paths)
+	var columns *votes.ColumnsError
+	if err == nil || errors.As(err, &columns) {
+		return d, f.options.Classes, err
+	}
 	// A value that is in no list stops the reader, joins the list, and the files are read again.
 	for {
 		f.options.Classes = padded(seen)
@@ -164,28 +182,27 @@ func padded(seen []string) []string {
 	return names
 }
 
-// best returns the best plan for teachers that promise nothing.
+// best returns the best plan for teachers that promise nothing, and how often a guess agrees.
 func (s *survey) best(c *cobra.Command, a *cli.App, d *votes.Description, budget accountant.Cost,
-	affected int) (plan.Choice, error) {
+	affected int) (best plan.Choice, guess float64, err error) {
 	if err := s.mechanism.PrepareRelation(); err != nil {
-		return plan.Choice{}, err
+		return best, 0, err
 	}
 	classes := max(2, len(d.Classes))
 	r := plan.Request{K: d.K, Classes: classes, Queries: int(d.Queries), Budget: budget,
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: affected,
 		Neighbours: s.mechanism.Relation, Missing: d.Missing > 0}
-	var err error
 	if r.Votes, err = law(c, d.K, classes, s.problem.PriorMean); err != nil {
-		return plan.Choice{}, err
+		return best, 0, err
 	}
 	var unsaved error // a survey needs no cache
 	solvers(c, a, &r, s.problem, s.optimal, &unsaved)
 	r.SolveWithin = surveyTime
 	p, err := newPlan(c, a, s.problem, r)
 	if err != nil {
-		return plan.Choice{}, err
+		return best, 0, err
 	}
-	return p.Choices[0], nil
+	return p.Choices[0], r.Votes.Guess(), nil
 }
 
 // command returns a command about the files, as arguments. cost are the flags of what may be spent,
@@ -207,6 +224,13 @@ func (s *survey) command(c *cobra.Command, name string, paths, seen []string, d 
 	}
 	if d.Missing > 0 && !c.Flags().Changed("missing") {
 		add("missing", votes.MissingAbstain.String())
+	}
+	if d.Columns.Layout == votes.LayoutLong && name == "aggregate" {
+		for _, f := range []struct{ name, value string }{{"K", "NUMBER"}, {"query-ids", "FILE"}} {
+			if !c.Flags().Changed(f.name) { // neither follows from the votes
+				add(f.name, f.value)
+			}
+		}
 	}
 	for flag := range slices.Chunk(cost, 2) {
 		add(flag[0], flag[1])
