@@ -86,6 +86,8 @@ func (s *columnSet) teachers(o *Options, classes *classList, c columns) ([]int, 
 	}
 	wrong := &fault{at: free[odd[0]], err: s.propose(o, classes, c, by, free)}
 	switch {
+	case k == 0 && wrong.err.IDAlone:
+		wrong.rule = check.Named("%s; %s", rule, how)
 	case k == 0 && wrong.err.VoteColumns == nil:
 		wrong.rule = check.Named("%s; %s; state the number of teachers (%s) where all the rest are votes",
 			rule, how, pK)

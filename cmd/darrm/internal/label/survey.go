@@ -62,6 +62,9 @@ var proposed = []struct {
 // surveyTime is how long a table of many classes is looked for.
 const surveyTime = time.Second
 
+// leastGain is the agreement that a proposal with a δ adds at least to those without one.
+const leastGain = 0.01
+
 // mostValues is how many values of votes a survey names. More are no classes.
 const mostValues = 20
 
@@ -86,7 +89,7 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 		a.Fact("values:", strings.Join(seen, ", ")+", FOR YOUR EYES ONLY: the votes may lack a class. "+
 			"Confirm them by the task: --classes names all that a vote can be")
 	}
-	fit := 0
+	fit, pure := 0, 0.0 // what fits, and the best agreement without a δ
 	for _, p := range proposed {
 		affected, reach := found.K, "whatever a person's data reach"
 		if p.disjoint {
@@ -110,8 +113,12 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 			continue
 		case err != nil:
 			return err
-		}
-		if p.budget.Delta > 0 {
+		case p.budget.Delta == 0:
+			pure = max(pure, best.Agreement.Expected)
+		case best.Agreement.Expected < pure+leastGain:
+			fit--
+			continue
+		default:
 			reach += "; its δ must be far below one over the number of records"
 		}
 		a.Fact("fits:", fmt.Sprintf("%s expected agreement (a guess: %s), %s", best.Agreement,
@@ -225,7 +232,7 @@ func (s *survey) command(c *cobra.Command, name string, paths, seen []string, d 
 	if d.Missing > 0 && !c.Flags().Changed("missing") {
 		add("missing", votes.MissingAbstain.String())
 	}
-	if d.Columns.Layout == votes.LayoutLong && name == "aggregate" {
+	if d.Columns.Layout == votes.LayoutLong.String() && name == "aggregate" {
 		for _, f := range []struct{ name, value string }{{"K", "NUMBER"}, {"query-ids", "FILE"}} {
 			if !c.Flags().Changed(f.name) { // neither follows from the votes
 				add(f.name, f.value)
