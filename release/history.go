@@ -154,7 +154,11 @@ func (e *HistoryEntry) What() string {
 			parts = append(parts, prefix+name)
 		}
 	}
-	add("paid by ", e.PaidBy)
+	paid := e.PaidBy
+	if strings.HasPrefix(paid, answersPrefix) && len(paid) > len(answersPrefix)+16 {
+		paid = paid[:len(answersPrefix)+16] + "…" // the payer's own entry has the whole digest
+	}
+	add("paid by ", paid)
 	if e.Quota != nil {
 		parts = append(parts, e.Quota.String())
 	}

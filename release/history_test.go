@@ -20,6 +20,8 @@ func TestHistoryShowsDraws(t *testing.T) {
 			Draw: &ledger.Draw{Name: "april", Votes: ledger.Digest{0xac}, Query: true},
 		},
 		{Seq: 3, Kind: ledger.KindCharge, ID: "c", Count: 1, Relation: ledger.ReplaceOne},
+		{Seq: 4, Kind: ledger.KindCharge, ID: "d", Count: 1, Relation: ledger.ReplaceOne,
+			PaidBy: "answers:0123456789abcdef0123456789abcdef"},
 	}
 	var h History
 	for i := range entries {
@@ -29,6 +31,7 @@ func TestHistoryShowsDraws(t *testing.T) {
 		`a charge of another program; ensemble wards (v7); covers the draw march`,
 		`a charge of another program; paid by x; client y; ensemble wards (v7); draw april`,
 		`a charge of another program`,
+		`a charge of another program; paid by answers:0123456789abcdef…`,
 	} {
 		if got := h.Entries[i].What(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -12,7 +12,7 @@ import (
 // Roles names the columns of a file by their roles. The names come from the file and may hold
 // anything; String quotes the unusual ones.
 type Roles struct {
-	// Layout is the meaning of a column of votes: "wide", "counts" or "teachers".
+	// Layout is the meaning of a column of votes: "wide", "counts", "long" or "teachers".
 	Layout string `json:"layout"`
 	// In is the kind of name in Votes, ID and Truth: "columns" by their names, "positions" of
 	// columns without names, from 1, a "list" (the key of a JSON list), or an "array".

@@ -29,9 +29,10 @@ type Description struct {
 
 // TeacherDescription summarises the votes of one teacher.
 type TeacherDescription struct {
-	Rates     []float64 `json:"rates"`     // share of each class among this teacher's votes
-	Agreement float64   `json:"agreement"` // with the single most popular answer, where there is one
-	Accuracy  *float64  `json:"accuracy"`  // null without true labels
+	Name      string    `json:"name,omitempty"` // of the column, or with LayoutLong in the rows; "" for none
+	Rates     []float64 `json:"rates"`          // share of each class among this teacher's votes
+	Agreement float64   `json:"agreement"`      // with the single most popular answer, where there is one
+	Accuracy  *float64  `json:"accuracy"`       // null without true labels
 
 	counts              []int64
 	votes, with, of     int64
@@ -60,6 +61,10 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 		if progress != nil {
 			progress(r.Progress())
 		}
+	}
+	names := r.teacherNames()
+	for i := range d.Teachers[:min(len(names), len(d.Teachers))] {
+		d.Teachers[i].Name = names[i]
 	}
 	d.finish()
 	return d, nil

@@ -34,6 +34,9 @@ func TestDescribe(t *testing.T) {
 	if d.Agreement != 12.0/15 {
 		t.Errorf("agreement %v", d.Agreement)
 	}
+	if d.Teachers[1].Name != "t2" {
+		t.Errorf("teacher 2: %+v", d.Teachers[1])
+	}
 	first, third := d.Teachers[0], d.Teachers[2]
 	if first.Rates[1] != 2.0/3 || first.Agreement != 1 || *first.Accuracy != 1 {
 		t.Errorf("teacher 1: %+v", first)
@@ -44,5 +47,24 @@ func TestDescribe(t *testing.T) {
 	b, err := json.Marshal(d)
 	if err != nil || !strings.HasPrefix(string(b), `{"private":false,"queries":4,`) {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// The figures of a teacher have its name, in whatever order rows of single votes come.
+func TestDescribeNamesTeachers(t *testing.T) {
+	const file = "id,teacher,vote\nT1,zoe,1\nT1,ann,0\nT2,ann,0\nT2,zoe,1\n"
+	r, err := Open(t.Context(), Options{KeepVotes: true, Layout: LayoutLong,
+		Stdin: strings.NewReader(file)}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	d, err := Describe(r, nil)
+	if err != nil || len(d.Teachers) != 2 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if a, z := d.Teachers[0], d.Teachers[1]; a.Name != "ann" || a.Rates[1] != 0 || z.Name != "zoe" ||
+		z.Rates[1] != 1 {
+		t.Errorf("%+v", d.Teachers)
 	}
 }

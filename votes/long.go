@@ -226,6 +226,18 @@ func (l *pivot) gather(most int64) error {
 	return nil
 }
 
+// teacherNames returns the names of the teachers in the order of Batch.Votes, as far as they have
+// any, of a reader that has read everything.
+func (r *Reader) teacherNames() []string {
+	if l := r.long; l != nil {
+		return slices.Sorted(slices.Values(l.names))
+	}
+	if r.first.roles.In == "columns" && r.first.layout != LayoutCounts {
+		return r.first.roles.Votes
+	}
+	return nil
+}
+
 // left returns the number of rows of raw.
 func (l *pivot) left() int {
 	if l.raw == nil {
