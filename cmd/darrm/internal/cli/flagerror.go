@@ -59,15 +59,23 @@ func InvalidValue(e *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s = %q, but it must be %s", f.Name, e.GetValue(), kind)
 }
 
-// SuggestFlag returns a question with the flags that resemble name, "" for none. Of a flag that
-// had name before, it returns the name of today and the reason.
+// SuggestFlag returns a question with the flags that resemble name, "" for none. Of a name that
+// another command has, or that a flag had before, it returns the flag that is meant and the reason.
 func SuggestFlag(c *cobra.Command, name string) string {
-	if name == "total-eps" && c.Flags().Lookup("label-eps") != nil {
+	has := func(name string) bool { return c.Flags().Lookup(name) != nil }
+	switch {
+	case name == "total-eps" && has("label-eps"):
 		all := "; darrm plan has --budget-eps, for all labels together"
-		if c.Flags().Lookup("budget-eps") != nil {
+		if has("budget-eps") {
 			all = "; for all labels together say --budget-eps"
 		}
 		return " (it is --label-eps now, because it is of one label" + all + ")"
+	case name == "total-eps" && has("budget-eps"):
+		return " (for all labels together say --budget-eps)"
+	case name == "classes" && has("num-classes"):
+		return " (classes have no names here: --num-classes is their number)"
+	case name == "abstain" && has("abstentions"):
+		return " (it is a weight where a mechanism is solved for; the switch is --abstentions)"
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

@@ -159,15 +159,14 @@ func (s *survey) look(c *cobra.Command, a *cli.App, paths []string) (d *votes.De
 	}
 	// The usual classes, or none, settle which columns are votes.
 	d, err = describeVotes(c.Context(), a, &f, paths)
-	var columns *votes.ColumnsError
-	if err == nil || errors.As(err, &columns) {
+	var wrong *votes.ParseError
+	if !errors.As(err, &wrong) || wrong.Value == "" {
 		return d, f.options.Classes, err
 	}
 	// A value that is in no list stops the reader, joins the list, and the files are read again.
 	for {
 		f.options.Classes = padded(seen)
 		d, err = describeVotes(c.Context(), a, &f, paths)
-		var wrong *votes.ParseError
 		if !errors.As(err, &wrong) || wrong.Value == "" || slices.Contains(seen, wrong.Value) {
 			slices.Sort(seen)
 			return d, seen, err
