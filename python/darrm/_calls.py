@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._program import Progress, flags, run
 from ._results import Certified, Labels, Plan, Result, Table
@@ -91,6 +91,8 @@ def certify(
     if isinstance(mechanism, (str, os.PathLike)):
         text = run("certify", "--json", *flags(options), "--", os.fspath(mechanism), progress=progress)
         return Certified.from_json(text)
+    if mechanism is not None and not isinstance(mechanism, Mapping):
+        raise TypeError("mechanism must be a file's path or a dict of its JSON form; the values of a noise function are gamma=")
     form: Dict[str, Any] = dict(mechanism or {})
     if gamma is not None:
         form["gamma"] = [float(x) for x in gamma]

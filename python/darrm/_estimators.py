@@ -69,7 +69,10 @@ class _Estimator:
     def _need(self, *names: str) -> None:
         missing = [name for name in names if getattr(self, name) is None]
         if missing:
-            raise UsageError(f"{' and '.join(missing)} must be given", "usage", 2)
+            how = ""
+            if "budget_delta" in missing or "delta" in missing:
+                how = "; a δ far below one over the number of records is yours to choose, such as 1e-6 for thousands of records; 0 is the strictest"
+            raise UsageError(f"{' and '.join(missing)} must be given{how}", "usage", 2)
 
     def _read(self, table: Any, what: str, fitting: bool) -> Rows:
         """Read a table, whose columns must be those of fit."""

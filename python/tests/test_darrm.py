@@ -71,6 +71,8 @@ class Solve(unittest.TestCase):
             darrm.certify(gamma=[1], K=1, delta=0)
         with self.assertRaises(TypeError):
             darrm.certify(gamma=[1], histograms=laws, delta=0)
+        with self.assertRaisesRegex(TypeError, "gamma="):
+            darrm.certify([0.7, 0.3, 0.1], K=5, delta=0)
 
     def test_compare_with_tables(self):
         mine = darrm.certify(gamma=[0.7, 0.3, 0.1], K=5, affected=1, label_eps=1)

@@ -163,7 +163,7 @@ class Budget(Folder):
             self.assertRegex(flags, rf"--{name.replace('_', '-')} ")
 
     def test_what_is_not_stated_is_asked_for(self):
-        for one, word in ((darrm.PrivateVote(), "budget_eps"), (darrm.PrivateVote(budget_eps=1), "budget_delta")):
+        for one, word in ((darrm.PrivateVote(), "budget_eps"), (darrm.PrivateVote(budget_eps=1), "budget_delta must be given; a δ far below one over")):
             with self.assertRaisesRegex(darrm.UsageError, word):
                 one.predict(VOTES)
         X, y = records()
