@@ -38,6 +38,8 @@ func TestProposedColumns(t *testing.T) {
 			"prompt_1,prompt_2"},
 		{"ticket,prompt_1,prompt_2,gold\na,bug,bug,bug\nb,ham,spam,bug\n", Options{Classes: []string{"bug",
 			"spam"}}, "ticket", ""},
+		{"ticket,p_1,p_2,p_3,gold\na,bug,bug,bug,bug\nb,ham,bug,spam,bug\n", Options{Classes: []string{"bug",
+			"spam"}}, "ticket", ""},
 		{"patient,ulm,bonn,berlin\np1,sick,well,sick\np2,well,well,sick\n", Options{}, "patient", k},
 		{"patient,sex,ulm,bonn,berlin,outcome\np1,m,sick,well,sick,sick\np2,f,well,well,sick,well\n",
 			Options{}, "patient", ""},
