@@ -55,10 +55,11 @@ type fileProblem struct {
 }
 
 type fileLaw struct {
-	Name   Name    `json:"name"`
-	Sigma  float64 `json:"sigma,omitempty"`
-	Order  float64 `json:"order,omitempty"`
-	Moment float64 `json:"moment,omitempty"`
+	Name    Name    `json:"name"`
+	Sigma   float64 `json:"sigma,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Order   float64 `json:"order,omitempty"`
+	Moment  float64 `json:"moment,omitempty"`
 }
 
 // filePrice is how finely the price is worked out.

@@ -13,7 +13,9 @@ type Name string
 const (
 	NormalLaw Name = "normal" // normal noise on each count, and the largest wins
 	// two classes at t = 1: the largest leads of a class that an order allows
-	ChainLaw   Name = "chain"
+	ChainLaw Name = "chain"
+	// two classes at t = 1: the largest leads of a class that Q coins of neighbours allow
+	CoinsLaw   Name = "coins"
 	OptimalLaw Name = "optimal" // a convex program: the best under an order's bound on neighbours
 )
 
@@ -23,6 +25,8 @@ const (
 type Law struct {
 	Name  Name
 	Sigma float64 // σ of the noise on each count, of NormalLaw
+	// ε of CoinsLaw: Q coins of neighbours' probabilities are (ε, δ)-indistinguishable
+	Epsilon float64
 	// Order α and Moment R of ChainLaw and OptimalLaw: for all neighbours P, P', in either order,
 	//
 	//	Σ P^α·P'^(1-α) ≤ 1 + R,   R = e^((α-1)·D_α) - 1
@@ -34,17 +38,27 @@ const MaxOrder = 128
 
 // Validate returns an error naming the first field that breaks its rule.
 func (l Law) Validate() error {
+	for _, unused := range []struct {
+		name  string
+		value float64
+		used  bool
+	}{
+		{"sigma", l.Sigma, l.Name == NormalLaw},
+		{"epsilon of the law", l.Epsilon, l.Name == CoinsLaw},
+		{"order", l.Order, l.Name == ChainLaw || l.Name == OptimalLaw},
+		{"moment", l.Moment, l.Name == ChainLaw || l.Name == OptimalLaw},
+	} {
+		if !unused.used && unused.value != 0 {
+			return &check.Error{Name: unused.name, Value: unused.value,
+				Rule: fmt.Sprintf("0 where the law is %.40q", string(l.Name))}
+		}
+	}
 	switch l.Name {
 	case NormalLaw:
-		if l.Order != 0 || l.Moment != 0 {
-			return &check.Error{Name: "order and moment", Value: fmt.Sprintf("%v and %v", l.Order, l.Moment),
-				Rule: "0 for normal noise"}
-		}
 		return check.Positive("sigma", l.Sigma)
+	case CoinsLaw:
+		return check.UpTo("epsilon of the law", l.Epsilon, check.MaxTotalEpsilon)
 	case ChainLaw, OptimalLaw:
-		if l.Sigma != 0 {
-			return &check.Error{Name: "sigma", Value: l.Sigma, Rule: "0 but for normal noise"}
-		}
 		if l.Order != math.Trunc(l.Order) || !(l.Order >= 2 && l.Order <= MaxOrder) {
 			return &check.Error{Name: "order", Value: l.Order,
 				Rule: fmt.Sprintf("a whole number between 2 and %d", MaxOrder)}
@@ -52,5 +66,5 @@ func (l Law) Validate() error {
 		return check.Positive("moment", l.Moment)
 	}
 	return &check.Error{Name: "law", Value: fmt.Sprintf("%.40q", string(l.Name)),
-		Rule: `"normal", "chain" or "optimal"`}
+		Rule: `"normal", "chain", "coins" or "optimal"`}
 }

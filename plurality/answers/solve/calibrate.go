@@ -17,8 +17,9 @@ const (
 	// takes milliseconds.
 	fewPrices, manyPrices = 5, 16
 	smallGame             = 1 << 19 // pairs times answers
-	// Lattice steps: the finer one costs .5 % of δ, the other one 2 %.
-	smallStep, largeStep = 1. / 20, 1. / 10
+	// Lattice steps: the second one costs .5 % of δ, the third one 2 %. The first is the finest that a
+	// table may have.
+	fineStep, smallStep, largeStep = 1. / 64, 1. / 20, 1. / 10
 	// More prices are made where none was low enough, each of a table that is more private.
 	morePrices = 40
 	// Rényi composition shows an ε that is some 6 % above the exact one.
@@ -31,6 +32,9 @@ type family struct {
 	low, high     float64 // between which x is sought
 	near          float64 // where the search begins
 }
+
+var errNoTable = errors.New("no table of this kind is found to keep the promise: epsilon and " +
+	"delta may be too small for so many answers")
 
 // found is a table of a family that keeps the promise.
 type found struct {
@@ -115,7 +119,7 @@ func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options
 		last = at
 	}
 	if best == nil {
-		return nil, errors.New("no table of this kind keeps the promise")
+		return nil, errNoTable
 	}
 	return best, nil
 }

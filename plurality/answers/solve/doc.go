@@ -19,6 +19,12 @@
 // where p ≤ p' ≤ q, the coins of p' and q are a post-processing of those of p and q. So no table
 // under that bound agrees more often, whatever the prior. For t ≥ 2 no table is largest everywhere.
 //
+// # Two classes, t = 1, few answers: the chain of Q coins
+//
+// Each probability is the largest of which Q coins, beside Q coins of the one before, are (ε',
+// δ)-indistinguishable. At one answer and ε' = ε no table is better. The search is a bisection of
+// ε': Rényi composition tells nothing of few answers.
+//
 // # More classes: a convex program
 //
 // Of all tables with Σ P^α·P'^(1-α) ≤ 1 + R for all neighbours, the one that agrees most often
@@ -27,7 +33,7 @@
 //
 // # The search
 //
-// Each kind is a family of tables of one parameter, σ or R, and the least private one that keeps
+// Each kind is a family of tables of one parameter, σ, R or ε', and the least private one that keeps
 // the promise is sought (family.calibrate). Rényi composition, which costs one pass over the pairs,
 // says where: it is off by nearly the same factor of δ everywhere, which each exact price corrects.
 // At most five prices are needed where one takes long. A table is returned only after it was priced

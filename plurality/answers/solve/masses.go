@@ -87,6 +87,11 @@ func chain(s *answers.System, order, moment float64) []float64 {
 	a := answers.Chain(s.Problem().K, first, func(p float64) float64 {
 		return largest(p, func(q float64) bool { return near(p, q) })
 	})
+	return ofLeads(s, a)
+}
+
+// ofLeads returns the probabilities of two classes of which the leading one has those of a.
+func ofLeads(s *answers.System, a []float64) []float64 {
 	space := s.Space()
 	p := make([]float64, space.Variables())
 	for h := range space.Histograms() {

@@ -62,8 +62,8 @@ func DefaultOrder(p answers.Problem) int {
 
 func (o Options) validate() error {
 	if o.Law != "" {
-		if err := check.Among([]answers.Name{answers.NormalLaw, answers.ChainLaw, answers.OptimalLaw})(
-			"law", o.Law); err != nil {
+		if err := check.Among([]answers.Name{answers.NormalLaw, answers.ChainLaw, answers.CoinsLaw,
+			answers.OptimalLaw})("law", o.Law); err != nil {
 			return err
 		}
 	}
@@ -86,6 +86,8 @@ type solver struct {
 	weights plurality.Weights
 	began   time.Time
 	prices  int
+
+	chosenStep bool // Price.Step is none that was asked for
 }
 
 // Best returns the best table that is found for p, certified: normal noise priced by its label, or
@@ -113,7 +115,7 @@ func Best(ctx context.Context, p answers.Problem, prior answers.Prior,
 		return nil, err
 	}
 	if v.Price.Step == 0 {
-		v.Price.Step = largeStep
+		v.Price.Step, v.chosenStep = largeStep, true
 		if small(v.system) {
 			v.Price.Step = smallStep
 		}
@@ -134,10 +136,13 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	case answers.NormalLaw:
 		t, _, err := v.normal(ctx)
 		return t, err
-	case answers.ChainLaw:
+	case answers.ChainLaw, answers.CoinsLaw:
 		if !two {
 			return nil, &check.Error{Name: "law", Value: v.Law,
-				Rule: "another than the chain but for two classes at affected = 1 without the answer no class"}
+				Rule: "another than a chain but for two classes at affected = 1 without the answer no class"}
+		}
+		if v.Law == answers.CoinsLaw {
+			return v.coins(ctx)
 		}
 		return v.chain(ctx)
 	}
@@ -145,19 +150,27 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	var other *answers.Table
-	if v.Law == "" && two {
-		other, err = v.chain(ctx)
-	} else {
-		other, err = v.program(ctx, at)
-		if v.Law == "" && errors.Is(err, errNoProgram) {
-			return best, nil
+	program := func(ctx context.Context) (*answers.Table, error) { return v.program(ctx, at) }
+	if v.Law == answers.OptimalLaw {
+		return program(ctx)
+	}
+	others := []func(context.Context) (*answers.Table, error){program}
+	if two {
+		if others[0] = v.chain; p.Answers <= fewAnswers {
+			others = append(others, v.coins)
 		}
 	}
-	if err == nil && (v.Law != "" || other.Value > best.Value) {
-		best = other
+	for _, other := range others {
+		t, err := other(ctx)
+		switch {
+		case errors.Is(err, errNoProgram), errors.Is(err, errNoTable): // then another is the best
+		case err != nil:
+			return best, err
+		case t.Value > best.Value:
+			best = t
+		}
 	}
-	return best, err
+	return best, nil
 }
 
 func (v *solver) tell(law answers.Name) func(delta float64) {
@@ -203,6 +216,51 @@ func (v *solver) chain(ctx context.Context) (*answers.Table, error) {
 	return answers.NewWeightedTable(got.certified, v.prior, v.weights, law, nil)
 }
 
+// fewAnswers is the most answers for which the chain of Q coins is tried. With more, chains of a
+// Rényi bound are as good.
+const fewAnswers = 32
+
+// coins returns the chain of Q coins. At one answer no table is better. With more, an adversary that
+// changes between pairs gains more than one pair shows, and the coins' ε is below the promised one.
+// Prices jump where the ratios of a few answers pass e^ε, so that ε is found by bisection.
+func (v *solver) coins(ctx context.Context) (*answers.Table, error) {
+	p, o := v.system.Problem(), v.Price
+	if v.chosenStep {
+		o.Step = fineStep
+	}
+	least := -math.Log(p.Epsilon)
+	var best *found
+	low, x := least, least
+	for n, step := 0, 1./64; n < manyPrices; n++ {
+		q := ofLeads(v.system, p.CoinChain(min(p.Epsilon, math.Exp(-x))))
+		certified, err := answers.Certify(ctx, v.system, masses(v.system, q), o)
+		var over *answers.PriceError
+		switch {
+		case errors.As(err, &over):
+			v.tell(answers.CoinsLaw)(over.Delta)
+			low = x
+		case err != nil:
+			return nil, err
+		default:
+			v.tell(answers.CoinsLaw)(certified.Certificate().Delta)
+			best = &found{x: x, probabilities: q, certified: certified}
+		}
+		if best == nil {
+			x, step = x+step, 2*step
+			continue
+		}
+		if best.x-low < 1e-4 {
+			break
+		}
+		x = (low + best.x) / 2
+	}
+	if best == nil {
+		return nil, errNoTable
+	}
+	return answers.NewWeightedTable(best.certified, v.prior, v.weights,
+		answers.Law{Name: answers.CoinsLaw, Epsilon: min(p.Epsilon, math.Exp(-best.x))}, nil)
+}
+
 // rate returns the zCDP ρ that costs (ε, δ) by the plain conversion: a place to begin.
 func rate(p answers.Problem) float64 {
 	l := -math.Log(p.Delta)
@@ -214,8 +272,8 @@ func moment(x float64) float64 { return math.Exp(-2 * x) }
 
 func (v *solver) chainOf(order int) family {
 	p, alpha := v.system.Problem(), float64(order)
-	near := -math.Log(math.Expm1(min(20, alpha*(alpha-1)*rate(p)/float64(p.Answers)))) / 2
-	return family{low: -5, high: 16, near: min(15, max(-4, near)),
+	near := -math.Log(math.Expm1(min(650, alpha*(alpha-1)*rate(p)/float64(p.Answers)))) / 2
+	return family{low: -340, high: 16, near: min(15, max(-330, near)),
 		probabilities: func(x float64) ([]float64, error) {
 			return chain(v.system, float64(order), moment(x)), nil
 		}}
@@ -227,10 +285,10 @@ const firstOrder = 8
 // coarse is the lattice step with which orders are compared.
 const coarse = 1. / 6
 
-// order returns the order whose chain agrees most often, of some between 2 and 32, and where its
+// order returns the order whose chain agrees most often, of some between 2 and 128, and where its
 // price should keep the promise. Each is priced twice, coarsely: the second time near the promise.
 func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
-	orders := []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32}
+	orders := []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 96, 128}
 	values, places := make([]float64, len(orders)), make([]float64, len(orders))
 	o := v.Price
 	o.Step = coarse

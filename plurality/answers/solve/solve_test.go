@@ -335,6 +335,36 @@ func massesOf(c *answers.Certified) []uint64 {
 	return out
 }
 
+// Of few answers of two classes, the chain of Q coins is near what no table is above: chains of a
+// Rényi bound alone were up to 5 points below.
+func TestFewAnswers(t *testing.T) {
+	for _, x := range []struct {
+		k, q    int
+		epsilon float64
+		below   float64
+		least   float64 // points that the chain of order 8 is below the best
+	}{{5, 1, 1, .0025, .03}, {5, 2, 1, .001, .03}, {15, 1, 3, .0005, .009}, {15, 5, 1, .003, .01}} {
+		p := problem(x.k, 2, x.q, x.epsilon, 1e-6)
+		best := must.Get(Best(t.Context(), p, accuracy(.75), Options{}))(t)
+		if best.Value < best.UpperBound-x.below || best.Value > best.UpperBound {
+			t.Errorf("%+v: %s agrees in %g, the bound is %g", p, best.Law.Name, best.Value, best.UpperBound)
+		}
+		chain := must.Get(Best(t.Context(), p, accuracy(.75), Options{Law: answers.ChainLaw, Order: 8}))(t)
+		if best.Value < chain.Value+x.least {
+			t.Errorf("%+v: the best agrees in %g, the chain in %g", p, best.Value, chain.Value)
+		}
+	}
+	p := problem(5, 2, 2, 1, 1e-6)
+	coins := must.Get(Best(t.Context(), p, accuracy(.75), Options{Law: answers.CoinsLaw}))(t)
+	if coins.Law.Name != answers.CoinsLaw || !(coins.Law.Epsilon > .9 && coins.Law.Epsilon <= 1) {
+		t.Errorf("%+v of coins", coins.Law)
+	}
+	p.Affected = 2
+	if _, err := Best(t.Context(), p, accuracy(.75), Options{Law: answers.CoinsLaw}); err == nil {
+		t.Error("coins at t = 2")
+	}
+}
+
 // A price of a large table takes half a minute: at most five are made.
 func TestFewPrices(t *testing.T) {
 	s := must.Get(answers.NewSystem(context.Background(), problem(40, 3, 20_000, 3, 1e-6)))(t)

@@ -34,6 +34,7 @@ type Progress struct {
 	lines *json.Encoder // where a program reads along; nil for people
 	told  time.Time     // the last line
 	off   bool
+	note  string
 }
 
 // ProgressEvery is the time between two lines of progress for a program that reads them.
@@ -213,9 +214,28 @@ func (p *Progress) Wait(stage string) {
 			if p.stopped() {
 				return
 			}
-			p.Show(stage, -1, tick, stage, progressbar.OptionSpinnerType(14))
+			p.Show(stage, -1, tick, p.text(stage), progressbar.OptionSpinnerType(14))
 		}
 	}()
+}
+
+// Note adds to what Wait shows, from now on.
+func (p *Progress) Note(done int64, text string) {
+	p.mu.Lock()
+	p.note = text
+	p.mu.Unlock()
+	if p.lines != nil {
+		p.Show(text, -1, done, text)
+	}
+}
+
+func (p *Progress) text(stage string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.note == "" {
+		return stage
+	}
+	return stage + ": " + p.note
 }
 
 // Steps returns a function that shows which step of which experiment is being done.

@@ -30,6 +30,10 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 		value += fmt.Sprintf(" No table that is used for all %d labels can give more than %s.",
 			p.Answers, num.Percent(t.UpperBound))
 	}
+	if t.LawBound < 1 {
+		value += fmt.Sprintf(" No table under its bound on the Rényi divergence can give more than %s.",
+			num.Percent(t.LawBound))
+	}
 	w.Text("  ", value)
 	prior := problem.PriorText(t.Prior.Objective)
 	if t.Prior.Present != 0 {
@@ -59,6 +63,9 @@ func lawText(l answers.Law) string {
 	case answers.NormalLaw:
 		return fmt.Sprintf("normal with deviation %s on each count, priced by the label",
 			num.Outward(l.Sigma, 5, true))
+	case answers.CoinsLaw:
+		return fmt.Sprintf("the best of which so many coins of neighbours cost no more than ε = %s",
+			num.Outward(l.Epsilon, 5, true))
 	case answers.ChainLaw:
 		return fmt.Sprintf("the best under a bound on the Rényi divergence of order %v", l.Order)
 	}

@@ -3,6 +3,7 @@ package problem
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,9 @@ func (f *Flags) solveAnswers(ctx context.Context, a *cli.App, p answers.Problem,
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	bar.Wait("pricing tables for many labels")
-	o := solve.Options{Version: cli.Version, BestOnCancel: best}
+	o := solve.Options{Version: cli.Version, BestOnCancel: best, Progress: func(at solve.Progress) {
+		bar.Note(int64(at.Prices), fmt.Sprintf("%s, price %d: δ = %.3g", at.Law, at.Prices, at.Delta))
+	}}
 	if within > 0 {
 		s.Result, err = solve.Within(ctx, within, store, p, prior, o)
 	} else {
