@@ -56,7 +56,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "pairs without limit", File: "problem.go", Old: "if s.pairs > MaxPairs {",
 			New: "if s.pairs > MaxPairs+1 {", Killer: "TestProblemsAreRefused"},
 		{Name: "teachers of two classes without limit", File: "problem.go",
-			Old: "p.K, 1, MaxTwoClassTeachers)", New: "p.K, 1, 2*MaxTwoClassTeachers)",
+			Old: "if p.K > MaxTwoClassTeachers {", New: "if p.K > 2*MaxTwoClassTeachers {",
 			Killer: "TestProblemsAreRefused"},
 		{Name: "a fine price of a file", File: "certify.go", Old: "o.Step >= minStep && o.Step <= 1",
 			New: "o.Step >= minStep/1000 && o.Step <= 1", Killer: "TestAlteredTablesAreRefused"},

@@ -51,7 +51,11 @@ func (p Problem) Validate() error {
 		}
 	}
 	if p.Classes == 2 {
-		return check.Whole("number of teachers K of two classes", p.K, 1, MaxTwoClassTeachers)
+		if p.K > MaxTwoClassTeachers {
+			return &check.Error{Name: "number of teachers K", Value: p.K,
+				Rule: fmt.Sprintf("at most %d for many answers of two classes", MaxTwoClassTeachers)}
+		}
+		return nil
 	}
 	if n := p.histograms(); n > MaxHistograms {
 		return &check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),

@@ -42,6 +42,7 @@ var flagsOf = map[string]flagNames{
 	"clients n": before("n"), "numbers per client k": before("k"), "dimension d": before("d"),
 	"rho": before("rho"), "bits per number": before("bits"), "trials": before("trials"),
 	"estimator": before("estimator"), "beta": before("beta"), "draws for beta": before("beta"),
+	"teachers and classes": after("K"), "teachers, classes and affected": after("K"),
 	"budget epsilon": before("budget-eps", "eps"), "budget delta": before("budget-delta", "delta"),
 	"queries": before("queries"), "agreement": before("agreement"),
 
