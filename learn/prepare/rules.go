@@ -67,6 +67,26 @@ func (r Rules) Map(t *data.Table) (*Map, error) {
 	return m, m.Check()
 }
 
+// Stated returns the map of tables that are not at hand: Only names all their features. A response
+// NAME_above:NUMBER is of the column NAME. It refuses what Map refuses.
+func (r Rules) Stated() (*Map, error) {
+	if len(r.Only) == 0 {
+		return nil, &check.Error{Name: "columns", Value: "none",
+			Rule: "all that are features, since no table is read"}
+	}
+	t := &data.Table{Columns: slices.Clone(r.Only), Named: true}
+	name := r.Response
+	if base, number, ok := cutLast(name, "_above:"); ok {
+		if _, err := data.ParseNumber(number); err == nil {
+			name = base
+		}
+	}
+	if name != "" && !slices.Contains(t.Columns, name) {
+		t.Columns = append(t.Columns, name)
+	}
+	return r.Map(t)
+}
+
 // response returns the response without the rules of its column.
 func (r Rules) response(t *data.Table) (*Response, error) {
 	if r.Response == "" {

@@ -133,6 +133,16 @@ func (s *Shuffler) Abort() {
 	s.done = true
 }
 
+// Enough reports whether every stream has its minimum: Release then releases.
+func (s *Shuffler) Enough() bool {
+	for i, e := range s.expected {
+		if e.Enough(Stream(i), s.Count(Stream(i))) != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Release returns the messages of both streams, each one after the other in the order of their
 // bytes, and forgets them. While a stream has fewer messages than its minimum the error is
 // ErrPartialRound, and nothing is released; more may then be accepted, or the round aborted. A

@@ -28,7 +28,7 @@ func newPlan(t testing.TB, change func(*federated.PSGM)) *Run {
 	if change != nil {
 		change(&c)
 	}
-	return must.Get(New(c, features, Columns{Response: "y", Intercept: true}))(t)
+	return must.Get(New(c, features, Columns{Intercept: true}))(t)
 }
 
 // newRecords returns records with an intercept, by silo and together.

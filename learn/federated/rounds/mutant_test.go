@@ -16,5 +16,10 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the book does not name the plan", File: "book.go",
 			Old: `fmt.Sprintf("%s-round-%d", p.Digest(), `, New: `fmt.Sprintf("%.0s-round-%d", p.Digest(), `,
 			Killer: "TestBookKeepsPlansApart"},
+		{Name: "reports are taken in the name of a silo whose pass the sender lacks", File: "seal.go",
+			Old: "hmac.Equal(b[:sha256.Size], pass.code(info, reports))", New: "len(pass.code(info, reports)) > 0",
+			Killer: "TestSeal"},
+		{Name: "a silo seals to a stranger's key", File: "seal.go",
+			Old: "k.Fingerprint() != a.Fingerprint", New: "false", Killer: "TestSeal"},
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -32,11 +33,47 @@ func formatf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))
 }
 
-// Columns names the columns of features and response in the silos' records.
+// Columns holds the public rules by which all silos make records of their rows.
 type Columns struct {
-	Features  []string `json:"columns,omitempty"` // their names; nil where they have none
-	Response  string   `json:"response,omitempty"`
-	Intercept bool     `json:"intercept"` // a feature 1 comes after the others
+	// Preparation has the columns and their rules; nil where the features have no names, and are
+	// taken as they are.
+	Preparation *prepare.Map `json:"preparation,omitempty"`
+	Intercept   bool         `json:"intercept"` // a feature 1 comes after the others
+}
+
+// Names returns the names of the features, nil where they have none.
+func (c Columns) Names() []string {
+	if c.Preparation == nil {
+		return nil
+	}
+	return c.Preparation.Names()
+}
+
+// Response returns the name of the response's column, "" where it has none.
+func (c Columns) Response() string {
+	if c.Preparation == nil || c.Preparation.Response == nil {
+		return ""
+	}
+	return c.Preparation.Response.Name
+}
+
+// check refuses rules that contradict each other, and features in another number.
+func (c Columns) check(features int) error {
+	if c.Preparation == nil {
+		return nil
+	}
+	if err := c.Preparation.Check(); err != nil {
+		return err
+	}
+	if n := len(c.Names()); n != features {
+		return &check.Error{Name: "features", Value: features,
+			Rule: fmt.Sprintf("the %d of the columns' rules", n)}
+	}
+	if r := c.Preparation.Response; r != nil && len(r.Categories) > 2 {
+		return &check.Error{Name: "categories", Value: fmt.Sprintf("%q", r.Categories),
+			Rule: "two for the response of a federated run"}
+	}
+	return nil
 }
 
 // document is a plan's file.
@@ -155,9 +192,8 @@ func (d document) plan() (*Run, error) {
 		loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, randomiser.MaxDim); err != nil {
 		return nil, err
 	}
-	if n := len(d.Features); n != 0 && n != d.FeatureCount {
-		return nil, &check.Error{Name: "columns", Value: n,
-			Rule: fmt.Sprintf("as many as features, %d", d.FeatureCount)}
+	if err := d.Columns.check(d.FeatureCount); err != nil {
+		return nil, err
 	}
 	c := federated.PSGM{
 		Setting: federated.Setting{
@@ -274,7 +310,7 @@ func (p *Run) LocalSteps() int {
 	return p.doc.Local.Steps
 }
 
-// Columns returns the names of the silos' columns.
+// Columns returns the rules by which silos make records.
 func (p *Run) Columns() Columns { return p.doc.Columns }
 
 // Features returns the number of columns of features, without the intercept.

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
+	"github.com/darrm/darrm/learn/prepare"
 )
 
 // readBack returns the plan and the round as another machine reads them from their files.
@@ -343,7 +344,19 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		"huge":    func(d *document) { d.FeatureCount = math.MaxInt32 },
 		"wide":    func(d *document) { d.Task, d.FeatureCount = "network:1000000", 1<<30 },
 		"run":     func(d *document) { d.Run = "short" },
-		"columns": func(d *document) { d.Features = []string{"a"} },
+		"columns": func(d *document) {
+			d.Preparation = &prepare.Map{Features: []prepare.Column{{Name: "a"}}}
+		},
+		"rules": func(d *document) {
+			scale := &prepare.Range{1, 0}
+			d.Preparation = &prepare.Map{Features: []prepare.Column{{Name: "a", Scale: scale}, {Name: "b"},
+				{Name: "c"}}}
+		},
+		"classes": func(d *document) {
+			d.Preparation = &prepare.Map{Features: []prepare.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+				Response: &prepare.Response{Column: prepare.Column{Name: "y",
+					Categories: []string{"u", "v", "w"}}}}
+		},
 	} {
 		if err := edit(change); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s changed: %v", name, err)

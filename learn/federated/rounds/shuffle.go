@@ -64,6 +64,9 @@ func (p *Run) missing(in map[int]bool) (out []int) {
 	return out
 }
 
+// Enough reports whether there are as many reports as the price is for: Release then releases.
+func (s *Shuffle) Enough() bool { return s.shuffler.Enough() }
+
 // Release returns the file of the shuffled reports. Each stream is in the order of its reports'
 // bytes, so the file is a function of the set of reports: nothing in it depends on which silo sent
 // what, on the order of the files or on when they came, and the same reports again are the same

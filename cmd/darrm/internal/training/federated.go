@@ -28,6 +28,9 @@ reports of all silos, and a server that nobody needs to trust averages them.
   4. aggregate  whoever leads works out the next round; go on with 2
      local      with --local-steps, one silo answers again before the round ends
 
+  run        one role goes through all rounds by itself, over a folder that all share
+  pass       the shuffler's pass for a silo of such a run
+
 How files get from one machine to another is up to you. Plan, rounds and shuffled reports
 are public; the reports of a silo are for the shuffler alone. docs/federated.md is a
 guide, with what each part is trusted for.`,
@@ -40,7 +43,7 @@ guide, with what each part is trusted for.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newFederatedInit(a), newFederatedEncode(a), newFederatedShuffle(a),
-		newFederatedAggregate(a), newFederatedLocal(a))
+		newFederatedAggregate(a), newFederatedLocal(a), newFederatedRun(a), newFederatedPass(a))
 	return c
 }
 
@@ -132,6 +135,20 @@ func registerOut(c *cobra.Command, out *string, usage string) {
 func (f *siloFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.IntVar(&f.silo, "silo", 0, "number of this silo in the plan, from 1")
+	f.registerRecords(c)
+	fl.StringVar(&f.checkpoint, "checkpoint", "",
+		"keep the SECRET key of the coins here until the answer is out, so that the same command "+
+			"finishes an answer that was interrupted")
+	cli.TakesFile(c, "checkpoint")
+	fl.BoolVar(&f.dryRun, "dry-run", false,
+		"say what the answer would cost, and answer and charge nothing")
+	registerOut(c, &f.out, "write the answer to this file")
+	c.ValidArgsFunction = cli.CompleteFiles(cli.TableFiles...)
+}
+
+// registerRecords adds the flags of a silo's records and of what pays for them.
+func (f *siloFlags) registerRecords(c *cobra.Command) {
+	fl := c.Flags()
 	fl.StringVar(&f.private, "private", "", "file of the silo's private records")
 	cli.TakesFile(c, "private", cli.RecordFiles...)
 	fl.StringVar(&f.labels, "labels", "",
@@ -142,13 +159,5 @@ func (f *siloFlags) register(c *cobra.Command) {
 		"the ledger of these records (darrm budget init): it pays for the run with the first answer, "+
 			"and refuses a second answer to a round")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
-	fl.StringVar(&f.checkpoint, "checkpoint", "",
-		"keep the SECRET key of the coins here until the answer is out, so that the same command "+
-			"finishes an answer that was interrupted")
-	cli.TakesFile(c, "checkpoint")
 	cli.RegisterAcceptWeak(c, &f.acceptWeak)
-	fl.BoolVar(&f.dryRun, "dry-run", false,
-		"say what the answer would cost, and answer and charge nothing")
-	registerOut(c, &f.out, "write the answer to this file")
-	c.ValidArgsFunction = cli.CompleteFiles(cli.TableFiles...)
 }

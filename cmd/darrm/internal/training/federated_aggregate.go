@@ -128,7 +128,7 @@ func newFederatedModel(p *rounds.Run, last *rounds.Round) *modelReport {
 		Cost: cli.FiniteCost(price.Cost), Price: newPriceReport(price),
 		Dim: price.Dim,
 		Document: model.Document{Task: p.Loss().Name(), Link: model.LinkOf(p.Loss()),
-			Columns: columns.Features, Response: columns.Response, Intercept: columns.Intercept,
-			Model: last.Result()},
+			Columns: columns.Names(), Response: columns.Response(), Intercept: columns.Intercept,
+			Preparation: ruled(columns.Preparation), Model: last.Result()},
 	}
 }

@@ -16,11 +16,10 @@ import (
 // federatedInitFlags are the flags of federated init.
 type federatedInitFlags struct {
 	federatedFlags
-	features   int
-	columns    []string
-	response   string
-	out, round string
-	acceptWeak bool
+	recordFlags // for the rules of columns alone
+	features    int
+	out, round  string
+	acceptWeak  bool
 }
 
 func newFederatedInit(a *cli.App) *cobra.Command {
@@ -32,6 +31,10 @@ func newFederatedInit(a *cli.App) *cobra.Command {
 and the round that it begins with. Everybody may see both. Nothing in them may be taken
 from private records: the numbers of records, the names of columns, the clips and the step
 size are public.
+
+Rows become records by the plan's rules, alike in every silo: --scale, --categories, --fill
+or a file of them (darrm train describe). The model keeps them, and darrm predict and
+evaluate apply them. docs/preparing.md has more.
 
 The price is for all rounds together, for every record of every silo: what --eps and
 --delta say. A silo pays it with its first answer. It holds if the shuffler is honest,
@@ -50,12 +53,12 @@ Each plan has a name of its own: a second init with the same flags is another ru
 	fl := c.Flags()
 	fl.IntSliceVar(&f.psgm.Silos, "silos", nil,
 		"how many records each silo has; silos are numbered from 1 in this order")
-	fl.StringSliceVar(&f.columns, "columns", nil,
-		"names of the features in the silos' CSV files, in the model's order")
+	f.prepareFlags.register(c)
+	c.Flags().Lookup("columns").Usage = "columns of the silos' tables that are features, in the model's order"
+	c.Flags().Lookup("all-but").Hidden = true // of a table that is there
 	fl.IntVar(&f.features, "features", 0,
 		"number of features, instead of --columns, where they have no names")
-	fl.StringVar(&f.response, "response", "",
-		"name of the column of responses in the silos' CSV files")
+	registerResponse(c, &f.response)
 	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	registerOut(c, &f.out, "write the plan to this file")
 	fl.StringVar(&f.round, "round", "", "write the first round to this file")
@@ -65,7 +68,7 @@ Each plan has a name of its own: a second init with the same flags is another ru
 }
 
 func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
-	if err := cli.Require(c, "silos", "columns|features", "task", "out", "round"); err != nil {
+	if err := cli.Require(c, "silos", "columns|prepare|features", "task", "out", "round"); err != nil {
 		return err
 	}
 	if err := f.Check(c); err != nil {
@@ -86,12 +89,25 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 				"of it, and no run can go on without its plan", file.Name, file.Path)}
 		}
 	}
-	if len(f.columns) > 0 {
-		f.features = len(f.columns)
+	columns := rounds.Columns{Intercept: f.intercept}
+	if f.allBut != nil {
+		return cli.Usagef("--all-but is not for a plan, which no table is read for: use --columns")
+	}
+	if f.features == 0 {
+		rules, err := f.rules(c, a)
+		if err != nil {
+			return err
+		}
+		if columns.Preparation, err = rules.Stated(); err != nil {
+			return &release.UsageError{Err: err}
+		}
+		f.features = len(columns.Names())
+	} else if f.stated() || f.response != "" {
+		return cli.Usagef("--features is for records without named columns: beside it --columns, " +
+			"--response and the rules of columns are left out")
 	}
 	p, err := pricing(c, a, func() (*rounds.Run, error) {
-		return rounds.New(f.run(f.psgm.Silos), f.features,
-			rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
+		return rounds.New(f.run(f.psgm.Silos), f.features, columns)
 	})
 	if err != nil {
 		return err

@@ -169,9 +169,11 @@ func (f *siloFlags) records(c *cobra.Command, a *cli.App, p *rounds.Run) (*data.
 	_, mean := p.Loss().(loss.MeanEstimation)
 	o := reading{responses: !mean, dim: p.Features()}
 	if f.isTable(f.private) && !f.noHeader {
-		o.columns = columns.Features
+		if o.prepare = columns.Preparation; o.prepare != nil && f.response != "" {
+			o.prepare = o.prepare.With(true, f.response)
+		}
 		if f.response == "" {
-			f.response = columns.Response
+			f.response = columns.Response()
 		}
 	}
 	records, err := f.read(c, a, f.private, f.labels, o)

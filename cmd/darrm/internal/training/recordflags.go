@@ -40,15 +40,19 @@ func (f *recordFlags) register(c *cobra.Command) {
 			"over 255); auto goes by the name (.csv, .tsv, .jsonl, .parquet; .idx or -ubyte; else libsvm; "+
 			"with .gz or .zst too)")
 	cli.OneOf(c, "data-format", append([]string{"auto", formatLIBSVM, formatIDX}, tableFormats...)...)
-	fl.StringVar(&f.response, "response", "",
-		"column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is "+
-			"above NUMBER, else 0")
+	registerResponse(c, &f.response)
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.IntVar(&f.dim, "dim", 0,
 		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
 	fl.IntSliceVar(&f.positive, "positive", nil,
 		"labels whose response is 1; all other images are kept and have 0 (default: the label is the "+
 			"response)")
+}
+
+func registerResponse(c *cobra.Command, response *string) {
+	c.Flags().StringVar(response, "response", "",
+		"column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is "+
+			"above NUMBER, else 0")
 }
 
 // The values of --data-format, besides "auto" and the names of registered formats.

@@ -399,10 +399,15 @@ type recordsRead struct {
 
 // preparation returns the map for the model's file, nil where its columns say it all.
 func (r *recordsRead) preparation() *prepare.Map {
-	if r.prepare == nil || r.prepare.Plain() {
+	return ruled(r.prepare)
+}
+
+// ruled returns the map, nil where it has no rule.
+func ruled(m *prepare.Map) *prepare.Map {
+	if m == nil || m.Plain() {
 		return nil
 	}
-	return r.prepare
+	return m
 }
 
 // algorithm reads the records and sets the training's algorithm and measure.
