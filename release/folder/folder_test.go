@@ -50,7 +50,7 @@ func newMeeting(t *testing.T, change func(*federated.PSGM)) *meeting {
 	succeed(t, os.WriteFile(m.path("shared/plan.json"), must.Get(m.plan.Encode())(t), 0o600))
 	m.key = must.Get(m.place("shuffler").Key(t.Context()))(t)
 	succeed(t, m.place("shuffler").PublishKey(m.key))
-	for silo := range 3 {
+	for silo := range 4 { // the last one is a stranger's
 		budget := must.Get(ledger.NewBudget(1.5*m.plan.Cost().Epsilon, 1.5e-5))(t)
 		must.Get(ledger.Create(t.Context(), m.path(fmt.Sprintf("ledger%d", silo)), budget,
 			ledger.ReplaceOne))(t)
@@ -239,7 +239,7 @@ func TestStrangersFiles(t *testing.T) {
 	place := m.path("shared/0000.0003.sealed")
 	impostor := m.silo(1)
 	impostor.Pass.Silo = 2
-	impostor.Secrets = m.path("impostor")
+	impostor.Ledger = m.path("ledger3")
 	impostor.Place = m.place("impostor")
 	if out := m.step(impostor); out.Did != Answered || !exists(place) {
 		t.Fatalf("the impostor: %+v", out)
@@ -254,7 +254,6 @@ func TestStrangersFiles(t *testing.T) {
 		t.Errorf("named twice: %v", out.Faults)
 	}
 	succeed(t, os.Remove(place))
-	// The impostor has the ledger of silo 1, so silo 2's is untouched.
 	m.step(m.silo(2))
 	if out := m.step(s); out.Did != Shuffled || len(out.Silos) != 0 {
 		t.Errorf("with its own: %+v", out)

@@ -61,14 +61,14 @@ Each plan has a name of its own: a second init with the same flags is another ru
 	registerResponse(c, &f.response)
 	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	registerOut(c, &f.out, "write the plan to this file")
-	fl.StringVar(&f.round, "round", "", "write the first round to this file")
+	fl.StringVar(&f.round, "round", "", "write the first round to this file (default: darrm federated run does)")
 	cli.TakesFile(c, "round", cli.TableFiles...)
 	cli.First(c, FlagGroups, "silos", "columns", "response", "task", "eps", "delta", "out", "round")
 	return c
 }
 
 func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
-	if err := cli.Require(c, "silos", "columns|prepare|features", "task", "out", "round"); err != nil {
+	if err := cli.Require(c, "silos", "columns|prepare|features", "task", "out"); err != nil {
 		return err
 	}
 	if err := f.Check(c); err != nil {
@@ -123,11 +123,13 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if err := a.DeliverTo("round", f.round, func(w io.Writer) error {
-		_, err := w.Write(first)
-		return err
-	}); err != nil {
-		return err
+	if f.round != "" {
+		if err := a.DeliverTo("round", f.round, func(w io.Writer) error {
+			_, err := w.Write(first)
+			return err
+		}); err != nil {
+			return err
+		}
 	}
 	if !a.JSON {
 		sayRun(a, p)
