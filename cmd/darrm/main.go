@@ -24,7 +24,7 @@ func main() { os.Exit(cli.Run(os.Args[1:], commandGroups)) }
 
 // commandGroups holds all commands, by what a person does with them.
 var commandGroups = []cli.Group{
-	{ID: "label", Title: "Label within a privacy budget", Commands: []cli.Command{label.NewPlan,
+	{ID: "label", Title: "Label within a privacy budget", Commands: []cli.Command{planCommand,
 		label.NewAggregate, label.NewBudget, label.NewServe, label.NewCompare, label.NewVotes}},
 	{ID: "solve", Title: "Find, price and check mechanisms", Commands: []cli.Command{
 		mechanisms.NewSolve, mechanisms.NewCertify, mechanisms.NewVerify, accountCommand,
@@ -36,6 +36,13 @@ var commandGroups = []cli.Group{
 	{ID: "program", Title: "This program", Commands: []cli.Command{program.NewCache,
 		program.NewCompletion, program.NewMan, program.NewVersion,
 		program.NewWeb}},
+}
+
+// planCommand joins the plans of labels and of models.
+func planCommand(a *cli.App) *cobra.Command {
+	c := label.NewPlan(a)
+	c.AddCommand(training.NewPlanTrain(a))
+	return c
 }
 
 // accountCommand joins the prices of answers and of trainings.

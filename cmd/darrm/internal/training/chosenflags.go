@@ -247,22 +247,32 @@ func (f *trainFamily) complete(c *cobra.Command, m *prepare.Map) error {
 		return err
 	}
 	if f.common().radius == 0 {
-		var names []string
-		for _, column := range m.Features {
-			if column.Scale == nil && column.Categories == nil {
-				names = append(names, fmt.Sprintf("%q", column.Name))
-			}
-		}
-		const most = 5
-		if more := len(names) - most; more > 0 {
-			names = append(names[:most], fmt.Sprintf("%d more", more))
-		}
-		return cli.Usagef("--scale or --categories must be given for %s, or --radius: a record needs a "+
-			"public bound", strings.Join(names, ", "))
+		return needsBound(m)
 	}
 	if f.common().Task == "linear" && (m.Response == nil || m.Response.Scale == nil) {
-		return cli.Usagef("--scale must be given for the response %q: a linear model of numbers needs "+
-			"their public range", m.Response.Name)
+		return needsRange(m)
 	}
 	return nil
+}
+
+// needsBound names the columns that leave records without a bound.
+func needsBound(m *prepare.Map) error {
+	var names []string
+	for _, column := range m.Features {
+		if column.Scale == nil && column.Categories == nil {
+			names = append(names, fmt.Sprintf("%q", column.Name))
+		}
+	}
+	const most = 5
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	return cli.Usagef("--scale or --categories must be given for %s, or --radius: a record needs a "+
+		"public bound", strings.Join(names, ", "))
+}
+
+// needsRange names the response of a linear task, which has no range.
+func needsRange(m *prepare.Map) error {
+	return cli.Usagef("--scale must be given for the response %q: a linear model of numbers needs "+
+		"their public range", m.Response.Name)
 }

@@ -1,0 +1,222 @@
+package choose
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/convex"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Forecast guesses how good the model of Method is at a number of records and a budget, by training
+// on other records: public ones of the same kind, or made-up ones. It is a guess as far as these are
+// like the private ones, of which it sees none. So it costs nothing, and its models are no releases.
+// It is immutable and safe for concurrent use.
+type Forecast struct {
+	// Problem is that of the training. Its Records and Target are not used.
+	Problem Problem
+	// Learn and Test are public or made up, with a constant feature where the training adds one.
+	Learn, Test *data.Records
+	// Runs are the trainings whose scores are summed up, at least 1. Seed gives their draws.
+	Runs int
+	Seed uint64
+}
+
+// Expected is what a Forecast expects of one number of records and one budget.
+type Expected struct {
+	Records int     `json:"n"`
+	Epsilon float64 `json:"epsilon"`
+	Method  string  `json:"method"`
+	Score   string  `json:"score"` // ScoreOf
+	// Median, Low and High are of the runs: the median, the worst and the best.
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// ScoreOf returns the figure that a Forecast has of a task: "accuracy", "auc" or "r2".
+func ScoreOf(task string) string {
+	switch task {
+	case "auc":
+		return "auc"
+	case "linear":
+		return "r2"
+	}
+	return "accuracy"
+}
+
+// MaxRuns is the most runs of a Forecast.
+const MaxRuns = 1000
+
+// At trains on n records, which each run draws from Learn with replacement, so that n may be more
+// than there are. Cost: Runs trainings.
+func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expected, error) {
+	e := Expected{Records: n, Epsilon: target.Epsilon, Score: ScoreOf(f.Problem.Task)}
+	if err := check.Whole("runs", f.Runs, 1, MaxRuns); err != nil {
+		return e, err
+	}
+	if err := check.Whole("number of records", n, 1, math.MaxInt32); err != nil {
+		return e, err
+	}
+	p := f.Problem
+	p.Records, p.Dim, p.Target = n, f.Learn.Dim(), target
+	choice, err := Method(p)
+	if err != nil {
+		return e, err
+	}
+	e.Method = choice.Name
+	method, err := convex.New(choice.Name, choice.Options)
+	if err != nil {
+		return e, err
+	}
+	plan, err := method.Plan(n, p.Dim)
+	if err != nil {
+		return e, err
+	}
+	rng := rand.New(rand.NewPCG(f.Seed, uint64(n)))
+	scores, rows := make([]float64, f.Runs), make([]int, n)
+	for run := range scores {
+		for i := range rows {
+			rows[i] = rng.IntN(f.Learn.Len())
+		}
+		records, err := f.Learn.Select(rows)
+		if err != nil {
+			return e, err
+		}
+		algorithm, err := plan.Train(records)
+		if err != nil {
+			return e, err
+		}
+		w, err := train.Simulate(algorithm, f.Seed+uint64(run)).Run(ctx,
+			func(int, []float64) error { return ctx.Err() })
+		if err != nil {
+			return e, err
+		}
+		if scores[run], err = f.Problem.score(w, f.Test); err != nil {
+			return e, err
+		}
+	}
+	slices.Sort(scores)
+	e.Low, e.High = scores[0], scores[len(scores)-1]
+	e.Median = (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2
+	return e, nil
+}
+
+// score returns the task's score of weights on records.
+func (p Problem) score(w []float64, r *data.Records) (float64, error) {
+	l, err := Loss(p.Task)
+	if err != nil {
+		return 0, err
+	}
+	m, err := model.New(model.Document{Task: l.Name(), Link: model.LinkOf(l), Simulated: w})
+	if err != nil {
+		return 0, err
+	}
+	e, err := m.Evaluate(r)
+	if err != nil {
+		return 0, err
+	}
+	score := map[string]*float64{"accuracy": e.Accuracy, "auc": e.AUC, "r2": e.R2}[ScoreOf(p.Task)]
+	if score == nil {
+		return 0, fmt.Errorf("the records to test on have one response only, of which no %s can be told",
+			ScoreOf(p.Task))
+	}
+	return *score, nil
+}
+
+// Sizes of made-up records.
+const (
+	madeLearn = 50_000
+	madeTest  = 20_000
+	maxMade   = 1 << 27 // numbers, a gigabyte
+)
+
+// MadeUp returns records of d features in [-1,1] and a constant one, to learn from and to test on.
+// The response depends on all features, so strongly that the model that drew them has the score
+// best: of classes by a logistic law, of numbers by a line and uniform noise.
+func MadeUp(task string, d int, best float64, seed uint64) (learn, test *data.Records, err error) {
+	if err := check.Whole("dim", d, 1, maxMade/(2*(madeLearn+madeTest))); err != nil {
+		return nil, nil, err
+	}
+	if _, err := Loss(task); err != nil {
+		return nil, nil, err
+	}
+	least := 0.5
+	if task == "linear" {
+		least = 0
+	}
+	if !(best > least && best < 1) {
+		return nil, nil, &check.Error{Name: "best score", Value: best,
+			Rule: fmt.Sprintf("above %g and below 1", least)}
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	direction := make([]float64, d)
+	norm := 0.0
+	for j := range direction {
+		direction[j] = rng.NormFloat64()
+		norm += math.Abs(direction[j])
+	}
+	for j := range direction {
+		direction[j] /= norm // so that scores are in [-1,1]
+	}
+	draw := func(n int, strength float64, rng *rand.Rand) (*data.Records, error) {
+		x, y := make([]float64, 0, n*d), make([]float64, n)
+		for i := range n {
+			z := 0.0
+			for j := range d {
+				a := 2*rng.Float64() - 1
+				x = append(x, a)
+				z += float64(a * direction[j])
+			}
+			u := rng.Float64()
+			switch {
+			case task == "linear":
+				y[i] = float64(strength*z) + float64((1-strength)*(2*u-1))
+			case u < 1/(1+math.Exp(-madeScale(strength)*z)):
+				y[i] = 1
+			}
+		}
+		return data.NewRecords(n, d, x, y)
+	}
+	low, high := 0.0, 1.0
+	for range 30 {
+		strength := (low + high) / 2
+		r, err := draw(madeTest/4, strength, rand.New(rand.NewPCG(seed, 2)))
+		if err != nil {
+			return nil, nil, err
+		}
+		got, err := Problem{Task: task}.score(direction, r)
+		if task == "linear" && err == nil { // the line's own slope
+			w := make([]float64, d)
+			for j := range w {
+				w[j] = direction[j] * strength
+			}
+			got, err = Problem{Task: task}.score(w, r)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if got < best {
+			low = strength
+		} else {
+			high = strength
+		}
+	}
+	if learn, err = draw(madeLearn, high, rng); err == nil {
+		test, err = draw(madeTest, high, rng)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return learn.WithIntercept(), test.WithIntercept(), nil
+}
+
+// madeScale turns a strength in [0,1] into the slope of a logistic law, up to 10⁴.
+func madeScale(strength float64) float64 { return math.Expm1(strength * math.Log(1e4)) }
