@@ -181,7 +181,7 @@ func (p Place) newest(ctx context.Context, run *rounds.Run, from int) (*rounds.R
 	return nil, nil
 }
 
-// Leader works out the rounds. It needs no secret and no trust.
+// Leader works out the rounds. It needs no secret and no trust. It is for one goroutine at a time.
 type Leader struct {
 	Place
 	Run *rounds.Run

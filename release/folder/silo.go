@@ -13,7 +13,8 @@ import (
 	"github.com/darrm/darrm/release/silo"
 )
 
-// Silo answers the rounds of a run by its records, paid for by their ledger.
+// Silo answers the rounds of a run by its records, paid for by their ledger. It is for one goroutine
+// at a time.
 type Silo struct {
 	Place
 	Run     *rounds.Run

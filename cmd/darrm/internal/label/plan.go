@@ -75,7 +75,6 @@ docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan votes.csv
   darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
-  darrm plan --K 50 --num-classes 4 --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan --compare-K 40,100,200,400 --data disjoint --budget-eps 3 --budget-delta 1e-6 --queries 500
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,

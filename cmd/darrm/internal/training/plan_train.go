@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/data"
@@ -24,11 +25,12 @@ type planTrainFlags struct {
 	recordFlags
 	task        string
 	numbers     []int
-	epsilons    []float64
+	eps         *cli.List[float64]
+	epsilons    []float64 // of eps
 	delta       float64
 	radius      float64
 	reach, best float64
-	runs        int
+	repeats     int
 	seed        uint64
 }
 
@@ -40,7 +42,7 @@ func NewPlanTrain(a *cli.App) *cobra.Command {
 		Short: "Guess how much data a model needs for an ε, by other data",
 		Long: `Guess how good the model of darrm train FILE is, for several numbers of records and several
 ε: by public records of the same kind (FILE, by the same rules), or by made-up ones (--dim,
-and --best, the score that no model of them exceeds). Each figure is the median of --runs
+and --best, the score that no model of them exceeds). Each figure is the median of --repeats
 trainings, with noise as a release has it, tested on other records.
 
 It is a guess: private records may be harder or easier than those. It reads no private
@@ -58,13 +60,14 @@ numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R²
 	fl := c.Flags()
 	fl.StringVar(&f.task, "task", "", strings.Join(choose.Tasks(), ", "))
 	cli.OneOf(c, "task", choose.Tasks()...)
-	fl.Float64SliceVar(&f.epsilons, "eps", nil, "ε of one model, or several")
+	f.eps = cli.NewList("", cli.EpsilonList(func(x float64) error { return check.Positive("eps", x) }))
+	fl.Var(f.eps, "eps", "ε of one model, or several")
 	fl.Float64Var(&f.delta, "delta", 0, "δ of one model")
 	fl.IntSliceVar(&f.numbers, "n", []int{300, 1000, 3000, 10000, 30000},
 		"numbers of private records to try")
 	fl.Float64Var(&f.reach, "reach", 0, "score that is wanted")
 	fl.Float64Var(&f.best, "best", 0.85, "without FILE: score of the best model of the made-up records")
-	fl.IntVar(&f.runs, "runs", 5, "trainings for each figure")
+	fl.IntVar(&f.repeats, "repeats", 5, "trainings for each figure")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all draws: the same command has the same figures")
 	fl.Float64Var(&f.radius, "radius", 0,
 		"FILE: public bound on the norm of a record's features, as for darrm train FILE")
@@ -100,9 +103,9 @@ func (f *planTrainFlags) run(c *cobra.Command, a *cli.App, args []string) error 
 	}
 	slices.Sort(f.numbers)
 	f.numbers = slices.Compact(f.numbers)
-	forecast := choose.Forecast{Runs: f.runs, Seed: f.seed}
+	forecast := choose.Forecast{Runs: f.repeats, Seed: f.seed}
 	report := planTrainReport{Guess: true, Task: f.task, Score: choose.ScoreOf(f.task), Delta: f.delta,
-		Runs: f.runs}
+		Runs: f.repeats}
 	var err error
 	if len(args) > 0 {
 		forecast, err = f.public(c, a, args[0], forecast)
@@ -154,13 +157,11 @@ func (f *planTrainFlags) check(c *cobra.Command, args []string) error {
 	} else if c.Flags().Changed("best") || c.Flags().Changed("dim") {
 		return cli.Usagef("--dim and --best go with made-up records: leave %q out, or them", args[0])
 	}
-	if len(f.numbers) == 0 || len(f.epsilons) == 0 {
-		return cli.Usagef("--n and --eps need one number or more")
+	if f.epsilons = f.eps.Values; len(f.numbers) == 0 {
+		return cli.Usagef("--n must have one number or more")
 	}
-	for _, epsilon := range f.epsilons {
-		if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-			return cli.Usagef("--eps = %v, but it must be above 0 and finite", epsilon)
-		}
+	if slices.ContainsFunc(f.epsilons, func(x float64) bool { return math.IsInf(x, 1) }) {
+		return cli.Usagef("--eps = inf, but it must be finite")
 	}
 	if c.Flags().Changed("reach") && !(f.reach > 0 && f.reach < 1) {
 		return cli.Usagef("--reach = %v, but it must be above 0 and below 1", f.reach)
@@ -256,14 +257,20 @@ func (f *planTrainFlags) from(all []choose.Expected, i int) *int {
 			n := at.Records
 			if before.Records > 0 {
 				share := (f.reach - before.Median) / (at.Median - before.Median)
-				n = int(math.Ceil(float64(before.Records) *
-					math.Pow(float64(at.Records)/float64(before.Records), share)))
+				n = rounded(float64(before.Records) *
+					math.Pow(float64(at.Records)/float64(before.Records), share))
 			}
 			return &n
 		}
 		before = at
 	}
 	return nil
+}
+
+// rounded returns a number with two digits, rounded up.
+func rounded(x float64) int {
+	unit := math.Pow(10, max(math.Floor(math.Log10(x))-1, 0))
+	return int(math.Ceil(x/unit) * unit)
 }
 
 func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
