@@ -23,7 +23,8 @@ func newDescribe(a *cli.App) *cobra.Command {
 		Long: `Write a file of rules for the columns of a table, for --prepare of the other commands:
 which columns are features, the range of a number, the words of a category, what stands
 in for a blank cell. Ranges and words are for you to fill in, from what is public
-knowledge: the file is made of the names of the columns alone, and no cell is read.
+knowledge: the file is made of the names of the columns alone, and no cell is looked at.
+With --no-header the names are the columns' numbers.
 
 --public-schema states that these names are public. A model shows them.`,
 		Example: `  darrm train describe people.csv --public-schema --response income -o prepare.toml
@@ -36,6 +37,9 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 			if !f.isTable(args[0]) {
 				return cli.Usagef("%s is read as %s, which has no columns with names (--data-format)", args[0],
 					f.formatOf(args[0]))
+			}
+			if err := f.onlyHeaders(args[0]); err != nil {
+				return err
 			}
 			if err := release.CheckPaths(out, "", "",
 				release.File{Name: "FILE", Path: args[0]}); err != nil {
@@ -60,14 +64,16 @@ knowledge: the file is made of the names of the columns alone, and no cell is re
 	fl.StringVar(&f.dataFormat, "data-format", "auto",
 		"one of "+strings.Join(tableFormats, ", ")+"; auto goes by the name")
 	cli.OneOf(c, "data-format", append([]string{"auto"}, tableFormats...)...)
-	fl.StringVar(&f.response, "response", "", "column of the responses")
+	registerResponse(c, &f.response)
+	registerNoHeader(c, &f.noHeader)
 	fl.StringVarP(&out, "out", "o", "", "write the rules to this file instead of stdout")
 	cli.TakesFile(c, "out", "toml")
 	c.ValidArgsFunction = cli.CompleteFiles(cli.RecordFiles...)
 	return c
 }
 
-// schema returns the names of a table's columns. It reads no cell.
+// schema returns the names of a table's columns, or without a header their numbers, which the first
+// row is counted for. It looks at no cell.
 func (f *recordFlags) schema(c *cobra.Command, a *cli.App, path string) (prepare.Schema, error) {
 	in, err := f.openRecords(c, a, path)
 	if err != nil {

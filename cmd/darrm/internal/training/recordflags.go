@@ -41,12 +41,24 @@ func (f *recordFlags) register(c *cobra.Command) {
 			"with .gz or .zst too)")
 	cli.OneOf(c, "data-format", append([]string{"auto", formatLIBSVM, formatIDX}, tableFormats...)...)
 	registerResponse(c, &f.response)
-	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	registerNoHeader(c, &f.noHeader)
 	fl.IntVar(&f.dim, "dim", 0,
 		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
 	fl.IntSliceVar(&f.positive, "positive", nil,
 		"labels whose response is 1; all other images are kept and have 0 (default: the label is the "+
 			"response)")
+}
+
+func registerNoHeader(c *cobra.Command, noHeader *bool) {
+	c.Flags().BoolVar(noHeader, "no-header", false, "the first line of a CSV file is a record already")
+}
+
+// onlyHeaders refuses --no-header for files that never have one.
+func (f *recordFlags) onlyHeaders(path string) error {
+	if format := f.formatOf(path); f.noHeader && format != formatCSV && format != formatTSV {
+		return cli.Usagef("--no-header goes with CSV and TSV: %s is read as %s", path, format)
+	}
+	return nil
 }
 
 func registerResponse(c *cobra.Command, response *string) {
@@ -184,8 +196,8 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	if !f.isTable(path) && f.response != "" {
 		return nil, cli.Usagef("--response goes with tables: %s is read as %s", path, format)
 	}
-	if f.noHeader && format != formatCSV && format != formatTSV {
-		return nil, cli.Usagef("--no-header goes with CSV and TSV: %s is read as %s", path, format)
+	if err := f.onlyHeaders(path); err != nil {
+		return nil, err
 	}
 	if err := f.onlyTables(path); err != nil {
 		return nil, err
