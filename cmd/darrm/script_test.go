@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VOTES", votes)
 			e.Setenv("TABLES", tables)
+			e.Setenv("DATA", os.Getenv("DARRM_DATA")) // real tables, where the folder has them
 			e.Setenv("FORMAT4", filepath.Join(ledgers, "format4.ledger"))
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))
 			// Under the race detector every process would sleep a second at its end.
@@ -70,6 +71,8 @@ func TestScripts(t *testing.T) {
 			case "devfull":
 				_, err := os.Stat("/dev/full")
 				return err == nil, nil
+			case "realtables":
+				return os.Getenv("DARRM_DATA") != "", nil
 			case "smalldisk":
 				return programs[name] != nil, nil
 			case "signals":

@@ -52,6 +52,8 @@ func TestMethod(t *testing.T) {
 			1, 0},
 		"many features": {Problem{Task: "logistic", Records: 8192, Dim: 1000}, "frank-wolfe", "l1:10", 0,
 			0},
+		"many features of numbers": {Problem{Task: "linear", Records: 1503, Dim: 256},
+			"objective-perturbation", "l2:0.312", 1, 0},
 		"few records": {Problem{Task: "logistic", Records: 20, Dim: 100}, "objective-perturbation",
 			"l2:1", 0, 0},
 		"many features, more records": {Problem{Task: "logistic", Records: 8_192_000, Dim: 1000},
@@ -206,6 +208,8 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestMethod"},
 		{Name: "many features are taken for few", File: "choose.go",
 			Old: "noise <= sparseFrom", New: "noise >= 0", Killer: "TestMethod"},
+		{Name: "numbers go to vertices that noise chose", File: "choose.go",
+			Old: `|| p.Task == "linear" {`, New: "{", Killer: "TestMethod"},
 		{Name: "the hinge is left with its corner", File: "choose.go", Old: `if p.Task == "hinge" {`,
 			New: "if false {", Killer: "TestChoicesLearn|TestMethod"},
 	})
