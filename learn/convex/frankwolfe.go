@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -35,8 +36,10 @@ type FrankWolfe struct {
 	// Smoothing is β, the Moreau parameter; 0 is the source's, or none for a loss that is as
 	// smooth as its envelope would be.
 	Smoothing float64
-	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, between 1 and 40; 0 takes the
-	// source's accuracy of gradients, α. Coarse slopes change seldom, so that steps cost less.
+	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, at least 1 and at most 40, for n > 256
+	// records at most 48 less the binary digits of n. 0 takes the source's accuracy of gradients, α,
+	// or half of the digits that there are. Coarse slopes of sparse records change seldom, so that
+	// steps cost less.
 	SlopeBits int
 }
 
@@ -47,7 +50,9 @@ type frankWolfeSchedule struct {
 	Beta      float64 // how smooth what is minimised is
 	Alpha     float64
 	SlopeBits int
-	// Levels is M: a record's gradient is rounded, towards 0, to multiples of L0·R/M.
+	// FeatureBits is the precision of features, R·2^-FeatureBits.
+	FeatureBits int
+	// Levels is M: scores are sums of gradients in units of L0·R/M.
 	Levels  int64
 	Epsilon float64 // ε₀ of a step
 }
@@ -138,11 +143,8 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 	if p.smooth {
 		s.Beta = p.link.Curvature()
 	}
-	if s.SlopeBits = c.SlopeBits; s.SlopeBits == 0 {
-		s.SlopeBits = int(math.Ceil(math.Log2(n * math.Log2(n))))
-	}
-	if s.SlopeBits < 1 || s.SlopeBits > 40 {
-		return &check.Error{Name: "slope bits", Value: s.SlopeBits, Rule: "between 1 and 40"}
+	if err := s.setBits(c.SlopeBits, p.n); err != nil {
+		return err
 	}
 	if c.Noise == Printed {
 		s.Scale = p.printedScale()
@@ -151,6 +153,33 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 		return err
 	}
 	return p.account()
+}
+
+const (
+	// sumBits bounds the digits of a sum of n products of a slope and a feature.
+	sumBits = 61
+	// maxFeatureBits keeps features within 32 bits.
+	maxFeatureBits = 30
+	// leastFeatureBits is the least precision of features.
+	leastFeatureBits = 13
+)
+
+// setBits sets the precision of slopes and features. No sum of n products, each at most
+// 2^(SlopeBits+FeatureBits) in size, nor one of the difference of two, overflows 63 bits.
+func (s *frankWolfeSchedule) setBits(stated, n int) error {
+	left := sumBits - bits.Len(uint(n))
+	most := min(40, left-leastFeatureBits)
+	if s.SlopeBits = stated; stated == 0 {
+		log := math.Log2(float64(n))
+		s.SlopeBits = min(int(math.Ceil(log+math.Log2(log))), left/2, most)
+	}
+	s.SlopeBits = max(1, s.SlopeBits)
+	if stated < 0 || s.SlopeBits > most {
+		return &check.Error{Name: "slope bits", Value: stated,
+			Rule: fmt.Sprintf("between 1 and %d for %d records", most, n)}
+	}
+	s.FeatureBits = min(maxFeatureBits, left-s.SlopeBits)
+	return nil
 }
 
 // printedScale is the source's s = 3·L0·R·D·√(8T·ln(1/δ))/(nε).
@@ -168,11 +197,13 @@ func (p *frankWolfePlan) unit(x float64) float64 {
 // units returns by how much the range of scores can change, in units of scores.
 //
 // Given the vertices chosen so far the iterate is the same for neighbours, and so is every
-// gradient but that of the record which differs. It is a vector of integers of norm at most M,
-// since its slope is clipped to L0, its features to R, and products are rounded towards 0.
-// Sums of integers are exact. On the axes scores are ± their coordinates: twice the largest
-// change. Otherwise scores are rounded as well, by up to 1/2 and the error of float sums, in
-// both worlds and for both vertices.
+// gradient but that of the record which differs. It is the product of two integers: its slope,
+// clipped to L0, and its features, whose norm is at most R and which are rounded towards 0. So its
+// norm is at most M in units of L0·R/M. Sums of such products are exact, in any order. On the axes
+// scores are ± their coordinates, rounded towards 0. Integers that rounding makes of numbers M
+// apart are no more than M apart, since M is one: the range changes by twice that. Otherwise
+// scores are rounded by up to 1/2 and the error of float sums, in both worlds and for both
+// vertices.
 func (p *frankWolfePlan) units() float64 {
 	m := float64(p.schedule.Levels)
 	if _, ok := p.c.Set.(geometry.OnAxes); ok {
@@ -323,7 +354,7 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex frank-wolfe v1\n%q %t %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
+	fmt.Fprintf(h, "darrm convex frank-wolfe v2\n%q %t %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
 		p.smooth, p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha,
 		own.Digest())
 	transposed := own.Transpose()

@@ -3,6 +3,7 @@ package convex
 import (
 	"context"
 	"math"
+	"math/bits"
 
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc/stream"
@@ -15,11 +16,12 @@ import (
 // step shrinks without touching every coordinate, and likewise the predictions
 // z_i = shrink·margin_i. All else follows from the state:
 //
-//	slope_i     the envelope's slope at (z_i, y_i), rounded
-//	sum_j       Σ_i ⌊slope_i·x_ij·M/(L0·R)⌋, towards 0, an exact sum of integers
+//	slope_i     the envelope's slope at (z_i, y_i), rounded to an integer
+//	sum_j       Σ_i slope_i·X_ij, X_ij the feature rounded to an integer: an exact sum
 //	ask_i       until shrink falls below it, slope_i cannot change
 //
-// so that a step need only add the differences of the slopes that changed.
+// so that a step need only add the differences of the slopes that changed. Where few features are
+// 0 nearly all slopes change, and the differences are multiplied by a dense matrix of the X_ij.
 type frankWolfeRun struct {
 	p     *frankWolfePlan
 	rows  *data.Sparse
@@ -32,10 +34,12 @@ type frankWolfeRun struct {
 	direction, margin []float64
 
 	fresh  int // the round that the following belong to the beginning of; -1 for none
-	slope  []float64
+	slope  []int64
 	ask    []float64
 	sum    []int64
-	dirty  []int32 // coordinates whose sum changed since the scores were set
+	dense  *integers // nil where most features are 0
+	change []int64   // of slopes, for dense
+	dirty  []int32   // coordinates whose sum changed since the scores were set
 	marked []bool
 
 	scores []int64
@@ -54,11 +58,14 @@ func newFrankWolfeRun(p *frankWolfePlan, rows, cols *data.Sparse,
 	e := &frankWolfeRun{
 		p: p, rows: rows, cols: cols, src: src, shrink: []float64{1}, direction: make([]float64, p.d),
 		margin: make([]float64, p.n), fresh: -1,
-		slope: make([]float64, p.n), ask: make([]float64, p.n), sum: make([]int64, p.d),
+		slope: make([]int64, p.n), ask: make([]float64, p.n), sum: make([]int64, p.d),
 		marked: make([]bool, p.d),
 		scores: make([]int64, p.c.Set.Vertices()),
 	}
 	e.axes, _ = p.c.Set.(geometry.OnAxes)
+	if rows.NonZeros() >= denseShare*p.n*p.d/denseParts {
+		e.dense, e.change = p.integers(rows), make([]int64, p.n)
+	}
 	if p.quiet {
 		e.least = least{}
 	}
@@ -127,7 +134,7 @@ func (e *frankWolfeRun) askAll() {
 
 // refresh brings slopes and sums up to date.
 func (e *frankWolfeRun) refresh() {
-	shrink := e.shrink[0]
+	shrink, changed := e.shrink[0], 0
 	for i, at := range e.ask {
 		if at <= shrink {
 			continue
@@ -139,18 +146,44 @@ func (e *frankWolfeRun) refresh() {
 			// z moves by less than |margin_i|·(shrink - ask), and the slope by β times that.
 			e.ask[i] = shrink - margin/math.Abs(e.margin[i])
 		}
-		if slope != e.slope[i] {
-			e.replace(i, slope)
+		if slope == e.slope[i] {
+			continue
+		}
+		change := slope - e.slope[i]
+		e.slope[i] = slope
+		if e.dense == nil {
+			e.add(i, change)
+			continue
+		}
+		e.change[i] = change
+		changed++
+	}
+	switch {
+	case changed == 0:
+		return
+	case changed < e.p.n/denseParts:
+		for i, change := range e.change {
+			if change != 0 {
+				e.add(i, change)
+			}
+		}
+	default:
+		e.dense.add(e.sum, e.change)
+		e.touched += e.p.n * e.p.d
+		for j := range e.marked {
+			e.mark(int32(j))
 		}
 	}
+	clear(e.change)
 }
 
 // roundedSlope returns the slope at (z, y), clipped to L0 and rounded to a multiple of
-// L0·2^-SlopeBits, and how far z may move without changing it: rounding has half a multiple
-// of room, less what was used, and the envelope's slope is β-Lipschitz. A bisection's is not
-// quite: it is asked each time.
-func (p *frankWolfePlan) roundedSlope(z, y float64) (slope, room float64) {
-	grid := p.slope * math.Ldexp(1, -p.schedule.SlopeBits)
+// L0·2^-SlopeBits, as that multiple, and how far z may move without changing it: rounding has half
+// a multiple of room, less what was used, and the envelope's slope is β-Lipschitz. A bisection's is
+// not quite: it is asked each time.
+func (p *frankWolfePlan) roundedSlope(z, y float64) (slope int64, room float64) {
+	most := int64(1) << p.schedule.SlopeBits
+	grid := p.slope / float64(most)
 	exact := 0.0
 	if p.smooth {
 		exact = clampSlope(p.link.Slope(z, y), p.slope)
@@ -158,7 +191,7 @@ func (p *frankWolfePlan) roundedSlope(z, y float64) (slope, room float64) {
 		exact = clampSlope(p.oracle.Slope(z, y), p.slope)
 	}
 	steps := math.Round(exact / grid)
-	slope = clampSlope(steps*grid, p.slope)
+	slope = max(-most, min(most, int64(steps)))
 	if p.oracle.alpha > 0 && !p.smooth {
 		return slope, 0
 	}
@@ -166,35 +199,39 @@ func (p *frankWolfePlan) roundedSlope(z, y float64) (slope, room float64) {
 	return slope, max(0, left) / p.schedule.Beta * (1 - slack)
 }
 
-// replace takes a record's gradient out of the sums and puts its new one in.
-func (e *frankWolfeRun) replace(i int, slope float64) {
+// feature returns a feature in units of R·2^-FeatureBits, rounded towards 0.
+func (p *frankWolfePlan) feature(x float64) int64 {
+	most := int64(1) << p.schedule.FeatureBits
+	return max(-most, min(most, int64(x/p.Radius*float64(most))))
+}
+
+// score returns a sum in units of L0·R/M, rounded towards 0.
+func (p *frankWolfePlan) score(sum int64) int64 {
+	digits := p.schedule.SlopeBits + p.schedule.FeatureBits
+	high, low := bits.Mul64(uint64(max(sum, -sum)), uint64(p.schedule.Levels))
+	score := int64(high<<(64-digits) | low>>digits)
+	if sum < 0 {
+		return -score
+	}
+	return score
+}
+
+// add adds the change of a record's slope times its features to the sums.
+func (e *frankWolfeRun) add(i int, change int64) {
 	columns, values := e.rows.Row(i)
 	e.touched += len(columns)
-	p, before, now := e.p, e.p.perFeature(e.slope[i]), e.p.perFeature(slope)
 	for k, j := range columns {
-		change := p.share(now, values[k]) - p.share(before, values[k])
-		if change == 0 {
-			continue
-		}
-		e.sum[j] += change
-		if !e.marked[j] {
-			e.marked[j] = true
-			e.dirty = append(e.dirty, j)
-		}
+		e.sum[j] += change * e.p.feature(values[k])
+		e.mark(j)
 	}
-	e.slope[i] = slope
 }
 
-// perFeature returns a slope in units of L0/M, by which a feature is multiplied.
-func (p *frankWolfePlan) perFeature(slope float64) float64 {
-	return slope * (float64(p.schedule.Levels) / p.norm)
-}
-
-// share returns a record's gradient on a coordinate in units of L0·R/M, rounded towards 0, at
-// most M in size.
-func (p *frankWolfePlan) share(perFeature, x float64) int64 {
-	m := p.schedule.Levels
-	return max(-m, min(m, int64(perFeature*x)))
+// mark notes that a coordinate's sum changed.
+func (e *frankWolfeRun) mark(j int32) {
+	if !e.marked[j] {
+		e.marked[j] = true
+		e.dirty = append(e.dirty, j)
+	}
 }
 
 // choose selects a vertex by the sums.
@@ -205,9 +242,9 @@ func (e *frankWolfeRun) choose() (int, error) {
 		e.clean()
 	case e.levels == nil:
 		for j, s := range e.sum {
-			e.scores[j] = s
+			e.scores[j] = e.p.score(s)
 			if e.axes.Signed() {
-				e.scores[e.p.d+j] = -s
+				e.scores[e.p.d+j] = -e.scores[j]
 			}
 		}
 		e.clean()
@@ -219,9 +256,10 @@ func (e *frankWolfeRun) choose() (int, error) {
 		}
 	default:
 		for _, j := range e.dirty {
-			e.levels.Set(int(j), e.sum[j])
+			score := e.p.score(e.sum[j])
+			e.levels.Set(int(j), score)
 			if e.axes.Signed() {
-				e.levels.Set(e.p.d+int(j), -e.sum[j])
+				e.levels.Set(e.p.d+int(j), -score)
 			}
 		}
 		e.clean()
@@ -244,14 +282,15 @@ func (e *frankWolfeRun) clean() {
 
 // hullScores sets the scores of vertices given by a list, in units of D/2.
 func (e *frankWolfeRun) hullScores() {
-	half := e.p.c.Set.Diameter() / 2
+	s := &e.p.schedule
+	unit := math.Ldexp(float64(s.Levels), -s.SlopeBits-s.FeatureBits) / (e.p.c.Set.Diameter() / 2)
 	for i := range e.scores {
 		coordinates, values := e.p.c.Set.Vertex(i)
 		s := 0.0
 		for k, j := range coordinates {
 			s += values[k] * float64(e.sum[j])
 		}
-		e.scores[i] = int64(math.Round(s / half))
+		e.scores[i] = int64(math.Round(s * unit))
 	}
 }
 

@@ -41,12 +41,12 @@ func denseFrankWolfe(t *testing.T, p *frankWolfePlan, r *data.Records,
 			}
 			slope, _ := p.roundedSlope(z, r.Response(i))
 			for j, x := range r.Row(i) {
-				sum[j] += p.share(p.perFeature(slope), x)
+				sum[j] += slope * p.feature(x)
 			}
 		}
-		scores := slices.Clone(sum)
-		for _, s := range sum {
-			scores = append(scores, -s)
+		scores := make([]int64, 2*d)
+		for j, s := range sum {
+			scores[j], scores[d+j] = p.score(s), -p.score(s)
 		}
 		v, err := noisy.pick(scores)
 		if err != nil {
@@ -170,7 +170,7 @@ func TestSparseFrankWolfeKeepsItsSums(t *testing.T) {
 				continue
 			}
 			for j, v := range run.sum {
-				if run.scores[j] != v || run.scores[40+j] != -v {
+				if v := p.score(v); run.scores[j] != v || run.scores[40+j] != -v {
 					t.Fatalf("%d bits, step %d: the score of vertex %d is %d, its sum %d", bits, k, j,
 						run.scores[j], v)
 				}
@@ -213,7 +213,7 @@ func TestSparseFrankWolfeLaw(t *testing.T) {
 		for i := range 3 {
 			columns, values := r.Row(i)
 			slope, _ := p.roundedSlope(geometry.SparseDot(columns, values, w), r.Response(i))
-			sum[columns[0]] += float64(p.share(p.perFeature(slope), values[0]))
+			sum[columns[0]] += float64(p.score(slope * p.feature(values[0])))
 		}
 		return []float64{sum[0], sum[1], -sum[0], -sum[1]}
 	}
