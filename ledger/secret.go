@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // SecretSuffix is added to the path of a ledger for the path of its secret.
@@ -42,10 +43,10 @@ func readSecret(path string) (s secret, err error) {
 	if err != nil {
 		return s, fmt.Errorf("%w: %w", ErrSecret, err)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if readfile.Shared(info) {
 		return s, fmt.Errorf(
 			"%w: %s has mode %#o, so others than its owner may use it; only 0600 is accepted", ErrSecret,
-			path, mode)
+			path, info.Mode().Perm())
 	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(secretSize)+1))
 	if err != nil {

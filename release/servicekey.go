@@ -56,9 +56,9 @@ func readServiceKey(ctx context.Context, path string) (k serviceKey, err error) 
 		return k, &InputError{err}
 	}
 	// Who can read it can undo the noise of every answer, and so would be told the votes.
-	if mode := info.Mode().Perm(); info.Mode().IsRegular() && mode&0o077 != 0 {
+	if info.Mode().IsRegular() && readfile.Shared(info) {
 		return k, &InputError{fmt.Errorf("the service key %s has mode %#o, so others than its owner may "+
-			"use it; only 0600 is accepted", path, mode)}
+			"use it; only 0600 is accepted", path, info.Mode().Perm())}
 	}
 	b, err := readfile.Whole(ctx, path, maxServiceKey)
 	if err != nil {

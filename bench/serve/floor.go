@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/darrm/darrm/internal/nobody"
 )
 
 // fsyncs appends as many bytes as a charge has, and forces them to disk.
@@ -62,14 +63,11 @@ func startPostgres(bin string) (*database, error) {
 	run := func(name string, args ...string) *exec.Cmd {
 		c := exec.Command(filepath.Join(bin, name), args...)
 		c.Dir, c.Stderr = folder, nil
-		if os.Geteuid() == 0 {
-			const nobody = 65534
-			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		}
+		nobody.Run(c)
 		return c
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(folder, 65534, 65534); err != nil {
+		if err := os.Chown(folder, nobody.ID, nobody.ID); err != nil {
 			return nil, err
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/darrm/darrm/bench/processor"
 )
 
 // binaries compares two builds of darrm: whole processes of `darrm aggregate`, labels
@@ -145,8 +146,6 @@ func aggregate(binary, votes, layout, out string, how ...string) (usage, error) 
 	}
 	u := usage{wall: time.Since(begin).Seconds(),
 		cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
-	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.peak = int64(r.Maxrss) << 10 // kilobytes on Linux
-	}
+	u.peak, _ = processor.Peak(cmd.ProcessState) // 0 where it is not known
 	return u, nil
 }

@@ -25,10 +25,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/darrm/darrm/bench/peers"
+	"github.com/darrm/darrm/bench/processor"
 )
 
 func main() {
@@ -178,8 +178,8 @@ func (r *result) add(args []string, none bool) error {
 		return fmt.Errorf("%w: %s", err, errs.String())
 	}
 	r.seconds = append(r.seconds, time.Since(begin).Seconds())
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.peak = max(r.peak, int64(usage.Maxrss)<<10) // kilobytes on Linux
+	if peak, err := processor.Peak(cmd.ProcessState); err == nil { // else it is not known
+		r.peak = max(r.peak, peak)
 	}
 	counted := strings.TrimSpace(out.String())
 	if !none && r.counted != "" && r.counted != counted {

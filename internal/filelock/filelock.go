@@ -11,7 +11,7 @@ import (
 // runtime.
 var waits = make(chan struct{}, 64)
 
-// Lock locks f, or closes it. It waits in the kernel, which serves waiters in their
+// Lock locks f, or closes it. It waits in the kernel, which on Unix serves waiters in their
 // order. A wait that ctx cuts short goes on in the background until it can give the lock back.
 func Lock(ctx context.Context, f *os.File, exclusive bool) error {
 	select {

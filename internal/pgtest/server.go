@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/darrm/darrm/internal/nobody"
 )
 
 // BinEnv names the directory of the programs initdb and postgres. Without it tests that need a
@@ -45,7 +46,7 @@ func Start(t testing.TB, settings ...string) *Server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	if os.Geteuid() == 0 {
-		if err := os.Chown(dir, nobody, nobody); err != nil {
+		if err := os.Chown(dir, nobody.ID, nobody.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,15 +64,11 @@ func Start(t testing.TB, settings ...string) *Server {
 	return s
 }
 
-const nobody = 65534
-
 // command is a program of PostgreSQL, which refuses to be root.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, name), args...)
 	c.Dir = s.dir
-	if os.Geteuid() == 0 {
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
+	nobody.Run(c)
 	return c
 }
 
@@ -117,15 +114,15 @@ func (s *Server) Kill() {
 	if s.process == nil {
 		return
 	}
-	s.process.Process.Signal(syscall.SIGSTOP) // so that it starts no more while they are listed
+	stop(s.process.Process.Pid) // so that it starts no more while they are listed
 	children := childrenOf(s.process.Process.Pid)
 	s.process.Process.Kill()
 	for _, pid := range children {
-		syscall.Kill(pid, syscall.SIGKILL)
+		kill(pid)
 	}
 	s.process.Wait()
 	for _, pid := range children { // until the shared memory has nobody left
-		for syscall.Kill(pid, 0) == nil && !zombie(pid) {
+		for alive(pid) && !zombie(pid) {
 			time.Sleep(time.Millisecond)
 		}
 	}
