@@ -68,7 +68,7 @@ func TestProofsAndCodeNameEachOther(t *testing.T) {
 	}
 
 	// The table of proofs.md: file, theorems, words, place.
-	row := regexp.MustCompile("(?m)^\\| (\\w+\\.v) \\| ([^|]*) \\|")
+	row := regexp.MustCompile(`(?m)^\| (\w+\.v) \| ([^|]*) \|`)
 	rows := row.FindAllStringSubmatch(read(t, "proofs.md"), -1)
 	if len(rows) < 12 {
 		t.Errorf("proofs.md has %d rows of theorems", len(rows))
