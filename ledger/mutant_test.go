@@ -189,7 +189,7 @@ func TestMutantsDie(t *testing.T) {
 			"a.commit > c.now.commit {", "TestAdopt", false},
 		{"text without an ASCII letter is taken as it stands", "decode.go",
 			"if s[i] < ' ' || s[i] > '~' || s[i] == '\\\\' {",
-			"if !(s[i] < ' ' || s[i] > '~' || s[i] == '\\') {", "TestTextOfEscapesAlone", false},
+			"if !(s[i] < ' ' || s[i] > '~' || s[i] == '\\\\') {", "TestTextOfEscapesAlone", false},
 		{"a reopening that ran out of time is none", "reopen.go", "return nil, ctx.Err()",
 			"return nil, nil", "TestReopenWaitsNoLongerThanItMay", false},
 		{"no location has a scheme", "store.go", "return strings.ToLower(scheme)", "return \"\"",
