@@ -67,6 +67,16 @@ func (t Teachers) stated() release.Stated {
 	return s
 }
 
+// check refuses what does not go together, such as frozen teachers whose ε was left out. A release
+// asks how private teachers spend, a price does not.
+func (t Teachers) check() error {
+	if t.Randomness == "" && t.Ensemble == "" {
+		return nil
+	}
+	c := release.Charge{Ledger: "any", RequestID: "any", Teachers: t.Randomness, Ensemble: t.Ensemble}
+	return c.Check(!math.IsInf(t.promise().Epsilon, 1))
+}
+
 func (t Teachers) request() choose.Request {
 	return choose.Request{Stated: t.stated(), K: t.K, Classes: cmp.Or(t.Classes, 2),
 		Neighbours: t.Neighbours, Service: true}
@@ -77,21 +87,49 @@ type Mechanism struct {
 	teachers Teachers
 	stated   release.Stated // what the mechanism presumes of them
 	plan     release.Plan
-	slack    float64 // δ′ that a plan spends on the composition
+	slack    *float64 // δ′ that a plan spends on the composition; nil where none was planned
 }
 
-// PerLabel returns the (ε, δ) that one label costs.
+// PerLabel returns the (ε, δ) that one label costs: (+Inf, 1), which promises nothing, of the zero
+// Mechanism.
 func (m *Mechanism) PerLabel() accountant.Cost {
-	if m.plan.Mechanism() == nil {
-		return accountant.Cost{}
+	if m == nil || m.plan.Mechanism() == nil {
+		return accountant.Cost{Epsilon: math.Inf(1), Delta: 1}
 	}
 	return m.plan.Mechanism().PerAnswer()
 }
 
-// Plan returns the mechanism for votes of so many teachers and classes, as release.Labels takes it.
-// Votes of others than it is for are an error.
-func (m *Mechanism) Plan(_ context.Context, teachers, classes int) (release.Plan, error) {
-	return m.plan, m.plan.Fits(teachers, classes)
+// Labels returns the release, of this name in the book, of a label for each query in files of votes,
+// with all that the mechanism states of the teachers and their number. The caller sets Votes, the
+// files, and Output, and calls Run. Votes of other teachers or classes are an error of Run, and so is
+// what is missing.
+func (m *Mechanism) Labels(book *ledger.Ledger, name string) release.Labels {
+	l := release.Labels{Plan: func(_ context.Context, teachers, classes int) (release.Plan, error) {
+		if m == nil || m.plan.Mechanism() == nil || book == nil { // a release without a ledger is another
+			return release.Plan{}, errNothingGiven()
+		}
+		return m.plan, m.plan.Fits(teachers, classes)
+	}}
+	if m == nil || m.plan.Mechanism() == nil || book == nil {
+		return l
+	}
+	l.Read.K = m.plan.Mechanism().Setting().K
+	l.Charge = m.charge()
+	l.Charge.Ledger, l.Charge.RequestID = book.Path(), name
+	return l
+}
+
+// charge is the payment of a release by m.
+func (m *Mechanism) charge() release.Charge {
+	c := release.Charge{Slack: m.slack}
+	if !math.IsInf(*m.stated.Epsilon, 1) { // teachers that promise nothing have nothing to spend
+		c.Teachers, c.Ensemble = m.teachers.Randomness, m.teachers.Ensemble
+	}
+	return c
+}
+
+func errNothingGiven() error {
+	return &release.UsageError{Err: errors.New("mechanism and book must be given")}
 }
 
 // An Aim is what [Optimal] keeps to: [PerLabel] or [Within].
@@ -117,6 +155,9 @@ func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, 
 // Errors are those of choose.Prepare and Choose or of plan.New, which name the parameter. Cost: a
 // second or two for two classes, for more that of package plurality/solve.
 func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
 	if aim.queries != 0 || aim.budget != (ledger.Budget{}) {
 		return within(ctx, t, aim)
 	}
@@ -128,6 +169,9 @@ func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 // ReadTable reads a table of "darrm solve" and proves it again. A table for other teachers than t is
 // refused.
 func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
 	r := t.request()
 	r.TableName = "the table"
 	r.ReadTable = func(ctx context.Context) (release.Table, error) {
@@ -140,7 +184,7 @@ func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, er
 // gamma.Certify proved, or any of package ensemble. t states what it presumes of the teachers, and is
 // compared with that.
 func Use(t Teachers, plan release.Plan) (*Mechanism, error) {
-	if err := plan.Fits(t.K, cmp.Or(t.Classes, 2)); err != nil {
+	if err := cmp.Or(t.check(), plan.Fits(t.K, cmp.Or(t.Classes, 2))); err != nil {
 		return nil, err
 	}
 	s, own := t.stated(), plan.Mechanism()
@@ -182,7 +226,7 @@ func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mechanism{teachers: t, stated: stated, plan: planned, slack: best.Slack}, nil
+	return &Mechanism{teachers: t, stated: stated, plan: planned, slack: &best.Slack}, nil
 }
 
 // An Option is a setting of a [Releaser].
@@ -209,17 +253,13 @@ type Releaser struct{ online *release.Online }
 func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
 	options ...Option) (*Releaser, error) {
 	if m == nil || m.plan.Mechanism() == nil || book == nil {
-		return nil, &release.UsageError{Err: errors.New("mechanism and book must be given")}
+		return nil, errNothingGiven()
 	}
-	o := release.OnlineOptions{Plan: m.plan, Stated: m.stated, Book: book}
-	if m.slack != 0 {
-		o.Charge.Slack = &m.slack
-	}
-	if !math.IsInf(*m.stated.Epsilon, 1) { // teachers that promise nothing have nothing to spend
-		o.Charge.Teachers, o.Charge.Ensemble = m.teachers.Randomness, m.teachers.Ensemble
-	}
+	o := release.OnlineOptions{Plan: m.plan, Stated: m.stated, Book: book, Charge: m.charge()}
 	for _, set := range options {
-		set(&o)
+		if set != nil {
+			set(&o)
+		}
 	}
 	online, err := release.OpenOnline(ctx, o)
 	if err != nil {
@@ -230,7 +270,7 @@ func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
 
 // Online returns the release that r is a door to: replay keys, clients, shares, the ledger's state.
 func (r *Releaser) Online() *release.Online {
-	if r.online == nil {
+	if r == nil || r.online == nil {
 		return new(release.Online) // whose answers are errors
 	}
 	return r.online

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -168,10 +169,60 @@ func TestUse(t *testing.T) {
 	if m, err := darrm.Use(nine, release.Plan{}); m != nil || err == nil {
 		t.Errorf("the zero plan: %+v, %v", m, err)
 	}
-	if _, err := m.Plan(t.Context(), 9, 3); err == nil {
-		t.Error("votes of three classes: no error")
+}
+
+// Labels of files cost what the mechanism states, and files of other votes are refused uncharged.
+func TestLabels(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) []string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return []string{path}
+	}
+	const head = "query,c1,c2,c3,c4,c5,c6,c7,c8,c9\n"
+	m := must.Get(darrm.Optimal(t.Context(), nine, darrm.PerLabel(1)))(t)
+	book, _, err := ledger.OpenOrCreate(t.Context(), filepath.Join(dir, "l"), newBudget(t, 5, 0),
+		darrm.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(l release.Labels, votes []string, out string) (*release.Summary, error) {
+		l.Votes, l.Output.Path = votes, filepath.Join(dir, out)
+		return l.Run(t.Context())
+	}
+	many := m.Labels(book, "three")
+	many.Read.Classes = []string{"0", "1", "2"}
+	three := file("three.csv", head+"a,1,1,1,1,1,1,1,1,2\n")
+	for what, err := range map[string]error{
+		"three classes": second(run(many, three, "three-out.csv")),
+		"ten teachers": second(run(m.Labels(book, "ten"),
+			file("ten.csv", "query,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10\na,1,1,1,1,1,1,1,1,1,1\n"), "ten-out.csv")),
+		"no book":        second(run(m.Labels(nil, "a"), three, "nobook.csv")),
+		"zero mechanism": second(run(new(darrm.Mechanism).Labels(book, "a"), three, "zero.csv")),
+		"nil mechanism":  second(run((*darrm.Mechanism)(nil).Labels(book, "a"), three, "nil.csv")),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	state := must.Get(book.State(t.Context()))(t)
+	if state.Spent != (ledger.Cost{}) {
+		t.Error("refused files were charged")
+	}
+	two := file("two.csv", head+"a,1,1,1,1,1,1,1,1,0\nb,0,0,0,0,0,0,0,1,0\n")
+	s, err := run(m.Labels(book, "march"), two, "labels.csv")
+	if err != nil || s.Cost() != (accountant.Cost{Epsilon: 2}) || s.Simulated || !s.Remembered {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if state = must.Get(book.State(t.Context()))(t); state.Spent != must.Get(ledger.NewCost(2, 0))(t) {
+		t.Errorf("spent %v", state.Spent)
 	}
 }
+
+// second returns the error of a release.
+func second(_ *release.Summary, err error) error { return err }
 
 // A program that is started again gives the same labels for nothing, and one that has lost its key
 // gives none.
@@ -235,10 +286,13 @@ func TestMisuse(t *testing.T) {
 			darrm.PerLabel(1)),
 		"no relation within": optimal(with(func(t *darrm.Teachers) { t.Neighbours = 0 }),
 			darrm.Within(newBudget(t, 1, 0), 1)),
-		"t above K":      optimal(with(func(t *darrm.Teachers) { t.Affected = 10 }), darrm.PerLabel(1)),
-		"t below 0":      optimal(with(func(t *darrm.Teachers) { t.Affected = -1 }), darrm.PerLabel(1)),
-		"one class":      optimal(with(func(t *darrm.Teachers) { t.Classes = 1 }), darrm.PerLabel(1)),
-		"delta alone":    optimal(with(func(t *darrm.Teachers) { t.Delta = 1e-5 }), darrm.PerLabel(1)),
+		"t above K":   optimal(with(func(t *darrm.Teachers) { t.Affected = 10 }), darrm.PerLabel(1)),
+		"t below 0":   optimal(with(func(t *darrm.Teachers) { t.Affected = -1 }), darrm.PerLabel(1)),
+		"one class":   optimal(with(func(t *darrm.Teachers) { t.Classes = 1 }), darrm.PerLabel(1)),
+		"delta alone": optimal(with(func(t *darrm.Teachers) { t.Delta = 1e-5 }), darrm.PerLabel(1)),
+		"frozen teachers that promise nothing": optimal(with(func(t *darrm.Teachers) {
+			t.Randomness, t.Ensemble = ensemble.FrozenTeachers, "e"
+		}), darrm.PerLabel(1)),
 		"epsilon < 0":    optimal(with(func(t *darrm.Teachers) { t.Epsilon = -1 }), darrm.PerLabel(1)),
 		"no budget":      optimal(nine, darrm.Within(ledger.Budget{}, 3)),
 		"no queries":     optimal(nine, darrm.Within(newBudget(t, 1, 0), 0)),
@@ -260,7 +314,7 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if c := new(darrm.Mechanism).PerLabel(); c != (accountant.Cost{}) {
+	if c := new(darrm.Mechanism).PerLabel(); c != (accountant.Cost{Epsilon: math.Inf(1), Delta: 1}) {
 		t.Errorf("%v", c)
 	}
 	if _, err := darrm.ReadTable(ctx, nine, nil); err == nil {

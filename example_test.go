@@ -40,7 +40,7 @@ func Example() {
 	check(err)
 	again, err := r.Batch(ctx, "march", votes)
 	check(err)
-	fmt.Println(len(march.Labels), "labels cost", march.Totals.Fresh.Cost)
+	fmt.Println(len(march.Labels), "labels cost", march.Cost)
 	fmt.Println("again:", again.Replayed)
 	left, err := book.Remaining(ctx)
 	check(err)

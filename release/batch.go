@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
@@ -33,8 +34,10 @@ type AnsweredBatch struct {
 	Replayed bool
 	// Simulated is true if the ledger is one for tests: nothing was released.
 	Simulated bool
-	Charge    ledger.Entry // of all labels; of frozen teachers the training's, PaidBy names it
-	Totals    Totals       // the joint cost of the labels
+	Charge    ledger.Entry // of all labels; of frozen teachers at no cost, PaidBy names the training's
+	// Cost is what all labels cost together, of frozen teachers whatever else they are asked.
+	Cost   accountant.Cost
+	Totals Totals // the same by the kind of teachers
 }
 
 // queries returns the rows as queries, without names.
@@ -155,6 +158,7 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 	if a.Totals, err = plan.Totals(charge.Slack); err != nil {
 		return nil, err
 	}
+	a.Cost = a.Totals.cost(charge.Teachers)
 	charge.RequestID, charge.Query, charge.Votes, charge.Key = b.Name, c.digest, c.votes, o.keyName
 	charge.online = true
 	if bill, err = plan.bill(charge, a.Totals); err != nil {

@@ -91,7 +91,7 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	if l.Encode == nil {
 		file = &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
 			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes,
-			IDColumn: r.votes.Columns().IDName(), Simulated: l.Seed != nil,
+			IDColumn: r.votes.Columns().IDName(), Simulated: r.summary.Simulated,
 		}}
 		defer file.remove()
 		r.transaction.Output = file
@@ -157,7 +157,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	}
 	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
 	r.summary.Classes = r.planned.AnswerNames(r.votes.Classes())
-	r.summary.Source = r.Source
+	r.summary.Source, r.summary.Simulated = r.Source, r.Seed != nil || r.transaction.simulated()
 	if r.counted == nil {
 		return nil
 	}

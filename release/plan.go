@@ -179,6 +179,18 @@ type Totals struct {
 	Again *ensemble.Total
 }
 
+// cost returns what holds of teachers that spend so, and the larger ε and δ where that is unknown.
+func (t Totals) cost(spend ensemble.TeacherRandomness) accountant.Cost {
+	switch {
+	case t.Frozen == nil || spend == ensemble.FreshTeachers:
+		return t.Fresh.Cost
+	case spend == ensemble.FrozenTeachers:
+		return t.Frozen.Cost
+	}
+	return accountant.Cost{Epsilon: max(t.Fresh.Cost.Epsilon, t.Frozen.Cost.Epsilon),
+		Delta: max(t.Fresh.Cost.Delta, t.Frozen.Cost.Delta)}
+}
+
 // Totals accounts for the answers. slack is [Charge.Slack]. Where the teachers promise
 // nothing, all privacy is the mechanism's own noise, fresh in every answer. The errors are
 // those of [ensemble.Answers.Total].

@@ -47,6 +47,9 @@ type Summary struct {
 	// Remembered is true if a ledger knows the release. Where none does, nothing remembers it: the
 	// same votes are answered again without being charged or refused.
 	Remembered bool
+	// Simulated is true of labels that are drawn from a seed, or that a ledger for tests pays for:
+	// nothing was released, and the file of labels is marked.
+	Simulated bool
 	// Before is true if the request was released before: its labels are in the output, unchanged,
 	// and nothing was charged or drawn.
 	Before bool
@@ -166,6 +169,15 @@ func (s Summary) totals() (out []total) {
 				"answered once (fresh teachers)", promise)})
 	}
 	return out
+}
+
+// Cost returns what all labels cost together: the larger of the totals that may hold, where the
+// teachers promise something and nobody said how they spend it.
+func (s Summary) Cost() accountant.Cost {
+	if s.Totals.Frozen != nil && s.Again {
+		return s.Totals.Again.Cost
+	}
+	return s.Totals.cost(s.Teachers)
 }
 
 // CheckTotals refuses totals of a release without a ledger that protect nobody, as far as it was

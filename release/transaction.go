@@ -54,6 +54,8 @@ type Outcome struct {
 	// After has the ledger's totals with this charge, as of the write that noted the digest; zero
 	// where nothing was charged or published.
 	After ledger.State
+	// Simulated is true if the ledger is one for tests: nothing was released.
+	Simulated bool
 }
 
 // Done reports whether the output has the result.
@@ -70,6 +72,7 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 	if err = t.check(); err != nil {
 		return out, err
 	}
+	out.Simulated = t.simulated()
 	if out.Receipt, out.Before, err = t.charge(ctx); err != nil {
 		return out, err
 	}
@@ -85,6 +88,9 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 	}
 	return out, t.secret.forget()
 }
+
+// simulated reports whether the ledger is one for tests.
+func (t *Transaction) simulated() bool { return t.Ledger != nil && t.Ledger.Simulated() }
 
 // check refuses a transaction without what it needs, before anything is done.
 func (t *Transaction) check() error {
@@ -198,7 +204,7 @@ func (t *Transaction) unreleased(paid *ledger.Receipt, err error) error {
 		return fmt.Errorf("request %q is charged, but nothing was released; asked again it is "+
 			"answered: %w", paid.Entry().ID, err)
 	case t.secret != nil:
-		return fmt.Errorf("request %q is charged, but nothing was released; the same command "+
+		return fmt.Errorf("request %q is charged, but nothing was released; the same release "+
 			"finishes it: %w", paid.Entry().ID, err)
 	default:
 		return fmt.Errorf("request %q is charged, but nothing was released, and nothing is given back: %w", paid.Entry().ID, err)
@@ -220,7 +226,7 @@ func (t *Transaction) note(ctx context.Context, paid *ledger.Receipt,
 	switch {
 	case errors.Is(err, ledger.ErrConflict):
 		err = fmt.Errorf("nothing was released: request %q has one result, and this is another: "+
-			"finish it with the flags that it was begun with: %w", id, err)
+			"finish it with what was stated when it was begun: %w", id, err)
 	case err != nil:
 		err = &LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its "+
 			"result in the ledger: %w", id, err)}

@@ -299,7 +299,7 @@ func TestPaidAndNotReleasedIsSaid(t *testing.T) {
 				}
 				s.state = func() []byte { return []byte("key") }
 				transaction.secret, want = s,
-					`request "march" is charged, but nothing was released; the same command finishes it: `
+					`request "march" is charged, but nothing was released; the same release finishes it: `
 			}
 			o, err := transaction.Run(t.Context())
 			if !errors.Is(err, context.Canceled) || o.Done() || !strings.HasPrefix(err.Error(), want) {

@@ -78,7 +78,7 @@ func main() {
 	summary, err := labels.Run(ctx)
 	check(err)
 	fmt.Printf("\n%d labels by %s, together %v-DP; %d of them are what most prompts named\n",
-		summary.Queries, summary.Mechanism, summary.Totals.Fresh.Cost, agree)
+		summary.Queries, summary.Mechanism, summary.Cost(), agree)
 	out, err := os.ReadFile(filepath.Join(folder, "labels.csv"))
 	check(err)
 	fmt.Print(strings.Join(strings.SplitAfterN(string(out), "\n", 4)[:3], ""), "…\n")

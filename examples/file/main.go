@@ -10,7 +10,6 @@ import (
 
 	"github.com/darrm/darrm"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/release"
 )
 
 func main() {
@@ -22,11 +21,11 @@ func main() {
 	check(err)
 	book, _, err := ledger.OpenOrCreate(ctx, "patients.ledger", budget, darrm.ReplaceOne)
 	check(err)
-	march, err := release.Labels{Votes: []string{"votes.csv"}, Plan: m.Plan,
-		Charge: release.Charge{Ledger: book.Path(), RequestID: "march"},
-		Output: release.FileOutput{Path: "labels.csv"}}.Run(ctx)
+	march := m.Labels(book, "march")
+	march.Votes, march.Output.Path = []string{"votes.csv"}, "labels.csv"
+	labels, err := march.Run(ctx)
 	check(err)
-	fmt.Println(march.Queries, "labels cost", march.Totals.Fresh.Cost)
+	fmt.Println(labels.Queries, "labels cost", labels.Cost())
 }
 
 func check(err error) {

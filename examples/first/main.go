@@ -24,7 +24,7 @@ func main() {
 	check(err)
 	march, err := r.Batch(ctx, "march", darrm.Counts{{1, 8}, {7, 2}}) // charged once; again: the same, free
 	check(err)
-	fmt.Println(march.Labels, march.Totals.Fresh.Cost)
+	fmt.Println(march.Labels, march.Cost)
 }
 
 func check(err error) {
