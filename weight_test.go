@@ -40,7 +40,7 @@ func TestWeight(t *testing.T) {
 		t.Skip("the size is that of another system")
 	}
 	bin := filepath.Join(t.TempDir(), "first")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, program)
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, program)
 	build.Env = env
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

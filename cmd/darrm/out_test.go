@@ -25,6 +25,7 @@ var outCommands = map[string]string{
 	"darrm federated encode":    "plan.json round.json --silo 1 --private a.csv --ledger ledger",
 	"darrm federated init":      "--silos 4,3,3 --columns a,b --response y --task logistic --clip 1 --difference-clip 1 --step-size 0.5 --rounds 2 --eps 8 --delta 1e-5 --round r",
 	"darrm federated local":     "plan.json round.json --silo 1 --private a.csv --ledger ledger",
+	"darrm federated pass":      "--secrets secrets --silo 1",
 	"darrm federated shuffle":   "plan.json round.json answer --book .",
 	"darrm mean decode":         "message --k 2 --d 4",
 	"darrm mean encode":         "x.npy --k 2 --client 1",

@@ -84,7 +84,7 @@ docs/plan.md describes the output and --json.`,
 	fl := c.Flags()
 	registerBudget(c, &f.budget)
 	fl.StringVar(&f.ledger, "ledger", "",
-		"plan within what this ledger has left: all of it, unless --budget-eps or --budget-delta is given")
+		"plan within what this ledger has left: all of it, unless a budget is given")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
 	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
