@@ -142,6 +142,9 @@ func (o *Online) Batch(ctx context.Context, b Batch) (*AnsweredBatch, error) {
 	}
 	o.covered.Store(true)
 	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
+	if out.Again() && a.Totals.Again != nil { // a batch of votes that were answered before adds another cost
+		a.Cost = a.Totals.Again.Cost
+	}
 	return a, nil
 }
 

@@ -102,6 +102,9 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	r.summary.Before = out.Before
+	if out.Again() { // a release that was made before does not come to answer
+		r.summary.Again, r.summary.PaidBy = true, out.Receipt.Entry().PaidBy
+	}
 	return &r.summary, err
 }
 

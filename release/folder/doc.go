@@ -5,13 +5,13 @@
 //
 // Nobody who can read the folder learns more than the shuffler gives out: reports lie there sealed
 // to the shuffler's key (rounds.Run.Seal). Whoever can write to the folder can stop the run, and can
-// put in a plan, rounds and reports of his own. The silos' price holds against that: a silo pays for
-// the plan that it prices itself, answers a round once, and seals to a key whose fingerprint it was
-// told.
+// put in rounds, and so a model, of his own. The silos' price holds against that: a silo goes by its
+// own copy of the plan (Place.OwnPlan), which it prices itself, answers a round once, and seals to a
+// key whose fingerprint it was told.
 //
 // # Files
 //
-//	plan.json               the plan
+//	plan.json               the plan, for the leader
 //	shuffler.pub            the shuffler's public key
 //	0000.round              a round, from 0
 //	0000.0001.sealed        the reports of silo 1 to it

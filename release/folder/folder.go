@@ -136,7 +136,32 @@ func sealedName(round, silo int) string {
 	return fmt.Sprintf("%04d.%04d.sealed", round, silo+1)
 }
 
-// Plan reads the plan, nil where none is there yet. It takes the time of its pricing.
+// OwnPlan reads this role's own copy of the plan, in a file that lies apart from the shared folder:
+// whoever can write there could put another plan in, with a larger price or fewer colluding silos. A
+// silo and the shuffler go by their own. It takes the time of the plan's pricing.
+func (p Place) OwnPlan(ctx context.Context, path string) (*rounds.Run, error) {
+	real, err := realPath(path)
+	if err != nil {
+		return nil, &release.InputError{Err: err}
+	}
+	shared, err := realPath(p.Shared)
+	if err != nil {
+		return nil, &release.InputError{Err: err}
+	}
+	if within(real, shared) {
+		return nil, &release.UsageError{Err: &check.Error{Name: "plan", Value: path,
+			Rule: "a copy of this role's own, apart from the shared folder, which others write to"}}
+	}
+	b, err := read(ctx, real, rounds.MaxPlan)
+	if err != nil {
+		return nil, err
+	}
+	run, err := rounds.ReadPlan(b)
+	return run, fault(path, err)
+}
+
+// Plan reads the shared folder's plan, nil where none is there yet, for the leader, on whom no promise
+// rests. It takes the time of its pricing.
 func (p Place) Plan(ctx context.Context) (*rounds.Run, error) {
 	b, err := read(ctx, p.shared(PlanName), rounds.MaxPlan)
 	if b == nil || err != nil {
@@ -265,7 +290,7 @@ func writeOnce(path string, perm fs.FileMode, b []byte) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	was, err := os.ReadFile(path)
+	was, err := readfile.Whole(context.Background(), path, int64(len(b)))
 	if err == nil && !bytes.Equal(was, b) {
 		err = fmt.Errorf("%s: the file exists and holds something else", path)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ type runFlags struct {
 	siloFlags
 	place    folder.Place
 	role     string
+	plan     string
 	pass     string
 	patience time.Duration
 	once     bool
@@ -41,10 +43,13 @@ func newFederatedRun(a *cli.App) *cobra.Command {
 work out the next round as soon as the others' files are there. All roles share a folder;
 each has another one for its secrets, which must not lie in it.
 
-  leader    writes the rounds and, after the last, model.json; the plan is plan.json
-            (darrm federated init); it needs no secrets
+  leader    writes the rounds and, after the last, model.json; the plan is the folder's
+            plan.json (darrm federated init); it needs no secrets
   shuffler  mixes the reports of each round and gives them out
   silo      answers each round by its --private records, paid for by their --ledger
+
+Silos and shuffler go by their own copies of the plan (--plan), which everybody agreed to
+and which no one can change in the shared folder.
 
 The reports of a silo lie in the shared folder sealed, so that the shuffler alone can read
 them. The shuffler makes a pass for each silo (darrm federated pass), which goes to that
@@ -55,8 +60,8 @@ and ends, for programs that run it from time to time. A silo that comes late ans
 newest round. One process that had all roles would have to be trusted by all: rehearse by
 darrm train federated --insecure-seed, which marks its model as a simulation.`,
 		Example: `  darrm federated run --role leader --shared run
-  darrm federated run --role shuffler --shared run --secrets shuffler --patience 1h
-  darrm federated run --role silo --shared run --secrets north --pass north.pass --private north.csv \
+  darrm federated run --role shuffler --shared run --secrets shuffler --plan plan.json
+  darrm federated run --role silo --shared run --secrets north --plan plan.json --pass north.pass --private north.csv \
     --ledger north.ledger`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -70,6 +75,8 @@ darrm train federated --insecure-seed, which marks its model as a simulation.`,
 	for _, name := range []string{"shared", "secrets"} {
 		_ = c.MarkFlagDirname(name)
 	}
+	fl.StringVar(&f.plan, "plan", "", "silo, shuffler: its own copy of the plan, not in the shared folder")
+	cli.TakesFile(c, "plan")
 	fl.StringVar(&f.pass, "pass", "", "silo: its SECRET pass from the shuffler (darrm federated pass)")
 	cli.TakesFile(c, "pass")
 	fl.DurationVar(&f.patience, "patience", 0,
@@ -77,8 +84,8 @@ darrm train federated --insecure-seed, which marks its model as a simulation.`,
 			"allows for it (default: wait for all)")
 	fl.BoolVar(&f.once, "once", false, "do what can be done now, and do not wait for others")
 	f.registerRecords(c)
-	cli.First(c, FlagGroups, "role", "shared", "secrets", "pass", "private", "ledger", "patience",
-		"once")
+	cli.First(c, FlagGroups, "role", "shared", "secrets", "plan", "pass", "private", "ledger",
+		"patience")
 	return c
 }
 
@@ -151,14 +158,14 @@ func (f *runFlags) runRole(c *cobra.Command, a *cli.App) error {
 	if err := cli.Require(c, "role", "shared"); err != nil {
 		return err
 	}
-	needs := map[string][]string{roleLeader: nil, roleShuffler: {"secrets"},
-		roleSilo: {"secrets", "pass", "private", "ledger"}}
+	needs := map[string][]string{roleLeader: nil, roleShuffler: {"secrets", "plan"},
+		roleSilo: {"secrets", "plan", "pass", "private", "ledger"}}
 	if err := cli.Require(c, needs[f.role]...); err != nil {
 		return err
 	}
-	for _, name := range []string{"secrets", "pass", "private", "ledger", "labels", "accept-weak",
-		"patience"} {
-		silos := name != "patience" && name != "secrets"
+	for _, name := range []string{"secrets", "plan", "pass", "private", "ledger", "labels",
+		"accept-weak", "patience"} {
+		silos := !slices.Contains([]string{"patience", "plan", "secrets"}, name)
 		if c.Flags().Changed(name) && (f.role == roleLeader || silos && f.role != roleSilo ||
 			name == "patience" && f.role != roleShuffler) {
 			return cli.Usagef("--%s is not for --role %s", name, f.role)
@@ -184,9 +191,10 @@ func (f *runFlags) runRole(c *cobra.Command, a *cli.App) error {
 // begin returns what a role does again and again. It has the shuffler's key ready at once.
 func (f *runFlags) begin(c *cobra.Command, a *cli.App, w *watch) (
 	step func(context.Context, *rounds.Run) (folder.State, error), err error) {
-	w.plan = f.place.Plan
+	w.plan = func(ctx context.Context) (*rounds.Run, error) { return f.place.OwnPlan(ctx, f.plan) }
 	switch f.role {
 	case roleLeader:
+		w.plan = f.place.Plan
 		var l *folder.Leader
 		return func(ctx context.Context, run *rounds.Run) (folder.State, error) {
 			if l == nil {
