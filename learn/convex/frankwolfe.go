@@ -22,7 +22,8 @@ import (
 //
 // Records are measured in the dual norm of the set: max |x_j| ≤ Radius for the ℓ1 ball and the
 // simplex. A step costs O(n + the features that are not 0 of the records whose slope changed),
-// whatever the dimension, where the set OnAxes and the selection is exponential.
+// whatever the dimension, where the set OnAxes and the selection is exponential; dense records cost
+// n·d. Every d/1024 steps, at most 256, the scores are sorted anew in O(d).
 type FrankWolfe struct {
 	Setting
 	Set       geometry.Polytope
@@ -36,7 +37,7 @@ type FrankWolfe struct {
 	// Smoothing is β, the Moreau parameter; 0 is the source's, or none for a loss that is as
 	// smooth as its envelope would be.
 	Smoothing float64
-	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, at least 1 and at most 40, for n > 256
+	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, at least 1 and at most 40, for n ≥ 256
 	// records at most 48 less the binary digits of n. 0 takes the source's accuracy of gradients, α,
 	// or half of the digits that there are. Coarse slopes of sparse records change seldom, so that
 	// steps cost less.
@@ -367,6 +368,6 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	}, nil
 }
 
-// stride returns the number of steps in a round. Keeping a state costs as much as its length, which
-// a step does not, so long states have longer rounds.
-func (p *frankWolfePlan) stride() int { return max(1, min(64, p.d>>14)) }
+// stride returns the number of steps in a round. Keeping a state and sorting its scores cost as much
+// as its length, which a step does not, so long states have longer rounds.
+func (p *frankWolfePlan) stride() int { return max(1, min(256, p.d>>10)) }

@@ -102,6 +102,9 @@ func (e *frankWolfeRun) Round(ctx context.Context, k int) error {
 		}
 	}
 	e.src.Restart(streamSelection, k)
+	// Items of one level stand in the order of the changes before. A run that is resumed has not seen
+	// these, and must draw the same vertex.
+	e.levels = nil
 	for t := k*e.p.stride() + 1; t <= min((k+1)*e.p.stride(), e.p.schedule.Steps); t++ {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // denseTask has features in [-1, 1], of which one in eight is at an end and one in eight is 0.
@@ -133,9 +135,9 @@ func TestDenseRunIsTheSparseOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 76))
 	const n, d = 202, 9
 	r := denseTask(t, rng, n, d)
-	for _, bits := range []int{0, 4, 12} {
+	for i, bits := range []int{0, 4, 12} {
 		p := frankWolfe(t, FrankWolfe{Setting: logistics(), Set: l1(t, d, 1), Steps: 120,
-			SlopeBits: bits, Selection: PermuteAndFlip}, n, d)
+			SlopeBits: bits, Selection: []Selection{PermuteAndFlip, Exponential, LaplaceNoise}[i]}, n, d)
 		dense := newFrankWolfeRun(p, r, r.Transpose(), stream.Seeded(8).Source())
 		rows := newFrankWolfeRun(p, r, r.Transpose(), stream.Seeded(8).Source())
 		if dense.dense == nil {
@@ -155,5 +157,17 @@ func TestDenseRunIsTheSparseOne(t *testing.T) {
 		if bits == 4 && dense.touched >= p.schedule.Steps*n*d {
 			t.Errorf("coarse slopes visit %d features, all of them in every step", dense.touched)
 		}
+	}
+}
+
+// A run that is resumed ends at the same model: there is one for each charge. Many scores are of
+// different levels here, whose order within a level is that of the changes.
+func TestFrankWolfeResumes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(77, 78))
+	const n = 202
+	for _, r := range []*data.Sparse{denseTask(t, rng, n, 9), sparseTask(t, rng, n, 40)} {
+		p := frankWolfe(t, FrankWolfe{Setting: logistics(), Set: l1(t, r.Dim(), 1), Steps: 40}, n, r.Dim())
+		a := must.Get(p.TrainSparse(r))(t)
+		traintest.Resumes(t, "Frank-Wolfe", a, 7, traintest.Simulate(t, a, 7))
 	}
 }
