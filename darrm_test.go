@@ -224,6 +224,41 @@ func TestLabels(t *testing.T) {
 // second returns the error of a release.
 func second(_ *release.Summary, err error) error { return err }
 
+// A release of files has all that its mechanism states, so that nothing is stated twice: the teachers,
+// what the plan spends on the composition, and the ledger. What a ledger for tests pays for is marked.
+func TestLabelsOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "votes.csv"), filepath.Join(dir, "labels.csv")
+	if err := os.WriteFile(file, []byte("a,b,c,d,e,f,g,h,i\n1,1,1,1,0,1,1,1,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	private := nine
+	private.Affected, private.Epsilon, private.Delta = 3, 0.5, 1e-6
+	private.Randomness, private.Ensemble = darrm.Frozen, "e"
+	m := must.Get(darrm.Optimal(t.Context(), private, darrm.PerLabel(0.7)))(t)
+	book := ledgertest.New(t, newBudget(t, 2, 1e-3), darrm.ReplaceOne)
+	l := m.Labels(book, "march")
+	l.Votes, l.Output.Path = []string{file}, out
+	s := must.Get(l.Run(t.Context()))(t)
+	spent := must.Get(book.Spent(t.Context()))(t)
+	// The training, of which a record reaches three.
+	if epsilon, _ := spent.Ceil(); epsilon != 1.5 || s.Cost().Epsilon != 1.5 || !s.Simulated {
+		t.Errorf("%v is spent, the labels cost %v, simulated: %t", spent, s.Cost(), s.Simulated)
+	}
+	if got, _ := os.ReadFile(out); !strings.Contains(string(got), "simulat") {
+		t.Errorf("labels of a test are not marked:\n%s", got)
+	}
+	a := must.Get(newReleaser(t, m, book).Batch(t.Context(), "april", darrm.Counts{{1, 8}}))(t)
+	if a.Cost != s.Cost() || a.Charge.PaidBy != "teachers:e" {
+		t.Errorf("a batch costs %v, files %v", a.Cost, s.Cost())
+	}
+	planned := must.Get(darrm.Optimal(t.Context(), nine,
+		darrm.Within(newBudget(t, 5, 1e-6), 40)))(t).Labels(book, "b")
+	if planned.Charge.Slack == nil || planned.Charge.Teachers != "" || planned.Read.K != 9 {
+		t.Errorf("%+v", planned.Charge)
+	}
+}
+
 // A program that is started again gives the same labels for nothing, and one that has lost its key
 // gives none.
 func TestRestart(t *testing.T) {
@@ -303,6 +338,8 @@ func TestMisuse(t *testing.T) {
 			t.Neighbours = accountant.BlankOne
 		}), darrm.PerLabel(1)))(t), book, key),
 		"zero book":     opened(m, new(ledger.Ledger), key),
+		"nil option":    opened(m, book, nil),
+		"nil releaser":  batch(nil, darrm.Counts{{1, 8}}),
 		"no key":        opened(m, book),
 		"slack":         opened(m, book, key, darrm.Slack(1)),
 		"zero releaser": batch(new(darrm.Releaser), darrm.Counts{{1, 8}}),

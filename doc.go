@@ -11,7 +11,8 @@
 //	to release                            use
 //	labels of rows in memory              Releaser.Batch
 //	one label at a time                   Releaser.Answer; release.Online for more
-//	labels of files, a trained model      release.Labels, release.Model
+//	labels of files                       Mechanism.Labels
+//	a trained model                       release.Model
 //	by the best that a budget allows      Optimal, with Within; plan.New shows all there is
 //	by a table that somebody made         ReadTable, which proves it again
 //	in a test                             ledgertest.New, whose releases are marked

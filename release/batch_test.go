@@ -3,9 +3,12 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/ensemble"
@@ -311,5 +314,21 @@ func TestSimulatedLedger(t *testing.T) {
 	}
 	if a := mustAnswer(t, o, Query{ID: "b", Votes: w.votes}); !a.Simulated {
 		t.Errorf("%+v", a)
+	}
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "votes.csv"), filepath.Join(dir, "labels.csv")
+	row := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(w.votes)), ","), "[]")
+	if err := os.WriteFile(file, []byte(row+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Labels{Votes: []string{file}, Read: votes.Options{K: len(w.votes),
+		Header: votes.HeaderNo, Classes: []string{"0", "1", "2"}},
+		Plan:   func(context.Context, int, int) (Plan, error) { return w.plan, nil },
+		Charge: Charge{Ledger: book.Path(), RequestID: "c"}, Output: FileOutput{Path: out}}.Run(t.Context())
+	if err != nil || !s.Simulated {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if got, _ := os.ReadFile(out); !strings.Contains(string(got), "simulat") {
+		t.Errorf("a file of a test is not marked:\n%s", got)
 	}
 }

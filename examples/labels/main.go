@@ -77,7 +77,7 @@ func main() {
 	fmt.Printf("released: %d labels, %.1f %% of them right\n", summary.Queries,
 		100*float64(right)/float64(summary.Queries))
 	fmt.Printf("charged:  %v for the teachers' training, whatever they are asked; %v is left\n",
-		summary.Totals.Frozen.Cost, left)
+		summary.Cost(), left)
 
 	again, err := labels.Run(ctx)
 	check(err)
