@@ -1,6 +1,10 @@
 package votes
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Description summarises a file of votes. It is not private.
 type Description struct {
@@ -68,6 +72,20 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 	}
 	d.finish()
 	return d, nil
+}
+
+// TeacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since a
+// file may have any; the number from 1 where there is none.
+func (d *Description) TeacherName(j int) string {
+	const most = 24
+	if d.Teachers[j].Name == "" {
+		return strconv.Itoa(j + 1)
+	}
+	quoted := []rune(strings.Trim(strconv.Quote(d.Teachers[j].Name), `"`))
+	if len(quoted) > most {
+		quoted = append(quoted[:most-1], '…')
+	}
+	return string(quoted)
 }
 
 func (d *Description) add(b *Batch, i int) {

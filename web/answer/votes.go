@@ -81,7 +81,7 @@ func Describe(ctx context.Context, s Stated, name string, data []byte) (*Descrip
 	}
 	out.Header = append(out.Header, "like the most popular", "right")
 	for j, t := range d.Teachers {
-		row := []string{strconv.Itoa(j + 1)}
+		row := []string{d.TeacherName(j)}
 		for _, rate := range t.Rates {
 			row = append(row, num.Percent(rate))
 		}

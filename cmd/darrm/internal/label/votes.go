@@ -159,27 +159,13 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	header = append(header, "like the most popular", "right")
 	rows = nil
 	for j, t := range d.Teachers {
-		name := strconv.Itoa(j + 1)
-		if t.Name != "" {
-			name = shortName(t.Name)
-		}
-		row := []string{name}
+		row := []string{d.TeacherName(j)}
 		for _, rate := range t.Rates {
 			row = append(row, num.Percent(rate))
 		}
 		rows = append(rows, append(row, num.Percent(t.Agreement), percentOrNone(t.Accuracy)))
 	}
 	return w.Table(terminal.TextTable{Header: header, Rows: rows})
-}
-
-// shortName returns a teacher's name for a table: a file may have any name.
-func shortName(name string) string {
-	const most = 24
-	quoted := []rune(strings.Trim(strconv.Quote(name), `"`))
-	if len(quoted) > most {
-		quoted = append(quoted[:most-1], '…')
-	}
-	return string(quoted)
 }
 
 // votesPicture draws the histogram.
