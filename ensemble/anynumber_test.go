@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // corners are the vertices of the pairs (p, p') of an (ε, Δ)-DP bit. Whatever is convex in
@@ -218,7 +219,7 @@ func TestAnyNumberRefuses(t *testing.T) {
 // No bound is preferred for a smaller ε at a larger δ: without slack for it, the teachers'
 // answers are no bargain, and one answer has its own cost whatever the slack.
 func TestReleaseComparesAtEqualDelta(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	for _, tt := range []struct {
 		name string
 		r    Answers

@@ -249,7 +249,6 @@ func bruteGamma(f gamma.Func) func(counts []int) []float64 {
 // the optimal DaRRM reach their claim within 1e-6. The others promise it for their noisy
 // counts, of which they release less.
 func TestExactAudit(t *testing.T) {
-	figures(t)
 	settings := []Setting{
 		{9, 2, 1, accountant.ReplaceOne, false}, {8, 2, 1, accountant.AddOrRemoveOne, false},
 		{9, 2, 2, accountant.ReplaceOne, false},

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -45,7 +46,7 @@ func TestSigmaForGNMaxKnownDigits(t *testing.T) {
 // Both calibrations are accepted, with 0.1 % less noise than exact calibration there is no
 // proof, and the accountant's own bound on the event is about what is claimed.
 func TestCalibrationIsTight(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	for _, c := range []struct {
 		classes, affected int
 		target            accountant.Cost
@@ -286,7 +287,7 @@ func third[T, U any](_ T, _ U, err error) error { return err }
 
 // Where noise is huge the Rényi calibration serves, and is proved without the exact law.
 func TestTinyEpsilon(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	target := accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}
 	sigma, err := SigmaForGNMax(disjoint, target, Renyi)
 	if err != nil || sigma < 1e4 {

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/answers/solve"
@@ -22,7 +23,7 @@ func answersOf(t testing.TB, p answers.Problem) *answers.Certified {
 
 // The draw has exactly the law of the table, for all votes.
 func TestManyAnswersDrawIsExact(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	for _, p := range []answers.Problem{
 		{K: 5, Classes: 2, Affected: 1, Answers: 7, Epsilon: 2, Delta: 1e-3},
 		{K: 4, Classes: 3, Affected: 2, Answers: 3, Epsilon: 2, Delta: 1e-3, Abstain: true},

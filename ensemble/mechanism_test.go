@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/noise/noisetest"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 	"github.com/darrm/darrm/plurality"
@@ -78,7 +79,7 @@ func checkFrequencies(a *Mechanism, draw drawFunc, src randsrc.Source, counts []
 // another seed each of the 40 comparisons would give a false alarm with probability 1e-6
 // at most.
 func TestAnswerFrequencies(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	const n = 6000
 	for classes, counts := range map[int][][]int{2: {{4, 5}, {9, 0}}, 3: {{3, 3, 3}, {1, 6, 2}},
 		4: {{4, 4, 0, 1}}} {

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // normalOnVotes is an answer from counts with normal noise, of which one record changes so
@@ -129,7 +130,7 @@ func TestGNMaxNoiseRefuses(t *testing.T) {
 // Noise that hides one vote does not hide three: the mutant that takes GNMax for disjoint
 // data where data overlap claims less than the truth, and is refused where it is stated.
 func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	const sigma, overlap = 12.0, 3
 	g, err := gaussian("sigma", sigma)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/composetest"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 	"github.com/darrm/darrm/plurality"
@@ -302,7 +303,6 @@ func TestPluralityDrawsTwoWords(t *testing.T) {
 // convolution of the worst such mechanism's privacy loss. They are answers of noise of their own
 // for t changed votes.
 func TestPluralityAnswersAddUp(t *testing.T) {
-	figures(t)
 	const slack = 1e-6
 	for _, delta := range []float64{0, 1e-8} {
 		p := plurality.Problem{K: 5, Classes: 3, Epsilon: 0.25, Delta: delta, Affected: 2}
@@ -437,7 +437,7 @@ func TestPluralityNeedsACertificate(t *testing.T) {
 // at δ = 1e-5, by its exact law. The published noise is continuous. Ours is discrete, so that noisy
 // counts tie, which moves LNMax's values by less than 6e-4 and GNMax's by less than 3e-4.
 func TestNoisyMaximaUnderThePrior(t *testing.T) {
-	figures(t)
+	raced.Sequential(t)
 	for _, x := range []struct {
 		k, c, t        int
 		eps, mu        float64

@@ -108,7 +108,6 @@ func solved(t testing.TB, p constraints.Problem) *Mechanism {
 // answers, keeps its promise; tampered with, it does not. All problems have δ > 0:
 // then no side of the inequality can be equal.
 func TestReleaseIsPrivateByDefinition(t *testing.T) {
-	figures(t)
 	problem := func(k int, m, eps, d float64) constraints.Problem {
 		return must.Get(constraints.NewProblem(k, m, eps, d))(t)
 	}
