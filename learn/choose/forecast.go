@@ -192,14 +192,14 @@ func MadeUp(task string, d int, best float64, seed uint64) (learn, test *data.Re
 		if err != nil {
 			return nil, nil, err
 		}
-		got, err := Problem{Task: task}.score(direction, r)
-		if task == "linear" && err == nil { // the line's own slope
-			w := make([]float64, d)
+		w := direction
+		if task == "linear" { // the line's own slope
+			w = slices.Clone(w)
 			for j := range w {
-				w[j] = direction[j] * strength
+				w[j] *= strength
 			}
-			got, err = Problem{Task: task}.score(w, r)
 		}
+		got, err := Problem{Task: task}.score(w, r)
 		if err != nil {
 			return nil, nil, err
 		}

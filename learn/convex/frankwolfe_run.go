@@ -125,7 +125,7 @@ func (e *frankWolfeRun) rebuild() {
 	clear(e.slope)
 	clear(e.sum)
 	clear(e.marked)
-	e.dirty, e.levels = e.dirty[:0], nil
+	e.dirty = e.dirty[:0]
 	e.askAll()
 }
 

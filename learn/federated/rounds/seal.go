@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -169,7 +168,7 @@ func readKeyFile(magic string, file []byte) ([]byte, error) {
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(text, "\n"))
 	if err != nil {
-		return nil, formatf("no key: %w", errors.New("not base64"))
+		return nil, formatf("no key: not base64")
 	}
 	return b, nil
 }
