@@ -78,19 +78,26 @@ func (p Place) Prepare() error {
 	if err := os.MkdirAll(p.Secrets, 0o700); err != nil {
 		return &release.OutputError{Err: err}
 	}
-	shared, err := realPath(p.Shared)
+	shared, secrets, err := p.realPaths(p.Secrets)
 	if err != nil {
-		return &release.InputError{Err: err}
-	}
-	secrets, err := realPath(p.Secrets)
-	if err != nil {
-		return &release.InputError{Err: err}
+		return err
 	}
 	if within(secrets, shared) || within(shared, secrets) {
 		return &release.UsageError{Err: &check.Error{Name: "folder of secrets", Value: p.Secrets,
 			Rule: "apart from the shared folder, which others read"}}
 	}
 	return nil
+}
+
+// realPaths returns where the shared folder and another path lie, without links.
+func (p Place) realPaths(other string) (shared, path string, err error) {
+	if shared, err = realPath(p.Shared); err == nil {
+		path, err = realPath(other)
+	}
+	if err != nil {
+		return "", "", &release.InputError{Err: err}
+	}
+	return shared, path, nil
 }
 
 func realPath(path string) (string, error) {
@@ -140,35 +147,30 @@ func sealedName(round, silo int) string {
 // whoever can write there could put another plan in, with a larger price or fewer colluding silos. A
 // silo and the shuffler go by their own. It takes the time of the plan's pricing.
 func (p Place) OwnPlan(ctx context.Context, path string) (*rounds.Run, error) {
-	real, err := realPath(path)
+	shared, real, err := p.realPaths(path)
 	if err != nil {
-		return nil, &release.InputError{Err: err}
-	}
-	shared, err := realPath(p.Shared)
-	if err != nil {
-		return nil, &release.InputError{Err: err}
+		return nil, err
 	}
 	if within(real, shared) {
 		return nil, &release.UsageError{Err: &check.Error{Name: "plan", Value: path,
 			Rule: "a copy of this role's own, apart from the shared folder, which others write to"}}
 	}
-	b, err := read(ctx, real, rounds.MaxPlan)
-	if err != nil {
-		return nil, err
-	}
-	run, err := rounds.ReadPlan(b)
-	return run, fault(path, err)
+	return readPlan(ctx, path)
 }
 
 // Plan reads the shared folder's plan, nil where none is there yet, for the leader, on whom no promise
 // rests. It takes the time of its pricing.
 func (p Place) Plan(ctx context.Context) (*rounds.Run, error) {
-	b, err := read(ctx, p.shared(PlanName), rounds.MaxPlan)
+	return readPlan(ctx, p.shared(PlanName))
+}
+
+func readPlan(ctx context.Context, path string) (*rounds.Run, error) {
+	b, err := read(ctx, path, rounds.MaxPlan)
 	if b == nil || err != nil {
 		return nil, err
 	}
 	run, err := rounds.ReadPlan(b)
-	return run, fault(p.shared(PlanName), err)
+	return run, fault(path, err)
 }
 
 func (p Place) publishRound(r *rounds.Round) error {
