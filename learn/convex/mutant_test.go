@@ -13,6 +13,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "scores on far vertices may be too large", File: "frankwolfe.go",
 			Old: "float64(s.Levels) * p.reach())", New: "float64(s.Levels))",
 			Killer: "TestScoresOfFarVertices"},
+		{Name: "a resumed run draws other vertices", File: "frankwolfe_run.go",
+			Old: "\te.levels = nil\n\tfor t", New: "\tfor t", Killer: "TestFrankWolfeResumes"},
 		{Name: "features are rounded up", File: "frankwolfe_run.go",
 			Old: "int64(x/p.Radius*float64(most))", New: "int64(math.Round(x/p.Radius*float64(most)))",
 			Killer: "TestRoundingMovesNothingFurther"},
