@@ -177,8 +177,19 @@ func newJob(t testing.TB, rows []query, ids bool) Job {
 		t.Fatal(err)
 	}
 	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"),
-		Engine: Engine{Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run},
+		Engine: Engine{Temp: temp, Run: runLocal},
 		Charge: Charge{AcceptWeak: true}} // whatever a hundred labels and more cost
+}
+
+// runLocal runs a pipeline on Local, once more where Prism waits for ever. It does so about once
+// in twenty thousand pipelines of these tests, without a fault of theirs (see Local).
+func runLocal(ctx context.Context, p *beam.Pipeline) error {
+	local := Local{Timeout: time.Minute}
+	err := local.Run(ctx, p)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = local.Run(ctx, p)
+	}
+	return err
 }
 
 // injected is the fault of the test at work. An attempt that was given up may still ask for

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -97,7 +96,7 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 		write(t, filepath.Join(dir, "in", name+".reports"), x.files[m])
 	}
 	x.job = RoundJob{
-		Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: Local{Timeout: 2 * time.Minute}.Run},
+		Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: runLocal},
 		Plan:   must.Get(x.plan.Encode())(t), Round: must.Get(x.round.Encode())(t),
 		Reports: []string{filepath.Join(dir, "in", "*.reports")},
 		Book:    rounds.Book{Folder: filepath.Join(dir, "book"), Begins: true},

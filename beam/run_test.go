@@ -373,7 +373,7 @@ func driverJob(dir string) Job {
 	return Job{
 		Votes: []string{filepath.Join(dir, "votes-*.csv")}, Out: filepath.Join(dir, "labels.csv"),
 		ShardRows: 100, Engine: Engine{Temp: filepath.Join(dir, "temp"),
-			Run: Local{Timeout: 2 * time.Minute}.Run},
+			Run: runLocal},
 		Charge: Charge{Ledger: filepath.Join(dir, "ledger"), RequestID: "march", Teachers: "fresh",
 			AcceptWeak: true},
 	}
