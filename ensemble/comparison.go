@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality/answers"
 )
 
 // CompareOptions hold the promise that all mechanisms of a comparison must keep, and the properties
@@ -40,7 +41,10 @@ type Comparison struct {
 	Target  accountant.Cost
 	Queries int
 	Plain   Score // the majority without noise, which is not private
-	Rows    []ComparisonRow
+	// UpperBound is, for two classes, an agreement with these votes that no mechanism exceeds which
+	// keeps the target and presumes nothing of the teachers; else 1. See [answers.Problem.CoinChain].
+	UpperBound float64
+	Rows       []ComparisonRow
 }
 
 // ComparisonRow is one mechanism.
@@ -105,7 +109,8 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 			}})
 		}
 	}
-	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority)}
+	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority),
+		UpperBound: b.upperBound(o.Target)}
 	for _, x := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -123,6 +128,25 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		c.Rows = append(c.Rows, row)
 	}
 	return c, nil
+}
+
+// upperBound averages, over the votes of two classes, the largest probability of the leading class
+// that a target of one answer allows at its lead. Each probability and the sum are rounded up.
+func (b *Ballots) upperBound(target accountant.Cost) float64 {
+	if b.classes != 2 || b.queries == 0 {
+		return 1
+	}
+	most := answers.Problem{K: b.k, Classes: 2, Answers: 1, Delta: target.Delta}.CoinChain(
+		target.Epsilon)
+	sum := 0.0
+	for _, kind := range b.kinds {
+		if lead := max(kind.counts[0], kind.counts[1]) - min(kind.counts[0], kind.counts[1]); lead > 0 {
+			sum += float64(kind.queries) * most[lead]
+		} else { // both classes have the most votes
+			sum += float64(kind.queries)
+		}
+	}
+	return min(1, float64(sum/float64(b.queries))*(1+0x1p-30)) // 2⁻³⁰ is more than the sum's error
 }
 
 // row makes the mechanism and scores it.

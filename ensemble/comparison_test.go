@@ -42,7 +42,7 @@ func mnist(t testing.TB) *Ballots {
 	return b
 }
 
-func optimal(t testing.TB, p constraints.Problem) *gamma.Certified {
+func optimal(t rapid.TB, p constraints.Problem) *gamma.Certified {
 	t.Helper()
 	table, err := solve.Optimal(context.Background(), p, solve.Options{})
 	if err != nil {
@@ -108,6 +108,11 @@ func TestCompareOnRealVotes(t *testing.T) {
 			t.Errorf("%s: %v, agreement %v; the optimum's %v", name, rows[name].Refused, agreement(name),
 				agreement("optimal"))
 		}
+	}
+	// The optimum is by a linear program; the bound, by a chain of coins, knows nothing of it.
+	if gap := c.UpperBound - agreement("optimal"); gap < 0 || gap > 1e-6 {
+		t.Errorf("the optimum agrees in %v, and no mechanism in more than %v", agreement("optimal"),
+			c.UpperBound)
 	}
 	if agreement("gnmax-renyi") >= agreement("gnmax") ||
 		agreement("gnmax") >= agreement("permute-and-flip") {

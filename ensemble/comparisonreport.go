@@ -16,6 +16,7 @@ type ComparisonReport struct {
 	Neighbours string              `json:"neighbours"`
 	Target     accountant.Cost     `json:"target"`
 	Plain      *ReportedScore      `json:"plain_majority"`
+	UpperBound float64             `json:"upper_bound,omitempty"` // left out where it is not known
 	Mechanisms []ReportedMechanism `json:"mechanisms"`
 }
 
@@ -59,6 +60,9 @@ func (c *Comparison) Report() *ComparisonReport {
 	out := &ComparisonReport{
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
 		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: c.Plain.report(),
+	}
+	if c.UpperBound < 1 {
+		out.UpperBound = c.UpperBound
 	}
 	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
 	for _, r := range c.Rows {

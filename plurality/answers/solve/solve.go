@@ -163,7 +163,8 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	for _, other := range others {
 		t, err := other(ctx)
 		switch {
-		case errors.Is(err, errNoProgram), errors.Is(err, errNoTable): // then another is the best
+		case errors.Is(err, errNoProgram), errors.Is(err, errNoTable), errors.Is(err, game.ErrTooLarge):
+			// then another is the best
 		case err != nil:
 			return best, err
 		case t.Value > best.Value:
