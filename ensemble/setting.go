@@ -47,33 +47,7 @@ func (s Setting) CheckCounts(counts []int, missing int) error {
 	if err := check.Teachers(s.K); err != nil {
 		return err
 	}
-	if len(counts) != s.Classes {
-		return &check.Error{Name: "number of vote counts", Value: len(counts),
-			Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
-	}
-	if s.Missing && missing != 0 {
-		return &check.Error{Name: "missing votes", Value: missing, Rule: "0 where a vote may be none"}
-	}
-	if missing < 0 || missing > s.K {
-		return &check.Error{Name: "missing votes", Value: missing,
-			Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
-	}
-	sum := missing
-	for c, n := range counts {
-		if n < 0 || n > s.K {
-			return &check.Error{Name: fmt.Sprintf("votes for class %d", c), Value: n,
-				Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
-		}
-		sum += n
-	}
-	if s.Missing && sum > s.K {
-		return &check.Error{Name: "sum of the vote counts", Value: sum,
-			Rule: fmt.Sprintf("at most K = %d", s.K)}
-	}
-	if !s.Missing && sum != s.K {
-		return &check.Error{Name: "sum of the vote counts", Value: sum, Rule: fmt.Sprintf("K = %d", s.K)}
-	}
-	return nil
+	return check.Votes(counts, missing, s.K, s.Classes, s.Missing)
 }
 
 // ErrMissing is the error where a mechanism is asked to answer votes that may be none, and is not

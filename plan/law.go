@@ -60,12 +60,7 @@ func (l *Law) AllowMissing() { l.missing = true }
 // Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the
 // counts are at least 0 and add up to K over the law's classes, or to less with AllowMissing.
 func (l *Law) Add(counts []int) error {
-	sum, each := 0, len(counts) > 0
-	for _, n := range counts {
-		each = each && n >= 0 && n <= l.k // so few that the sum does not overflow
-		sum += n
-	}
-	if !each || len(counts) != l.classes || sum != l.k && !(l.missing && sum < l.k) {
+	if len(counts) == 0 || check.Votes(counts, 0, l.k, l.classes, l.missing) != nil {
 		return &check.Error{Name: "votes of a query", Value: counts,
 			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
 	}
