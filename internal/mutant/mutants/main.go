@@ -3,7 +3,8 @@
 //
 //	go run ./internal/mutant/mutants -n 150 -seed 7 -with ./gamma ./constraints
 //
-// The same seed draws the same changes from the same files, and a smaller draw begins a larger one.
+// The same seed draws the same changes from the same files, and a smaller draw begins a larger one:
+// -skip goes on after it.
 // Changes inside functions are compiled together, and each is chosen by an environment variable; so
 // a change that leaves an import unused counts. Others that do not compile are drawn anew. Tests
 // that take over five times the processor's time that they take without a change have noticed it.
@@ -40,13 +41,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	n := flags.Int("n", 150, "changes to judge; 0 judges all")
 	seed := flags.Uint64("seed", 1, "seed of the draw")
+	skip := flags.Int("skip", 0, "first changes of the draw to leave out, judged or not compiling")
 	with := flags.String("with", "", "packages, by commas, whose tests see what its own let live")
 	at := flags.String("at", "", "places, by commas (file.go or file.go:12): draw only from these")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 || *n < 0 {
-		return errors.New("usage: mutants [-n N] [-seed S] [-with DIRS] [-at PLACES] DIR")
+	if flags.NArg() != 1 || *n < 0 || *skip < 0 {
+		return errors.New("usage: mutants [-n N] [-seed S] [-skip N] [-with DIRS] [-at PLACES] DIR")
 	}
 	dir := filepath.Clean(flags.Arg(0))
 	all, err := points(dir)
@@ -67,6 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s: %d changes, seed %d\n", dir, len(all), *seed)
 	order := rand.New(rand.NewPCG(*seed, 0)).Perm(len(all))
+	order = order[min(*skip, len(order)):]
 	var c counts
 	told := func(p point, v verdict) {
 		c[v]++

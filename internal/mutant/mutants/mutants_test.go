@@ -80,8 +80,14 @@ func TestSeed(t *testing.T) {
 	if again := ran(t, "-n", "2", "-seed", "5", "-at", "tiny.go:13", "testdata/tiny"); again != one {
 		t.Errorf("the same seed drew %s and %s", one, again)
 	}
-	if got := newLines(one); len(got) != 2 || got[0] == got[1] {
+	got := newLines(one)
+	if len(got) != 2 || got[0] == got[1] {
 		t.Errorf("2 changes of 4 are %q", got)
+	}
+	rest := newLines(ran(t, "-n", "2", "-seed", "5", "-skip", "2", "-at", "tiny.go:13", "testdata/tiny"))
+	all := newLines(ran(t, "-n", "0", "-at", "tiny.go:13", "testdata/tiny"))
+	if got = append(got, rest...); len(rest) != 2 || !slices.Equal(slices.Sorted(slices.Values(got)), all) {
+		t.Errorf("2 changes and the 2 after them are %q, want %q", got, all)
 	}
 }
 
@@ -121,7 +127,8 @@ func TestTimedOut(t *testing.T) {
 func TestFails(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{}, {"a", "b"}, {"-n", "-1", "testdata/tiny"}, {"testdata"},
+		{}, {"a", "b"}, {"-n", "-1", "testdata/tiny"}, {"-skip", "-1", "testdata/tiny"},
+		{"-skip", "99", "testdata/tiny"}, {"testdata"},
 		{"-at", "tiny.go:1", "testdata/tiny"},
 	} {
 		if err := run(t.Context(), args, new(strings.Builder)); err == nil {
