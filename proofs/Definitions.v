@@ -124,3 +124,24 @@ Definition plurality (K C : nat) (g : seq nat -> option nat -> R)
     (v : K.-tuple (option 'I_C)) : answers C -> R := prob g (hist v).
 (** Votes of which none is none. *)
 Definition complete (K C : nat) (v : K.-tuple (option 'I_C)) : Prop := None \notin v.
+
+(** Every mechanism on votes for classes, whatever it makes of them. [hits] is how often its answer
+    is a class with the most votes, where votes v come with the probability u(v); *no class* counts a. *)
+Definition tally (K C : nat) (v : K.-tuple 'I_C) : histogram C := [tuple count_mem c v | c < C].
+Definition sorted_tally (K C : nat) (v : K.-tuple 'I_C) : seq nat := sort geq (tally v).
+Definition merit (K C : nat) (a : R) (v : K.-tuple 'I_C) (o : answers C) : R :=
+  if o is Some c then (if [forall d, (count_mem d v <= count_mem c v)%N] then 1 else 0) else a.
+Definition hits (K C : nat) (a : R) (u : K.-tuple 'I_C -> R) (M : K.-tuple 'I_C -> answers C -> R) : R :=
+  \rsum_v (u v * \rsum_o (merit a v o * M v o)).
+Definition named (K C : nat) (v : K.-tuple 'I_C) : K.-tuple (option 'I_C) := [tuple Some (tnth v i) | i < K].
+
+(** Votes of teachers that are right with probability mu and name all other classes equally often;
+    votes whose classes have Dirichlet-distributed shares, with parameters A/C; and votes whose sorted
+    histogram l comes with the probability f(l), all votes with one sorted histogram equally often. *)
+Definition skilled (K C : nat) (mu : R) (v : K.-tuple 'I_C) : R :=
+  \rsum_c (/ INR C * \rprod_i (if tnth v i == c then mu else (1 - mu) / (INR C - 1))).
+Definition rising (x : R) (n : nat) : R := \big[Rmult/1]_(i < n) (x + INR i).
+Definition uneven (K C : nat) (A : R) (v : K.-tuple 'I_C) : R :=
+  \rprod_c rising (A / INR C) (count_mem c v) / rising A K.
+Definition counted (K C : nat) (f : seq nat -> R) (v : K.-tuple 'I_C) : R :=
+  f (sorted_tally v) / INR #|[set v' : K.-tuple 'I_C | sorted_tally v' == sorted_tally v]|.
