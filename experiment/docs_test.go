@@ -529,3 +529,79 @@ func TestPrintedOrderOfTheImageTables(t *testing.T) {
 		t.Errorf("%d of %d rows have the printed order; docs/reproduction.md says 15 of 24", same, rows)
 	}
 }
+
+// sourcesParts are the figures and tables of the sources, as their texts have them. BGM has none.
+var sourcesParts = map[string][]string{
+	"thesis Figure": {"1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.2", "4.1", "4.2",
+		"A.1", "A.2", "A.3", "A.4", "A.5", "A.6", "A.7", "A.8", "B.1", "B.2", "B.3", "B.4", "B.5", "B.6",
+		"B.7", "B.8", "C.1", "C.2", "C.3", "C.4"},
+	"thesis Table": {"3.1", "3.2", "4.1", "4.2", "4.3", "4.4", "4.5", "B.1", "B.2", "B.3", "B.4", "B.5",
+		"B.6", "B.7", "B.8"},
+	"paper Figure": {"1", "2", "3", "4", "5", "6"},
+	"paper Table":  {"1", "2", "3", "4", "5", "6"},
+	"PSGM Figure":  {"1", "2"},
+	"PSGM Table":   {"1"},
+	"YLWYY Figure": {"G.1", "G.2", "G.3", "G.4"},
+	"YLWYY Table":  {"1", "G.1", "G.2", "G.3", "G.4", "G.5"},
+}
+
+// parts returns what the first cell of a row is about, such as "thesis Table B.1": a list, in which
+// a source and a kind hold until others come.
+func parts(cell string) (out []string) {
+	source, kind := "", ""
+	cell = regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(cell, "")
+	for _, word := range strings.FieldsFunc(cell, func(r rune) bool { return r == ' ' || r == ',' }) {
+		switch strings.TrimSuffix(word, "s") {
+		case "thesi", "paper", "PSGM", "YLWYY":
+			source = word
+		case "Figure", "Table":
+			kind = strings.TrimSuffix(word, "s")
+		default:
+			if source == "" || kind == "" || !regexp.MustCompile(`^([A-C]\.|G\.)?\d`).MatchString(word) {
+				return out
+			}
+			out = append(out, source+" "+kind+" "+word)
+		}
+	}
+	return out
+}
+
+// Each figure and table of the five sources has one row or more in docs/reproduction.md, with an
+// experiment and its data, or "not run" and the reason.
+func TestEveryFigureAndTableHasARow(t *testing.T) {
+	page, err := os.ReadFile(reproduction)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| source | experiment, table or picture | data |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]bool{}
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		if len(cells) < 3 {
+			t.Errorf("a row without its data: %s", row)
+			continue
+		}
+		none, why := cells[1] == "none", len(cells) > 3 && strings.TrimSpace(cells[3]) != ""
+		if none != (cells[2] == "not run") || none && !why {
+			t.Errorf("%s: a row without experiment is \"not run\", and has its reason", cells[0])
+		}
+		for _, part := range parts(cells[0]) {
+			rows[part] = true
+		}
+	}
+	if !strings.Contains(table, "| BGM, figures and tables | none |") {
+		t.Error("no row says that BGM has neither figures nor tables")
+	}
+	for kind, numbers := range sourcesParts {
+		for _, number := range numbers {
+			if name := kind + " " + number; !rows[name] {
+				t.Errorf("%s has no row for %s", reproduction, name)
+			}
+		}
+	}
+	if got := parts("paper Tables 1, 5, thesis Table 4.4 (rates)"); !slices.Equal(got,
+		[]string{"paper Table 1", "paper Table 5", "thesis Table 4.4"}) {
+		t.Errorf("parts of a cell: %q", got)
+	}
+}
