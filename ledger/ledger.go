@@ -166,8 +166,8 @@ func (g *genesis) checkRelation(r Relation) error {
 	return nil
 }
 
-// Simulated reports whether the ledger is one for tests, which is forgotten when they end. What it
-// pays for is no release. It is false of every store that this module's programs use.
+// Simulated reports whether the ledger is one to try things out, which is forgotten when its program
+// ends (package memory). What it pays for is no release.
 func (l *Ledger) Simulated() bool {
 	s, ok := l.store.(interface{ Simulated() bool })
 	return ok && s.Simulated()

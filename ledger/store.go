@@ -15,8 +15,8 @@ import (
 // package decides what is written and trusts nothing that it reads. Files are the store of a
 // ledger at a path; other stores are found by the scheme of their location ([Register]).
 //
-// One [Ledger] uses a Store from one goroutine at a time. A store for tests has a method
-// Simulated() bool that returns true ([Ledger.Simulated]).
+// One [Ledger] uses a Store from one goroutine at a time. A store that is forgotten has a
+// method Simulated() bool that returns true ([Ledger.Simulated]).
 type Store interface {
 	// Location names the ledger for people. It must not hold a password.
 	Location() string

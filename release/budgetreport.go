@@ -55,6 +55,7 @@ type BudgetState struct {
 	Limit      string          `json:"limit"`
 	Entries    uint64          `json:"entries"`
 	Head       string          `json:"head"`
+	Simulated  bool            `json:"simulated,omitempty"` // the ledger is one to try
 }
 
 // NewBudgetState reports a state of the ledger.
@@ -66,6 +67,7 @@ func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
 		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted),
 		Meaning: meaning(now.Spent, l.Relation()),
 		Limit:   limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
+		Simulated: l.Simulated(),
 	}
 }
 
@@ -78,6 +80,14 @@ func newShortBudget(spent, granted ledger.Cost) (s ShortBudget) {
 	s.Spent = [2]string{short(spentE, true), short(spentD, true)}
 	s.Remaining = [2]string{short(leftE, false), short(leftD, false)}
 	return s
+}
+
+// warnings are those of a ledger to try, and of a sum that promises hardly anything.
+func warnings(l *ledger.Ledger, spent ledger.Cost) (out []string) {
+	if l.Simulated() {
+		out = append(out, "no release: the ledger is in memory, and forgotten when its program ends")
+	}
+	return append(out, worthless(spent)...)
 }
 
 // worthless warns of a sum that promises hardly anything.
@@ -161,7 +171,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		Share:     now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{},
 		Entries: uint64(len(entries)), Head: head.String(),
 	}
-	r.Short, r.Warnings = newShortBudget(spent, granted), worthless(spent)
+	r.Short, r.Warnings = newShortBudget(spent, granted), warnings(l, spent)
 	if about := l.About(); about != (ledger.About{}) {
 		r.About = &about
 	}

@@ -44,7 +44,7 @@ func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 	}
 	v := &BudgetView{
 		BudgetState: NewBudgetState(l, now.State), Short: newShortBudget(now.Spent, l.Budget().Cost()),
-		Warnings: worthless(now.Spent),
+		Warnings: warnings(l, now.Spent),
 		Charges:  now.Charges, Read: uint64(len(now.Latest)),
 	}
 	for i := len(now.Latest) - 1; i >= 0 && len(v.Latest) < maxLatest; i-- {

@@ -23,6 +23,7 @@ type answer struct {
 	Class     *int            `json:"class"`
 	Abstained bool            `json:"abstained,omitempty"`
 	Replayed  bool            `json:"replayed"`
+	Simulated bool            `json:"simulated,omitempty"` // no release: the ledger is one to try
 	Receipt   receipt         `json:"receipt"`
 	Promise   promise         `json:"promise"`
 	Remaining *release.Amount `json:"remaining"`
@@ -96,7 +97,7 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 		return result{fail: failureOf(err)}
 	}
 	told := &answer{
-		RequestID: a.ID, Replayed: a.Replayed, Promise: s.promise(),
+		RequestID: a.ID, Replayed: a.Replayed, Simulated: a.Simulated, Promise: s.promise(),
 		Receipt: receipt{ID, a.Charge.Seq, a.Charge.Hash.String()},
 	}
 	if told.Abstained = a.Class == ensemble.Abstained; !told.Abstained {

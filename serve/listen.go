@@ -16,6 +16,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
 
@@ -115,6 +116,30 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 		MinVersion:         tls.VersionTLS13,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.tls.Load(), nil },
 	}), nil
+}
+
+// ListenToTry listens on a port of the loopback device that the system chooses, without TLS, for
+// every user of this machine. It is for a server that is tried out: a ledger that is no
+// simulation ([ledger.Ledger.Simulated]), and clients, are a [release.UsageError].
+func (s *Server) ListenToTry(ctx context.Context) (net.Listener, error) {
+	book, err := s.Online.Ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !book.Simulated():
+		return nil, usagef("ledger = %q, but a server without TLS and clients pays with a ledger in memory "+
+			"alone", ledger.Display(book.Path()))
+	case len(*s.clients.Load()) > 0:
+		return nil, usagef("a server without TLS must have no clients, whose tokens would travel unencrypted")
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.at = &Address{Listen: "tcp:" + l.Addr().String()} // refuses clients from now on
+	s.Log.Warn("answers are no releases: the ledger is in memory")
+	return s.limit(l), nil
 }
 
 // Reload replaces the clients, and over TCP reads the files of certificates again, for every

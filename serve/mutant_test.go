@@ -72,6 +72,14 @@ var mutants = []mutant.Mutant{
 	{Name: "the log does not tell what was stated", File: "run.go",
 		Old: "s.Online.Stated(); any {", New: "s.Online.Stated(); false && any {",
 		Killer: "TestStatedIsTold"},
+	{Name: "a ledger of one's own pays for whoever is on the machine", File: "listen.go",
+		Old: "case !book.Simulated():", New: "case false:", Killer: "TestListenToTry"},
+	{Name: "a server that is tried listens on all networks", File: "listen.go",
+		Old: `"127.0.0.1:0"`, New: `"0.0.0.0:0"`, Killer: "TestListenToTry"},
+	{Name: "a server that is tried takes tokens without TLS", File: "listen.go",
+		Old: "case len(*s.clients.Load()) > 0:", New: "case false:", Killer: "TestListenToTry"},
+	{Name: "answers of a server that is tried look like releases", File: "answer.go",
+		Old: "Simulated: a.Simulated, ", New: "", Killer: "TestListenToTry"},
 }
 
 func TestMutantsDie(t *testing.T) { mutant.AllDie(t, mutants) }

@@ -138,8 +138,13 @@ func (u usage) least(v usage) usage {
 }
 
 func aggregate(binary, votes, layout, out string, how ...string) (usage, error) {
+	return released(binary, votes, layout, out, append(how, "--force")...)
+}
+
+// released runs darrm aggregate.
+func released(binary, votes, layout, out string, how ...string) (usage, error) {
 	cmd := exec.Command(binary, append([]string{"aggregate", votes, "--layout", layout,
-		"--K", fmt.Sprint(teachers), "-q", "--out", out, "--out-format", "csv", "--force"}, how...)...)
+		"--K", fmt.Sprint(teachers), "-q", "--out", out, "--out-format", "csv"}, how...)...)
 	begin := time.Now()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return usage{}, fmt.Errorf("%s: %w: %s", binary, err, output)

@@ -21,6 +21,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve"
 	"github.com/darrm/darrm/serve/openapi"
@@ -35,6 +36,7 @@ type serveFlags struct {
 	config, key string
 	newKey      bool
 	headFile    string
+	dev         bool
 }
 
 // newKeyFlag is meant for one start, so no key of --config has its name.
@@ -95,8 +97,14 @@ another one is meant, where the key is lost or somebody has seen it. Then no ear
 given again, its request id is refused for ever, and what was charged and not seen is lost. Stop
 all servers first; each start needs --new-key until the first answer.
 
+--dev tries the server without anything of this: it answers on 127.0.0.1 from a ledger in memory
+that holds (10, 0.001), prints a curl command that asks it, and marks each answer as simulated. By
+default 11 teachers answer who promise nothing, each answer at ε = 0.5. It takes no ledger, key,
+address or configuration of yours. Every user of the machine can ask it.
+
 Logs go to stderr and have no votes and no labels.`,
-		Example: `  darrm serve --ledger patients.ledger --key service.key --table table.json --listen unix:serve.sock \
+		Example: `  darrm serve --dev
+  darrm serve --ledger patients.ledger --key service.key --table table.json --listen unix:serve.sock \
     --eps 0.1 --teacher-delta 1e-5 --affected 1 --teachers fresh
   darrm serve --config serve.toml
   openssl rand -hex 16 > r1.key
@@ -138,9 +146,10 @@ Logs go to stderr and have no votes and no labels.`,
 		"tcp: most connections from one IPv4 address or IPv6 /64; others are closed")
 	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout,
 		"longest that a request may wait and take")
+	f.registerDev(c)
 	c.AddCommand(newServeToken(a))
-	cli.First(c, problem.FlagGroups, "ledger", "key", "table", "listen", "tls-cert", "tls-key",
-		"config", "teachers")
+	cli.First(c, problem.FlagGroups, devFlag, "ledger", "key", "table", "listen", "config", "teachers",
+		"affected")
 	return c
 }
 
@@ -166,7 +175,7 @@ the new token, and then take the old hash out.`,
 	}
 }
 
-func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
+func (f *serveFlags) run(c *cobra.Command, a *cli.App) (failed error) {
 	config := &serve.Config{}
 	if f.config != "" {
 		var err error
@@ -180,7 +189,15 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 			return err
 		}
 	}
-	options, unsaved, err := f.service(c, a)
+	if f.dev {
+		if err := devDefault(c); err != nil {
+			return err
+		}
+	}
+	options, unsaved, remove, err := f.service(c, a)
+	if remove != nil {
+		defer func() { failed = errors.Join(failed, remove()) }()
+	}
 	if err != nil {
 		return err
 	}
@@ -192,7 +209,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return &release.UsageError{Err: err}
 	}
-	l, err := server.Listen(c.Context(), f.Address)
+	l, err := f.listen(c.Context(), server)
 	if err != nil {
 		return err
 	}
@@ -207,8 +224,11 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) error {
 	return server.Serve(c.Context(), l)
 }
 
-// started prints the server's address for programs.
+// started prints the server's address for programs, and how a server that is tried is asked.
 func (f *serveFlags) started(a *cli.App, l net.Listener) error {
+	if f.dev {
+		return f.sayDev(a, l.Addr())
+	}
 	if !a.JSON {
 		return nil
 	}
@@ -219,44 +239,58 @@ func (f *serveFlags) started(a *cli.App, l net.Listener) error {
 	return a.DeliverJSON("", map[string]string{"listen": listen})
 }
 
-// service returns the options of the service that the flags describe.
-func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, unsaved, err error) {
+// service returns the options of the service that the flags describe. remove, where it is not nil,
+// removes the files of a server that is tried.
+func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, unsaved error,
+	remove func() error, err error) {
 	if err := f.read.prepareVotes(c); err != nil {
-		return o, nil, err
+		return o, nil, nil, err
 	}
 	if err := f.prepare(c, a, true); err != nil {
-		return o, nil, err
+		return o, nil, nil, err
 	}
 	f.charge.settle(c)
 	g, err := f.choose(c, f.read.options.K, len(f.read.options.Classes))
 	if err != nil {
-		return o, nil, err
+		return o, nil, nil, err
 	}
 	if g.Noise != nil || g.Optimum != nil || g.Answers != nil {
 		table := problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum,
 			Answers: g.Answers}}
 		var b bytes.Buffer
 		if err := table.Encode(&b); err != nil {
-			return o, nil, err
+			return o, nil, nil, err
 		}
 		o.Table = json.RawMessage(b.Bytes())
+	}
+	var book *ledger.Ledger
+	if f.dev {
+		book, f.key, remove, err = devLedger(c.Context(), f.mechanism.Relation)
+		if err != nil {
+			return o, f.unsaved, remove, err
+		}
 	}
 	o.Classes, o.Limits = f.read.options.Classes, f.Limits
 	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{
 		Plan: g.Plan, Stated: f.chooser.Stated(), Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey,
-		HeadFile: f.headFile, Missing: f.read.options.Missing,
+		HeadFile: f.headFile, Missing: f.read.options.Missing, Book: book,
 	}); err != nil {
-		return o, f.unsaved, err
+		return o, f.unsaved, remove, err
+	}
+	if f.dev {
+		if err := checkDev(o.Online); err != nil {
+			return o, f.unsaved, remove, err
+		}
 	}
 	_, said, _ := o.Online.Stated()
 	p, err := page.New(page.Service{
 		Plan: g.Plan, Teachers: string(o.Online.Teachers()), Stated: said, Classes: o.Classes,
 	})
 	if err != nil {
-		return o, f.unsaved, err
+		return o, f.unsaved, remove, err
 	}
 	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
-	return o, f.unsaved, nil
+	return o, f.unsaved, remove, nil
 }
 
 // setFlags gives flags the values of a configuration, unless the command line has them.

@@ -1,0 +1,111 @@
+// Package memory keeps ledgers in the memory of a process, for tests and for a server that is tried
+// out. They keep all rules of a ledger and are forgotten at the end, so what they pay for is
+// marked as a simulation ([ledger.Ledger.Simulated]) and is no release.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// Make returns the location of a ledger that [ledger.Create] can make, for this process alone. Its
+// secret will be the file at the path secret. forget ends the location; ledgers that are open go on.
+func Make(secret string) (location string, forget func()) {
+	location = scheme + "://" + rand.Text()
+	stores.Store(location, &store{location: location, secret: secret, turn: make(chan struct{}, 1)})
+	return location, func() { stores.Delete(location) }
+}
+
+const scheme = "memory"
+
+// stores are those that were not forgotten, by location.
+var stores sync.Map
+
+func init() {
+	ledger.Register(scheme, func(location string) (ledger.Store, error) {
+		s, ok := stores.Load(location)
+		if !ok {
+			return nil, &fs.PathError{Op: "open", Path: location, Err: fs.ErrNotExist}
+		}
+		return s.(*store), nil
+	})
+}
+
+// store is a [ledger.Store].
+type store struct {
+	location, secret string
+	turn             chan struct{} // full while somebody looks
+	lines, anchor    []byte        // no lines: no ledger
+}
+
+func (s *store) Location() string            { return s.location }
+func (s *store) SecretPath() (string, error) { return s.secret, nil }
+
+// Simulated marks what the ledger pays for.
+func (s *store) Simulated() bool { return true }
+
+func (s *store) take(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *store) Create(ctx context.Context, first func() ([]byte, error)) error {
+	if err := s.take(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.turn }()
+	if s.lines != nil {
+		return fs.ErrExist
+	}
+	line, err := first()
+	if err == nil {
+		s.lines = slices.Clone(line)
+	}
+	return err
+}
+
+func (s *store) Begin(ctx context.Context, _ bool) (ledger.Tx, error) {
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	if s.lines == nil {
+		<-s.turn
+		return nil, &fs.PathError{Op: "open", Path: s.location, Err: fs.ErrNotExist}
+	}
+	return &tx{s}, nil
+}
+
+// tx has the turn.
+type tx struct{ s *store }
+
+func (x *tx) Anchor() ([]byte, error) { return slices.Clone(x.s.anchor), nil }
+func (x *tx) Sync() error             { return nil }
+func (x *tx) Atomic() bool            { return true }
+
+func (x *tx) Lines(from int64) io.Reader { return bytes.NewReader(x.s.lines[from:]) }
+
+func (x *tx) Commit(at int64, lines, _, after []byte) error {
+	x.s.lines = append(x.s.lines[:at:at], lines...)
+	return x.SetAnchor(after)
+}
+
+func (x *tx) SetAnchor(anchor []byte) error {
+	x.s.anchor = slices.Clone(anchor)
+	return nil
+}
+
+func (x *tx) Close() error {
+	<-x.s.turn
+	return nil
+}
