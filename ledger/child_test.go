@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child returns a command that charges n times one unit under ids with a prefix, or in the mode
-// "take" takes n answers of the quota "quota".
+// child returns a command that charges n times one unit under ids with a prefix. In the mode "take"
+// it takes n answers of the quota "quota", in "drawn" each charge has its result.
 func child(mode, path, prefix string, n int) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], path, prefix, strconv.Itoa(n))
 	// The race detector sleeps a second at every exit otherwise.
@@ -96,14 +97,18 @@ func runChild(mode, path, prefix, count string) error {
 		if mode == "take" {
 			r = taking("quota", id, 1, 1)
 		}
-		receipt, err := l.Charge(ctx, r)
-		if err == nil {
-			err = receipt.Redeem()
+		if strings.HasPrefix(mode, "drawn") {
+			err = chargeDrawn(l, r, mode, prefix, i)
+		} else {
+			var receipt *Receipt
+			if receipt, err = l.Charge(ctx, r); err == nil {
+				err = receipt.Redeem()
+			}
 		}
 		switch {
 		case err != nil:
 			fmt.Printf("refused %s %v\n", id, err)
-		case mode != "release first":
+		case mode != "release first" && mode != "drawn and seen":
 			fmt.Printf("released %s\n", id)
 		}
 		if mode == "refund" && err == nil {
@@ -114,6 +119,30 @@ func runChild(mode, path, prefix, count string) error {
 	}
 	return nil
 }
+
+// chargeDrawn draws with the charge. In the mode "drawn and killed" the first process dies with its
+// second result in memory. "drawn and seen" is a planted mutant: the result leaves before it is on
+// disk.
+func chargeDrawn(l *Ledger, r Request, mode, prefix string, i int) error {
+	receipt, _, err := l.ChargeDrawn(context.Background(), []Request{r}, func() (Digest, error) {
+		if mode == "drawn and killed" && prefix == "first" && i == 1 {
+			p, _ := os.FindProcess(os.Getpid())
+			p.Kill()
+			select {}
+		}
+		if mode == "drawn and seen" {
+			fmt.Printf("released %s\n", r.ID)
+		}
+		return drawnOf(r.ID), nil
+	})
+	if err == nil && receipt.Redeem() == nil {
+		err = errors.New("the receipt admits another draw")
+	}
+	return err
+}
+
+// drawnOf is the result that the children draw for an id.
+func drawnOf(id string) Digest { return sha256.Sum256([]byte(id)) }
 
 // keepCopy and refund are a planted mutant: a program that takes the charge back
 // if it finds, after a crash, that the release was not noted as done.
@@ -185,7 +214,13 @@ func (s *said) violation(path string) string {
 		return err.Error()
 	}
 	charged, spent := map[string]bool{}, Cost{}
-	for _, e := range entries {
+	for i, e := range entries {
+		if e.Kind == KindResult { // of a draw: stored with its charge
+			if last := entries[i-1]; last.ID != e.ID || last.Commit != e.Commit || e.Result != drawnOf(e.ID) {
+				return fmt.Sprintf("the result of %s is not with its charge", e.ID)
+			}
+			continue
+		}
 		charged[e.ID] = true
 		if e.Quota == nil || e.Quota.Answers > 0 { // an answer that is taken costs nothing
 			spent = spent.Plus(unitOfOne)

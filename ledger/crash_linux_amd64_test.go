@@ -109,6 +109,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 	for name, act := range acts {
 		n := everyCall(t, "charge", act, 0, anyCall, existing(t), honest(t))
+		if d := everyCall(t, "drawn", act, 0, anyCall, existing(t), honest(t)); d < 20 {
+			t.Errorf("only %d calls of charges with their results", d)
+		}
 		check := honest(t)
 		m := everyCall(t, "create", act, 0, anyCall, missing(t),
 			func(at, path string, first, second said) {
@@ -228,6 +231,8 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 			return op.call == unix.SYS_FSYNC
 		}, "behind"},
 		{"write", syscall.ENOSPC, (*fileOp).isWrite, "charge"},
+		{"sync", syscall.EIO, func(op *fileOp) bool { return op.call == unix.SYS_FSYNC }, "drawn"},
+		{"write", syscall.ENOSPC, (*fileOp).isWrite, "drawn"},
 	} {
 		check := honest(t)
 		n := everyCall(t, c.mode, failCall, c.errno, c.wanted, existing(t),
@@ -260,13 +265,13 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 }
 
 // The planted mutants of a caller are found by the same crashes: releasing before
-// charging, and taking the charge back after a crash.
+// charging, taking the charge back after a crash, and showing what was drawn before it is on disk.
 func TestCallerMutantsDie(t *testing.T) {
 	t.Parallel()
 	if raced.Enabled {
 		t.Skip("about other processes; the race detector adds nothing")
 	}
-	for _, mode := range []string{"release first", "refund"} {
+	for _, mode := range []string{"release first", "refund", "drawn and seen"} {
 		caught := 0
 		everyCall(t, mode, killAfter, 0, anyCall, existing(t), func(at, path string, first, second said) {
 			for id := range second.released {

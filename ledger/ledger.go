@@ -20,8 +20,9 @@ type Ledger struct {
 
 	turn   chan struct{} // holds one token; a mutex that a context can give up
 	queue  queue         // of those who want to write
-	chain  *chain        // what was read so far
-	broken error         // set by the first failure that leaves the state open
+	clock  clock
+	chain  *chain // what was read so far
+	broken error  // set by the first failure that leaves the state open
 }
 
 // Create makes a new ledger at a location, which must not have one, and opens it. All costs that
@@ -75,7 +76,8 @@ func Open(ctx context.Context, location string) (*Ledger, error) {
 }
 
 func open(ctx context.Context, location string, store Store) (*Ledger, error) {
-	l := &Ledger{location: location, store: store, turn: make(chan struct{}, 1)}
+	l := &Ledger{location: location, store: store, turn: make(chan struct{}, 1),
+		clock: clock{start: time.Now()}}
 	l.turn <- struct{}{}
 	s, err := l.begin(ctx, false)
 	if err != nil {

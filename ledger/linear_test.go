@@ -34,7 +34,7 @@ func TestLinearMutantsDie(t *testing.T) {
 			Killer: "TestLinearisable"},
 		{Name: "the receipt comes before the write", File: "group.go",
 			Old:    "err := l.write(s, g.entries)\n",
-			New:    "g.finish(nil)\n\tg.waiting = nil\n\terr := l.write(s, g.entries)\n",
+			New:    "g.finish(State{}, nil)\n\tg.waiting = nil\n\terr := l.write(s, g.entries)\n",
 			Killer: "TestLinearisable"},
 	} {
 		m.CheckPlace(t)

@@ -340,7 +340,14 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 	want := m.expect(requests)
 	before := levelled(t, m.path())
 	dry := m.handle(rt).Check(context.Background(), requests...)
-	receipts, err := m.handle(rt).ChargeAll(context.Background(), requests)
+	var receipts []*Receipt
+	var err error
+	result, drawn := Digest{9}, rapid.Bool().Draw(rt, "drawn")
+	if drawn {
+		receipts, err = m.drawn(rt, requests, result, want == nil)
+	} else {
+		receipts, err = m.handle(rt).ChargeAll(context.Background(), requests)
+	}
 	if fmt.Sprint(dry) != fmt.Sprint(err) {
 		rt.Fatalf("Check: %v; ChargeAll: %v", dry, err)
 	}
@@ -361,7 +368,9 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 				m.spent = m.spent.Plus(r.Unit)
 			}
 		}
-		m.open = append(m.open, receipts...)
+		if m.open = append(m.open, receipts...); drawn {
+			m.results[requests[len(requests)-1].ID] = result
+		}
 	default:
 		if !errors.Is(err, want) || receipts != nil {
 			rt.Fatalf("%v, want %v", err, want)
@@ -382,6 +391,24 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 			m.open = append(m.open, p.Receipt) // as good as the first for a result
 		}
 	}
+}
+
+// drawn charges with a result, which is drawn if and only if the requests are admitted.
+func (m *model) drawn(rt *rapid.T, requests []Request, result Digest,
+	admitted bool) (receipts []*Receipt, err error) {
+	draws := 0
+	receipt, after, err := m.handle(rt).ChargeDrawn(context.Background(), requests,
+		func() (Digest, error) { draws++; return result, nil })
+	if (draws == 1) != admitted || draws > 1 {
+		rt.Fatalf("%d draws, %v", draws, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if receipt.Redeem() == nil || after.Remaining.Plus(after.Spent) != m.budget {
+		rt.Fatalf("%+v", after)
+	}
+	return []*Receipt{receipt}, nil
 }
 
 // levelled returns the files as the next commit leaves them before it changes

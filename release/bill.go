@@ -303,40 +303,38 @@ func repeated(receipt *ledger.Receipt) bool {
 // the charge names. Then a release that was charged before is no error: the receipt is of that
 // charge, and what is noted with it is the only result that may be published.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
-	paid, err := b.pay(ctx, l, resumed)
+	paid, err := b.pay(ctx, l, resumed, nil)
 	return paid.Receipt, err
 }
 
-// pay is Pay. What it returns has a Charge where the release was charged before.
-func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool) (ledger.Replay, error) {
-	paid, err := b.payOnce(ctx, l, resumed)
+// pay is Pay, with what is drawn with the charge. What it returns has a Charge where the release was
+// charged before.
+func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool,
+	now *drawn) (ledger.Replay, error) {
+	paid, err := b.payOnce(ctx, l, resumed, now)
 	if errors.Is(err, ledger.ErrDrawn) { // another process answered these votes meanwhile
-		return b.payOnce(ctx, l, resumed)
+		return b.payOnce(ctx, l, resumed, now)
 	}
 	return paid, err
 }
 
-func (b *Bill) payOnce(ctx context.Context, l *ledger.Ledger, resumed bool) (ledger.Replay, error) {
+func (b *Bill) payOnce(ctx context.Context, l *ledger.Ledger, resumed bool,
+	now *drawn) (ledger.Replay, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
 		return ledger.Replay{}, err
 	}
 	if payer == nil {
-		return chargeOnce(ctx, l, release, b.coins, resumed)
+		return chargeOnce(ctx, l, release, b.coins, resumed, now)
 	}
-	receipts, err := l.ChargeAll(ctx, []ledger.Request{*payer, release})
+	receipt, err := now.charge(ctx, l, *payer, release)
 	switch {
 	case errors.Is(err, ledger.ErrReplayed): // the payer was charged before
-		return chargeOnce(ctx, l, release, b.coins, resumed)
+		return chargeOnce(ctx, l, release, b.coins, resumed, now)
 	case err != nil:
 		return ledger.Replay{}, replayed(payerConflict(err, payer), release, b.coins)
 	}
-	for _, receipt := range receipts {
-		if err := receipt.Redeem(); err != nil {
-			return ledger.Replay{}, err
-		}
-	}
-	return ledger.Replay{Receipt: receipts[1]}, nil
+	return ledger.Replay{Receipt: receipt}, nil
 }
 
 // payerConflict adds to a conflict over the payer's id what the payer stands for. It returns other

@@ -81,11 +81,11 @@ type Answered struct {
 	// Simulated is true if the ledger is one for tests: nothing was released.
 	Simulated bool
 	Charge    ledger.Entry // of this answer
-	// After has the ledger's totals, as of the write that noted the answer or, where it was noted
+	// After has the ledger's totals, as of the commit of the answer or, where it was charged
 	// before, as of now.
 	After ledger.State
-	// InLedger is the time that the charge and the note took. Unlike the whole, it does not depend
-	// on the votes.
+	// InLedger is the time that the charge took. Draws are not in it, whoever's it waited for
+	// ([ledger.Ledger.Clock]), so that unlike the whole it does not depend on the votes.
 	InLedger time.Duration
 }
 
@@ -298,9 +298,9 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
+	start := book.Clock()
 	out, err := t.Run(ctx)
-	a.InLedger += time.Since(start)
+	a.InLedger += book.Clock() - start
 	o.noteFailure(book, err)
 	if !out.Done() {
 		return nil, o.failed(q.ID, err)
@@ -371,18 +371,18 @@ func (o *Online) transaction(book *ledger.Ledger,
 		return nil, nil, err
 	}
 	a = &Answered{ID: q.ID, Simulated: book.Simulated()}
-	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != ""}
+	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != "", keyed: true}
 	t.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes
 		// from the same id, its answers share no coins.
-		start := time.Now()
+		start := book.Clock()
 		class, err := m.AnswerMissing(randsrc.KeyedCoins(o.key.Key, string(o.scope[:])),
 			string(digest[:]), counts, missing)
 		if err != nil {
 			return nil, err
 		}
 		a.Class = class
-		a.InLedger -= time.Since(start)
+		a.InLedger -= book.Clock() - start // of a replay; with a charge the clock stands still
 		// With the seal, which nobody knows, the digest in the ledger does not tell the answer.
 		seal := o.key.digest("answer", digest[:])
 		return func(w io.Writer) error {

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -137,31 +138,43 @@ func TestOnlineNotesFailures(t *testing.T) {
 	}
 }
 
-// What fails after the charge gives no answer and notes none. Who asks again with a replay key is
-// answered; without one nobody is, and the error says so.
+// A draw that fails charges nothing, and the query can be asked again. One that fails where the
+// charge is of before says that it is charged, and that asking again helps.
 func TestOnlineDrawFails(t *testing.T) {
 	w := ways(t)["none"]
 	o, _ := newOnline(t, w.plan, w.charge, 1e3)
 	failed := errors.New("no answer")
-	for want, q := range map[string]Query{
-		"asked again it is answered": {ID: "a", ReplayKey: myKey, Votes: w.votes},
-		"nothing is given back":      {ID: "b", Votes: w.votes},
-	} {
+	fails := func(q Query, want string) {
+		t.Helper()
 		tr, _, err := o.transaction(o.book, q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tr.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
-			return nil,
-				failed
+			return nil, failed
 		}
-		if out, err := tr.Run(t.Context()); out.Done() || !errors.Is(err, failed) ||
-			!strings.Contains(err.Error(), want) {
+		out, err := tr.Run(t.Context())
+		charged := strings.Contains(fmt.Sprint(err), "is charged")
+		if out.Done() || !errors.Is(err, failed) || !strings.Contains(err.Error(), want) ||
+			charged != (want != "") {
 			t.Errorf("%+v, %v", out, err)
 		}
-		a, err := o.Answer(t.Context(), q)
-		if (err == nil) != (q.ReplayKey != "") || a != nil && !a.Replayed {
-			t.Errorf("%+v, %v", a, err)
+	}
+	for _, q := range []Query{{ID: "a", ReplayKey: myKey, Votes: w.votes}, {ID: "b", Votes: w.votes}} {
+		fails(q, "")
+		if h, err := o.book.Find(t.Context(), q.ID); h != nil || err != nil {
+			t.Errorf("%+v, %v", h, err)
+		}
+		a := mustAnswer(t, o, q)
+		if a.Replayed {
+			t.Errorf("%+v", a)
+		}
+		if q.ReplayKey == "" {
+			continue
+		}
+		fails(q, "asked again it is answered")
+		if again := mustAnswer(t, o, q); !again.Replayed || again.Class != a.Class {
+			t.Errorf("%+v, first %+v", again, a)
 		}
 	}
 	checkSpent(t, o.book, w.cost(2))

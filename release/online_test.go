@@ -197,8 +197,8 @@ func TestOnlineFrozenTeachersAreChargedOnce(t *testing.T) {
 const onlineKillEnv = "DARRM_TEST_KILL_ONLINE"
 
 // A server that dies at any stage has given no answer that is not paid for, and the next one gives
-// the one answer, charged once. It dies before the charge, after it, when the answer is drawn, and
-// when it is noted and not told.
+// the one answer, charged once. It dies before the charge, with the answer drawn and not committed,
+// which spends nothing, and when it is committed and not told.
 func TestOnlineOutlivesEveryDeath(t *testing.T) {
 	die := func() {
 		if p, err := os.FindProcess(os.Getpid()); err == nil {
@@ -213,7 +213,7 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 		return w, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: w.charge,
 			Key: filepath.Join(dir, "key")}
 	}
-	stages := []string{"charging", "charged", "drawn", "noted"}
+	stages := []string{"charging", "drawn", "committed"}
 	if child := os.Getenv(onlineKillEnv); child != "" {
 		name, rest, _ := strings.Cut(child, " ")
 		stage, dir, _ := strings.Cut(rest, " ")
@@ -225,9 +225,6 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 		}
 		draw := tr.Draw
 		tr.Draw = func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
-			if stage == "charged" {
-				die()
-			}
 			encode, err := draw(ctx, paid)
 			if stage == "drawn" {
 				die()
@@ -235,7 +232,7 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 			return encode, err
 		}
 		tr.Output = watched{tr.Output, func() {
-			if stage == "noted" {
+			if stage == "committed" {
 				die()
 			}
 		}}
@@ -246,7 +243,7 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 		t.Fatal("not killed", err)
 	}
 	for name := range all {
-		for i, stage := range stages {
+		for _, stage := range stages {
 			dir := t.TempDir()
 			budget, _ := ledger.NewBudget(100, 0.9)
 			l, err := ledger.Create(t.Context(), filepath.Join(dir, "ledger"), budget, ledger.ReplaceOne)
@@ -260,7 +257,7 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 				t.Fatalf("%s, %s: not killed: %v, %s", name, stage, err, said)
 			}
 			w, options := options(name, dir)
-			charged := i > 0
+			charged := stage == "committed"
 			want := 0.0
 			if charged {
 				want = w.cost(1)
@@ -287,8 +284,8 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 	}
 }
 
-// No answer leaves before its charge and its note are on disk: where either cannot be written there
-// is no answer, and when the ledger is back there is.
+// No answer leaves before it is on disk with its charge: where they cannot be written there is no
+// answer, and when the ledger is back there is.
 func TestOnlineWithoutItsLedger(t *testing.T) {
 	w := ways(t)["none"]
 	o, _ := newOnline(t, w.plan, w.charge, 1e3)
@@ -306,9 +303,9 @@ func TestOnlineWithoutItsLedger(t *testing.T) {
 		encode, err := draw(ctx, paid)
 		return encode, errors.Join(err, away())
 	}
-	tr.Output = watched{tr.Output, func() { t.Error("told, and not noted") }}
+	tr.Output = watched{tr.Output, func() { t.Error("told, and not on disk") }}
 	if out, err := tr.Run(t.Context()); err == nil || out.Done() {
-		t.Errorf("noted in no ledger: %+v, %v", out, err)
+		t.Errorf("committed to no ledger: %+v, %v", out, err)
 	}
 	if a, err := o.Answer(t.Context(), q); err == nil {
 		t.Errorf("charged in no ledger: %+v", a)

@@ -392,7 +392,7 @@ func TestAgain(t *testing.T) {
 		if _, err := l.Charge(t.Context(), request(was)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := chargeOnce(t.Context(), l, tt.request, "coins", true)
+		_, err := chargeOnce(t.Context(), l, tt.request, "coins", true, nil)
 		if want := map[bool]error{true: ledger.ErrReplayed,
 			false: ledger.ErrConflict}[tt.replay]; !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, want)

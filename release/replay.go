@@ -23,12 +23,9 @@ import (
 //
 // The errors are those of [ledger.Ledger.Charge], corrected by [replayed].
 func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string,
-	resumed bool) (ledger.Replay, error) {
-	receipt, err := l.Charge(ctx, r)
+	resumed bool, now *drawn) (ledger.Replay, error) {
+	receipt, err := now.charge(ctx, l, r)
 	if err == nil {
-		if err := receipt.Redeem(); err != nil {
-			return ledger.Replay{}, err
-		}
 		return ledger.Replay{Receipt: receipt}, nil
 	}
 	var earlier *ledger.ReplayedError

@@ -18,8 +18,9 @@ import (
 // outcome is returned.
 type memory struct {
 	secret  string
-	begins  func() // before a look that may end with a commit; nil for nothing
-	outcome error  // of the next commits, which are stored
+	begins  func()       // before a look that may end with a commit; nil for nothing
+	commits func() error // before a commit, whose error stores nothing; nil for nothing
+	outcome error        // of the next commits, which are stored
 
 	turn   sync.Mutex // of commits
 	mu     sync.Mutex
@@ -87,6 +88,11 @@ func (t *memoryTx) Sync() error                { return nil }
 func (t *memoryTx) Atomic() bool               { return true }
 
 func (t *memoryTx) Commit(at int64, lines, _, after []byte) error {
+	if t.commits != nil {
+		if err := t.commits(); err != nil {
+			return err
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lines, t.anchor = append(t.lines[:at:at], lines...), after

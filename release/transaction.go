@@ -20,14 +20,18 @@ type Transaction struct {
 	Output Output
 	// Draw draws the result, which it is called for only when it is paid for, with the
 	// receipt, nil where nothing is charged. encode gives the result that is published; it is
-	// called more than once and gives the same bytes each time.
+	// called more than once and gives the same bytes each time. An answer of [Online] is drawn
+	// with its charge instead: the package comment has that order.
 	Draw func(ctx context.Context, paid *ledger.Receipt) (encode func(io.Writer) error, err error)
 
 	secret *secret // nil where the release cannot be resumed
 	// repeats is true if Draw gives the same result whenever and wherever the request is asked
 	// again, so that one that was paid for is given again.
 	repeats bool
-	paid    ledger.Replay // with a Charge where an earlier try paid
+	// keyed is true if the coins of Draw were kept before. Draw is then called without a receipt
+	// when the ledger admits the charge, and charge and digest are one commit.
+	keyed bool
+	paid  ledger.Replay // with a Charge where an earlier try paid
 }
 
 // An Output is where a result is published.
@@ -73,11 +77,16 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 		return out, err
 	}
 	out.Simulated = t.simulated()
-	if out.Receipt, out.Before, err = t.charge(ctx); err != nil {
+	now := t.drawnWithCharge(ctx)
+	if out.Receipt, out.Before, err = t.charge(ctx, now); err != nil {
 		return out, err
 	}
 	if out.Before {
 		return out, nil
+	}
+	if now.stored() { // only now may the result leave
+		out.Digest, out.After = now.digest, now.after
+		return out, t.show(context.WithoutCancel(ctx), out.Receipt, now.encode, now.digest)
 	}
 	encode, err := t.Draw(ctx, out.Receipt)
 	if err != nil {
@@ -107,7 +116,7 @@ func (t *Transaction) check() error {
 
 // charge pays for the release, unless its output cannot be written. before is true if the output
 // has it already: then there is nothing to write and nothing to pay.
-func (t *Transaction) charge(ctx context.Context) (
+func (t *Transaction) charge(ctx context.Context, now *drawn) (
 	receipt *ledger.Receipt, before bool, err error) {
 	err = t.Output.Check(t.Bill != nil)
 	if err == nil {
@@ -120,7 +129,7 @@ func (t *Transaction) charge(ctx context.Context) (
 	if err != nil {
 		_, asked = t.Bill.Check(ctx, t.Ledger)
 	} else {
-		t.paid, err = t.Bill.pay(ctx, t.Ledger, t.repeats || t.secret.isResumed())
+		t.paid, err = t.Bill.pay(ctx, t.Ledger, t.repeats || t.secret.isResumed(), now)
 		receipt = t.paid.Receipt
 		asked, unpaid = err, errors.Is(err, ledger.ErrRefused) || isWeak(err)
 	}
@@ -179,19 +188,28 @@ func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt,
 			return ledger.Digest{}, after, err
 		}
 	}
-	err = t.Output.Write(ctx, func(w io.Writer) error {
+	if err = t.show(ctx, paid, encode, digest); err != nil {
+		return ledger.Digest{}, after, err
+	}
+	return digest, after, nil
+}
+
+// show lets the result be seen whose digest was noted, and no other.
+func (t *Transaction) show(ctx context.Context, paid *ledger.Receipt,
+	encode func(io.Writer) error, noted ledger.Digest) error {
+	err := t.Output.Write(ctx, func(w io.Writer) error {
 		written, err := digestOf(func(digest io.Writer) error {
 			return encode(io.MultiWriter(w, digest))
 		})
-		if err == nil && written != digest {
+		if err == nil && written != noted {
 			err = errors.New("the result changed while it was written, and is not the one that was noted")
 		}
 		return err
 	})
 	if err != nil {
-		return ledger.Digest{}, after, t.unreleased(paid, err)
+		return t.unreleased(paid, err)
 	}
-	return digest, after, nil
+	return nil
 }
 
 // unreleased adds to what went wrong after a charge that there is one: whoever reads it would

@@ -13,6 +13,7 @@ package ledgertest
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -214,8 +215,12 @@ func reference(t *testing.T, newLocation func(t *testing.T) string) {
 		for i := range requests {
 			requests[i] = randomRequest(random)
 		}
-		x, errA := a.ChargeAll(t.Context(), requests)
-		y, errB := b.ChargeAll(t.Context(), requests)
+		charge := (*ledger.Ledger).ChargeAll
+		if random.IntN(2) == 0 {
+			charge = chargeDrawn
+		}
+		x, errA := charge(a, t.Context(), requests)
+		y, errB := charge(b, t.Context(), requests)
 		if kind(errA) != kind(errB) {
 			t.Fatalf("%+v: %v, want %v", requests, errA, errB)
 		}
@@ -245,6 +250,18 @@ func reference(t *testing.T, newLocation func(t *testing.T) string) {
 			t.Errorf("entry %d: %+v, want %+v", i, x[i], y[i])
 		}
 	}
+}
+
+// chargeDrawn charges with a result that follows from the id, and returns the receipt of the last.
+func chargeDrawn(l *ledger.Ledger, ctx context.Context,
+	requests []ledger.Request) ([]*ledger.Receipt, error) {
+	receipt, _, err := l.ChargeDrawn(ctx, requests, func() (ledger.Digest, error) {
+		return sha256.Sum256([]byte(requests[len(requests)-1].ID)), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []*ledger.Receipt{receipt}, nil
 }
 
 // newDraw is a draw with one row of votes, under a key of the tests.
@@ -506,7 +523,10 @@ func (s *said) check(t testing.TB, location string) {
 	t.Helper()
 	entries := must(must(ledger.Open(t.Context(), location))(t).History(t.Context()))(t)
 	charged := map[string]bool{}
-	for _, e := range entries {
+	for i, e := range entries {
+		if e.Kind == ledger.KindResult && (entries[i-1].ID != e.ID || entries[i-1].Commit != e.Commit) {
+			t.Errorf("the result of %s is not with its charge", e.ID)
+		}
 		charged[e.ID] = true
 	}
 	for id := range s.released {
@@ -601,9 +621,16 @@ func runChild(location, prefix, count string) error {
 		if strings.HasPrefix(id, quotaPrefix) {
 			r = Taking(quotaPrefix, id, 1)
 		}
-		receipt, err := l.Charge(ctx, r)
+		if i%2 == 1 { // with its result
+			_, err = chargeDrawn(l, ctx, []ledger.Request{r})
+		} else {
+			var receipt *ledger.Receipt
+			if receipt, err = l.Charge(ctx, r); err == nil {
+				err = receipt.Redeem()
+			}
+		}
 		switch {
-		case err == nil && receipt.Redeem() == nil:
+		case err == nil:
 			fmt.Fprintf(out, "released %s\n", id)
 		case errors.Is(err, ledger.ErrExceeded):
 			fmt.Fprintf(out, "refused %s\n", id)
