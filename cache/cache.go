@@ -58,10 +58,10 @@ import (
 )
 
 const (
-	// MaxKey is the greatest length of a key in bytes.
-	MaxKey = 64 << 10
-	// MaxValue is the greatest length of a value in bytes.
-	MaxValue = 64 << 20
+	// maxKey is the greatest length of a key in bytes.
+	maxKey = 64 << 10
+	// maxValue is the greatest length of a value in bytes.
+	maxValue = 64 << 20
 
 	// DirEnv is the environment variable that overrides the default directory.
 	DirEnv = "DARRM_CACHE"
@@ -155,7 +155,7 @@ func entryName(key string) string {
 
 // Get returns the value stored under key: [ErrNotFound] if there is none, a
 // [*CorruptError] if the file is damaged, foreign or not a regular file. Reading
-// is bounded by [MaxValue], whatever the file's size.
+// is bounded by 64 MiB, whatever the file's size.
 func (s *Store) Get(key string) ([]byte, error) {
 	if err := s.check(key); err != nil {
 		return nil, err
@@ -178,8 +178,8 @@ func (s *Store) Put(key string, value []byte) error {
 	if err := s.check(key); err != nil {
 		return err
 	}
-	if len(value) > MaxValue {
-		return fmt.Errorf("cache: value has %d bytes, want at most %d", len(value), MaxValue)
+	if len(value) > maxValue {
+		return fmt.Errorf("cache: value has %d bytes, want at most %d", len(value), maxValue)
 	}
 	// Replace, not Write: a link planted under the entry's name is not followed.
 	err := atomicfile.Replace(s.Path(key), 0o600, func(w io.Writer) error {

@@ -60,7 +60,7 @@ func TestPutGet(t *testing.T) {
 		"k":                          "v",
 		"empty value":                "",
 		"K=11 m=3 ε=0.1 Δ=1e-05":     "table",
-		strings.Repeat("k", MaxKey):  "longest key",
+		strings.Repeat("k", maxKey):  "longest key",
 		"value that looks like keys": "darrm-cache 1\nkey k\n\x00\xff\n",
 	} {
 		put(t, s, key, value)
@@ -99,15 +99,15 @@ func TestPermissions(t *testing.T) {
 
 func TestLargestValue(t *testing.T) {
 	s := open(t)
-	value := make([]byte, MaxValue+1)
+	value := make([]byte, maxValue+1)
 	if err := s.Put("k", value); err == nil {
-		t.Error("value of MaxValue+1 bytes accepted")
+		t.Error("value of maxValue+1 bytes accepted")
 	}
-	if err := s.Put("k", value[:MaxValue]); err != nil {
+	if err := s.Put("k", value[:maxValue]); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Get("k")
-	if err != nil || len(got) != MaxValue {
+	if err != nil || len(got) != maxValue {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 }
@@ -115,7 +115,7 @@ func TestLargestValue(t *testing.T) {
 func TestBadKeys(t *testing.T) {
 	s := open(t)
 	for _, key := range []string{"", "a\nb", "a\x00", "a\x7f", "\xff", "a\u0085",
-		strings.Repeat("k", MaxKey+1)} {
+		strings.Repeat("k", maxKey+1)} {
 		if err := s.Put(key, nil); err == nil {
 			t.Errorf("Put accepted key %.20q", key)
 		}
@@ -252,7 +252,7 @@ func TestDamagedEntries(t *testing.T) {
 		{"sign", replace("length 5", "length +5"), "but 5 follow"},
 		{"length out of int64", replace("length 5", "length 99999999999999999999"), "but 5 follow"},
 		{"length above the limit", replace("length 5", "length 67108865"), "but 5 follow"},
-		{"endless header line", "darrm-cache 1\nkey " + strings.Repeat("k", 3*MaxKey),
+		{"endless header line", "darrm-cache 1\nkey " + strings.Repeat("k", 3*maxKey),
 			"truncated header"},
 	}
 	for _, tt := range tests {

@@ -20,7 +20,7 @@ const (
 	formatVersion = "1"
 
 	// maxHeader is more than the longest header.
-	maxHeader = MaxKey + 256
+	maxHeader = maxKey + 256
 )
 
 // entry is a decoded file.
@@ -46,7 +46,7 @@ func writeEntry(w io.Writer, key string, value []byte) error {
 // readEntry reads and checks the entry at path: [ErrNotFound] where no file is, a
 // [*CorruptError] where there is no entry.
 func readEntry(path string) (e entry, err error) {
-	f, err := readfile.Open(context.Background(), path, MaxValue+maxHeader)
+	f, err := readfile.Open(context.Background(), path, maxValue+maxHeader)
 	var system *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -55,7 +55,7 @@ func readEntry(path string) (e entry, err error) {
 		return e, fmt.Errorf("read cache entry: %w", err)
 	case err != nil:
 		return e, &CorruptError{Path: path,
-			Reason: fmt.Sprintf("not a regular file of at most %d bytes: %v", MaxValue+maxHeader, err)}
+			Reason: fmt.Sprintf("not a regular file of at most %d bytes: %v", maxValue+maxHeader, err)}
 	}
 	defer f.Close()
 	b, err := io.ReadAll(f)

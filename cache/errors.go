@@ -51,8 +51,8 @@ func checkKey(key string) error {
 	switch {
 	case key == "":
 		return errors.New("cache: key is empty")
-	case len(key) > MaxKey:
-		return fmt.Errorf("cache: key has %d bytes, want at most %d", len(key), MaxKey)
+	case len(key) > maxKey:
+		return fmt.Errorf("cache: key has %d bytes, want at most %d", len(key), maxKey)
 	case !utf8.ValidString(key):
 		return fmt.Errorf("cache: key %.80q is not valid UTF-8", key)
 	case strings.ContainsFunc(key, unicode.IsControl):

@@ -20,8 +20,8 @@ type ClassGrid struct {
 	Abstain      bool
 }
 
-// ClassName names a problem of a ClassGrid as its flags do.
-func ClassName(p plurality.Problem) string {
+// className names a problem of a ClassGrid as its flags do.
+func className(p plurality.Problem) string {
 	return fmt.Sprintf("classes = %d, K = %d, label-eps = %v, affected = %d", p.Classes, p.K,
 		p.Epsilon, p.Affected)
 }
@@ -44,7 +44,7 @@ func (g ClassGrid) Problems() (valid []plurality.Problem, invalid []error, err e
 						p.Affected = p.K
 					}
 					if err := p.Validate(); err != nil {
-						invalid = append(invalid, fmt.Errorf("%s: %w", ClassName(p), err))
+						invalid = append(invalid, fmt.Errorf("%s: %w", className(p), err))
 					} else if !seen[p] {
 						seen[p] = true
 						valid = append(valid, p)
@@ -86,6 +86,6 @@ func RunClasses(ctx context.Context, problems []plurality.Problem, o ClassOption
 		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path,
 			rejected: s.Rejected})
 	}
-	r.name = func(i int) string { return ClassName(problems[i]) }
+	r.name = func(i int) string { return className(problems[i]) }
 	return r.all(ctx, o.Jobs)
 }

@@ -35,9 +35,9 @@ func classSweep(t *testing.T, jobs int, store *cache.Store) (
 // optimum, however many are solved at a time.
 func TestClassSweep(t *testing.T) {
 	problems, o, values := classSweep(t, 3, nil)
-	if len(problems) != 16 || ClassName(problems[1]) !=
+	if len(problems) != 16 || className(problems[1]) !=
 		"classes = 2, K = 5, label-eps = 0.3, affected = 5" {
-		t.Fatalf("%d problems, the second is %s", len(problems), ClassName(problems[1]))
+		t.Fatalf("%d problems, the second is %s", len(problems), className(problems[1]))
 	}
 	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Solved != 16 {
 		t.Fatalf("%+v, %v", r, err)
@@ -48,7 +48,7 @@ func TestClassSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		if values[i] != want.Value {
-			t.Errorf("%s: %v, want %v", ClassName(p), values[i], want.Value)
+			t.Errorf("%s: %v, want %v", className(p), values[i], want.Value)
 		}
 	}
 	again, o, same := classSweep(t, 1, nil)
@@ -110,7 +110,7 @@ func TestClassSweepRefuses(t *testing.T) {
 		return nil
 	}
 	if _, err := RunClasses(context.Background(), problems, o); !errors.Is(err, boom) ||
-		!strings.HasPrefix(err.Error(), ClassName(problems[3])) {
+		!strings.HasPrefix(err.Error(), className(problems[3])) {
 		t.Errorf("a row that cannot be made: %v", err)
 	}
 }

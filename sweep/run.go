@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// MaxJobs bounds Options.Jobs: each keeps a linear program in memory.
-const MaxJobs = 256
+// maxJobs bounds Options.Jobs: each keeps a linear program in memory.
+const maxJobs = 256
 
 // Options configure the solves of a sweep.
 type Options struct {
@@ -20,7 +20,7 @@ type Options struct {
 	Counts map[int][]float64
 
 	Store *cache.Store // nil for none
-	Jobs  int          // how many problems are solved at a time: between 1 and [MaxJobs]
+	Jobs  int          // how many problems are solved at a time: between 1 and 256
 
 	// Each takes the table of the i-th point. It is called from several goroutines, and an
 	// error ends the sweep. The table is not kept: thousands of them would fill the memory.
@@ -33,7 +33,7 @@ type Options struct {
 // CheckJobs checks Jobs. The error is a *constraints.ParameterError.
 func (o Options) CheckJobs() error { return checkJobs(o.Jobs) }
 
-func checkJobs(n int) error { return check.Whole("jobs", n, 1, MaxJobs) }
+func checkJobs(n int) error { return check.Whole("jobs", n, 1, maxJobs) }
 
 // Result counts the tables of a sweep by their origin.
 type Result struct {

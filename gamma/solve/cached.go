@@ -31,8 +31,8 @@ type Result struct {
 // program of their own.
 const rule = 2
 
-// Key returns the cache key: everything that determines the table.
-func Key(p constraints.Problem, o Options) string {
+// keyOf returns the cache key: everything that determines the table.
+func keyOf(p constraints.Problem, o Options) string {
 	o = o.withDefaults()
 	budget := fmt.Sprintf("m=%v", p.M)
 	if p.TotalEpsilon != 0 {
@@ -67,7 +67,7 @@ func Cached(ctx context.Context, store *cache.Store, p constraints.Problem,
 	if err := p.Validate(); err != nil {
 		return r, err
 	}
-	key := Key(p, o)
+	key := keyOf(p, o)
 	r.Path = store.Path(key)
 	t, err := lookUp(ctx, store, key, p, o)
 	switch {

@@ -72,7 +72,7 @@ func TestCachedBelievesNothing(t *testing.T) {
 			want[bytes.Index(want, []byte(`"proof"`)):bytes.Index(want, []byte(`"solver"`))],
 			[]byte(`"proof": [], `), 1)...), "only shown to be within"},
 	} {
-		if err := store.Put(Key(p, o), c.entry); err != nil {
+		if err := store.Put(keyOf(p, o), c.entry); err != nil {
 			t.Fatal(err)
 		}
 		r := get(p, o)
@@ -125,7 +125,7 @@ func TestCachedIsNoWorseThanABaseline(t *testing.T) {
 	if err := worse.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Put(Key(p, o), b.Bytes()); err != nil {
+	if err := store.Put(keyOf(p, o), b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Cached(context.Background(), store, p, o)
@@ -144,7 +144,7 @@ func TestKeyTellsProblemsApart(t *testing.T) {
 	p := problem(t, 7, 2, 0.1, 1e-5)
 	seen := map[string]bool{}
 	add := func(p constraints.Problem, o Options) {
-		if k := Key(p, o); seen[k] {
+		if k := keyOf(p, o); seen[k] {
 			t.Errorf("%s stands for two tables", k)
 		} else {
 			seen[k] = true

@@ -52,7 +52,7 @@ func KeyedCoins(key *Key, release string) Coins { return Coins{key: key, release
 // SeededCoins returns coins that follow from the seed and a query's name. Whoever knows the
 // seed knows the votes: nothing that they answer is private.
 func SeededCoins(seed uint64) Coins {
-	return Coins{seeded: func(query string) Source { return NewSeededQuery(seed, query) }}
+	return Coins{seeded: func(query string) Source { return newSeededQuery(seed, query) }}
 }
 
 // SeededSequence returns coins of one stream from the seed, handed out in the order of the

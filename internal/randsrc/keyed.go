@@ -19,7 +19,6 @@ const (
 	coinsLabel       = "darrm job key v1: coins"
 	pinLabel         = "darrm job key v1: pin"
 	fingerprintLabel = "darrm job key v1: fingerprint"
-	deriveLabel      = "darrm job key v1: derived "
 )
 
 // keyMagic begins a key in transit and names its format.
@@ -113,15 +112,6 @@ func (k *Key) Fingerprint() [sha256.Size]byte {
 		panic("randsrc: " + err.Error())
 	}
 	return k.material().sub(fingerprintLabel)
-}
-
-// Derive returns 256 bits for another use of the key in the same job, as secret as the key: F_s of
-// a label that no other use has. It panics for a key that NewKey did not make.
-func (k *Key) Derive(use string) [sha256.Size]byte {
-	if err := k.ok(); err != nil {
-		panic("randsrc: " + err.Error())
-	}
-	return k.material().sub(deriveLabel + use)
 }
 
 // Pin returns a hash under a subkey of its own. Two streams of bytes with the same

@@ -35,11 +35,11 @@ func (s *Seeded) Uint53() (uint64, error) { return s.rng.Uint64() >> 11, nil }
 // Bit returns a fair coin; the error is nil. It uses up one 64-bit output.
 func (s *Seeded) Bit() (bool, error) { return s.rng.Uint64()>>63 == 1, nil }
 
-// NewSeededQuery returns the generator that seed has for one query, by its name. Other
+// newSeededQuery returns the generator that seed has for one query, by its name. Other
 // names give other generators, as in [NewSeededStream]: the key is
 //
 //	SHA-256("darrm seeded query v1" ‖ seed ‖ name), the seed as 8 bytes, little-endian
-func NewSeededQuery(seed uint64, name string) *Seeded {
+func newSeededQuery(seed uint64, name string) *Seeded {
 	b := binary.LittleEndian.AppendUint64([]byte("darrm seeded query v1"), seed)
 	return &Seeded{rng: rand.NewChaCha8(sha256.Sum256(append(b, name...)))}
 }

@@ -17,8 +17,8 @@ import (
 const (
 	// Standard is the width where nobody says: in a pipe, or a file.
 	Standard = 80
-	// Least is the width below which nothing can be laid out; what is narrower counts as it.
-	Least = 40
+	// least is the width below which nothing can be laid out; what is narrower counts as it.
+	least = 40
 	// Prose is the width up to which running text reads well. Tables may be wider.
 	Prose = 100
 )
@@ -27,11 +27,11 @@ const (
 // terminal that w is, or else [Standard].
 func Width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		return max(n, Least)
+		return max(n, least)
 	}
 	if f, isFile := w.(*os.File); isFile {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return max(n, Least)
+			return max(n, least)
 		}
 	}
 	return Standard

@@ -15,7 +15,7 @@ import (
 
 func TestWidth(t *testing.T) {
 	for text, want := range map[string]int{"": Standard, "100": 100, "0": Standard, "-3": Standard,
-		"wide": Standard, "7": Least} {
+		"wide": Standard, "7": least} {
 		t.Setenv("COLUMNS", text)
 		if got := Width(io.Discard); got != want {
 			t.Errorf("COLUMNS=%q: %d columns, want %d", text, got, want)
@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		width := rapid.IntRange(Least, 130).Draw(t, "width")
+		width := rapid.IntRange(least, 130).Draw(t, "width")
 		table := TextTable{Keys: rapid.IntRange(0, 2).Draw(t, "keys")}
 		cols, rows := rapid.IntRange(1, 9).Draw(t, "columns"), rapid.IntRange(1, 12).Draw(t, "rows")
 		numeric := make([]bool, cols)

@@ -52,14 +52,14 @@ func ScoreOf(task string) string {
 	return "accuracy"
 }
 
-// MaxRuns is the most runs of a Forecast.
-const MaxRuns = 1000
+// maxRuns is the most runs of a Forecast.
+const maxRuns = 1000
 
 // At trains on n records, which each run draws from Learn with replacement, so that n may be more
 // than there are. Cost: Runs trainings.
 func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expected, error) {
 	e := Expected{Records: n, Epsilon: target.Epsilon, Score: ScoreOf(f.Problem.Task)}
-	if err := check.Whole("runs", f.Runs, 1, MaxRuns); err != nil {
+	if err := check.Whole("runs", f.Runs, 1, maxRuns); err != nil {
 		return e, err
 	}
 	if err := check.Whole("number of records", n, 1, math.MaxInt32); err != nil {

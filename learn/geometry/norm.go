@@ -24,11 +24,11 @@ func WithIntercept(radius, q float64) float64 {
 	if math.IsInf(q, 1) {
 		return max(radius, 1)
 	}
-	return Norm([]float64{radius, 1}, q) * (1 + NormSlack(2) + 0x1p-45)
+	return Norm([]float64{radius, 1}, q) * (1 + normSlack(2) + 0x1p-45)
 }
 
 // Norm returns ‖v‖_p for p in [1, +Inf], without overflow, to vec.Slack where p is 1, 2 or
-// +Inf and to NormSlack otherwise.
+// +Inf and to normSlack otherwise.
 func Norm(v []float64, p float64) float64 {
 	top := 0.0
 	for _, x := range v {
@@ -58,9 +58,9 @@ func Norm(v []float64, p float64) float64 {
 	return top * math.Pow(s, 1/p)
 }
 
-// NormSlack bounds the relative rounding error of a Norm of d numbers, with room to spare:
+// normSlack bounds the relative rounding error of a Norm of d numbers, with room to spare:
 // powers are off by some units in the last place, sums by d of them.
-func NormSlack(d int) float64 { return vec.Slack(d) + 0x1p-44 }
+func normSlack(d int) float64 { return vec.Slack(d) + 0x1p-44 }
 
 // checkNorm checks the p of a set's norm.
 func checkNorm(p float64) error {
@@ -73,7 +73,7 @@ func checkNorm(p float64) error {
 // Shortening returns the factor that brings v to a norm ‖v‖_q of at most radius, q in [1, +Inf]: 1
 // where it is within, and otherwise rounded so that the exact norm is never above the radius.
 func Shortening(v []float64, radius, q float64) float64 {
-	norm := Norm(v, q) * (1 + NormSlack(len(v))) // at least the exact norm
+	norm := Norm(v, q) * (1 + normSlack(len(v))) // at least the exact norm
 	if norm <= radius {
 		return 1
 	}

@@ -171,7 +171,7 @@ func NewHull(p float64, points [][]float64) (*Hull, error) {
 		h.coordinates, h.values = append(h.coordinates, at), append(h.values, values)
 	}
 	sum.Sum(h.digest[:0])
-	h.diameter = diameter(points, p) * (1 + NormSlack(h.dim))
+	h.diameter = diameter(points, p) * (1 + normSlack(h.dim))
 	return h, nil
 }
 

@@ -179,7 +179,7 @@ func (c *Certified) Hash() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm %s %d: k=%d classes=%d affected=%d missing=%t answers=%d epsilon=%v "+
 		"delta=%v abstain=%t\n",
-		FormatKind, FormatVersion, p.K, p.Classes, p.Affected, p.Missing, p.Answers, p.Epsilon, p.Delta,
+		formatKind, FormatVersion, p.K, p.Classes, p.Affected, p.Missing, p.Answers, p.Epsilon, p.Delta,
 		p.Abstain)
 	var b [8]byte
 	for _, m := range c.masses {

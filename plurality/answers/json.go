@@ -17,8 +17,8 @@ import (
 // would misunderstand a new file.
 const FormatVersion = 1
 
-// FormatKind is the value of the field "kind" of a table.
-const FormatKind = "answers"
+// formatKind is the value of the field "kind" of a table.
+const formatKind = "answers"
 
 // MaxTableBytes bounds what Decode reads.
 const MaxTableBytes = 64 << 20
@@ -103,7 +103,7 @@ type fileTangent struct {
 func (t *Table) MarshalJSON() ([]byte, error) {
 	o := t.certificate.Price
 	f := file{
-		Format: FormatVersion, Kind: FormatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
+		Format: FormatVersion, Kind: formatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
 		Law: fileLaw(t.Law), Price: filePrice(o), Solver: t.Solver, Version: t.Version,
 	}
 	s := t.system
@@ -192,7 +192,7 @@ type MismatchError = check.MismatchError
 
 // Recognises reports whether data begin as an object that says in its field "kind" that it is a
 // table for many answers. It may still be none: see strictjson.IsKind.
-func Recognises(data []byte) bool { return strictjson.IsKind(data, FormatKind) }
+func Recognises(data []byte) bool { return strictjson.IsKind(data, formatKind) }
 
 // Decode reads a table and certifies it from scratch: nothing a file says about itself is
 // believed. The error is a *FormatError where the bytes are no table, a *PriceError where the
@@ -217,9 +217,9 @@ func parseClaim(ctx context.Context, data []byte) (*Claim, error) {
 	if err := strictjson.Decode(data, MaxTableBytes, &f); err != nil {
 		return nil, err
 	}
-	if f.Format != FormatVersion || f.Kind != FormatKind {
+	if f.Format != FormatVersion || f.Kind != formatKind {
 		return nil, fmt.Errorf("format_version = %d and kind = %.40q, but this program reads %d and %q",
-			f.Format, f.Kind, FormatVersion, FormatKind)
+			f.Format, f.Kind, FormatVersion, formatKind)
 	}
 	p := Problem{
 		K: f.K, Classes: f.Classes, Affected: f.Affected, Missing: f.Missing, Answers: f.Answers,

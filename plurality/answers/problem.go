@@ -13,9 +13,9 @@ import (
 
 // Limits of a Problem. At them, a table takes some 10 MB as a file and its price minutes.
 const (
-	MaxTwoClassTeachers = 1001    // K of two classes
-	MaxHistograms       = 1 << 16 // sorted histograms
-	MaxPairs            = 1 << 20 // ordered pairs of neighbouring histograms
+	maxTwoClassTeachers = 1001    // K of two classes
+	maxHistograms       = 1 << 16 // sorted histograms
+	maxPairs            = 1 << 20 // ordered pairs of neighbouring histograms
 	MaxAnswers          = 100_000 // Q
 )
 
@@ -51,15 +51,15 @@ func (p Problem) Validate() error {
 		}
 	}
 	if p.Classes == 2 {
-		if p.K > MaxTwoClassTeachers {
+		if p.K > maxTwoClassTeachers {
 			return &check.Error{Name: "number of teachers K", Value: p.K,
-				Rule: fmt.Sprintf("at most %d for many answers of two classes", MaxTwoClassTeachers)}
+				Rule: fmt.Sprintf("at most %d for many answers of two classes", maxTwoClassTeachers)}
 		}
 		return nil
 	}
-	if n := p.histograms(); n > MaxHistograms {
+	if n := p.histograms(); n > maxHistograms {
 		return &check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
-			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}
+			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", maxHistograms)}
 	}
 	return nil
 }
@@ -102,19 +102,19 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 	} else {
 		s.space = plurality.NewSpace(p.K, p.Classes, p.Abstain, p.Missing)
 	}
-	if n := s.space.Histograms(); p.Affected >= p.K && n-1 > MaxPairs/n {
+	if n := s.space.Histograms(); p.Affected >= p.K && n-1 > maxPairs/n {
 		s.pairs = n * (n - 1) // or more: every two are neighbours, and need no counting
 	} else if err := s.Pairs(ctx, func(*plurality.Pair) bool {
 		s.pairs++
-		return s.pairs <= MaxPairs
+		return s.pairs <= maxPairs
 	}); err != nil {
 		return nil, err
 	}
-	if s.pairs > MaxPairs {
+	if s.pairs > maxPairs {
 		return nil, &check.Error{Name: "teachers, classes and affected",
 			Value: fmt.Sprintf("%d, %d and %d", p.K, p.Classes, p.Affected),
 			Rule: fmt.Sprintf("so few that there are at most %d ordered pairs of neighbouring histograms",
-				MaxPairs)}
+				maxPairs)}
 	}
 	return s, nil
 }

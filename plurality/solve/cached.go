@@ -22,9 +22,9 @@ type Result struct {
 	Rejected error
 }
 
-// Key returns the cache key: everything that determines the optimum. How near a table is
+// keyOf returns the cache key: everything that determines the optimum. How near a table is
 // to it, its proof says.
-func Key(p plurality.Problem, o plurality.Objective) string {
+func keyOf(p plurality.Problem, o plurality.Objective) string {
 	counts := ""
 	if o.Counts != nil { // there may be more of them than a key has room for
 		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Counts)))
@@ -53,7 +53,7 @@ func Cached(ctx context.Context, store *cache.Store, p plurality.Problem,
 		t, err := lookUp(ctx, store, p, objective, o.Gap)
 		switch {
 		case err == nil:
-			return Result{Table: t, Cached: true, Path: store.Path(Key(p, objective))}, nil
+			return Result{Table: t, Cached: true, Path: store.Path(keyOf(p, objective))}, nil
 		case ctx.Err() != nil && !o.BestOnCancel:
 			return r, ctx.Err()
 		case ctx.Err() == nil && !errors.Is(err, cache.ErrNotFound):
@@ -69,14 +69,14 @@ func Cached(ctx context.Context, store *cache.Store, p plurality.Problem,
 	if err := r.Table.Encode(&b); err != nil {
 		return r, err
 	}
-	r.Path = store.Path(Key(p, objective))
-	return r, store.Put(Key(p, objective), b.Bytes())
+	r.Path = store.Path(keyOf(p, objective))
+	return r, store.Put(keyOf(p, objective), b.Bytes())
 }
 
 // lookUp returns the certified table of the entry, or why there is none.
 func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem,
 	objective plurality.Objective, gap float64) (*plurality.Table, error) {
-	key := Key(p, objective)
+	key := keyOf(p, objective)
 	value, err := store.Get(key)
 	if err != nil {
 		return nil, err

@@ -69,14 +69,14 @@ func TestCached(t *testing.T) {
 		"no proof": b.String()[:strings.Index(b.String(), `"proof":`)] +
 			`"proof":[],"solver":"","version":""}`,
 	} {
-		key := Key(p, o)
+		key := keyOf(p, o)
 		if err := store.Put(key, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
 		if name == "not private" { // under the key of what it claims
 			q := p
 			q.Epsilon = .49
-			if err := store.Put(Key(q, o), []byte(value)); err != nil {
+			if err := store.Put(keyOf(q, o), []byte(value)); err != nil {
 				t.Fatal(err)
 			}
 			r, err := Cached(ctx, store, q, o, Options{Gap: 1e-6})
@@ -102,7 +102,7 @@ func TestCached(t *testing.T) {
 	if err != nil || r.Path != "" || r.Table.Gap < 1e-6 {
 		t.Errorf("stopped: %+v, %v", r, err)
 	}
-	if _, err := store.Get(Key(q, o)); err == nil {
+	if _, err := store.Get(keyOf(q, o)); err == nil {
 		t.Error("what was stopped early was stored")
 	}
 }
@@ -111,7 +111,7 @@ func TestCached(t *testing.T) {
 func TestKeysDiffer(t *testing.T) {
 	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
 		plurality.Objective{Accuracy: .6}
-	keys := map[string]string{Key(p, o): "p"}
+	keys := map[string]string{keyOf(p, o): "p"}
 	for name, change := range map[string]func(*plurality.Problem, *plurality.Objective){
 		"K":        func(p *plurality.Problem, _ *plurality.Objective) { p.K = 8 },
 		"classes":  func(p *plurality.Problem, _ *plurality.Objective) { p.Classes = 4 },
@@ -139,9 +139,9 @@ func TestKeysDiffer(t *testing.T) {
 	} {
 		q, r := p, o
 		change(&q, &r)
-		if same, ok := keys[Key(q, r)]; ok {
+		if same, ok := keys[keyOf(q, r)]; ok {
 			t.Errorf("%s has the key of %s", name, same)
 		}
-		keys[Key(q, r)] = name
+		keys[keyOf(q, r)] = name
 	}
 }

@@ -96,7 +96,7 @@ func TestTooLarge(t *testing.T) {
 		want bool
 	}{
 		{small, false}, {Stated{"K": "150", "queries": "10000"}, false}, {Stated{"K": "151"}, true},
-		{Stated{"K": "50", "num-classes": "4"}, plurality.Histograms(50, 4) > MostHistograms},
+		{Stated{"K": "50", "num-classes": "4"}, plurality.Histograms(50, 4) > mostHistograms},
 		{Stated{"K": "100", "num-classes": "10"}, true}, {Stated{"K": "11", "queries": "10001"}, true},
 	} {
 		b := TooLarge(c.s)

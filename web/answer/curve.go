@@ -28,9 +28,9 @@ var axes = map[string]axis{
 	"budget-eps": {flag: "budget-eps", name: "ε of all labels", title: "Agreement by budget",
 		low: 1. / 4, high: 4, most: check.MaxTotalEpsilon},
 	"K": {flag: "K", name: "teachers", title: "Agreement by teachers",
-		low: 1. / 4, high: 2, most: MostTeachers, whole: true},
+		low: 1. / 4, high: 2, most: mostTeachers, whole: true},
 	"queries": {flag: "queries", name: "labels", title: "Agreement by labels",
-		low: 1. / 8, high: 8, most: MostQueries, whole: true},
+		low: 1. / 8, high: 8, most: mostQueries, whole: true},
 }
 
 // pointsOfCurve is the number of steps of a curve.
@@ -56,7 +56,7 @@ func Axis(s Stated, over string) ([]float64, error) {
 	}
 	low, high := at*a.low, min(at*a.high, a.most)
 	if over == "K" {
-		for classes > 2 && high > at && plurality.Histograms(int(high), classes) > MostHistograms {
+		for classes > 2 && high > at && plurality.Histograms(int(high), classes) > mostHistograms {
 			high--
 		}
 		high = math.Floor(high)

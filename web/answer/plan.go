@@ -29,9 +29,9 @@ import (
 // What the page plans for. Beyond, a search takes minutes in a browser, where the program runs on one
 // core and at a third of its speed.
 const (
-	MostTeachers   = 150  // of two classes
-	MostHistograms = 3000 // sorted histograms of more classes
-	MostQueries    = 10_000
+	mostTeachers   = 150  // of two classes
+	mostHistograms = 3000 // sorted histograms of more classes
+	mostQueries    = 10_000
 )
 
 // Plan is the answer to a budget.
@@ -68,13 +68,13 @@ func TooLarge(s Stated) *Beyond {
 	queries, _ := s.count("queries", "", 0)
 	limit := ""
 	switch {
-	case classes == 2 && k > MostTeachers:
-		limit = fmt.Sprintf("this page plans for at most %d teachers of two classes", MostTeachers)
-	case classes > 2 && k > 0 && plurality.Histograms(k, classes) > MostHistograms:
+	case classes == 2 && k > mostTeachers:
+		limit = fmt.Sprintf("this page plans for at most %d teachers of two classes", mostTeachers)
+	case classes > 2 && k > 0 && plurality.Histograms(k, classes) > mostHistograms:
 		limit = fmt.Sprintf("this page plans for so few teachers and classes that their votes have at "+
-			"most %d sorted histograms", MostHistograms)
-	case queries > MostQueries:
-		limit = fmt.Sprintf("this page plans for at most %d labels", MostQueries)
+			"most %d sorted histograms", mostHistograms)
+	case queries > mostQueries:
+		limit = fmt.Sprintf("this page plans for at most %d labels", mostQueries)
 	default:
 		return nil
 	}

@@ -65,9 +65,9 @@ func NewStep(_ context.Context, s Stated, step string) (*Step, error) {
 		return nil, err
 	}
 	if votes < 0 || votes >= storyTeachers || !(epsilon >= 0.01 && epsilon <= 10) || queries < 1 ||
-		queries > MostQueries {
+		queries > mostQueries {
 		return nil, fmt.Errorf("votes = %d, epsilon = %v and queries = %d, but the story goes from 0 to "+
-			"%d, 0.01 to 10 and 1 to %d", votes, epsilon, queries, storyTeachers-1, MostQueries)
+			"%d, 0.01 to 10 and 1 to %d", votes, epsilon, queries, storyTeachers-1, mostQueries)
 	}
 	switch step {
 	case "vote":

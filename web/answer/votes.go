@@ -118,10 +118,10 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	}
 	defer r.Close()
 	classes := len(r.Classes())
-	if r.K() > MostTeachers || classes > 2 && plurality.Histograms(r.K(), classes) > MostHistograms {
+	if r.K() > mostTeachers || classes > 2 && plurality.Histograms(r.K(), classes) > mostHistograms {
 		return nil, fmt.Errorf("number of teachers K = %d with %d classes, but this page solves for at "+
 			"most %d teachers of two classes, or %d sorted histograms: use darrm compare", r.K(), classes,
-			MostTeachers, MostHistograms)
+			mostTeachers, mostHistograms)
 	}
 	ballots, err := ensemble.NewBallots(r.K(), classes)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Policy is the content security policy of the page, which has it in a meta tag too, for hosts that send
+// policy is the content security policy of the page, which has it in a meta tag too, for hosts that send
 // no headers. The program travels as a script: connect-src 'none' forbids to fetch it.
-const Policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; " +
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; " +
 	"style-src 'self'; connect-src 'none'; form-action 'none'; base-uri 'none'"
 
 // Open opens the files of a page, in a folder or a zip archive, which has to be closed. The error says
@@ -49,12 +49,12 @@ func Open(path string) (fs.FS, io.Closer, error) {
 	return files, c, nil
 }
 
-// Handler returns the files under Policy. It is safe for concurrent use by several goroutines.
-func Handler(files fs.FS) http.Handler {
+// handler returns the files under policy. It is safe for concurrent use by several goroutines.
+func handler(files fs.FS) http.Handler {
 	static := http.FileServerFS(files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", Policy)
+		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-cache")
@@ -77,7 +77,7 @@ func Listen(ctx context.Context, port int) (net.Listener, error) {
 
 // Serve serves the files until ctx ends, which is no error, and closes l.
 func Serve(ctx context.Context, l net.Listener, files fs.FS) error {
-	server := &http.Server{Handler: Handler(files), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: handler(files), ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

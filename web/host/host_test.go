@@ -51,14 +51,14 @@ func TestHandler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := Handler(files)
+		h := handler(files)
 		ask := func(method, path string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, nil))
 			return w
 		}
 		if w := ask("GET", "/"); w.Code != http.StatusOK || w.Body.String() != "<p>here" ||
-			w.Header().Get("Content-Security-Policy") != Policy ||
+			w.Header().Get("Content-Security-Policy") != policy ||
 			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("the page: %d %q %v", w.Code, w.Body, w.Header())
 		}
@@ -132,7 +132,7 @@ func TestPolicyOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(b)
-	if !strings.Contains(html, `<meta http-equiv="Content-Security-Policy" content="`+Policy+`">`) {
+	if !strings.Contains(html, `<meta http-equiv="Content-Security-Policy" content="`+policy+`">`) {
 		t.Error("index.html has another policy")
 	}
 	for _, forbidden := range []string{" style=", "<style", "<script>", " onclick=", "http://", "https://"} {

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// FalseAlarm bounds the probability with which Check rejects draws that do follow the
+// falseAlarm bounds the probability with which Check rejects draws that do follow the
 // law.
-const FalseAlarm = 1e-6
+const falseAlarm = 1e-6
 
 // Check compares how often each outcome was drawn with the law of one draw, and returns
 // an error that names what cannot be chance. Tested are every outcome and every set {0 …
@@ -18,7 +18,7 @@ const FalseAlarm = 1e-6
 //	e^{-n·KL(q, p)},   KL(q, p) = q·ln(q/p) + (1-q)·ln((1-q)/(1-p))
 //
 // with at most that probability on either side (Chernoff), for any n, so a false alarm
-// has at most probability FalseAlarm in all. law sums to 1 up to rounding.
+// has at most probability falseAlarm in all. law sums to 1 up to rounding.
 func Check(observed []int, law []float64) error {
 	if len(observed) != len(law) {
 		return fmt.Errorf("%d outcomes, but the law has %d", len(observed), len(law))
@@ -27,7 +27,7 @@ func Check(observed []int, law []float64) error {
 	for _, x := range observed {
 		n += x
 	}
-	limit := math.Log(2 * 2 * float64(len(law)) / FalseAlarm)
+	limit := math.Log(2 * 2 * float64(len(law)) / falseAlarm)
 	below, seen := 0.0, 0
 	for i, x := range observed {
 		below += law[i]

@@ -12,16 +12,16 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// ErrExhausted is returned by a [Sequence] that has no value left.
-var ErrExhausted = errors.New("test source has no value left")
+// errExhausted is returned by a [Sequence] that has no value left.
+var errExhausted = errors.New("test source has no value left")
 
 // Sequence is a source that yields Words and Bits in order, each from its own
-// list, and ErrExhausted (or Err, if set) after the last. The zero value fails
+// list, and errExhausted (or Err, if set) after the last. The zero value fails
 // at once. It is not safe for concurrent use.
 type Sequence struct {
 	Words []uint64 // for Uint53; values of 2⁵³ and more are passed on as they are
 	Bits  []bool   // for Bit
-	Err   error    // what to return at the end; nil means ErrExhausted
+	Err   error    // what to return at the end; nil means errExhausted
 
 	words, bits int
 }
@@ -50,34 +50,8 @@ func (s *Sequence) end(kind string, n int) error {
 	if s.Err != nil {
 		return s.Err
 	}
-	return fmt.Errorf("%w: %s number %d", ErrExhausted, kind, n+1)
+	return fmt.Errorf("%w: %s number %d", errExhausted, kind, n+1)
 }
 
 // Used returns how many words and bits were drawn.
 func (s *Sequence) Used() (words, bits int) { return s.words, s.bits }
-
-// Counter is a source whose n-th word is n·Step mod 2⁵³ and whose bits
-// alternate, beginning with false. It never fails. With an odd Step the first
-// 2⁵³ words are all different. It is not safe for concurrent use.
-type Counter struct {
-	Step uint64
-
-	next uint64
-	bit  bool
-}
-
-var _ randsrc.Source = (*Counter)(nil)
-
-// Uint53 returns the next multiple of Step.
-func (c *Counter) Uint53() (uint64, error) {
-	u := c.next
-	c.next = (c.next + c.Step) % randsrc.One53
-	return u, nil
-}
-
-// Bit returns false, true, false, …
-func (c *Counter) Bit() (bool, error) {
-	b := c.bit
-	c.bit = !c.bit
-	return b, nil
-}

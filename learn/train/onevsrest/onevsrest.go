@@ -27,8 +27,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// MaxClasses bounds the classes: with more, nothing is left for one's model.
-const MaxClasses = 1000
+// maxClasses bounds the classes: with more, nothing is left for one's model.
+const maxClasses = 1000
 
 // Method is one model for each class.
 type Method struct {
@@ -41,7 +41,7 @@ type Method struct {
 // Plan prices the method for n records of dimension d: it calibrates what a class's model may cost so
 // that all of them cost the target. Cost: some ten plans of a class's model.
 func (m Method) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
-	if err := check.Whole("number of classes", m.Classes, 3, MaxClasses); err != nil {
+	if err := check.Whole("number of classes", m.Classes, 3, maxClasses); err != nil {
 		return nil, err
 	}
 	if err := check.Target(m.Target.Epsilon, m.Target.Delta); err != nil {

@@ -18,22 +18,22 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Level is the chance that one of an audit's two confidence bounds does not hold.
-const Level = 1e-7
+// level is the chance that one of an audit's two confidence bounds does not hold.
+const level = 1e-7
 
 // Allowed is the largest probability of an event in one world that the promise allows, where
 // it has probability q in the other.
 type Allowed func(q float64) float64
 
-// interval returns lower and upper confidence bounds, each at Level, after k of n.
+// interval returns lower and upper confidence bounds, each at level, after k of n.
 func interval(k, n int) (lower, upper float64) {
 	a, b := float64(k), float64(n-k)
 	lower, upper = 0, 1
 	if k > 0 {
-		lower = mathext.InvRegIncBeta(a, b+1, Level)
+		lower = mathext.InvRegIncBeta(a, b+1, level)
 	}
 	if k < n {
-		upper = 1 - mathext.InvRegIncBeta(b, a+1, Level)
+		upper = 1 - mathext.InvRegIncBeta(b, a+1, level)
 	}
 	return lower, upper
 }

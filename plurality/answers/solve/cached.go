@@ -23,8 +23,8 @@ type Result struct {
 	Rejected error
 }
 
-// Key returns the cache key: all that a solve begins with, but for its time.
-func Key(p answers.Problem, prior answers.Prior, o Options) string {
+// keyOf returns the cache key: all that a solve begins with, but for its time.
+func keyOf(p answers.Problem, prior answers.Prior, o Options) string {
 	counts := ""
 	if prior.Counts != nil { // there may be more of them than a key has room for
 		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, prior.Counts)))
@@ -50,7 +50,7 @@ func Cached(ctx context.Context, store *cache.Store, p answers.Problem, prior an
 		r.Table, r.Rejected = lookUp(ctx, store, p, prior, o)
 		switch {
 		case r.Rejected == nil:
-			return Result{Table: r.Table, Cached: true, Path: store.Path(Key(p, prior, o))}, nil
+			return Result{Table: r.Table, Cached: true, Path: store.Path(keyOf(p, prior, o))}, nil
 		case ctx.Err() != nil:
 			return Result{}, ctx.Err()
 		case errors.Is(r.Rejected, cache.ErrNotFound):
@@ -64,14 +64,14 @@ func Cached(ctx context.Context, store *cache.Store, p answers.Problem, prior an
 	if err := r.Table.Encode(&b); err != nil {
 		return r, err
 	}
-	r.Path = store.Path(Key(p, prior, o))
-	return r, store.Put(Key(p, prior, o), b.Bytes())
+	r.Path = store.Path(keyOf(p, prior, o))
+	return r, store.Put(keyOf(p, prior, o), b.Bytes())
 }
 
 // lookUp returns the certified table of the entry, or why there is none.
 func lookUp(ctx context.Context, store *cache.Store, p answers.Problem, prior answers.Prior,
 	o Options) (*answers.Table, error) {
-	key := Key(p, prior, o)
+	key := keyOf(p, prior, o)
 	value, err := store.Get(key)
 	if err != nil {
 		return nil, err

@@ -313,7 +313,7 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 	}
 	within := v.Within
 	if within == 0 {
-		within = DefaultWithin
+		within = defaultWithin
 	}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

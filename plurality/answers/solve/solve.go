@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/plurality/answers"
 )
 
-// DefaultWithin is the time that the convex program may take unless Options state another.
-const DefaultWithin = 30 * time.Second
+// defaultWithin is the time that the convex program may take unless Options state another.
+const defaultWithin = 30 * time.Second
 
 // Options configures a solve. The zero value is fine.
 type Options struct {
@@ -25,7 +25,7 @@ type Options struct {
 	// is chosen by the prior unless it is given, the program's is DefaultOrder of the problem.
 	Order int
 	// Within bounds the time of the convex program, all its repetitions together: then the best point
-	// so far is priced. Defaults to DefaultWithin.
+	// so far is priced. Defaults to 30 seconds.
 	Within time.Duration
 	// Price is how finely the table is priced, and is stored with it. Without a Step, that is chosen
 	// by size.
