@@ -99,10 +99,10 @@ func (m *Mechanism) PerLabel() accountant.Cost {
 	return m.plan.Mechanism().PerAnswer()
 }
 
-// Labels returns the release, of this name in the book, of a label for each query in files of votes,
-// with all that the mechanism states of the teachers and their number. The caller sets Votes, the
-// files, and Output, and calls Run. Votes of other teachers or classes are an error of Run, and so is
-// what is missing.
+// Labels returns the release, of this name in the book, of a label for each query in files of
+// votes, with all that the mechanism states of the teachers and their number. The caller sets
+// Votes, the files, and Output, and calls Run. Votes of other teachers or classes are an error of
+// Run, and so is what is missing.
 func (m *Mechanism) Labels(book *ledger.Ledger, name string) release.Labels {
 	l := release.Labels{Plan: func(_ context.Context, teachers, classes int) (release.Plan, error) {
 		if m == nil || m.plan.Mechanism() == nil || book == nil { // a release without a ledger is another
@@ -166,8 +166,8 @@ func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	return t.choose(ctx, r)
 }
 
-// ReadTable reads a table of "darrm solve" and proves it again. A table for other teachers than t is
-// refused.
+// ReadTable reads a table of "darrm solve" and proves it again. A table for other teachers than t
+// is refused.
 func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -181,8 +181,8 @@ func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, er
 }
 
 // Use returns a mechanism that the packages below made: of a noise function of one's own, which
-// gamma.Certify proved, or any of package ensemble. t states what it presumes of the teachers, and is
-// compared with that.
+// gamma.Certify proved, or any of package ensemble. t states what it presumes of the teachers, and
+// is compared with that.
 func Use(t Teachers, plan release.Plan) (*Mechanism, error) {
 	if err := cmp.Or(t.check(), plan.Fits(t.K, cmp.Or(t.Classes, 2))); err != nil {
 		return nil, err
@@ -249,7 +249,8 @@ func Slack(delta float64) Option {
 type Releaser struct{ online *release.Online }
 
 // NewReleaser returns a releaser of labels by m. The mechanism and the book are for one relation. A
-// book that has answers of another key is refused. The other errors are those of release.OpenOnline.
+// book that has answers of another key is refused. The other errors are those of
+// release.OpenOnline.
 func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
 	options ...Option) (*Releaser, error) {
 	if m == nil || m.plan.Mechanism() == nil || book == nil {

@@ -224,8 +224,9 @@ func TestLabels(t *testing.T) {
 // second returns the error of a release.
 func second(_ *release.Summary, err error) error { return err }
 
-// A release of files has all that its mechanism states, so that nothing is stated twice: the teachers,
-// what the plan spends on the composition, and the ledger. What a ledger for tests pays for is marked.
+// A release of files has all that its mechanism states, so that nothing is stated twice: the
+// teachers, what the plan spends on the composition, and the ledger. What a ledger for tests pays
+// for is marked.
 func TestLabelsOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "votes.csv"), filepath.Join(dir, "labels.csv")

@@ -67,8 +67,8 @@ func newExample(ctx context.Context, dir string) *darrm.Releaser {
 	return r
 }
 
-// One label at a time, as queries come. An id is answered once; who may ask again sends a replay key,
-// and is given the same label for nothing.
+// One label at a time, as queries come. An id is answered once; who may ask again sends a replay
+// key, and is given the same label for nothing.
 func ExampleReleaser_Answer() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "darrm-example-")
@@ -97,7 +97,8 @@ func ExampleReleaser_Answer() {
 	// (3, 0) is left
 }
 
-// A table that somebody else solved is proved again before it is used, and is for its teachers alone.
+// A table that somebody else solved is proved again before it is used, and is for its teachers
+// alone.
 func ExampleReadTable() {
 	ctx := context.Background()
 	teachers := darrm.Teachers{K: 11, Epsilon: 0.1, Delta: 1e-5, Neighbours: darrm.ReplaceOne,

@@ -25,8 +25,8 @@ type ReadOptions struct {
 	// Classes lists the names of the classes, as votes.ParseClasses takes them. Defaults to
 	// "0,1"; there must be as many as the table has.
 	Classes string
-	// Missing is "abstain" for a table of votes that may be none, or "error", the default. Coins in the
-	// place of votes are not drawn here.
+	// Missing is "abstain" for a table of votes that may be none, or "error", the default. Coins in
+	// the place of votes are not drawn here.
 	Missing string
 	// VoteColumns lists the columns of votes, as votes.ParseColumns takes them.
 	VoteColumns string

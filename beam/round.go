@@ -63,12 +63,13 @@ type roundPlan struct {
 // RunRound does the job, in this order:
 //
 //  1. the plan is priced again, and a job key is drawn;
-//  2. a first pipeline reads every file of reports, checks each report, counts how they begin, and pins what it read;
+//  2. a first pipeline reads every file of reports, checks each report, counts how they begin, and
+//     pins what it read;
 //  3. the silos are counted: fewer reports than the price is for are rounds.ErrPartialRound;
-//  4. a second pipeline reads the files again, compares them with the pins, puts the reports in the order of their bytes,
-//     cell by cell, and adds each block of places up;
-//  5. the book is asked: another set of reports for this round is rounds.ErrReleased. Only then are the
-//     outputs written. The key is destroyed.
+//  4. a second pipeline reads the files again, compares them with the pins, puts the reports in the
+//     order of their bytes, cell by cell, and adds each block of places up;
+//  5. the book is asked: another set of reports for this round is rounds.ErrReleased. Only then are
+//     the outputs written. The key is destroyed.
 //
 // # Work that is done twice
 //

@@ -6,8 +6,8 @@
 // left-hand side rigorously, the heart of every certificate; Separate and, faster and
 // incomplete, SeparateFirstOrder find violated constraints for a cutting-plane method.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # The constraint set
 //

@@ -157,8 +157,8 @@ func TestErrorBoundsHaveAllTheirTerms(t *testing.T) {
 }
 
 // What a law loses by being cut after d is at most the τ that the bound counts, and τ is far
-// below the rounding errors; without a cut nothing is lost. The cut is the first that C(n,d+1)·Δ^{d+1}
-// allows: a later one costs time.
+// below the rounding errors; without a cut nothing is lost. The cut is the first that
+// C(n,d+1)·Δ^{d+1} allows: a later one costs time.
 func TestTruncationLosesNoMoreThanItSays(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 30} {
 		for _, delta := range []float64{1e-12, 1e-5, 1e-3, 0.01, 0.1, 0.5, 0.99} {

@@ -6,8 +6,8 @@
 // the result to package ensemble. To find the optimal noise function, see package
 // gamma/solve; this package needs no solver.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # The mechanism
 //

@@ -213,8 +213,8 @@ type MismatchError = check.MismatchError
 // be weaker than those found, counts are the same, expectations agree to within
 // 1e-9. The errors are those of Certify, or a *MismatchError.
 //
-// Proved by machine for exact numbers: private_ok in proofs/TwoClasses.v, optimal_ok and worst_ok in
-// proofs/Bound.v.
+// Proved by machine for exact numbers: private_ok in proofs/TwoClasses.v, optimal_ok and worst_ok
+// in proofs/Bound.v.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	t, err := c.Certify(ctx)
 	if err != nil {

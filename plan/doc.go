@@ -3,8 +3,8 @@
 // returns the mechanisms that keep the budget, each with its noise, its expected agreement with the
 // majority, and its cost by every bound.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is tried
 //

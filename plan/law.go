@@ -54,7 +54,8 @@ func newLaw(k, classes int) (*Law, error) {
 	return &Law{k: k, classes: classes, index: map[string]int{}}, nil
 }
 
-// AllowMissing lets votes of a sample be none: the counts of a query that Add adds sum to at most K.
+// AllowMissing lets votes of a sample be none: the counts of a query that Add adds sum to at most
+// K.
 func (l *Law) AllowMissing() { l.missing = true }
 
 // Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the

@@ -36,8 +36,8 @@ type Request struct {
 	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
 	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
 	Votes      *Law                // what expected agreement is over. Defaults to DefaultLaw.
-	// Missing plans for votes that may be none (ensemble.Setting.Missing). Teachers must promise nothing
-	// then: nothing says that their promise covers whether they vote.
+	// Missing plans for votes that may be none (ensemble.Setting.Missing). Teachers must promise
+	// nothing then: nothing says that their promise covers whether they vote.
 	Missing bool
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
@@ -90,7 +90,8 @@ type Choice struct {
 	Name      string              // the mechanism's
 	Mechanism *ensemble.Mechanism // made for the promise, so its noise is known
 	Objective plurality.Objective // what that is best for
-	// no table that is used for all labels agrees more often under the prior: 1 where that is not known
+	// no table that is used for all labels agrees more often under the prior: 1 where that is not
+	// known
 	Bound     float64
 	Slack     float64         // δ' that the composition spends
 	NoNoise   bool            // the majority itself is released

@@ -318,8 +318,8 @@ func TestGrid(t *testing.T) {
 	})
 }
 
-// A plan for votes that may be none takes mechanisms that are proved for them, names the others, and
-// refuses private teachers, of whom nothing says that their promise covers whether they vote. A
+// A plan for votes that may be none takes mechanisms that are proved for them, names the others,
+// and refuses private teachers, of whom nothing says that their promise covers whether they vote. A
 // sample's votes that are not all there are taken then, and only then.
 func TestPlanForVotesThatMayBeNone(t *testing.T) {
 	r := Request{K: 9, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,

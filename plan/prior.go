@@ -38,8 +38,8 @@ func Prior(k, classes int, mean float64) (*Law, error) {
 	return l, l.fill(plurality.Objective{Accuracy: mean}, oneRight(classes, mean))
 }
 
-// DefaultLaw returns the law where none is stated: [Prior] of gamma.DefaultPriorMean for two classes,
-// and [Uneven] of plurality.DefaultConcentration for more.
+// DefaultLaw returns the law where none is stated: [Prior] of gamma.DefaultPriorMean for two
+// classes, and [Uneven] of plurality.DefaultConcentration for more.
 func DefaultLaw(k, classes int) (*Law, error) {
 	if classes > 2 {
 		return Uneven(k, classes, plurality.DefaultConcentration)

@@ -28,8 +28,8 @@ func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
 // where votes may be missing, also comes or goes. The error is ctx.Err(), which is looked at every
 // millisecond or so, however many pairs a histogram has. Cost: O(C) a pair.
 //
-// That no other pairs are needed: plurality_private in proofs/Plurality.v. That the proved checker's
-// walk over them misses none: vectors_all in proofs/ManyClasses.v.
+// That no other pairs are needed: plurality_private in proofs/Plurality.v. That the proved
+// checker's walk over them misses none: vectors_all in proofs/ManyClasses.v.
 func (s *Space) Pairs(ctx context.Context, t int, visit func(*Pair) bool) error {
 	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return ctx.Err() != nil }}
 	for h := range s.Histograms() {

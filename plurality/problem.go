@@ -92,8 +92,8 @@ func newSystem(space *Space, p Problem) *System {
 	return s
 }
 
-// lowerFactor returns E⁻. A factor of 2⁶³ already allows every pair of masses but (positive, 0): see
-// factor.
+// lowerFactor returns E⁻. A factor of 2⁶³ already allows every pair of masses but (positive, 0):
+// see factor.
 func lowerFactor(e num.Interval) float64 { return min(e.Lower(), 0x1p63) }
 
 // factorOf returns E⁻ of an ε.

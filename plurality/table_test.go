@@ -109,8 +109,8 @@ func TestRoundRefuses(t *testing.T) {
 	}
 }
 
-// Rounding takes the largest remainders: every mass is within one unit of what it is of, and with one
-// class in each group the units that are left go where the most is missing.
+// Rounding takes the largest remainders: every mass is within one unit of what it is of, and with
+// one class in each group the units that are left go where the most is missing.
 func TestMassesTakeTheLargestRemainders(t *testing.T) {
 	s := NewSpace(3, 3, true, false) // (2,1,0) and abstaining are four groups of one class
 	h, err := s.Index([]int{2, 1, 0})

@@ -8,8 +8,8 @@
 // for many lists that share parts. [Hypergeometric] is the law of ones in a
 // sample without replacement.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

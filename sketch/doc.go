@@ -22,8 +22,8 @@
 // one estimator is better than another. Compressor is the interface that baselines with indices or
 // quantised values implement too; package wire has the binary form of messages.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

@@ -2,6 +2,6 @@
 // problems; [Run] solves them through the cache, so that a sweep that was interrupted goes on where
 // it was. [ClassGrid] and [RunClasses] are the same for many classes.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package sweep

@@ -5,8 +5,8 @@
 //	go build -o /tmp/darrm ./cmd/darrm && go run ./bench/serve [-postgres DIRECTORY] [-seconds 5] /tmp/darrm [OTHER]
 //	go run ./bench/serve -soak 1000000 [-ids 20000] /tmp/darrm
 //
-// Each line of a second program, as an older build is, comes after the first one's and has its ratio
-// to that.
+// Each line of a second program, as an older build is, comes after the first one's and has its
+// ratio to that.
 //
 // -postgres names the directory of initdb and postgres; without it the file alone is measured.
 // -soak asks for so many answers through 64 clients instead, and prints the server's memory on the

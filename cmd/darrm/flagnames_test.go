@@ -67,8 +67,8 @@ func flagsByName() map[string]map[*pflag.Flag]string {
 	return flags
 }
 
-// Equally named flags take the same kind of value in every command. The settings of serve's file are
-// serve's flags, and the keywords of the Python package are the flags with "_" for "-".
+// Equally named flags take the same kind of value in every command. The settings of serve's file
+// are serve's flags, and the keywords of the Python package are the flags with "_" for "-".
 func TestEqualFlagsHaveOneKind(t *testing.T) {
 	for name, flags := range flagsByName() {
 		kinds := map[string]string{}
@@ -84,8 +84,8 @@ func TestEqualFlagsHaveOneKind(t *testing.T) {
 // word is one of a help text that has a meaning of its own.
 var word = regexp.MustCompile(`[\pL\d-]{4,}`)
 
-// related are the names whose meanings a reader may see as one although no word of their texts is the
-// same, with the meaning that they have in common.
+// related are the names whose meanings a reader may see as one although no word of their texts is
+// the same, with the meaning that they have in common.
 var related = map[string]string{
 	"ball":      "a bound on the model's norm, which of a matrix is Frobenius's",
 	"beta":      homonyms["beta"],
@@ -141,7 +141,8 @@ func TestEqualFlagsHaveOneMeaning(t *testing.T) {
 // parameter matches a parameter of a Python function that is a number or a switch.
 var parameter = regexp.MustCompile(`[(,]\s*(\w+): (?:Optional\[)?(float|int|bool)\b`)
 
-// pythonic are the parameters of the Python package whose flags are of another kind, with the reason.
+// pythonic are the parameters of the Python package whose flags are of another kind, with the
+// reason.
 var pythonic = map[string]string{"timeout": "in seconds, as of Python's own connections"}
 
 // The named parameters of the Python package take what flags of their names do. All other keywords

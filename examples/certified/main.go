@@ -2,10 +2,10 @@
 //
 //	go run ./examples/certified
 //
-// Each class is the answer in proportion to e^{v/2}, where v is its number of votes, or 2 where it has
-// fewer: classes with hardly a vote are alike. No theorem is at hand. The program proves which ε an
-// answer costs, writes the table that releases take, and compares it on public votes with mechanisms
-// that cost the same.
+// Each class is the answer in proportion to e^{v/2}, where v is its number of votes, or 2 where it
+// has fewer: classes with hardly a vote are alike. No theorem is at hand. The program proves which
+// ε an answer costs, writes the table that releases take, and compares it on public votes with
+// mechanisms that cost the same.
 package main
 
 import (

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The README's program runs as it stands there, charges a ledger, and gives the same labels again for
-// nothing.
+// The README's program runs as it stands there, charges a ledger, and gives the same labels again
+// for nothing.
 func TestFirst(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Private answers over HTTP, each paid for before it is drawn. "darrm serve" is the service that has
-// clients, limits and a page; this is the least that one's own program needs.
+// Private answers over HTTP, each paid for before it is drawn. "darrm serve" is the service that
+// has clients, limits and a page; this is the least that one's own program needs.
 //
 //	go run ./examples/handler localhost:8080
 package main
@@ -17,8 +17,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// answer answers a query {"ID": …, "ReplayKey": …, "Votes": […]}. Who asks again with the same replay
-// key has the same label.
+// answer answers a query {"ID": …, "ReplayKey": …, "Votes": […]}. Who asks again with the same
+// replay key has the same label.
 func answer(r *darrm.Releaser) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		var query struct {

@@ -3,8 +3,8 @@ package check
 import "fmt"
 
 // Votes checks the votes of one query: a count of at least 0 for each class, which add up to k
-// with those that are missing. Where a vote may be none, the counts add up to at most k, and missing
-// is 0, since a vote that is none takes no place.
+// with those that are missing. Where a vote may be none, the counts add up to at most k, and
+// missing is 0, since a vote that is none takes no place.
 func Votes(counts []int, missing, k, classes int, none bool) error {
 	if len(counts) != classes {
 		return &Error{"number of vote counts", len(counts),

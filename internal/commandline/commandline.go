@@ -79,7 +79,8 @@ func among(flags ...string) func(string) bool {
 	return func(flag string) bool { return slices.Contains(flags, flag) }
 }
 
-// aggregate returns the beginning of an aggregate command. Flags that describe the files go to it too.
+// aggregate returns the beginning of an aggregate command. Flags that describe the files go to it
+// too.
 func (s Stated) aggregate() words {
 	w := append(words{"darrm", "aggregate"}, s.Files...)
 	s.repeat(&w, s.Reading)
@@ -117,7 +118,8 @@ func (s Stated) preparation(choice plan.Choice) []string {
 	return w
 }
 
-// within returns the aggregate command that plans the best choice by itself, within the same budget.
+// within returns the aggregate command that plans the best choice by itself, within the same
+// budget.
 func (s Stated) within(r plan.Request) []string {
 	w := s.aggregate()
 	if !math.IsInf(r.Teachers.Epsilon, 1) {

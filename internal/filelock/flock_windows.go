@@ -23,8 +23,8 @@ func flock(f *os.File, exclusive bool) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, region())
 }
 
-// Unlock gives up the lock and closes f. After a Close alone Windows gives the lock up at a time that
-// it does not state.
+// Unlock gives up the lock and closes f. After a Close alone Windows gives the lock up at a time
+// that it does not state.
 func Unlock(f *os.File) error {
 	// Nothing can be done about an error but to close.
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, region())

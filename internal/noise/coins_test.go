@@ -114,8 +114,8 @@ func TestUniformBigByWords(t *testing.T) {
 	}
 }
 
-// It takes as many bits as n-1 has, around powers of two too: words of ones are kept where n is one,
-// and drawn again where it is one more.
+// It takes as many bits as n-1 has, around powers of two too: words of ones are kept where n is
+// one, and drawn again where it is one more.
 func TestUniformBigBits(t *testing.T) {
 	const ones = randsrc.One53 - 1
 	for k := uint(1); k < 300; k++ {

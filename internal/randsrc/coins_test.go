@@ -60,8 +60,8 @@ func TestKeyedCoinsAreOfTheRow(t *testing.T) {
 	}
 }
 
-// Own coins are of the same maker: those of the system share no buffer with the others, and those of a
-// key or a seed are the same coins.
+// Own coins are of the same maker: those of the system share no buffer with the others, and those
+// of a key or a seed are the same coins.
 func TestOwnCoins(t *testing.T) {
 	key, err := NewKey()
 	if err != nil {

@@ -90,8 +90,8 @@ func (s *Secure) Bit() (bool, error) {
 
 var errNil = errors.New("secure random source is nil")
 
-// next returns n fresh bytes of the buffer, which the caller wipes before the mutex, which it holds,
-// is free again.
+// next returns n fresh bytes of the buffer, which the caller wipes before the mutex, which it
+// holds, is free again.
 func (s *Secure) next(n int) ([]byte, error) {
 	if s.self == nil {
 		s.self = s

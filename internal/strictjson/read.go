@@ -16,8 +16,8 @@ func (e *FormatError) Error() string { return "not " + e.What + ": " + e.Reason.
 // Unwrap returns the reason.
 func (e *FormatError) Unwrap() error { return e.Reason }
 
-// Read reads a file of at most limit bytes and parses it; parse refuses one byte more. The error is a
-// [*FormatError], r's, or ctx.Err().
+// Read reads a file of at most limit bytes and parses it; parse refuses one byte more. The error is
+// a [*FormatError], r's, or ctx.Err().
 func Read[T any](ctx context.Context, r io.Reader, what string, limit int64,
 	parse func([]byte) (*T, error)) (*T, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))

@@ -27,8 +27,9 @@ import (
 // classes, classes by a margin.
 func Tasks() []string { return []string{"logistic", "linear", "auc", "hinge"} }
 
-// Loss returns the loss of a task. The order of two classes is that of a classifier's scores: at the
-// same ε they put more pairs in order than the methods that learn from pairs (docs/training.md).
+// Loss returns the loss of a task. The order of two classes is that of a classifier's scores: at
+// the same ε they put more pairs in order than the methods that learn from pairs
+// (docs/training.md).
 func Loss(task string) (loss.Loss, error) {
 	switch task {
 	case "logistic", "auc":
@@ -72,8 +73,9 @@ const (
 	// Smoothing of the hinge: its corner is round within a margin of 1, as the hinge's own is.
 	hingeSmoothing = 1
 	// sparseFrom is the noise, in parts of what a single feature of a record adds to a gradient, from
-	// which single features are lost in ℓ2. docs/convex.md has the figures behind it: with 100 features
-	// (0.06) both methods are alike, with 320 (0.2) Frank-Wolfe is five times nearer to the optimum.
+	// which single features are lost in ℓ2. docs/convex.md has the figures behind it: with 100
+	// features (0.06) both methods are alike, with 320 (0.2) Frank-Wolfe is five times nearer to the
+	// optimum.
 	sparseFrom = 0.1
 	// Up to this many features both methods are alike, or objective perturbation is nearer.
 	fewFeatures = 100
@@ -84,10 +86,10 @@ const (
 // The order is: neighbours of which one has a record more are for DP-SGD alone; a set with vertices
 // is for Frank-Wolfe, and a ball of ℓp, p < 2, for its stochastic form; else objective perturbation
 // in an ℓ2 ball, unless classes are predicted, d is above 100 and d·σ above a tenth of L0·R. Then
-// what a single one of d features adds to the mean gradient drowns in the noise, which in the ℓ1 ball
-// grows with the logarithm of d alone. Numbers stay in the ℓ2 ball: vertices of the ℓ1 ball that noise
-// chose predict far outside of their range, worse than a constant, and a ball of ℓ2 never did
-// (bench/models, communities with all columns).
+// what a single one of d features adds to the mean gradient drowns in the noise, which in the ℓ1
+// ball grows with the logarithm of d alone. Numbers stay in the ℓ2 ball: vertices of the ℓ1 ball
+// that noise chose predict far outside of their range, worse than a constant, and a ball of ℓ2
+// never did (bench/models, communities with all columns).
 func Method(p Problem) (Choice, error) {
 	l, err := Loss(p.Task)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // Forecast guesses how good the model of Method is at a number of records and a budget, by training
-// on other records: public ones of the same kind, or made-up ones. It is a guess as far as these are
-// like the private ones, of which it sees none. So it costs nothing, and its models are no releases.
-// It is immutable and safe for concurrent use.
+// on other records: public ones of the same kind, or made-up ones. It is a guess as far as these
+// are like the private ones, of which it sees none. So it costs nothing, and its models are no
+// releases. It is immutable and safe for concurrent use.
 type Forecast struct {
 	// Problem is that of the training. Its Records and Target are not used.
 	Problem Problem

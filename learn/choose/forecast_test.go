@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// A forecast rises with records and with ε towards the best that the records allow, and a second one
-// is the same.
+// A forecast rises with records and with ε towards the best that the records allow, and a second
+// one is the same.
 func TestForecast(t *testing.T) {
 	for task, best := range map[string]float64{"logistic": 0.8, "auc": 0.85, "linear": 0.7} {
 		const d = 5

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/learn/prepare"
 )
 
-// realTable returns the records of a table in the folder DARRM_DATA by public rules, in two parts, with a
-// constant feature, and their radius.
+// realTable returns the records of a table in the folder DARRM_DATA by public rules, in two parts,
+// with a constant feature, and their radius.
 func realTable(t *testing.T, name string, rules prepare.Rules) (learn, test *data.Records,
 	radius func(q float64) float64) {
 	t.Helper()
@@ -50,9 +50,10 @@ func scaled(low, high float64, names ...string) (columns []prepare.Column) {
 	return columns
 }
 
-// The default method at ε = 1 and δ = 1e-6, the median of nine runs on records held out: credit card
-// clients with an accuracy of 0.80 at least (nobody defaults: 0.78), and the order of COMPAS with an
-// AUC of 0.70. Needs uci-credit-card.csv and compas-two-years.csv in DARRM_DATA. Seeds are fixed.
+// The default method at ε = 1 and δ = 1e-6, the median of nine runs on records held out: credit
+// card clients with an accuracy of 0.80 at least (nobody defaults: 0.78), and the order of COMPAS
+// with an AUC of 0.70. Needs uci-credit-card.csv and compas-two-years.csv in DARRM_DATA. Seeds are
+// fixed.
 func TestRealTables(t *testing.T) {
 	if os.Getenv("DARRM_DATA") == "" {
 		t.Skip("DARRM_DATA names no folder")

@@ -5,8 +5,8 @@
 // are bounded, numbers must be finite. Errors name the line, and the rule. No record is left
 // out for what it holds: how many records there are is public.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

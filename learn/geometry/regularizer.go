@@ -3,8 +3,8 @@
 // regulariser of another program implements Regularizer. Methods without a projection take a
 // Set, by its linear minimisation: LpBall, and the polytopes L1Ball, Simplex and Hull.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

@@ -6,8 +6,8 @@
 // Envelope that smooths them. A Pair is a loss of a linear score on two examples, for maximising
 // the AUC.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

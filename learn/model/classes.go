@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// several makes a model of several classes of a document whose task is read: a model of two for each
-// class, that class against the rest, with the same columns, rules and radius.
+// several makes a model of several classes of a document whose task is read: a model of two for
+// each class, that class against the rest, with the same columns, rules and radius.
 func (m *Model) several(d Document) (*Model, error) {
 	count := len(d.Classes)
 	switch {
@@ -88,8 +88,8 @@ func Highest(scores []float64) int {
 	return best
 }
 
-// Probabilities returns what LinkLogit makes of the scores of several classes: the probability of each
-// against the rest, divided by their sum.
+// Probabilities returns what LinkLogit makes of the scores of several classes: the probability of
+// each against the rest, divided by their sum.
 func Probabilities(scores []float64) []float64 {
 	out, sum := make([]float64, len(scores)), 0.0
 	for k, z := range scores {

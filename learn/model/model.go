@@ -6,8 +6,8 @@
 // An Evaluation tells about the records that it was worked out on, and has no noise: it may be
 // published where those are public.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //
@@ -160,9 +160,9 @@ func (m *Model) loss(d Document) (err error) {
 	return nil
 }
 
-// Score returns z = ⟨a,w⟩ + b, or a network's output, of the features as training shortens them. The
-// error is for features of another number than Dim, for a metric, which scores pairs, and for several
-// classes, each of which has a score (Scores).
+// Score returns z = ⟨a,w⟩ + b, or a network's output, of the features as training shortens them.
+// The error is for features of another number than Dim, for a metric, which scores pairs, and for
+// several classes, each of which has a score (Scores).
 func (m *Model) Score(a []float64) (float64, error) {
 	if m.Link == LinkMetric {
 		return 0, errors.New("a metric has no score of one record")

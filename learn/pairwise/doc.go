@@ -16,8 +16,8 @@
 // train.PricedMethod, which is priced before any record is read; plan.Compare() has the other ways
 // beside it.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is promised
 //

@@ -6,8 +6,8 @@
 // A Map reads each row by itself. If one row changes, one record changes; if one row goes, one
 // record goes. Whatever a training promises of a record, it so promises of a row.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

@@ -47,8 +47,8 @@ func (h HoldOut) Split(r *data.Records) (learn, held *data.Records, err error) {
 	return learn, held, nil
 }
 
-// holds reports whether record i is held out: whether the first 53 bits of a hash are a number below
-// the share.
+// holds reports whether record i is held out: whether the first 53 bits of a hash are a number
+// below the share.
 func (h HoldOut) holds(r *data.Records, i int) bool {
 	b := []byte("darrm hold-out v1\n")
 	if h.ByContent {

@@ -93,8 +93,8 @@ func (m *Map) Radius(q float64) float64 {
 }
 
 // Scan calls visit for each row of the table, in order, with the features and the response, NaN
-// where the map has none. Memory is that of one row: x is good until the next. An error of a cell or
-// of visit ends it and gets the line's number.
+// where the map has none. Memory is that of one row: x is good until the next. An error of a cell
+// or of visit ends it and gets the line's number.
 func Scan(t *data.Table, m *Map, visit func(x []float64, y float64) error) error {
 	if err := m.Check(); err != nil {
 		return err

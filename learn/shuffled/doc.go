@@ -32,6 +32,6 @@
 // Source: Improving the Convergence of Private Shuffled Gradient Methods with Public Data
 // (2026).
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package shuffled

@@ -11,8 +11,8 @@
 // noise, so nothing that a Simulation returns is private, nor are objectives, traces and
 // whatever was tuned by them.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is promised
 //

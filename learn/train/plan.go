@@ -48,8 +48,8 @@ const (
 const Tuning = "tuning on the private data is not covered: a choice by figures of private " +
 	"records is not paid for"
 
-// Price is the privacy cost of a plan, with its derivation. Nothing in it depends on records. Settle
-// is for one goroutine at a time, and before anybody else reads the Price.
+// Price is the privacy cost of a plan, with its derivation. Nothing in it depends on records.
+// Settle is for one goroutine at a time, and before anybody else reads the Price.
 type Price struct {
 	Method       string
 	Records, Dim int

@@ -78,8 +78,8 @@ func (r *Request) addTables(o *ensemble.CompareOptions) {
 const tableName = "table"
 
 // PrepareComparison checks all that does not depend on the votes. Request.Mechanism and the table
-// of a release are not looked at. Where Tables are given and no promise is stated, it is that of the
-// first one.
+// of a release are not looked at. Where Tables are given and no promise is stated, it is that of
+// the first one.
 func PrepareComparison(r Request) (*Comparison, error) {
 	if p, ok := r.first(ofOptimum...); ok && r.Classes == 2 && r.Many.Abstain == nil {
 		return nil, usagef("%s goes with more than two classes, or with %s", p, pAbstain)

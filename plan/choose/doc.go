@@ -3,8 +3,8 @@
 // known in time, and which table may be used. Front ends pass on what their users state, and have
 // no such rule of their own. Package plan goes from a budget to such a statement.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Which mechanism
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// Planned returns the release of a choice of the plan for r, and what it presumes of the teachers. A
-// choice without noise is refused: the majority itself is released, by nothing that draws. So is
+// Planned returns the release of a choice of the plan for r, and what it presumes of the teachers.
+// A choice without noise is refused: the majority itself is released, by nothing that draws. So is
 // what [CheckPlanned] refuses.
 func Planned(c plan.Choice, r plan.Request) (release.Plan, release.Stated, error) {
 	if c.NoNoise {

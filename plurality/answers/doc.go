@@ -5,8 +5,8 @@
 // To use a solved table, read it with Decode, which prices it again. To make one, see package
 // plurality/answers/solve; this package needs no solver.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # The mechanism
 //

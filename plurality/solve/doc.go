@@ -1,8 +1,8 @@
 // Package solve finds the best private mechanism for the plurality of many classes. It
 // returns certified tables only: what a solver says is a proposal.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # The linear program
 //

@@ -13,8 +13,8 @@
 //
 // with G = 0x9E3779B97F4A7C15 and arithmetic modulo 2⁶⁴.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package stream
 
 import (
@@ -43,8 +43,8 @@ const (
 
 const golden = 0x9E3779B97F4A7C15
 
-// Stream is one stream. Its zero value is the stream of state 0; New makes named ones. It is for one
-// goroutine at a time.
+// Stream is one stream. Its zero value is the stream of state 0; New makes named ones. It is for
+// one goroutine at a time.
 type Stream struct{ state uint64 }
 
 // New returns the stream of a root and labels.

@@ -19,8 +19,8 @@
 // The tag shows an honest mistake: another root, round or client, or streams that were
 // programmed wrongly, which would otherwise decode to noise. It authenticates nobody.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package wire
 
 import (

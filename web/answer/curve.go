@@ -36,8 +36,8 @@ var axes = map[string]axis{
 // pointsOfCurve is the number of steps of a curve.
 const pointsOfCurve = 6
 
-// Axis returns the values at which a curve over budget-eps, K or queries is worked out, ascending and
-// with what is stated among them.
+// Axis returns the values at which a curve over budget-eps, K or queries is worked out, ascending
+// and with what is stated among them.
 func Axis(s Stated, over string) ([]float64, error) {
 	a, ok := axes[over]
 	if !ok {

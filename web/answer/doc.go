@@ -3,6 +3,6 @@
 // verify make the same calls, so both show the same figures. Nothing here draws a label: a release
 // needs a ledger that outlives the page, and secret coins whose use is written down.
 //
-// Fields have the names of the commands' flags. Functions keep no state, and are safe for concurrent
-// use. Their errors name the parameter that breaks its rule.
+// Fields have the names of the commands' flags. Functions keep no state, and are safe for
+// concurrent use. Their errors name the parameter that breaks its rule.
 package answer

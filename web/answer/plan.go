@@ -26,8 +26,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// What the page plans for. Beyond, a search takes minutes in a browser, where the program runs on one
-// core and at a third of its speed.
+// What the page plans for. Beyond, a search takes minutes in a browser, where the program runs on
+// one core and at a third of its speed.
 const (
 	mostTeachers   = 150  // of two classes
 	mostHistograms = 3000 // sorted histograms of more classes
@@ -142,8 +142,8 @@ func request(s Stated) (r plan.Request, err error) {
 // errTable is why a quick plan has no optimal tables.
 var errTable = errors.New("it is being worked out")
 
-// Quick is NewPlan without the mechanisms that are tables, and without advice: what needs no solver, to
-// be shown while NewPlan works. Cost: some compositions.
+// Quick is NewPlan without the mechanisms that are tables, and without advice: what needs no
+// solver, to be shown while NewPlan works. Cost: some compositions.
 func Quick(ctx context.Context, s Stated) (*Plan, error) {
 	r, err := request(s)
 	if err != nil {
@@ -162,10 +162,10 @@ func Quick(ctx context.Context, s Stated) (*Plan, error) {
 	return newPlan(ctx, s, r)
 }
 
-// NewPlan plans for what is stated of K, num-classes (2), queries, budget-eps, budget-delta, affected
-// (K), prior-mean, agreement (0.9), and of teachers' own privacy eps, teacher-delta and teachers.
-// progress, unless nil, is called with the number of mechanisms that were worked out. Cost: that of
-// plan.New.
+// NewPlan plans for what is stated of K, num-classes (2), queries, budget-eps, budget-delta,
+// affected (K), prior-mean, agreement (0.9), and of teachers' own privacy eps, teacher-delta and
+// teachers. progress, unless nil, is called with the number of mechanisms that were worked out.
+// Cost: that of plan.New.
 func NewPlan(ctx context.Context, s Stated, progress func(done, of int)) (*Plan, error) {
 	r, err := request(s)
 	if err != nil {

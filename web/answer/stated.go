@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Stated holds what the page's fields state, as text, by the names of the commands' flags. A flag that
-// is missing or "" was not stated.
+// Stated holds what the page's fields state, as text, by the names of the commands' flags. A flag
+// that is missing or "" was not stated.
 type Stated map[string]string
 
 // has reports whether a flag was stated.

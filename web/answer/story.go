@@ -27,7 +27,8 @@ type Step struct {
 	Says    string `json:"says"`
 }
 
-// pair returns the probability of "yes" where votes of the teachers say so, and where one more does.
+// pair returns the probability of "yes" where votes of the teachers say so, and where one more
+// does.
 func pair(votes int, law func(counts []int) ([]float64, error)) (without, with float64, err error) {
 	a, err1 := law([]int{storyTeachers - votes, votes})
 	b, err2 := law([]int{storyTeachers - votes - 1, votes + 1})
@@ -55,8 +56,8 @@ func story(epsilon float64) (*ensemble.Mechanism, error) {
 		Affected: 1, Neighbours: accountant.ReplaceOne}, epsilon)
 }
 
-// NewStep returns a step of the story: "vote" and "noise" take votes in 0..10, "noise", "labels" and
-// "bill" eps in [0.01, 10], "labels" queries up to 10,000.
+// NewStep returns a step of the story: "vote" and "noise" take votes in 0..10, "noise", "labels"
+// and "bill" eps in [0.01, 10], "labels" queries up to 10,000.
 func NewStep(_ context.Context, s Stated, step string) (*Step, error) {
 	votes, err1 := s.count("votes", "votes", 5)
 	epsilon, err2 := s.number("eps", "epsilon", 1)
@@ -183,9 +184,9 @@ func bill(epsilon float64) (*Step, error) {
 }
 
 // guess returns the largest chance to tell two neighbouring datasets apart that are equally likely,
-// rounded up to a hundredth of a percent: (e^ε+δ)/(e^ε+1), since the two errors of any test sum to at
-// least 2(1-δ)/(1+e^ε) (Kairouz, Oh and Viswanath, 2015, Theorem 2.1). It grows with e^ε, of which an
-// upper bound is taken.
+// rounded up to a hundredth of a percent: (e^ε+δ)/(e^ε+1), since the two errors of any test sum to
+// at least 2(1-δ)/(1+e^ε) (Kairouz, Oh and Viswanath, 2015, Theorem 2.1). It grows with e^ε, of
+// which an upper bound is taken.
 func guess(epsilon float64) float64 {
 	e := new(big.Rat).SetFloat64(num.Exp(num.Decimal(epsilon)).Upper())
 	chance := new(big.Rat).Quo(new(big.Rat).Add(e, num.Decimal(storyDelta)),

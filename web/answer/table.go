@@ -161,8 +161,8 @@ func curveOf(gamma []float64) string {
 		X: "votes for the second class", Low: 0, High: 1, Lines: []chart.Line{l}}).SVG()
 }
 
-// probabilities draws what the first class is answered with, by its votes, where the other classes share the
-// others as evenly as may be.
+// probabilities draws what the first class is answered with, by its votes, where the other classes
+// share the others as evenly as may be.
 func probabilities(k, classes int, law func([]int) ([]float64, error), err error) (string, error) {
 	if err != nil {
 		return "", err

@@ -29,8 +29,8 @@ type Description struct {
 	Teachers [][]string         `json:"teachers"`
 }
 
-// reader opens votes that were dropped on the page: CSV, with classes separated by commas ("0,1" where
-// none are stated).
+// reader opens votes that were dropped on the page: CSV, with classes separated by commas ("0,1"
+// where none are stated).
 func reader(ctx context.Context, s Stated, name string, data []byte, keep bool) (*votes.Reader,
 	error) {
 	o := votes.Options{Name: name, Format: votes.FormatCSV, KeepVotes: keep}
@@ -42,7 +42,8 @@ func reader(ctx context.Context, s Stated, name string, data []byte, keep bool) 
 	return votes.NewReader(ctx, bytes.NewReader(data), o)
 }
 
-// Describe describes votes of a CSV file, of which name is the name. The errors are those of reading.
+// Describe describes votes of a CSV file, of which name is the name. The errors are those of
+// reading.
 func Describe(ctx context.Context, s Stated, name string, data []byte) (*Description, error) {
 	r, err := reader(ctx, s, name, data, true)
 	if err != nil {
@@ -103,8 +104,8 @@ type Comparison struct {
 	Command string                     `json:"command"`
 }
 
-// Compare compares the mechanisms that apply to votes of a CSV file, by what is stated of label-eps,
-// delta (0), affected and classes. Teachers promise nothing. Cost: that of the optima.
+// Compare compares the mechanisms that apply to votes of a CSV file, by what is stated of
+// label-eps, delta (0), affected and classes. Teachers promise nothing. Cost: that of the optima.
 func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparison, error) {
 	epsilon, err1 := s.number("label-eps", "label epsilon", 0)
 	delta, err2 := s.number("delta", "delta", 0)

@@ -1,5 +1,5 @@
-// Package host serves the page of web, as any static host can: from a folder or a zip archive, with a
-// policy that forbids the browser to send anything anywhere. It embeds no page.
+// Package host serves the page of web, as any static host can: from a folder or a zip archive, with
+// a policy that forbids the browser to send anything anywhere. It embeds no page.
 package host
 
 import (
@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// policy is the content security policy of the page, which has it in a meta tag too, for hosts that send
-// no headers. The program travels as a script: connect-src 'none' forbids to fetch it.
+// policy is the content security policy of the page, which has it in a meta tag too, for hosts that
+// send no headers. The program travels as a script: connect-src 'none' forbids to fetch it.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; " +
 	"style-src 'self'; connect-src 'none'; form-action 'none'; base-uri 'none'"
 
-// Open opens the files of a page, in a folder or a zip archive, which has to be closed. The error says
-// so if there is no page among them.
+// Open opens the files of a page, in a folder or a zip archive, which has to be closed. The error
+// says so if there is no page among them.
 func Open(path string) (fs.FS, io.Closer, error) {
 	info, err := os.Stat(path)
 	if err != nil {

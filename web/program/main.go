@@ -2,8 +2,8 @@
 
 // Program is the page's program: it runs in a worker, and turns messages into calls of package
 // web/answer. A message is {id, call, stated, name, bytes, x, over, points, reached}; answers are
-// {id, answer}, {id, error} and, while it works, {id, done, of}. A call that is not wanted any more is
-// ended with its worker, since a program of one thread hears nothing while it solves.
+// {id, answer}, {id, error} and, while it works, {id, done, of}. A call that is not wanted any more
+// is ended with its worker, since a program of one thread hears nothing while it solves.
 package main
 
 import (

@@ -63,8 +63,8 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// Methods, generic functions, parameters without a name, init and constants are changed in their own
-// way, and that way leaves the tests as they are.
+// Methods, generic functions, parameters without a name, init and constants are changed in their
+// own way, and that way leaves the tests as they are.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	report := ran(t, "-n", "0", "testdata/shapes")

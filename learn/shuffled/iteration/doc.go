@@ -10,8 +10,8 @@
 // conditions fail is ErrNotCertified. Figures are rounded up, and hold when one record is
 // replaced (accountant.ReplaceOne). The proofs are in docs/training-accounting.md.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

@@ -4,8 +4,8 @@
 //	m := onevsrest.Method{Classes: 3, Target: target, Model: plan}
 //	p, err := m.Plan(ctx, n, d) // a train.PricedMethod like any other: Price, Compare, Train
 //
-// The class of a record is its response, a whole number from 0. The classes are public: their number
-// and what they are called are stated, never looked up in the records.
+// The class of a record is its response, a whole number from 0. The classes are public: their
+// number and what they are called are stated, never looked up in the records.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields.
 //
@@ -38,8 +38,8 @@ type Method struct {
 	Model func(target accountant.Cost) (train.PricedMethod, error)
 }
 
-// Plan prices the method for n records of dimension d: it calibrates what a class's model may cost so
-// that all of them cost the target. Cost: some ten plans of a class's model.
+// Plan prices the method for n records of dimension d: it calibrates what a class's model may cost
+// so that all of them cost the target. Cost: some ten plans of a class's model.
 func (m Method) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
 	if err := check.Whole("number of classes", m.Classes, 3, maxClasses); err != nil {
 		return nil, err

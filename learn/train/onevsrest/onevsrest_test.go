@@ -77,8 +77,8 @@ func TestAllModelsArePaidFor(t *testing.T) {
 	}
 }
 
-// The three models tell the classes apart, each with noise of its own, and a run that goes on from a
-// checkpoint after any round is the same run.
+// The three models tell the classes apart, each with noise of its own, and a run that goes on from
+// a checkpoint after any round is the same run.
 func TestModelsTellClassesApart(t *testing.T) {
 	r := three(t)
 	p := must.Get(of("objective-perturbation", 3).Plan(t.Context(), records, 3))(t)

@@ -4,8 +4,8 @@
 //	s := selection.Selection{Candidates: grid, Score: selection.Score{Kind: selection.Accuracy, Loss: l}, Target: target}
 //	plan, err := s.Plan(n, d)   // a train.PricedMethod like any other: Price, Compare, Train
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is promised
 //
@@ -31,7 +31,8 @@
 // What a score may not be: worked out on private records outside of this account. Nor may a
 // selection be repeated until its score pleases, but by paying again.
 //
-// HeldOut tests one model, chosen or not, on records that it did not learn from, at no further cost.
+// HeldOut tests one model, chosen or not, on records that it did not learn from, at no further
+// cost.
 //
 // # Notation
 //

@@ -14,7 +14,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// AUC is the kind of a test by [Pairs], whose number is divided by that of all pairs of two classes.
+// AUC is the kind of a test by [Pairs], whose number is divided by that of all pairs of two
+// classes.
 const AUC = "auc"
 
 // HeldOut tests a model on records that it did not learn from, with noise.

@@ -1,7 +1,7 @@
 // Package traintest tests methods of private training: it trains, and audits what is released.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package traintest
 
 import (

@@ -33,11 +33,11 @@
 //
 // # The search
 //
-// Each kind is a family of tables of one parameter, σ, R or ε', and the least private one that keeps
-// the promise is sought (family.calibrate). Rényi composition, which costs one pass over the pairs,
-// says where: it is off by nearly the same factor of δ everywhere, which each exact price corrects.
-// At most five prices are needed where one takes long. A table is returned only after it was priced
-// itself.
+// Each kind is a family of tables of one parameter, σ, R or ε', and the least private one that
+// keeps the promise is sought (family.calibrate). Rényi composition, which costs one pass over the
+// pairs, says where: it is off by nearly the same factor of δ everywhere, which each exact price
+// corrects. At most five prices are needed where one takes long. A table is returned only after it
+// was priced itself.
 //
 //	σ, R   exp(x) and exp(-2x) of family's x
 //	α      Options.Order

@@ -221,9 +221,9 @@ func (v *solver) chain(ctx context.Context) (*answers.Table, error) {
 // Rényi bound are as good.
 const fewAnswers = 32
 
-// coins returns the chain of Q coins. At one answer no table is better. With more, an adversary that
-// changes between pairs gains more than one pair shows, and the coins' ε is below the promised one.
-// Prices jump where the ratios of a few answers pass e^ε, so that ε is found by bisection.
+// coins returns the chain of Q coins. At one answer no table is better. With more, an adversary
+// that changes between pairs gains more than one pair shows, and the coins' ε is below the promised
+// one. Prices jump where the ratios of a few answers pass e^ε, so that ε is found by bisection.
 func (v *solver) coins(ctx context.Context) (*answers.Table, error) {
 	p, o := v.system.Problem(), v.Price
 	if v.chosenStep {

@@ -1,6 +1,7 @@
 // Package chart draws the charts of the page in web as SVG. It links no fonts and no plotting
-// library, which would double the page. Colours come from the page's style sheet, by class: a policy
-// without inline styles allows no others. Texts are at least nine pixels high on a screen of 400.
+// library, which would double the page. Colours come from the page's style sheet, by class: a
+// policy without inline styles allows no others. Texts are at least nine pixels high on a screen of
+// 400.
 package chart
 
 import (

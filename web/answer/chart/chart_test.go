@@ -118,8 +118,8 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// A curve that leaves the picture is cut where it does, and drawn again where it comes back. It is not
-// bent along the edge, which would show values that it has not.
+// A curve that leaves the picture is cut where it does, and drawn again where it comes back. It is
+// not bent along the edge, which would show values that it has not.
 func TestCurvesAreCut(t *testing.T) {
 	svg := (&Chart{High: 1, Lines: []Line{{Class: "c2", Dashed: true, X: []float64{0, 1, 2, 3, 4},
 		Y: []float64{0, 2, 2, 0, -1}}}}).SVG()
