@@ -12,8 +12,8 @@
 // GaussianNoise calibrates noise to a target. What answers of an ensemble cost is in package
 // ensemble, what shuffled training costs in learn/shuffled/iteration.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is promised
 //
