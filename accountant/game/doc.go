@@ -19,8 +19,8 @@
 // Proved by machine: game_private and value_W in proofs/Game.v, for the W_n above; curve_ok in
 // proofs/Price.v, that splits of x onto a lattice and their chords err upward.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is proved
 //

@@ -100,9 +100,9 @@ func tooLarge(what string, value, limit any) error {
 }
 
 // New reads the pairs twice, or three times where there are more than o.Exact, and returns their
-// game. Pairs in groups are folded into curves as they come: memory is below 200 MiB, whatever their
-// number. The error names what breaks a rule, is the sequence's own, or ctx.Err(). Cost: some 10 µs
-// an ordered pair.
+// game. Pairs in groups are folded into curves as they come: memory is below 200 MiB, whatever
+// their number. The error names what breaks a rule, is the sequence's own, or ctx.Err(). Cost: some
+// 10 µs an ordered pair.
 func New(ctx context.Context, pairs Pairs, o Options) (*Game, error) {
 	if err := o.fill(); err != nil {
 		return nil, err

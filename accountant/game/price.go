@@ -136,10 +136,9 @@ func (g *Game) crossing(k int, a, b, delta float64) float64 {
 }
 
 // Curve returns the price of so many answers at ε = 0 and at larger ε, ascending, with δ falling to
-// least in (0,1), or to the ε at which Rényi composition without sure answers has it, or to 16 where
-// that shows nothing. At most MaxPoints points. They are what
-// accountant.NewHockeyStick takes, so that these answers add up with other events. Cost: some three
-// times that of Epsilon.
+// least in (0,1), or to the ε at which Rényi composition without sure answers has it, or to 16
+// where that shows nothing. At most MaxPoints points. They are what accountant.NewHockeyStick
+// takes, so that these answers add up with other events. Cost: some three times that of Epsilon.
 func (g *Game) Curve(ctx context.Context, least float64, answers int) ([]Point, error) {
 	if err := check.Within("least delta of a curve", least); err != nil {
 		return nil, err
