@@ -65,7 +65,8 @@ type onSets interface {
 	Take(set datasets.Set, shared bool) (*data.Records, error)
 }
 
-// relates are families whose flags tell the neighbouring relation of their cost before it is priced.
+// relates are families whose flags tell the neighbouring relation of their cost before it is
+// priced.
 type relates interface {
 	addsOrRemoves() bool
 }
