@@ -274,8 +274,8 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 	}
 }
 
-// A pure promise stays pure, and no δ is presumed: the slack is within the δ of one answer, whatever
-// the number of answers.
+// A pure promise stays pure, and no δ is presumed: the slack is within the δ of one answer,
+// whatever the number of answers.
 func TestDefaultSlack(t *testing.T) {
 	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}),
 		SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != 1e-300 ||

@@ -28,8 +28,8 @@ func BenchmarkCoins(b *testing.B) {
 	}
 }
 
-// BenchmarkWorkers is the drawing of a release: each operation is an answer, by all processors, with
-// coins that they share and with coins of their own for each batch.
+// BenchmarkWorkers is the drawing of a release: each operation is an answer, by all processors,
+// with coins that they share and with coins of their own for each batch.
 func BenchmarkWorkers(b *testing.B) {
 	m := anyGamma(b, 11, 1, 0.98, 1, 1, 0.54, 0.94)
 	for name, of := range map[string]func(randsrc.Coins) randsrc.Coins{

@@ -93,8 +93,8 @@ func (s Score) report() *ReportedScore {
 	return out
 }
 
-// Table returns the comparison as rows of a table for people, in percent, with what its columns are.
-// Mechanisms that do not apply have no row. The majority is the first.
+// Table returns the comparison as rows of a table for people, in percent, with what its columns
+// are. Mechanisms that do not apply have no row. The majority is the first.
 func (c *Comparison) Table() (header []string, rows [][]string) {
 	plain := c.Plain.row("plain majority (not private)")
 	plain[2] = "-" // it agrees with itself whatever queries come

@@ -18,8 +18,8 @@
 // expected scores; Mechanism.Evaluate scores one. Scores are not for release, nor is what
 // GNMax's answers cost at the votes that were cast (ComparisonRow.AtVotes).
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Which votes one record changes
 //

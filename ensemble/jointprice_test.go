@@ -12,7 +12,8 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// ownNoise returns DaRRM with a noise function that no program chose, for votes that promise nothing.
+// ownNoise returns DaRRM with a noise function that no program chose, for votes that promise
+// nothing.
 func ownNoise(t testing.TB, affected int, cost accountant.Cost, values ...float64) *Mechanism {
 	t.Helper()
 	p := constraints.Problem{K: len(values) - 1, Affected: affected, Epsilon: math.Inf(1),

@@ -113,8 +113,8 @@ func TestOnlyMissingVotesAreDrawn(t *testing.T) {
 	}
 }
 
-// Where a vote may be none, K is the number of teachers and not that of the votes: noise that went by
-// the votes that are there would tell a record that makes one teacher silent.
+// Where a vote may be none, K is the number of teachers and not that of the votes: noise that went
+// by the votes that are there would tell a record that makes one teacher silent.
 func TestAuditSeesNoiseByTheVotesThatAreThere(t *testing.T) {
 	const eps = 1.2
 	s := Setting{9, 2, 1, accountant.ReplaceOne, true}

@@ -41,8 +41,8 @@ func (s Setting) Validate() error {
 }
 
 // CheckCounts returns an error unless counts are the votes of one query of which so many are
-// missing: Classes counts of at least 0 which, with the missing ones, add up to K. With Missing they
-// add up to at most K, what is left being none, and missing is 0: nothing takes a place.
+// missing: Classes counts of at least 0 which, with the missing ones, add up to K. With Missing
+// they add up to at most K, what is left being none, and missing is 0: nothing takes a place.
 func (s Setting) CheckCounts(counts []int, missing int) error {
 	if err := check.Teachers(s.K); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Above this ε, and from this δ on, a total protects nobody: a mechanism that reveals whole records,
-// or all but reveals them, can have it.
+// Above this ε, and from this δ on, a total protects nobody: a mechanism that reveals whole
+// records, or all but reveals them, can have it.
 const (
 	mostEpsilon    = 10
 	worthlessDelta = 0.01
