@@ -7,8 +7,8 @@
 // Plan.Simulate trains from a seed, for experiments, and gives a type of its own, of which
 // nothing is private.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //
