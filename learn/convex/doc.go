@@ -11,8 +11,8 @@
 //	release, err := train.NewRelease(algorithm)
 //	model, err := release.Run(ctx, nil) // costs plan.Price().Cost
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is promised
 //

@@ -368,6 +368,6 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	}, nil
 }
 
-// stride returns the number of steps in a round. Keeping a state and sorting its scores cost as much
-// as its length, which a step does not, so long states have longer rounds.
+// stride returns the number of steps in a round. Keeping a state and sorting its scores cost as
+// much as its length, which a step does not, so long states have longer rounds.
 func (p *frankWolfePlan) stride() int { return max(1, min(256, p.d>>10)) }
