@@ -15,8 +15,8 @@
 // rounds. Central has the baselines whose server sees the records. Noiseless and Rehearsal are for
 // measuring: they have no price and no release.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # What is promised
 //

@@ -53,8 +53,8 @@ type Randomizer string
 const (
 	OneBit Randomizer = "one-bit" // a seed and a bit. The default
 	Floats Randomizer = "floats"  // the same report as d numbers, for comparisons of size
-	// PrivUnit is randomiser.PrivUnit: "privunit" has an index of 8 bits, "privunit:b" one of b bits, and
-	// "privunit:b:k" a projection to k numbers. It has less noise than OneBit at the same ε₀; the
+	// PrivUnit is randomiser.PrivUnit: "privunit" has an index of 8 bits, "privunit:b" one of b bits,
+	// and "privunit:b:k" a projection to k numbers. It has less noise than OneBit at the same ε₀; the
 	// shuffler hides it less, so that at equal cost it pays above ε₀ = 1.6 or so.
 	PrivUnit Randomizer = "privunit"
 	// RandK is randomiser.RandK: "rand-k:k" has k coordinates of each vector, for long models.
