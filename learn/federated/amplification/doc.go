@@ -9,8 +9,8 @@
 // Reports are the honest ones that were really released: clients that dropped out
 // hide nobody, and those that collude with the server hide nobody either.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # The blanket view
 //
