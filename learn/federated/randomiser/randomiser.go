@@ -12,8 +12,8 @@
 // ε₀ is the real one whatever the floating-point rounding and the quality of the expansion:
 // these only decide how exactly the mean of many reports is the mean of the vectors.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //
