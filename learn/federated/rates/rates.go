@@ -1,8 +1,8 @@
 // Package rates has the bounds on E‖∇F‖² that are published for private federated methods, without
 // their constants and logarithms. They compare methods as parameters grow; none is a promise.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //
