@@ -16,8 +16,8 @@
 // same, byte for byte, and the silos' answers to the next one, which were paid for, fit it. What a
 // silo's records have spent is a ledger's matter: package release/silo.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

@@ -16,8 +16,8 @@ import (
 // Reports that wait for a shuffler where others can read are sealed: by hybrid public key
 // encryption (RFC 9180) to the shuffler's key, by ML-KEM-768 with X25519, since a copy that is kept
 // may be tried for decades. Plan, question and silo are bound to it. Within it the reports have a
-// code (HMAC-SHA-256) by a secret that the shuffler gave to that silo alone, its pass: whoever could
-// send in other silos' names would take the reports away among which a record hides.
+// code (HMAC-SHA-256) by a secret that the shuffler gave to that silo alone, its pass: whoever
+// could send in other silos' names would take the reports away among which a record hides.
 
 const (
 	sealedMagic = "darrm federated sealed 1\n"
@@ -134,8 +134,8 @@ func (k ShufflerKey) Public() SealKey {
 	return SealKey{p, keyFile(publicMagic, p.Bytes())}
 }
 
-// ReadSealKey reads the file of a public key. Its fingerprint alone tells whose it is, and must come
-// another way than the file: by a Pass.
+// ReadSealKey reads the file of a public key. Its fingerprint alone tells whose it is, and must
+// come another way than the file: by a Pass.
 func ReadSealKey(file []byte) (SealKey, error) {
 	b, err := readKeyFile(publicMagic, file)
 	if err != nil {

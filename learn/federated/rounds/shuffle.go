@@ -70,10 +70,10 @@ func (s *Shuffle) Enough() bool { return s.shuffler.Enough() }
 // Release returns the file of the shuffled reports. Each stream is in the order of its reports'
 // bytes, so the file is a function of the set of reports: nothing in it depends on which silo sent
 // what, on the order of the files or on when they came, and the same reports again are the same
-// file. Fewer reports than the price is for are randomiser.ErrPartialRound, a round that the book knows
-// with other reports is ErrReleased, and one whose predecessor it does not know ErrOtherBook; then
-// nothing is released. The book is written first: a shuffler that dies in between is asked again
-// with the same reports.
+// file. Fewer reports than the price is for are randomiser.ErrPartialRound, a round that the book
+// knows with other reports is ErrReleased, and one whose predecessor it does not know ErrOtherBook;
+// then nothing is released. The book is written first: a shuffler that dies in between is asked
+// again with the same reports.
 func (s *Shuffle) Release(book Book) ([]byte, error) {
 	var out federated.Reports
 	var err error
