@@ -105,8 +105,8 @@
 // seeing earlier answers, is less than Q times the cost of one. So one charge pays for them: its
 // [Quota] states Q and the SHA-256 of the table, and Unit is the cost (ε, δ) of all Q. To the
 // composition it is one release of that cost like any other. Fewer answers, and a number of them
-// that depends on the answers, cost no more than Q (package accountant/game prices them, and has the
-// reason). Q and the table are fixed by the charge, before the first answer: another number or
+// that depends on the answers, cost no more than Q (package accountant/game prices them, and has
+// the reason). Q and the table are fixed by the charge, before the first answer: another number or
 // another table under its id is an [ErrConflict].
 //
 // Answers are taken by charges that cost nothing and name that one in PaidBy, as those to a covered
@@ -115,9 +115,10 @@
 // quota are Σ Count over the charges that it pays for. A charge that would make them more than Q is
 // a [QuotaError] with the number that is left, and takes nothing. The sum is judged with the
 // commit, under the lock, and again by whoever reads the ledger. So any number of processes
-// together take at most Q answers. An answer that was taken and not delivered stays taken; a request that is
-// asked again takes nothing. Each charge states the table too, and another table than the quota's
-// is an [ErrUnpaid], because answers of two tables in turn cost more than those of either.
+// together take at most Q answers. An answer that was taken and not delivered stays taken; a
+// request that is asked again takes nothing. Each charge states the table too, and another table
+// than the quota's is an [ErrUnpaid], because answers of two tables in turn cost more than those of
+// either.
 //
 // Each of the answers costs nothing more, so a client's share of a quota is a number of answers
 // (Quota.Share). It is judged as a share of the budget is, and not stored either. [Ledger.Quota]
@@ -205,8 +206,8 @@
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //	anchor    {"ledger":"…", and the fields of a head record
 //
-// What does not apply is left out: names that are "", false, an about of which nothing is stated, a draw or a quota where there is none,
-// and the number of answers in a charge that takes some. A
+// What does not apply is left out: names that are "", false, an about of which nothing is stated, a
+// draw or a quota where there is none, and the number of answers in a charge that takes some. A
 // charge that spends something itself has no paid_by; one that was paid by another has the zero
 // unit. The event is any JSON value, its objects with unique and sorted keys, its numbers as they
 // were given, characters that act on a terminal or on the direction of text (Unicode Cc, Cf, Zl,

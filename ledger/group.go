@@ -112,8 +112,8 @@ func (g *group) add(entries []*Entry) {
 }
 
 // submit has judge's entries written, with those of other calls. It returns them, and the totals
-// with them, when they are on disk. Waiting ends with ctx, and then nothing is written; but what a commit has taken waits
-// for the commit.
+// with them, when they are on disk. Waiting ends with ctx, and then nothing is written; but what a
+// commit has taken waits for the commit.
 func (l *Ledger) submit(ctx context.Context, ids []string,
 	judge func(*session) ([]*Entry, error)) ([]*Entry, State, error) {
 	if l == nil || l.turn == nil {
@@ -193,8 +193,8 @@ func (l *Ledger) writeWaiting(s *session) error {
 	return g.finish(s.state(), err)
 }
 
-// finish returns their outcomes to the waiting callers, and the totals after the commit. After a failure nobody's verdict stands: it
-// may rest on entries that are not on disk.
+// finish returns their outcomes to the waiting callers, and the totals after the commit. After a
+// failure nobody's verdict stands: it may rest on entries that are not on disk.
 func (g *group) finish(after State, err error, more ...*job) error {
 	for _, j := range append(g.waiting, more...) {
 		if err != nil {

@@ -32,8 +32,8 @@ func TestOpenOrCreate(t *testing.T) {
 	mustSpend(t, l, one.Unit)
 }
 
-// What is not the ledger that was asked for is refused, and so is what a lost ledger left: a new one
-// would have its budget again.
+// What is not the ledger that was asked for is refused, and so is what a lost ledger left: a new
+// one would have its budget again.
 func TestOpenOrCreateRefuses(t *testing.T) {
 	t.Parallel()
 	budget := must.Get(NewBudget(2, 1e-5))(t)
