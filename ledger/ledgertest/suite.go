@@ -1,13 +1,13 @@
 // Package ledgertest has a ledger in memory for tests ([New]), and the suite that every store of
-// ledgers must pass ([Run]). A package runs the suite in an external test package (ledger_test), which
-// must have
+// ledgers must pass ([Run]). A package runs the suite in an external test package (ledger_test),
+// which must have
 //
 //	var _ = ledgertest.Child()
 //
 // because the tests run their own binary as the processes that they kill.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package ledgertest
 
 import (
