@@ -41,8 +41,8 @@ func mustBatch(t testing.TB, o *Online, b Batch) *AnsweredBatch {
 }
 
 // The same batch has one series of labels, paid for once, after every start. The same name with
-// other rows, in another order or form, by another mechanism or with another key, gives nothing, and
-// nothing is drawn for it.
+// other rows, in another order or form, by another mechanism or with another key, gives nothing,
+// and nothing is drawn for it.
 func TestBatchIsReleasedOnce(t *testing.T) {
 	for name, w := range ways(t) {
 		t.Run(name, func(t *testing.T) {
@@ -248,8 +248,8 @@ func TestBatchWithMissingVotes(t *testing.T) {
 	}
 }
 
-// A batch that was paid for and not told is told when it is asked again; of one that is not paid for
-// nothing is known.
+// A batch that was paid for and not told is told when it is asked again; of one that is not paid
+// for nothing is known.
 func TestBatchAfterAnInterruption(t *testing.T) {
 	w := ways(t)["none"]
 	o, options := newOnline(t, w.plan, w.charge, 2)

@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Bill holds the requests to a ledger that pay for a release. It is immutable and safe for concurrent
-// use.
+// Bill holds the requests to a ledger that pay for a release. It is immutable and safe for
+// concurrent use.
 type Bill struct {
 	// training is that of frozen teachers, a run whose answers are released one by one, or all
 	// answers of a table, charged once; nil of others.
@@ -266,8 +266,8 @@ func samePromise(a, b json.RawMessage) bool {
 }
 
 // Check returns the cost that paying the bill would spend, or the error that would refuse it. It
-// pays nothing. The errors are those of [ledger.Ledger.Check], but that a release which differs from
-// an earlier one in its coins alone is an [ledger.ErrReplayed].
+// pays nothing. The errors are those of [ledger.Ledger.Check], but that a release which differs
+// from an earlier one in its coins alone is an [ledger.ErrReplayed].
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {

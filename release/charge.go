@@ -73,8 +73,8 @@ type Charge struct {
 	// Records is how many records the promise is about, if that is public; 0 if unknown. What is spent
 	// in all must have a δ below one over it.
 	Records int
-	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused else.
-	// It stands in the ledger's entry.
+	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused
+	// else. It stands in the ledger's entry.
 	AcceptWeak bool
 	// Votes has fresh teachers' votes ([HashVotes]), which the ledger must be able to recognise.
 	// [Labels] sets it.

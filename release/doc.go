@@ -10,8 +10,8 @@
 // releases anything that is drawn as a whole. All do it by one [Transaction], as does a pipeline
 // that draws its answers elsewhere.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //

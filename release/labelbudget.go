@@ -14,14 +14,15 @@ import (
 type LabelBudget struct {
 	accountant.Cost
 	// RestEpsilon and RestDelta take what the ledger has left, rounded down, in place of ε and δ of
-	// Cost. It is resolved before the charge and kept in its event and in the checkpoint, where the same
-	// request finds it when it is run again. Where somebody else spends of it meanwhile, the charge is
-	// refused.
+	// Cost. It is resolved before the charge and kept in its event and in the checkpoint, where the
+	// same request finds it when it is run again. Where somebody else spends of it meanwhile, the
+	// charge is refused.
 	RestEpsilon, RestDelta bool
 }
 
-// Left returns the budget in numbers, for a plan: it must be within what the ledger at a location has
-// left, of which it takes the rest where that is asked for. "" is no ledger. It charges nothing.
+// Left returns the budget in numbers, for a plan: it must be within what the ledger at a location
+// has left, of which it takes the rest where that is asked for. "" is no ledger. It charges
+// nothing.
 func (b LabelBudget) Left(ctx context.Context, location string) (accountant.Cost, error) {
 	switch {
 	case location != "":
@@ -77,8 +78,8 @@ func (b LabelBudget) resolve(of accountant.Cost) accountant.Cost {
 	return of
 }
 
-// budget returns the budget of all labels: of a request that was charged or begun before the one that
-// it had then.
+// budget returns the budget of all labels: of a request that was charged or begun before the one
+// that it had then.
 func (r *labelRun) budget(ctx context.Context) (accountant.Cost, error) {
 	if !r.Budget.rest() {
 		return r.Budget.Cost, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// restOf is a release of three labels for 0.9 within what a ledger of ε = 1 has left, and the budgets
-// that were planned for.
+// restOf is a release of three labels for 0.9 within what a ledger of ε = 1 has left, and the
+// budgets that were planned for.
 func restOf(t *testing.T) (l Labels, book *ledger.Ledger, planned *[]accountant.Cost) {
 	t.Helper()
 	l, dir, book := newLabels(t, 1)

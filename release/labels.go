@@ -25,8 +25,9 @@ type Labels struct {
 	Plan func(ctx context.Context, teachers, classes int) (Plan, error)
 	// Within, unless nil, takes the place of Plan where all labels together have a Budget: it returns
 	// what answers so many queries within the budget, and the δ' in [0, 1) that their composition
-	// spends, which is Charge.Slack then. The votes are counted before. Where the plan presumes nothing
-	// of private teachers, Charge.Teachers is as if it was left out: their privacy is not spent.
+	// spends, which is Charge.Slack then. The votes are counted before. Where the plan presumes
+	// nothing of private teachers, Charge.Teachers is as if it was left out: their privacy is not
+	// spent.
 	Within func(ctx context.Context, budget accountant.Cost, teachers, classes, queries int) (
 		p Plan, slack float64, err error)
 	// Budget is that of all labels. Required with Within.

@@ -35,8 +35,8 @@ func TestVotesThatAreNoneStayNone(t *testing.T) {
 	}
 }
 
-// The way that missing votes are read and the mechanism's proof must be of one kind, in a file and on
-// line.
+// The way that missing votes are read and the mechanism's proof must be of one kind, in a file and
+// on line.
 func TestMissingVotesNeedTheirMechanism(t *testing.T) {
 	plans := map[bool]Plan{true: mayBeNone(t), false: must.Get(NewPlan(loud(t)))(t)}
 	for takes, plan := range plans {
@@ -63,8 +63,8 @@ func TestMissingVotesNeedTheirMechanism(t *testing.T) {
 	}
 }
 
-// On line, votes and counts of fewer than K votes are taken where votes may be none, and nowhere else.
-// The two kinds of a mechanism share no coins and no ids.
+// On line, votes and counts of fewer than K votes are taken where votes may be none, and nowhere
+// else. The two kinds of a mechanism share no coins and no ids.
 func TestOnlineVotesThatMayBeNone(t *testing.T) {
 	_, options := newOnline(t, mayBeNone(t), Charge{}, 1e4)
 	options.Missing = votes.MissingAbstain

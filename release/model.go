@@ -30,8 +30,8 @@ type Model struct {
 	// Records is how many records the model is trained on, if that is public; 0 if unknown. What is
 	// spent in all must have a δ below one over it.
 	Records int
-	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused else.
-	// It stands in the ledger's entry.
+	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused
+	// else. It stands in the ledger's entry.
 	AcceptWeak bool
 	Output     FileOutput
 	// Checkpoint is the file of the secret state, from which an interrupted training goes on

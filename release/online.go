@@ -27,8 +27,8 @@ type OnlineOptions struct {
 	Plan Plan
 	// Stated is the operator's statement of the teachers' promise, and must fit Plan. What it leaves
 	// out is the worst case: they promise nothing, and a record reaches all of them. The operator of
-	// a service answers for them, and no table does. M, TotalEpsilon and Delta, which are about one answer, are not compared: Plan has
-	// them.
+	// a service answers for them, and no table does. M, TotalEpsilon and Delta, which are about one
+	// answer, are not compared: Plan has them.
 	Stated Stated
 	// Charge states the payment, without the fields of one request: RequestID, Draw, Votes, Query,
 	// Client, Share and Key. Ledger is required, unless Book is given. Slack is for a [Batch], and 0
@@ -50,8 +50,8 @@ type OnlineOptions struct {
 	HeadFile string
 }
 
-// Online answers queries one at a time, each paid for by itself, and batches of them. It is safe for
-// concurrent use, and several processes may answer for one ledger. The package comment has the
+// Online answers queries one at a time, each paid for by itself, and batches of them. It is safe
+// for concurrent use, and several processes may answer for one ledger. The package comment has the
 // details.
 type Online struct {
 	options OnlineOptions

@@ -88,8 +88,8 @@ func (plan Plan) Fits(teachers, classes int) error {
 	return nil
 }
 
-// Reads refuses votes of which missing ones are treated otherwise than the mechanism was proved for:
-// a vote that is none needs a mechanism that takes it, and what takes it draws no vote for it.
+// Reads refuses votes of which missing ones are treated otherwise than the mechanism was proved
+// for: a vote that is none needs a mechanism that takes it, and what takes it draws no vote for it.
 func (plan Plan) Reads(missing votes.MissingPolicy) error {
 	if err := plan.check(); err != nil {
 		return err
