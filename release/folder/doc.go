@@ -1,13 +1,14 @@
-// Package folder lets the roles of a federated run meet in one folder that all of them share: silos,
-// shuffler and leader, each a process beside its own secrets. A role is asked to go on (Step) as
-// often as one likes; it does what the files in the folder allow, and says what it waits for. Every
-// file is written whole, under a name that nothing had. So a role that dies goes on where it was.
+// Package folder lets the roles of a federated run meet in one folder that all of them share:
+// silos, shuffler and leader, each a process beside its own secrets. A role is asked to go on
+// (Step) as often as one likes; it does what the files in the folder allow, and says what it waits
+// for. Every file is written whole, under a name that nothing had. So a role that dies goes on
+// where it was.
 //
 // Nobody who can read the folder learns more than the shuffler gives out: reports lie there sealed
-// to the shuffler's key (rounds.Run.Seal). Whoever can write to the folder can stop the run, and can
-// put in rounds, and so a model, of his own. The silos' price holds against that: a silo goes by its
-// own copy of the plan (Place.OwnPlan), which it prices itself, answers a round once, and seals to a
-// key whose fingerprint it was told.
+// to the shuffler's key (rounds.Run.Seal). Whoever can write to the folder can stop the run, and
+// can put in rounds, and so a model, of his own. The silos' price holds against that: a silo goes
+// by its own copy of the plan (Place.OwnPlan), which it prices itself, answers a round once, and
+// seals to a key whose fingerprint it was told.
 //
 // # Files
 //

@@ -144,8 +144,8 @@ func sealedName(round, silo int) string {
 }
 
 // OwnPlan reads this role's own copy of the plan, in a file that lies apart from the shared folder:
-// whoever can write there could put another plan in, with a larger price or fewer colluding silos. A
-// silo and the shuffler go by their own. It takes the time of the plan's pricing.
+// whoever can write there could put another plan in, with a larger price or fewer colluding silos.
+// A silo and the shuffler go by their own. It takes the time of the plan's pricing.
 func (p Place) OwnPlan(ctx context.Context, path string) (*rounds.Run, error) {
 	shared, real, err := p.realPaths(path)
 	if err != nil {
@@ -158,8 +158,8 @@ func (p Place) OwnPlan(ctx context.Context, path string) (*rounds.Run, error) {
 	return readPlan(ctx, path)
 }
 
-// Plan reads the shared folder's plan, nil where none is there yet, for the leader, on whom no promise
-// rests. It takes the time of its pricing.
+// Plan reads the shared folder's plan, nil where none is there yet, for the leader, on whom no
+// promise rests. It takes the time of its pricing.
 func (p Place) Plan(ctx context.Context) (*rounds.Run, error) {
 	return readPlan(ctx, p.shared(PlanName))
 }

@@ -116,9 +116,9 @@ func (m *meeting) charges(silo int) (all, paid int) {
 	return all, paid
 }
 
-// Roles that are asked in any order, each anew for every step, come to the end of a run: a model that
-// is the last round's, each silo charged once, each round answered once, and no reports left that
-// somebody but the shuffler can read.
+// Roles that are asked in any order, each anew for every step, come to the end of a run: a model
+// that is the last round's, each silo charged once, each round answered once, and no reports left
+// that somebody but the shuffler can read.
 func TestRunInAnyOrder(t *testing.T) {
 	for seed, local := range []int{0, 0, 3} {
 		m := newMeeting(t, func(c *federated.PSGM) {
@@ -229,8 +229,8 @@ func TestShufflerDiesAfterItsChoice(t *testing.T) {
 	}
 }
 
-// Files that do not fit are passed over and named once; a silo's own may still come. Nobody else can
-// send in its name.
+// Files that do not fit are passed over and named once; a silo's own may still come. Nobody else
+// can send in its name.
 func TestStrangersFiles(t *testing.T) {
 	m := newMeeting(t, nil)
 	m.lead()

@@ -49,8 +49,8 @@ func (p Place) PublishKey(k rounds.ShufflerKey) error {
 	return writeOnce(p.shared(KeyName), 0o666, k.Public().Encode())
 }
 
-// Shuffler opens the silos' reports, mixes them and gives the mixture out, once in each round. It is
-// for one goroutine at a time.
+// Shuffler opens the silos' reports, mixes them and gives the mixture out, once in each round. It
+// is for one goroutine at a time.
 type Shuffler struct {
 	Place
 	Run *rounds.Run

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/release/silo"
 )
 
-// Silo answers the rounds of a run by its records, paid for by their ledger. It is for one goroutine
-// at a time.
+// Silo answers the rounds of a run by its records, paid for by their ledger. It is for one
+// goroutine at a time.
 type Silo struct {
 	Place
 	Run     *rounds.Run
@@ -105,8 +105,8 @@ func (s *Silo) Step(ctx context.Context) (out State, err error) {
 	return out, err
 }
 
-// answer returns the file for the shared folder: sealed reports, or local steps as they are. What was
-// sealed is kept until the next round, so that the same bytes come again.
+// answer returns the file for the shared folder: sealed reports, or local steps as they are. What
+// was sealed is kept until the next round, so that the same bytes come again.
 func (s *Silo) answer(ctx context.Context, r *rounds.Round) ([]byte, error) {
 	plain, sealed := s.secret(name(r.Round, "answer")), s.secret(name(r.Round, "sealed"))
 	coins := "coins"
