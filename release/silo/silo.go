@@ -8,8 +8,8 @@
 // really come is known only afterwards. Each answer is an entry of its own, at no cost, whose id is
 // the plan's digest, the silo and the round: a round asked again, with whatever model, is refused.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Order
 //
