@@ -2,8 +2,8 @@
 // decides the cost of an answer, the order of charge and draw, and the shares of clients. This
 // package identifies the client, limits how much may be asked at once, and words the refusals.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 //
 // # Notation
 //
