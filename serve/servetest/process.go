@@ -1,8 +1,8 @@
 // Package servetest runs servers of private answers as processes, kills them, and asks them as
 // clients do. Tests of the program and the benchmarks share it.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package servetest
 
 import (
