@@ -1,8 +1,8 @@
 // Package linear asks a server of private answers what histories of package ledgertest ask of a
 // ledger, so that one checker judges both: a charge is a query, a look is the budget.
 //
-// Values of its types are safe for concurrent use while nobody writes to their fields, but for those
-// whose comments say otherwise.
+// Values of its types are safe for concurrent use while nobody writes to their fields, but for
+// those whose comments say otherwise.
 package linear
 
 import (
