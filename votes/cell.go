@@ -74,8 +74,8 @@ func (c *cell) class(l *classList) int {
 	return -1
 }
 
-// missing reports whether the cell stands for a missing vote; so does -1, as in the matrices of weak
-// supervision. A class of such a name is looked for first.
+// missing reports whether the cell stands for a missing vote; so does -1, as in the matrices of
+// weak supervision. A class of such a name is looked for first.
 func (c *cell) missing() bool {
 	switch c.kind {
 	case textCell:

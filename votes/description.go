@@ -74,8 +74,8 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 	return d, nil
 }
 
-// TeacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since a
-// file may have any; the number from 1 where there is none.
+// TeacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since
+// a file may have any; the number from 1 where there is none.
 func (d *Description) TeacherName(j int) string {
 	const most = 24
 	if d.Teachers[j].Name == "" {

@@ -101,7 +101,8 @@ func (e *csvLabels) End() error {
 	return err
 }
 
-// jsonLabels writes {"query":…,"label":…}, the first being the ids' name. Classes that are integers are numbers.
+// jsonLabels writes {"query":…,"label":…}, the first being the ids' name. Classes that are integers
+// are numbers.
 type jsonLabels struct {
 	w     io.Writer
 	id    []byte   // everything before the id

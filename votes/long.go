@@ -51,8 +51,8 @@ func (o *Options) checkLong() error {
 }
 
 // ReadQueryIDs reads the ids of the queries of a file in LayoutLong: a CSV or a text of lines. The
-// ids are in the column of the name that the header has, else in the only column, whose first line is
-// an id too. name is the file's name for messages; faults of the file are [*ParseError]s.
+// ids are in the column of the name that the header has, else in the only column, whose first line
+// is an id too. name is the file's name for messages; faults of the file are [*ParseError]s.
 func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 	name = shownName(name)
 	in := csv.NewReader(r)

@@ -10,9 +10,9 @@ import "slices"
 // and independent of the others. A missing vote must therefore be turned into a
 // vote without breaking either.
 //
-//   - None, as one more kind of vote that a teacher may cast, which counts for no class. K is still the
-//     number of teachers, and one record still changes at most t of the K votes, a vote that comes or
-//     goes among them. Mechanisms for such votes are priced for these neighbours: see
+//   - None, as one more kind of vote that a teacher may cast, which counts for no class. K is still
+//     the number of teachers, and one record still changes at most t of the K votes, a vote that
+//     comes or goes among them. Mechanisms for such votes are priced for these neighbours: see
 //     ensemble.Setting.Missing. How many votes there are is as private as the votes, and nothing is
 //     chosen by it. This is MissingAbstain.
 //   - A coin of its own, uniform over the classes, for every missing vote. If
@@ -27,10 +27,10 @@ import "slices"
 //   - Leaving the teacher or the query out is not allowed: K, or the list of
 //     answers, would then tell without noise who was silent.
 //   - If a teacher is silent because of a record and its (ε,Δ) does not cover
-//     that, no mechanism that rests on its promise helps: a vote that is certain on one dataset and a
-//     coin on its neighbour differs by the factor 2. The file cannot tell; so the
-//     default is an error, and MissingCoin is a statement by the user. MissingAbstain rests on no
-//     teacher's promise, and states nothing.
+//     that, no mechanism that rests on its promise helps: a vote that is certain on one dataset and
+//     a coin on its neighbour differs by the factor 2. The file cannot tell; so the default is an
+//     error, and MissingCoin is a statement by the user. MissingAbstain rests on no teacher's
+//     promise, and states nothing.
 //
 // Source: the post-processing property of differential privacy, applied to one
 // teacher at a time; the certificate's set of pairs (p, p') holds (½, ½). Proved by machine:

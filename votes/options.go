@@ -167,10 +167,10 @@ type Options struct {
 	// VoteColumn and TeacherColumn hold the votes and the teachers' names in LayoutLong, beside
 	// IDColumn. They default to the columns named vote and teacher (in any case).
 	VoteColumn, TeacherColumn string
-	// QueryIDs lists the queries of LayoutLong, in the order in which the Reader yields them: also those
-	// that nobody voted on. A vote on another query is an error. nil takes the queries that have a vote,
-	// in their order: a query whose only vote goes away then goes away too, so that no release may
-	// be made of them.
+	// QueryIDs lists the queries of LayoutLong, in the order in which the Reader yields them: also
+	// those that nobody voted on. A vote on another query is an error. nil takes the queries that have
+	// a vote, in their order: a query whose only vote goes away then goes away too, so that no release
+	// may be made of them.
 	QueryIDs []string
 	// ZerosColumn and OnesColumn are another way to write VoteColumns for LayoutCounts
 	// of two classes.

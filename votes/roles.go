@@ -82,8 +82,8 @@ func (f *fileInfo) setRoles(s *columnSet, c columns) {
 	}
 }
 
-// teachersFault returns the rule that K = k teachers break, or nil. source names the origin of k for
-// the message.
+// teachersFault returns the rule that K = k teachers break, or nil. source names the origin of k
+// for the message.
 func (f *fileInfo) teachersFault(k int, source string) *fault {
 	switch {
 	case k > check.MaxTeachers:

@@ -146,9 +146,9 @@ type columnKind struct {
 }
 
 // kinds returns the kinds of columns. A column of which no cell is known can hold votes. Where the
-// classes are the usual ones, 0 and 1, perhaps because none are stated, and most columns have others,
-// they are the values that two columns have at least, of the largest set of columns that have values
-// in common.
+// classes are the usual ones, 0 and 1, perhaps because none are stated, and most columns have
+// others, they are the values that two columns have at least, of the largest set of columns that
+// have values in common.
 func (s *columnSet) kinds(columns []int, classes *classList) []columnKind {
 	kinds := make([]columnKind, len(columns))
 	voting, rows := 0, 0
@@ -238,8 +238,8 @@ func haveCommon(a, b map[string]bool) bool {
 	return false
 }
 
-// looksLong reports whether each row may be one vote: at least three columns, no two of which have a
-// value in common.
+// looksLong reports whether each row may be one vote: at least three columns, no two of which have
+// a value in common.
 func (s *columnSet) looksLong(free []int, kinds []columnKind) bool {
 	if s.n < 3 || len(free) < 2 {
 		return false

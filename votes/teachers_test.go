@@ -15,8 +15,8 @@ func TestProposedColumns(t *testing.T) {
 		in   string
 		opts Options
 		id   string
-		// The columns of votes, K where their number is asked for, "" where a list is; or alone, where the
-		// id settles it.
+		// The columns of votes, K where their number is asked for, "" where a list is; or alone, where
+		// the id settles it.
 		want string
 	}{
 		{"patient,berlin,bonn,ulm\np1,1,0,1\np2,1,1,1\n", Options{}, "patient", k},
