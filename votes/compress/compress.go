@@ -1,5 +1,5 @@
-// Package compress lets package votes read and write files inside gzip and zstd, and read .npz three
-// times as fast, in a program that imports it:
+// Package compress lets package votes read and write files inside gzip and zstd, and read .npz
+// three times as fast, in a program that imports it:
 //
 //	import _ "github.com/darrm/darrm/votes/compress"
 package compress
