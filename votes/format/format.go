@@ -1,6 +1,6 @@
-// Package format adds formats of typed columns, and compressions, to package votes. A format is one package that
-// calls [Register] from its init function; a program reads and writes the formats that it
-// links:
+// Package format adds formats of typed columns, and compressions, to package votes. A format is one
+// package that calls [Register] from its init function; a program reads and writes the formats that
+// it links:
 //
 //	import _ "github.com/darrm/darrm/votes/parquet"  // Parquet
 //	import _ "github.com/darrm/darrm/votes/compress" // gzip and zstd
