@@ -64,6 +64,9 @@ func TestDivergenceOfAtomsIsOutward(t *testing.T) {
 		}
 		return ""
 	}
+	if w := wrong(math.Log10(800), 0.5, -3); w != "" { // e^800 is no float64, e^0.8 is
+		t.Error(w)
+	}
 	random := rand.New(rand.NewPCG(29, 1))
 	for range 200 {
 		if w := wrong(-9+10*random.Float64(), 0.9*random.Float64(), -3+6*random.Float64()); w != "" {

@@ -142,9 +142,12 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 	if c, err := General(1_000_000, each, 0.1); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("General: %v, %v", c, err)
 	}
-	if _, err := optimalOf([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err,
-		ErrUnsupported) {
-		t.Errorf("optimalOf: %v", err)
+	for _, parts := range [][]Repeated{
+		{{each, 1_000}, {Cost{3e305, 0}, 400}}, {{Cost{1e308, 0}, 1}, {Cost{1.7e308, 0}, 1}},
+	} {
+		if _, err := optimalOf(parts); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("optimalOf(%v): %v", parts, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"errors"
 	"math"
 	"testing"
 )
@@ -94,6 +95,9 @@ func TestGaussianRefuses(t *testing.T) {
 	}
 	if _, err := GaussianNoise(Cost{1e-300, 1e-300}); err == nil {
 		t.Error("a noise beyond the range gave no error")
+	}
+	if eps, err := GaussianEpsilon(1e-4, 1e-9); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("an epsilon beyond the range: %g, %v", eps, err)
 	}
 	for _, s := range []float64{1e-4, 1, 1e8} {
 		for _, e := range []float64{0, 1e-300, 1, 700, 1e4} {

@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/raced"
 )
@@ -402,5 +403,31 @@ func TestNormalMassMarginHolds(t *testing.T) {
 				t.Errorf("mass of [%g, %g]: %g ± %g, exactly %g", z, z+width, mass, slack, exact.Nearest())
 			}
 		}
+	}
+}
+
+// Where the tilt moves the window above ε, δ is taken of the losses as they are, and not put at 1.
+func TestPLDBelowTheWindow(t *testing.T) {
+	const bits = 12
+	rare := []Charge{{SubsampledGaussian{1, 1e-9, AddOrRemoveOne}, 1000}}
+	directions, counts, err := lossDirections(rare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tilted := must.Get(lossBound(directions[0], counts, bits, towardEpsilon(10)))(t)
+	if d := tilted.at(10); d < 1 {
+		t.Fatalf("ε = 10 is not below the tilted window: δ = %g there", d)
+	}
+	if d := must.Get(lossDelta(rare, 10, bits))(t); !(d > 0 && d < 1e-12) {
+		t.Errorf("δ(10) = %g", d)
+	}
+}
+
+// Chernoff's bound of a mass of 1e-200 is about that mass, for which e^{-θx} must be as small.
+func TestTailOfATinyMass(t *testing.T) {
+	const mass = 1e-200
+	s := lossSum{step: 1, parts: []lossPart{{lossMass{mass: []float64{1, mass}}, 1}}}
+	if p := s.tail(0, 1, mass); p < mass || p > mass*(1+1e-6) {
+		t.Errorf("the mass at 1 is %g, at most %g", mass, p)
 	}
 }

@@ -183,6 +183,13 @@ func TestBestOfPureMechanismsReachesItsBound(t *testing.T) {
 		if want := (2 + c.eta) * eps; top > want*(1+1e-6) || top < want*(1-1e-3) {
 			t.Errorf("%v: %g at a large order, not %g", s, top, want)
 		}
+		// An ε-DP mechanism has at most the divergence αε²/2 (Bun and Steinke 2016, Proposition 3.3).
+		for _, alpha := range []float64{1.01, 1.5} {
+			want := alpha * (2 + c.eta) * eps * (2 + c.eta) * eps / 2
+			if got := must.Get(accountant.RDP(event, alpha))(t); got > want {
+				t.Errorf("%v: %g at order %g, not at most %g", s, got, alpha, want)
+			}
+		}
 		// Three outcomes: a neighbour has more of the best, and less of the second best.
 		worst := 0.0
 		for _, rare := range []float64{0.1, 0.03, 0.01} {
@@ -305,6 +312,7 @@ func TestStoppingRefusals(t *testing.T) {
 		{"poisson", 0.5}, {"poisson", math.NaN()}, {"geometric", 1}, {"geometric", 0}, {"geometric", 1e6},
 		{"negative-binomial", 4}, {"negative-binomial:-1", 4}, {"negative-binomial:NaN", 4},
 		{"negative-binomial:1e-9", 4}, {"uniform", 4},
+		{"negative-binomial:101", 4}, {"negative-binomial:one", 4}, {"negative-binomial:-0.9", 100},
 	} {
 		if _, err := accountant.NewStopping(c.name, c.mean); err == nil {
 			t.Errorf("%s with mean %g was taken", c.name, c.mean)

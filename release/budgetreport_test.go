@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,29 @@ func TestBudgetReportSums(t *testing.T) {
 		}
 		if worthless := len(r.Warnings) > min(tt.n, 1); worthless != tt.worthless {
 			t.Errorf("%g of %g: warnings %q", tt.unitE, tt.epsilon, r.Warnings)
+		}
+	}
+}
+
+// What was promised of teachers is said of their training where that is what stays, and else of
+// each vote.
+func TestBudgetReportAssumesTheTeachers(t *testing.T) {
+	for terms, want := range map[*Charge]string{
+		&frozen: "The training of each of the 3 teachers was (0.1, 1e-05)-differentially private, with " +
+			"randomness of its own.",
+		&fresh: "Each vote of each of the 3 teachers was a new run of a mechanism that is " +
+			"(0.1, 1e-05)-differentially private, with randomness of its own.",
+	} {
+		l := newLedger(t, 10)
+		if _, err := newBill(t, private(t, 1e-5, 3), *terms).Pay(t.Context(), l, false); err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewBudgetReport(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(r.Assumed, func(a Assumption) bool { return a.Text == want }) {
+			t.Errorf("%q is not among %+v", want, r.Assumed)
 		}
 	}
 }

@@ -204,6 +204,22 @@ func TestModelIsRefused(t *testing.T) {
 	}
 }
 
+// The relation of a model is compared with the ledger's before its cost is known.
+func TestCheckRelation(t *testing.T) {
+	m, _, _, _ := newModel(t, 0.5, 1)
+	if err := m.CheckRelation(t.Context()); err != nil {
+		t.Error(err)
+	}
+	m.Relation = accountant.AddOrRemoveOne
+	if err := m.CheckRelation(t.Context()); !errors.Is(err, ledger.ErrRelation) {
+		t.Errorf("another relation: %v", err)
+	}
+	m.Ledger = ""
+	if err := m.CheckRelation(t.Context()); err != nil {
+		t.Errorf("without a ledger: %v", err)
+	}
+}
+
 // Without a ledger a model replaces no other, simulated or not, unless it is forced or goes on
 // from a state.
 func TestModelOverwrites(t *testing.T) {

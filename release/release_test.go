@@ -522,8 +522,11 @@ func TestEventForPeople(t *testing.T) {
 			Queries: 7, PerAnswer: per},
 		"7 rows of votes of 3 teachers, answered again any number of times": Event{Mechanism: "votes",
 			Queries: 7, K: 3, PerTeacher: per},
-		"model of hinge pairs by minimised, 9 rounds, accounting gaussian": ModelEvent{Mechanism: "pairwise", Method: "minimised", Task: "hinge pairs", Epochs: 9, Unit: "rounds", Mode: "gaussian"},
-		"model of ridge by priv-pub, 4 epochs, accounting best":            ModelEvent{Mechanism: "shuffled-gradients", Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
+		"model of hinge pairs by minimised, 9 rounds, accounting gaussian":    ModelEvent{Mechanism: "pairwise", Method: "minimised", Task: "hinge pairs", Epochs: 9, Unit: "rounds", Mode: "gaussian"},
+		"model of ridge by priv-pub, 4 epochs, accounting best":               ModelEvent{Mechanism: "shuffled-gradients", Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
+		"1 label of up to 9 by darrm":                                         Event{Mechanism: "darrm", Queries: 1, Answers: 9},
+		"7 labels of up to 9 by darrm":                                        Event{Mechanism: "darrm", Queries: 7, Answers: 9},
+		"model and its score of ridge by priv-pub, 4 epochs, accounting best": ModelEvent{Mechanism: "shuffled-gradients", Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best", ScoreEpsilon: 0.5},
 		"": map[string]any{"mechanism": 3}, // of another program
 	} {
 		b, err := json.Marshal(e)
