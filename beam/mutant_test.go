@@ -35,4 +35,4 @@ var mutants = []mutant.Mutant{
 		Killer: "TestLabelsHaveTheFormOfTheirName"},
 }
 
-func TestMutants(t *testing.T) { mutant.AllDie(t, mutants) }
+func TestMutantsDie(t *testing.T) { mutant.AllDie(t, mutants) }

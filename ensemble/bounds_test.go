@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -144,6 +145,21 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 	}
 }
 
+// A rule of one part composes nothing.
+func TestRules(t *testing.T) {
+	for want, b := range map[string]Bound{
+		"one answer":                                {Of: OfAnswers, Count: 1, Method: accountant.MethodBasic},
+		"one of the teachers":                       {Of: OfTeachers, Count: 1, Method: accountant.MethodBasic},
+		"one answer of one teacher":                 {Of: OfTeacherAnswers, Count: 1, Method: accountant.MethodBasic},
+		"basic composition of 2 answers":            {Of: OfAnswers, Count: 2, Method: accountant.MethodBasic},
+		"the price of up to 5 answers of one table": {Of: OfAnswers, Count: 5, Method: methodGame},
+	} {
+		if got := b.Rule(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A slack that takes all of δ buys nothing: what is left is the basic composition.
 func TestReleaseIsNotBoughtWithAllOfDelta(t *testing.T) {
 	r := thesisRelease(100, FreshTeachers)
@@ -152,6 +168,15 @@ func TestReleaseIsNotBoughtWithAllOfDelta(t *testing.T) {
 	if total := mustTotal(t, r); total.Rule != "basic composition of 100 answers" ||
 		total.Cost.Epsilon != 26.76 || total.QueryFold != total.Cost {
 		t.Errorf("%+v", total)
+	}
+	var refused []string // of the answers, and of each teacher's
+	for _, x := range mustBounds(t, r).Refused {
+		if refused = append(refused, string(x.Method)); !errors.Is(x.Err, accountant.ErrDeltaTooSmall) {
+			t.Errorf("%+v", x)
+		}
+	}
+	if got := strings.Join(refused, " "); got != "general optimal general optimal" {
+		t.Errorf("refused are %s", got)
 	}
 }
 

@@ -94,6 +94,17 @@ func TestAnswerFrequencies(t *testing.T) {
 	}
 }
 
+// Only LNMax of many classes has a law that takes long.
+func TestSlowLaw(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		for _, m := range everyMechanism(t, classes) {
+			if want := m.Name() == lnMax && classes > 2; m.SlowLaw() != want {
+				t.Errorf("%s of %d classes: slow %t", m.Name(), classes, m.SlowLaw())
+			}
+		}
+	}
+}
+
 // Mistakes of a release that the same comparison rejects. The σ that is too small by 1 %
 // shows in single draws of noise (internal/noise, TestGaussianSampling) with a fraction of
 // the answers that it takes here.

@@ -91,5 +91,11 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "abstaining is told by the number of draws", File: "group.go",
 			Old: "noise.Uniform(src, max(2, uint64(len(classes))))",
 			New: "noise.Uniform(src, max(1, uint64(len(classes))))", Killer: "TestPluralityDrawsTwoWords"},
+		{Name: "a threshold is tried without noise where its coins fail", File: "gnmax.go",
+			Old: "y, err := m.check.Sample(src)\n\tif err != nil {",
+			New: "y, err := m.check.Sample(src)\n\tif false {", Killer: "TestEveryDrawCounts"},
+		{Name: "a class is drawn without noise where its coins fail", File: "gnmax.go",
+			Old: "y, err := m.sample(src)\n\t\tif err != nil {",
+			New: "y, err := m.sample(src)\n\t\tif false {", Killer: "TestEveryDrawCounts"},
 	})
 }

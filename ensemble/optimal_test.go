@@ -1,6 +1,8 @@
 package ensemble
 
 import (
+	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -36,5 +38,18 @@ func TestOptimalTables(t *testing.T) {
 	if tables, err = OptimalTables(blind, solve); err != nil || len(tables) != 1 ||
 		tables[0].Name != OptimalPlurality || solved[0] != blind {
 		t.Errorf("teachers that promise nothing: %v, solved %+v, %v", tables, solved, err)
+	}
+	// A table that is not solved is an error, whichever of the two it is.
+	for fails := range 2 {
+		solved = nil
+		tables, err := OptimalTables(p, func(p constraints.Problem) (*gamma.Certified, error) {
+			if solved = append(solved, p); len(solved) > fails {
+				return nil, context.Canceled
+			}
+			return nil, nil
+		})
+		if tables != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("table %d fails: %v, %v", fails+1, tables, err)
+		}
 	}
 }

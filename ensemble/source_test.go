@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -8,6 +9,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +33,52 @@ func TestFailingSource(t *testing.T) {
 	if got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{randsrc.One53},
 		Bits: []bool{true}}, 3); err == nil || got {
 		t.Errorf("word out of range: %t, %v", got, err)
+	}
+}
+
+// lame is a source that fails once, and goes on as if nothing had been.
+type lame struct {
+	*randsrc.Seeded
+	draws, fails int
+}
+
+var errLame = errors.New("lame")
+
+func (s *lame) draw() error {
+	if s.draws++; s.draws == s.fails {
+		return errLame
+	}
+	return nil
+}
+
+func (s *lame) Uint53() (uint64, error) {
+	x, err := s.Seeded.Uint53()
+	return x, cmp.Or(s.draw(), err)
+}
+
+func (s *lame) Bit() (bool, error) {
+	x, err := s.Seeded.Bit()
+	return x, cmp.Or(s.draw(), err)
+}
+
+// No draw that fails goes unnoticed, not even where every later one succeeds: the answer would have
+// less noise than was paid for.
+func TestEveryDrawCounts(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		counts := []int{4, 5, 0}[:classes]
+		for _, m := range everyMechanism(t, classes) {
+			whole := &lame{Seeded: randsrc.NewSeeded(7)}
+			if _, err := m.answer(whole, slices.Clone(counts), 0); err != nil || whole.draws == 0 {
+				t.Fatalf("%s: %d draws, %v", m.Name(), whole.draws, err)
+			}
+			for i := range whole.draws {
+				src := &lame{Seeded: randsrc.NewSeeded(7), fails: i + 1}
+				class, err := m.answer(src, slices.Clone(counts), 0)
+				if class != noAnswer || !errors.Is(err, errLame) {
+					t.Errorf("%s, draw %d of %d fails: %d, %v", m.Name(), i+1, whole.draws, class, err)
+				}
+			}
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ type Mutant struct {
 	Killer     string // regular expression of the tests of which one must fail
 }
 
-// CheckPlace fails unless the place of m is in its file, once, and returns the changed file.
+// CheckPlace fails unless the place of m is in its file, once, and the change compiles as far as its
+// types. It returns the changed file.
 func (m *Mutant) CheckPlace(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile(m.File)
@@ -28,6 +29,17 @@ func (m *Mutant) CheckPlace(t *testing.T) string {
 	changed, n := replace(string(source), m.Old, m.New)
 	if n != 1 {
 		t.Errorf("%s: its place in %s is there %d times", m.Name, m.File, n)
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return changed // nothing compiles here
+	}
+	dir, name := filepath.Split(m.File)
+	p, err := load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.check(name, changed); err != nil {
+		t.Errorf("%s does not compile: %v", m.Name, err)
 	}
 	return changed
 }

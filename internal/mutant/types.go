@@ -1,0 +1,94 @@
+package mutant
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// A typed package is one that the compiler has seen, to be checked with another content of a file.
+type typed struct {
+	set     *token.FileSet
+	names   []string
+	files   []*ast.File
+	exports map[string]string // from path of a package to the file of its types
+}
+
+var (
+	loading sync.Mutex
+	loaded  = map[string]*typed{} // by folder
+)
+
+// load returns the package in dir as the go command sees it on this system, with its tags.
+func load(dir string) (*typed, error) {
+	loading.Lock()
+	defer loading.Unlock()
+	if p := loaded[dir]; p != nil {
+		return p, nil
+	}
+	cmd := exec.Command("go", "list", "-export", "-deps",
+		"-json=ImportPath,Export,Dir,GoFiles,CgoFiles", ".")
+	cmd.Dir = dir
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w\n%s", cmd, err, talk.String())
+	}
+	p := &typed{set: token.NewFileSet(), exports: map[string]string{}}
+	var one struct {
+		ImportPath, Export, Dir string
+		GoFiles, CgoFiles       []string
+	}
+	for in := json.NewDecoder(bytes.NewReader(out)); in.More(); {
+		one.GoFiles, one.CgoFiles = nil, nil
+		if err := in.Decode(&one); err != nil {
+			return nil, err
+		}
+		p.exports[one.ImportPath] = one.Export
+	}
+	p.names = append(one.GoFiles, one.CgoFiles...) // the last is the package itself
+	for _, name := range p.names {
+		f, err := parser.ParseFile(p.set, filepath.Join(one.Dir, name), nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		p.files = append(p.files, f)
+	}
+	loaded[dir] = p
+	return p, nil
+}
+
+// check returns what the compiler would say of the package with that content of a file; nil where
+// the file is none of the package on this system.
+func (p *typed) check(name, content string) error {
+	i := slices.Index(p.names, name)
+	if i < 0 {
+		return nil
+	}
+	loading.Lock() // of the set of files
+	defer loading.Unlock()
+	changed, err := parser.ParseFile(p.set, name, content, 0)
+	if err != nil {
+		return err
+	}
+	files := slices.Clone(p.files)
+	files[i] = changed
+	lookup := func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) }
+	config := types.Config{Importer: importer.ForCompiler(p.set, "gc", lookup), FakeImportC: true,
+		Sizes: types.SizesFor("gc", runtime.GOARCH)}
+	_, err = config.Check(changed.Name.Name, p.set, files, nil)
+	return err
+}
