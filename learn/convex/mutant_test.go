@@ -36,5 +36,11 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the approximate minimiser's tolerance counts in one world", File: "perturbation.go",
 			Old: "p.sensitivity = 2 * p.tolerance / p.lambda", New: "p.sensitivity = p.tolerance / p.lambda",
 			Killer: "TestToleranceCountsInBothWorlds"},
+		{Name: "the bound on the gap leaves the noise out", File: "bounds.go",
+			Old: "most*most/b.records() + kappa*lengths*sigma*sigma", New: "most*most/b.records()",
+			Killer: "TestGapBoundHolds"},
+		{Name: "the bound on the risk leaves the rest of the population out", File: "bounds.go",
+			Old: "value += 2 * p.norm * within", New: "value += 0 * p.norm * within",
+			Killer: "TestFrankWolfeBoundStepByStep"},
 	})
 }

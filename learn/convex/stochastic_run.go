@@ -75,6 +75,11 @@ func (e *stochasticRun) State() []train.Vector {
 // Output returns the drawn iterate, after all rounds.
 func (e *stochasticRun) Output() []float64 { return e.model }
 
+// gradientUnit is the unit of which the coordinates of a batch's gradients are multiples.
+func (s smooth) gradientUnit(b batch) float64 {
+	return math.Ldexp(s.norm+s.change, -min(40, 60-bits.Len(uint(b.to-b.from))))
+}
+
 // Round does the step of batch k.
 func (e *stochasticRun) Round(ctx context.Context, k int) error {
 	b := e.batches[k]
@@ -84,9 +89,7 @@ func (e *stochasticRun) Round(ctx context.Context, k int) error {
 	eta := stepSize(b.step)
 	// Gradients are added up as integers, exactly: what a record adds does not depend on the
 	// others. They are rounded towards 0, and so are no longer than the bound.
-	bound := e.s.norm + e.s.change
-	exponent := min(40, 60-bits.Len(uint(b.to-b.from)))
-	unit := math.Ldexp(bound, -exponent)
+	unit := e.s.gradientUnit(b)
 	clear(e.sum)
 	for i := b.from; i < b.to; i++ {
 		if (i-b.from)%checkEvery == 0 && ctx.Err() != nil {

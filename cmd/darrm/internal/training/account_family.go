@@ -68,7 +68,7 @@ func deliverPlan(c *cobra.Command, a *cli.App, n int,
 		return err
 	}
 	sayWeakness(a, plan.Price().Cost, n)
-	return deliverPrice(a, plan.Price(), rows)
+	return deliverPrice(a, plan, rows)
 }
 
 // deliverPrices prices a plan for each number of records, and prints what is in use of each.
@@ -89,7 +89,7 @@ func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
 		for _, remark := range release.Weakness(price.Cost, n) {
 			a.Say("n = %d: %s", n, remark)
 		}
-		prices = append(prices, newPricedMethod(price, rows))
+		prices = append(prices, newPricedMethod(p, rows))
 		b, _ := worst(price.Blocks)
 		t.Rows = append(t.Rows, []string{strconv.Itoa(n), price.Method,
 			num.Outward(price.Cost.Epsilon, 5, true), num.Outward(price.Cost.Delta, 5, true),
@@ -106,11 +106,60 @@ type pricedMethod struct {
 	Method string          `json:"method"`
 	Cost   accountant.Cost `json:"cost"`
 	*priceReport
-	Rows []comparedPrice `json:"accounts"`
+	Theory *theory         `json:"theory,omitempty"`
+	Rows   []comparedPrice `json:"accounts"`
 }
 
-func newPricedMethod(p train.Price, rows []train.PriceRow) pricedMethod {
-	out := pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p)}
+// theory is what is proved of a plan's models, in JSON.
+type theory struct {
+	Of      train.Measure `json:"of"`
+	Bound   *float64      `json:"bound"`
+	Nothing *float64      `json:"of_every_model"`
+	Printed float64       `json:"printed,omitempty"`
+	Rate    float64       `json:"rate,omitempty"`
+	Theorem string        `json:"theorem"`
+}
+
+// theoryOf returns what is proved of a plan's models, nil for nothing.
+func theoryOf(plan train.PricedMethod) *theory {
+	bounded, ok := plan.(train.Bounded)
+	if !ok {
+		return nil
+	}
+	b, ok := bounded.Bound()
+	if !ok {
+		return nil
+	}
+	return &theory{b.Of, cli.Finite(b.Value), cli.Finite(b.Nothing), b.Printed, b.Rate, b.Theorem}
+}
+
+// sentences tell what is proved, rounded to the safe side.
+func (t *theory) sentences() (lines []string) {
+	value, nothing := math.Inf(1), math.Inf(1)
+	if t.Bound != nil {
+		value = *t.Bound
+	}
+	if t.Nothing != nil {
+		nothing = *t.Nothing
+	}
+	line := fmt.Sprintf("expected %s: at most %s by the proof of %s, for independent records", t.Of,
+		num.Outward(value, 4, true), t.Theorem)
+	if value >= nothing {
+		line += fmt.Sprintf("; that says nothing, since no model of the set is above %s: it takes more "+
+			"records", num.Outward(nothing, 4, true))
+	}
+	lines = append(lines, line)
+	if t.Printed > 0 {
+		lines = append(lines, fmt.Sprintf("with the source's own constants and noise: at most %s",
+			num.Outward(t.Printed, 4, true)))
+	}
+	return lines
+}
+
+func newPricedMethod(plan train.PricedMethod, rows []train.PriceRow) pricedMethod {
+	p := plan.Price()
+	out := pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p),
+		Theory: theoryOf(plan)}
 	for _, r := range rows {
 		out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
 			cli.Finite(r.Epsilon), r.InUse, r.Holds})
@@ -129,15 +178,21 @@ type comparedPrice struct {
 	Proved      bool        `json:"proved"`
 }
 
-func deliverPrice(a *cli.App, p train.Price, rows []train.PriceRow) error {
+func deliverPrice(a *cli.App, plan train.PricedMethod, rows []train.PriceRow) error {
 	if a.JSON {
-		return a.DeliverJSON("", newPricedMethod(p, rows))
+		return a.DeliverJSON("", newPricedMethod(plan, rows))
 	}
+	p := plan.Price()
 	return a.Print(func(w *terminal.Page) error {
 		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+
 			p.Relation.String()+", by "+string(p.Bound))
 		for _, note := range p.Notes {
 			w.Text("  ", note)
+		}
+		if t := theoryOf(plan); t != nil {
+			for _, line := range t.sentences() {
+				w.Text("  ", line)
+			}
 		}
 		w.Text("  ", p.Tuning())
 		w.Printf("\n")

@@ -53,7 +53,10 @@ are as in darrm train shuffled. Tuning on the private data is not covered.`,
 the source's printed noise costs, as its text accounts for it and by the corrected
 account, beside the noise that is calibrated to --eps. Δ is the sensitivity and σ the
 noise per coordinate, where the run costs most. "In use" is the row that train takes with
-the same flags. The ε of a row that is not proved is no promise.`,
+the same flags. The ε of a row that is not proved is no promise.
+
+It also prints how good the models are at worst, where the theory has a bound: on the
+expected excess risk in the set, or on how far from stationary a model is.`,
 		example: `  darrm account train convex --n 4096 --dim 20 --task absolute --set l2:1 --radius 1 --eps 0.5 --delta 1e-5
   darrm account train convex --method poly-sfw --n 1000000 --dim 50 --task logistic --set l1:1 --radius 1 \
     --eps 1 --delta 1e-6`,
