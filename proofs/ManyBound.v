@@ -113,3 +113,153 @@ rewrite mulnA all_votes big_distrl /= (eq_bigr (fun h : C.-tuple 'I_K.+1 => perm
 exact: each.
 Qed.
 End Ways.
+
+(** ** Numbers *)
+Fixpoint zfact (n : nat) : Z := if n is n'.+1 then (Z.of_nat n * zfact n')%Z else 1%Z.
+Definition Zsum : seq Z -> Z := foldr Z.add 0%Z.
+Definition Zprod : seq Z -> Z := foldr Z.mul 1%Z.
+Definition Qprod (s : seq Q) : Q := foldr (fun a b => Qred (Qmult a b)) 1%Q s.
+Definition Qmost (s : seq Q) : Q := foldr (fun a b => if Qle_bool a b then b else a) (head 0%Q s) s.
+Definition Qpow (a : Q) (n : nat) : Q := Qprod (nseq n a).
+Definition Qrising (a : Q) (n : nat) : Q := Qprod [seq Qplus a (inject_Z (Z.of_nat i)) | i <- iota 0 n].
+
+(** How votes come: by a teacher's accuracy n/d, by the concentration n/d of the classes' shares, or
+    by counts of histograms. *)
+Inductive prior := Accuracy (n d : Z) | Concentration (n d : Z) | Counts (c : seq (seq nat * Z)).
+Definition prior_ok (C : nat) (p : prior) : bool := (1 < C)%N &&
+  match p with
+  | Accuracy n d => [&& Z.leb 0 n, Z.leb n d & Z.ltb 0 d]
+  | Concentration n d => Z.ltb 0 n && Z.ltb 0 d
+  | Counts c => all (fun e => Z.leb 0 e.2) c && Z.ltb 0 (Zsum [seq e.2 | e <- c])
+  end.
+
+Section Weights.
+Variables (K C : nat) (p : prior).
+(** How many votes have the sorted histogram l, and the probability of each. *)
+Definition ways (l : seq nat) : Q :=
+  Qof (zfact K * zfact C) (Zprod [seq zfact a | a <- l] * Zprod [seq zfact (count_mem a l) | a <- iota 0 K.+1]).
+Definition each (l : seq nat) : Q :=
+  match p with
+  | Accuracy n d =>
+    let wrong := Qmult (Qminus 1 (Qof n d)) (Qof 1 (Z.of_nat C - 1)) in
+    Qmult (Qof 1 (Z.of_nat C)) (Qsum [seq Qmult (Qpow (Qof n d) a) (Qpow wrong (K - a)) | a <- l])
+  | Concentration n d => Qmult (Qprod [seq Qrising (Qof n (d * Z.of_nat C)) a | a <- l]) (Qinv (Qrising (Qof n d) K))
+  | Counts _ => 0%Q
+  end.
+Definition chance_of (l : seq nat) : Q :=
+  match p with
+  | Counts c => Qof (Zsum [seq e.2 | e <- c & sort geq e.1 == l]) (Zsum [seq e.2 | e <- c])
+  | _ => Qmult (ways l) (each l)
+  end.
+End Weights.
+
+(** Multipliers of the answers to two neighbouring histograms: yd times those of *no class* and of
+    each class. *)
+Record row := Row { row_from : seq nat; row_to : seq nat; ys : seq Z; yd : Z }.
+
+Section Code.
+Variable x : table.
+Notation KK := x.(K).
+Notation CC := x.(C).
+Definition row_ok' (m : row) : bool :=
+  [&& size m.(row_from) == CC, size m.(row_to) == CC, sumn m.(row_from) == KK, sumn m.(row_to) == KK,
+      (gains m.(row_to) m.(row_from) <= x.(t))%N, size m.(ys) == CC.+1, all (Z.leb 0) m.(ys) & Z.ltb 0 m.(yd)].
+Definition sorted_lists : seq (seq nat) := partitions CC KK KK.
+Definition keys (l : seq nat) : seq (option nat) := (if x.(abstains) then [:: None] else [::]) ++ [seq Some b | b <- undup l].
+
+Definition share_of (h : seq nat) (m : row) (k : option nat) : Q :=
+  Qof (if k is Some b then Zsum [seq e.2 | e <- zip h (behead m.(ys)) & e.1 == b] else head 0%Z m.(ys)) m.(yd).
+Definition members_of (l : seq nat) (k : option nat) : Z := if k is Some b then Z.of_nat (count_mem b l) else 1%Z.
+Definition objective_of (a : Q) (l : seq nat) (k : option nat) : Q :=
+  if k is Some b then (if b == head 0%N l then inject_Z (members_of l k) else 0%Q) else a.
+
+(** A row with the sorted forms of its histograms. *)
+Definition with_sorted (m : row) : seq nat * seq nat * row := (sort geq m.(row_from), sort geq m.(row_to), m).
+Definition effect_of (E : Q) (l : seq nat) (k : option nat) (r : seq nat * seq nat * row) : Q :=
+  Qminus (if r.1.1 == l then share_of r.2.(row_from) r.2 k else 0%Q)
+         (Qmult E (if r.1.2 == l then share_of r.2.(row_to) r.2 k else 0%Q)).
+Definition best_of (E a : Q) (p : prior) (rs : seq (seq nat * seq nat * row)) (l : seq nat) : Q :=
+  let here := [seq r <- rs | (r.1.1 == l) || (r.1.2 == l)] in
+  let w := chance_of KK CC p l in
+  Qmost [seq Qmult (Qminus (Qmult w (objective_of a l k)) (Qsum [seq effect_of E l k r | r <- here])) (Qof 1 (members_of l k)) |
+         k <- keys l].
+(** No private mechanism is right more often. *)
+Definition ceiling (E a : Q) (p : prior) (ms : seq row) : Q :=
+  let rs := [seq with_sorted m | m <- ms] in
+  Qplus (Qmult (Qof x.(pn) x.(pd)) (Qsum [seq Qof (foldr Z.max 0%Z m.(ys)) m.(yd) | m <- ms]))
+        (Qsum [seq best_of E a p rs l | l <- sorted_lists]).
+(** How often the table is. *)
+Definition own (a : Q) (p : prior) : Q :=
+  Qsum [seq Qmult (chance_of KK CC p l) (Qplus (Qof (group x l (Some (head 0%N l))) x.(one))
+                                               (Qmult a (Qof (group x l None) x.(one)))) | l <- sorted_lists].
+
+(** *No class* counts an/ad; the stated gap is gn/gd. *)
+Definition optimal (p : prior) (an ad : Z) (ms : seq row) (gn gd : Z) : bool :=
+  let '(top, bottom) := exp_up x.(tc) x.(tf) x.(terms) in
+  [&& ~~ x.(missing), Z.leb 0 x.(tc), Z.ltb 0 x.(tf), Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)),
+      Z.ltb 0 x.(pd), Z.ltb 0 x.(one), [&& Z.leb 0 an, Z.leb an ad & Z.ltb 0 ad], Z.ltb 0 gd,
+      prior_ok CC p, all row_ok' ms, Qeq_bool (Qsum [seq chance_of KK CC p l | l <- sorted_lists]) 1 &
+      let U := ceiling (Qof top bottom) (Qof an ad) p ms in
+      Qle_bool (Qminus (if Qle_bool U 1 then U else 1%Q) (own (Qof an ad) p)) (Qof gn gd)].
+End Code.
+
+Open Scope R_scope.
+Close Scope Q_scope.
+
+(** ** The walk *)
+Lemma partitions_are C n most l : l \in partitions C n most ->
+  [/\ size l = C, sumn l = n, sorted geq l & all (geq most) l].
+Proof.
+elim: C n most l => [|C IH] n most l; first by case: n => [|n] //=; rewrite inE => /eqP ->.
+rewrite partitionsS => /flatten_mapP [b]; rewrite mem_iota add0n ltnS leq_min /= => /andP [hn hm] /mapP [l' /IH [s1 s2 s3 s4] ->] /=.
+split; rewrite ?s1 ?s2 ?subnKC //.
+  by move: s3 s4; case: (l') => //= c s -> /andP [-> _].
+by rewrite /geq /= hm; apply: sub_all s4 => c h; apply: leq_trans h hm.
+Qed.
+
+Lemma partitions_uniq C n most : uniq (partitions C n most).
+Proof.
+elim: C n most => [|C IH] n most; first by case: n.
+rewrite partitionsS.
+apply: (allpairs_uniq_dep (f := fun b l => b :: l) (t := fun b => partitions C (n - b) b)); first exact: iota_uniq.
+  by move=> b _; apply: IH.
+by move=> [b l] [b' l'] _ _ /= [-> ->].
+Qed.
+
+(** ** Rational numbers *)
+Lemma Q2R_prod s : Q2R (Qprod s) = \big[Rmult/1]_(a <- s) Q2R a.
+Proof.
+elim: s => [|a s IH]; first by rewrite big_nil RMicromega.Q2R_1.
+by rewrite big_cons -IH -Q2R_mult; apply: Qeq_eqR; apply: Qred_correct.
+Qed.
+
+Lemma Q2R_pow a n : Q2R (Qpow a n) = Q2R a ^ n.
+Proof. by rewrite Q2R_prod; elim: n => [|n IH]; rewrite ?big_nil //= big_cons IH. Qed.
+
+Lemma Q2R_Z z : Q2R (inject_Z z) = IZR z.
+Proof. by rewrite /Q2R /= Rinv_1 Rmult_1_r. Qed.
+
+Lemma Q2R_rising a n : Q2R (Qrising a n) = rising (Q2R a) n.
+Proof.
+rewrite Q2R_prod big_map -{1}(subn0 n) -/(index_iota 0 n) big_mkord; apply: eq_bigr => i _.
+by rewrite Q2R_plus Q2R_Z INR_IZR_INZ.
+Qed.
+
+Lemma Q2R_most s a : List.In a s -> Q2R a <= Q2R (Qmost s).
+Proof.
+rewrite /Qmost; move: (head _ _) => z; elim: s => //= b s IH [->|/IH h]; case e : Qle_bool => //.
+- by move/Qle_bool_iff/Qle_Rle: e.
+- exact: Rle_refl.
+- apply: Rle_trans h _; apply: Rlt_le; apply: Rnot_le_lt => n.
+  by move/Rle_Qle/Qle_bool_iff: n; rewrite e.
+Qed.
+
+Lemma zsum_ok s : IZR (Zsum s) = \rsum_(z <- s) IZR z.
+Proof. by elim: s => [|z s IH]; rewrite ?big_nil // big_cons -IH -plus_IZR. Qed.
+
+Lemma zprod_ok (s : seq nat) (f : nat -> nat) : Zprod [seq zfact (f a) | a <- s] = Z.of_nat (\prod_(a <- s) (f a)`!)%N.
+Proof.
+have fact_ok n : zfact n = Z.of_nat n`!.
+  by elim: n => [|n IH] //; rewrite factS Nat2Z.inj_mul -IH.
+by elim: s => [|a s IH]; rewrite ?big_nil // big_cons Nat2Z.inj_mul -IH -fact_ok.
+Qed.

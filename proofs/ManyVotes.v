@@ -232,70 +232,27 @@ rewrite big_distrr -big_split /=; apply: eq_big => o; first by rewrite inE.
 by rewrite /up; case: Rle_dec => // p _; rewrite positive_id //; ring.
 Qed.
 
-Section Bound.
-Variables (K C t : nat) (eps delta E a : R).
+(** ** Numbers of votes and the classes that have them *)
+Section Keys.
+Variables (K C : nat) (a : R).
 Notation votes := (K.-tuple 'I_C).
 Notation answers := (answers C).
-Hypothesis hE : exp eps <= E.
-Variable M : votes -> dist answers.
-Hypothesis hM : private (near_votes t) eps delta (fun v => M v).
-Notation P := (at_key M).
-
-Record multiplier := Multiplier { from : histogram C; to : histogram C; price : answers -> R; most : R }.
-Definition allowed (m : multiplier) : Prop := [/\ votes_in (from m) = K, votes_in (to m) = K,
-  (gained (to m) (from m) <= t)%N & forall o, 0 <= price m o <= most m].
-
-Lemma row_ok m : allowed m ->
-  \rsum_o (price m o * P (sort geq (from m)) (omap (tnth (from m)) o))
-  - E * (\rsum_o (price m o * P (sort geq (to m)) (omap (tnth (to m)) o))) <= delta * most m.
-Proof.
-case: m => h h' y Y [/= e e' near hy]; have [v [w [<- <- nvw]]] := near_votes_of e e' near.
-have c := mean_private hM nvw.
-have {}c : close E delta (mean M v) (mean M w).
-  move=> S; apply: Rle_trans (c S) _; have : 0 <= Pr (mean M w) S by apply: rsum_ge0 => o _; apply: mean_ge0.
-  by nra.
-have := positive_close c; set s := \rsum_o _ => hs.
-rewrite -!/(sorted_tally _).
-have -> : \rsum_o (y o * P (sorted_tally v) (omap (tnth (tally v)) o)) = \rsum_o (y o * mean M v o).
-  by apply: eq_bigr => o _; rewrite -meanE.
-have -> : \rsum_o (y o * P (sorted_tally w) (omap (tnth (tally w)) o)) = \rsum_o (y o * mean M w o).
-  by apply: eq_bigr => o _; rewrite -meanE.
-have Y0 : 0 <= Y by have := hy None; lra.
-apply: (Rle_trans _ (s * Y)); last by rewrite [X in _ <= X]Rmult_comm; nra.
-have -> : forall x z, x - E * z = x + (- E) * z by move=> x z; ring.
-rewrite /s big_distrl big_distrr -big_split /=; apply: rsum_le => o _.
-have := hy o; have := positive_ge (mean M v o - E * mean M w o).
-have := positive_ge0 (mean M v o - E * mean M w o); nra.
-Qed.
-
-(** The sorted histograms, and the numbers of votes that their classes have. *)
-Variables (L : seq (seq nat)) (keys : seq nat -> seq (option nat)).
-Hypothesis L_uniq : uniq L.
-Hypothesis L_all : forall v : votes, sorted_tally v \in L.
-Hypothesis L_real : forall l, l \in L -> exists v : votes, sorted_tally v = l.
-Hypothesis keys_uniq : forall l, uniq (keys l).
-Hypothesis keys_all : forall (h : histogram C) o,
-  omap (tnth h) o \in keys (sort geq h) \/ (o = None /\ forall v, M v None = 0).
 
 Definition share (h : histogram C) (y : answers -> R) (k : option nat) : R := \rsum_(o | omap (tnth h) o == k) y o.
 Definition members (l : seq nat) (k : option nat) : R := if k is Some b then INR (count_mem b l) else 1.
 Definition objective (l : seq nat) (k : option nat) : R :=
   if k is Some b then (if b == head 0%N l then INR (count_mem b l) else 0) else a.
 
-Lemma none_0 l : (forall v, M v None = 0) -> P l None = 0.
+Lemma by_key (ks : seq (option nat)) (h : histogram C) y G : uniq ks ->
+  (forall o, omap (tnth h) o \in ks \/ G (omap (tnth h) o) = 0) ->
+  \rsum_o (y o * G (omap (tnth h) o)) = \rsum_(k <- ks) (share h y k * G k).
 Proof.
-move=> h; rewrite /at_key; case: pickP => //= -[v [c|]] /andP [_ //= _].
-by rewrite /mean big1 // => s _; rewrite h Rmult_0_r.
-Qed.
-
-Lemma group (h : histogram C) y : \rsum_o (y o * P (sort geq h) (omap (tnth h) o)) =
-  \rsum_(k <- keys (sort geq h)) (share h y k * P (sort geq h) k).
-Proof.
-rewrite (eq_bigr (fun k => \rsum_o (if omap (tnth h) o == k then y o * P (sort geq h) k else 0))) => [|k _].
-  rewrite exchange_big; apply: eq_bigr => o _; rewrite -big_mkcond /=.
+move=> un all.
+rewrite [RHS](eq_bigr (fun k => \rsum_o (if omap (tnth h) o == k then y o * G k else 0))) => [|k _].
+  rewrite [RHS]exchange_big; apply: eq_bigr => o _; rewrite -big_mkcond /=.
   rewrite (eq_bigl (fun k => k == omap (tnth h) o)) => [|k]; last exact: eq_sym.
-  case: (keys_all h o) => [hk|[-> z]]; first by rewrite sum_pick.
-  by rewrite none_0 // Rmult_0_r big1 // => k /eqP ->; rewrite none_0 // Rmult_0_r.
+  case: (all o) => [hk|z]; first by rewrite sum_pick.
+  by rewrite z Rmult_0_r big1 // => k /eqP ->; rewrite z Rmult_0_r.
 by rewrite /share big_distrl /= big_mkcond.
 Qed.
 
@@ -341,6 +298,63 @@ rewrite share_some /merit /= (eq_bigr (fun _ => if b == head 0%N (sorted_tally v
 by congr (if _ then _ else _); apply: mostE.
 Qed.
 
+End Keys.
+
+Section Bound.
+Variables (K C t : nat) (eps delta E a : R).
+Notation votes := (K.-tuple 'I_C).
+Notation answers := (answers C).
+Hypothesis hE : exp eps <= E.
+Variable M : votes -> dist answers.
+Hypothesis hM : private (near_votes t) eps delta (fun v => M v).
+Notation P := (at_key M).
+
+Record multiplier := Multiplier { from : histogram C; to : histogram C; price : answers -> R; most : R }.
+Definition allowed (m : multiplier) : Prop := [/\ votes_in (from m) = K, votes_in (to m) = K,
+  (gained (to m) (from m) <= t)%N & forall o, 0 <= price m o <= most m].
+
+Lemma row_ok m : allowed m ->
+  \rsum_o (price m o * P (sort geq (from m)) (omap (tnth (from m)) o))
+  - E * (\rsum_o (price m o * P (sort geq (to m)) (omap (tnth (to m)) o))) <= delta * most m.
+Proof.
+case: m => h h' y Y [/= e e' near hy]; have [v [w [<- <- nvw]]] := near_votes_of e e' near.
+have c := mean_private hM nvw.
+have {}c : close E delta (mean M v) (mean M w).
+  move=> S; apply: Rle_trans (c S) _; have : 0 <= Pr (mean M w) S by apply: rsum_ge0 => o _; apply: mean_ge0.
+  by nra.
+have := positive_close c; set s := \rsum_o _ => hs.
+rewrite -!/(sorted_tally _).
+have -> : \rsum_o (y o * P (sorted_tally v) (omap (tnth (tally v)) o)) = \rsum_o (y o * mean M v o).
+  by apply: eq_bigr => o _; rewrite -meanE.
+have -> : \rsum_o (y o * P (sorted_tally w) (omap (tnth (tally w)) o)) = \rsum_o (y o * mean M w o).
+  by apply: eq_bigr => o _; rewrite -meanE.
+have Y0 : 0 <= Y by have := hy None; lra.
+apply: (Rle_trans _ (s * Y)); last by rewrite [X in _ <= X]Rmult_comm; nra.
+have -> : forall x z, x - E * z = x + (- E) * z by move=> x z; ring.
+rewrite /s big_distrl big_distrr -big_split /=; apply: rsum_le => o _.
+have := hy o; have := positive_ge (mean M v o - E * mean M w o).
+have := positive_ge0 (mean M v o - E * mean M w o); nra.
+Qed.
+
+(** The sorted histograms, and the numbers of votes that their classes have. *)
+Variables (L : seq (seq nat)) (keys : seq nat -> seq (option nat)).
+Hypothesis L_uniq : uniq L.
+Hypothesis L_all : forall v : votes, sorted_tally v \in L.
+Hypothesis L_real : forall l, l \in L -> exists v : votes, sorted_tally v = l.
+Hypothesis keys_uniq : forall l, uniq (keys l).
+Hypothesis keys_all : forall (h : histogram C) o,
+  omap (tnth h) o \in keys (sort geq h) \/ (o = None /\ forall v, M v None = 0).
+
+Lemma none_0 l : (forall v, M v None = 0) -> P l None = 0.
+Proof.
+move=> h; rewrite /at_key; case: pickP => //= -[v [c|]] /andP [_ //= _].
+by rewrite /mean big1 // => s _; rewrite h Rmult_0_r.
+Qed.
+
+Lemma keys_or_0 (h : histogram C) o :
+  omap (tnth h) o \in keys (sort geq h) \/ P (sort geq h) (omap (tnth h) o) = 0.
+Proof. by case: (keys_all h o) => [|[-> z]]; [left|right; apply: none_0]. Qed.
+
 (** ** The theorem *)
 Variables (u : votes -> R) (U : seq nat -> R).
 Hypothesis uE : forall v, u v = U (sorted_tally v).
@@ -358,19 +372,19 @@ Lemma simplex l : l \in L -> \rsum_(k <- keys l) (members l k * P l k) = 1.
 Proof.
 move=> /L_real [v <-]; rewrite -[RHS](mean_sum M v).
 rewrite (eq_bigr (fun k => share (tally v) (fun _ => 1) k * P (sorted_tally v) k)) => [|k _].
-  by rewrite -group; apply: eq_bigr => o _; rewrite Rmult_1_l -meanE.
+  rewrite -by_key //; [by apply: eq_bigr => o _; rewrite Rmult_1_l -meanE|exact: keys_or_0].
 by rewrite share_1.
 Qed.
 
-Lemma hits_sum : hits a u (fun v => M v) = \rsum_(l <- L) \rsum_(k <- keys l) (weight l * objective l k * P l k).
+Lemma hits_sum : hits a u (fun v => M v) = \rsum_(l <- L) \rsum_(k <- keys l) (weight l * objective a l k * P l k).
 Proof.
 rewrite -hits_mean => [|s v]; last by rewrite !uE sorted_act.
 rewrite /hits (eq_bigr (fun v => u v * (\rsum_(k <- keys (sorted_tally v))
-    (objective (sorted_tally v) k * P (sorted_tally v) k)))) => [|v _].
-  rewrite (regroup (fun l => \rsum_(k <- keys l) (objective l k * P l k))).
+    (objective a (sorted_tally v) k * P (sorted_tally v) k)))) => [|v _].
+  rewrite (regroup (fun l => \rsum_(k <- keys l) (objective a l k * P l k))).
   by apply: eq_bigr => l _; rewrite big_distrr /=; apply: eq_bigr => k _; ring.
 congr Rmult; rewrite (eq_bigr (fun o => merit a v o * P (sorted_tally v) (omap (tnth (tally v)) o))) => [|o _].
-  by rewrite group; apply: eq_bigr => k _; rewrite share_merit.
+  rewrite (by_key _ _ (@keys_or_0 _)) //; by apply: eq_bigr => k _; rewrite share_merit.
 by rewrite -meanE.
 Qed.
 
@@ -379,7 +393,7 @@ Definition effect (m : multiplier) (l : seq nat) (k : option nat) : R :=
   (if sort geq (from m) == l then share (from m) (price m) k else 0)
   - E * (if sort geq (to m) == l then share (to m) (price m) k else 0).
 Definition slope (ms : seq multiplier) (l : seq nat) (k : option nat) : R :=
-  weight l * objective l k - \rsum_(m <- ms) effect m l k.
+  weight l * objective a l k - \rsum_(m <- ms) effect m l k.
 
 Lemma effect_ok m : allowed m -> \rsum_(l <- L) \rsum_(k <- keys l) (effect m l k * P l k) <= delta * most m.
 Proof.
@@ -388,7 +402,7 @@ have [v [w [ev ew _]]] := near_votes_of e e' near.
 have part (h : histogram C) : sort geq h \in L ->
     \rsum_(l <- L) \rsum_(k <- keys l) ((if sort geq h == l then share h (price m) k else 0) * P l k) =
     \rsum_o (price m o * P (sort geq h) (omap (tnth h) o)).
-  move=> hl; rewrite group -(sum_pick (fun l => \rsum_(k <- keys l) (share h (price m) k * P l k)) L_uniq hl).
+  move=> hl; rewrite (by_key _ _ (@keys_or_0 _)) // -(sum_pick (fun l => \rsum_(k <- keys l) (share h (price m) k * P l k)) L_uniq hl).
   rewrite [RHS]big_mkcond; apply: eq_bigr => l _; rewrite eq_sym; case: eqP => // _.
   by apply: big1 => k _; rewrite Rmult_0_l.
 rewrite -!part; first last.
@@ -420,7 +434,7 @@ have tops : \rsum_(l <- L) \rsum_(k <- keys l) (slope ms l k * P l k) <= \rsum_(
   apply: (big_ind2 (fun x y => x <= y)); first exact: Rle_refl.
     by move=> x y z w; apply: Rplus_le_compat.
   by move=> k hk; have := hbest _ _ hl hk; have := at_key_ge0 M l k; nra.
-rewrite hits_sum; have -> : \rsum_(l <- L) \rsum_(k <- keys l) (weight l * objective l k * P l k) =
+rewrite hits_sum; have -> : \rsum_(l <- L) \rsum_(k <- keys l) (weight l * objective a l k * P l k) =
     \rsum_(l <- L) \rsum_(k <- keys l) ((\rsum_(m <- ms) effect m l k) * P l k)
     + \rsum_(l <- L) \rsum_(k <- keys l) (slope ms l k * P l k).
   rewrite -big_split; apply: eq_bigr => l _ /=; rewrite -big_split; apply: eq_bigr => k _ /=; rewrite /slope; ring.
