@@ -263,3 +263,137 @@ have fact_ok n : zfact n = Z.of_nat n`!.
   by elim: n => [|n IH] //; rewrite factS Nat2Z.inj_mul -IH.
 by elim: s => [|a s IH]; rewrite ?big_nil // big_cons Nat2Z.inj_mul -IH -fact_ok.
 Qed.
+
+(** ** The prior *)
+Lemma votes_tally K C (v : K.-tuple 'I_C) : votes_in (tally v) = K.
+Proof.
+rewrite /votes_in (eq_bigr (fun c => count_mem c v)) => [|c _]; last by rewrite tnth_mktuple.
+rewrite -[RHS](size_tuple v); elim: (tval v) => [|y r IH] /=; first by rewrite big1.
+by rewrite big_split /= IH (bigD1 y) //= eqxx big1 // => c n; rewrite eq_sym (negbTE n).
+Qed.
+
+Lemma prod_if (T : eqType) (s : seq T) c (a b : R) :
+  \big[Rmult/1]_(y <- s) (if y == c then a else b) = a ^ count_mem c s * b ^ (size s - count_mem c s).
+Proof.
+elim: s => [|y s IH]; first by rewrite big_nil /=; ring.
+rewrite big_cons IH /=; case: (y == c); first by rewrite add1n subSS /=; ring.
+by rewrite add0n subSn ?count_size //=; ring.
+Qed.
+
+Lemma over_tally K C (v : K.-tuple 'I_C) idx (op : Monoid.com_law idx) (F : nat -> R) :
+  \big[op/idx]_(a <- sorted_tally v) F a = \big[op/idx]_(c < C) F (count_mem c v).
+Proof.
+rewrite (perm_big (tally v)); last by rewrite /sorted_tally perm_sort.
+by rewrite big_tuple; apply: eq_bigr => c _; rewrite tnth_mktuple.
+Qed.
+
+(** The law of the votes that a table is best for. *)
+Definition law_of (K C : nat) (p : prior) (v : K.-tuple 'I_C) : R :=
+  match p with
+  | Accuracy n d => skilled (IZR n / IZR d) v
+  | Concentration n d => uneven (IZR n / IZR d) v
+  | Counts c => counted (fun l => (\big[Rplus/0]_(e <- c | sort geq e.1 == l) IZR e.2) / \rsum_(e <- c) IZR e.2) v
+  end.
+
+Section Prior.
+Variables (K C : nat) (p : prior).
+Hypothesis ok : prior_ok C p.
+Notation votes := (K.-tuple 'I_C).
+
+Lemma C_pos : 0 < INR C /\ 0 < INR C - 1.
+Proof. by case/andP: ok => h _; have := lt_INR 1 C (elimT ltP h); rewrite /=; lra. Qed.
+
+Definition each_real (l : seq nat) : R :=
+  match p with
+  | Counts c => (\big[Rplus/0]_(e <- c | sort geq e.1 == l) IZR e.2) / (\rsum_(e <- c) IZR e.2)
+                / INR #|[set v' : votes | sorted_tally v' == l]|
+  | _ => Q2R (each K C p l)
+  end.
+
+Lemma rising_ge0 a n : 0 <= a -> 0 <= rising a n.
+Proof.
+move=> h; apply: (big_ind (fun y => 0 <= y)); [lra|by move=> y z; apply: Rmult_le_pos|].
+by move=> i _; have := pos_INR i; lra.
+Qed.
+Lemma rising_pos a n : 0 < a -> 0 < rising a n.
+Proof.
+move=> h; apply: (big_ind (fun y => 0 < y)); [lra|by move=> y z; apply: Rmult_lt_0_compat|].
+by move=> i _; have := pos_INR i; lra.
+Qed.
+
+Lemma law_sorted (v : votes) : law_of p v = each_real (sorted_tally v).
+Proof.
+have [c0 c1] := C_pos.
+have ec : IZR (Z.of_nat C) = INR C by rewrite INR_IZR_INZ.
+have zc : (0 < Z.of_nat C)%Z by apply: lt_IZR; rewrite ec.
+rewrite /law_of /each_real /each; case: p ok => [n d|n d|c] /andP [hC hp] //.
+- case/andP: hp => _ /andP [_ /Z.ltb_lt hd]; have d0 := IZR_lt _ _ hd.
+  have zc1 : (0 < Z.of_nat C - 1)%Z by apply: lt_IZR; rewrite minus_IZR ec.
+  rewrite Q2R_mult Q2R_sum big_map !Q2R_of // ec /skilled -big_distrr /=.
+  have -> : 1 / INR C = / INR C by rewrite /Rdiv Rmult_1_l.
+  congr Rmult.
+  rewrite (over_tally v Rplus_com); apply: eq_bigr => c _; rewrite Q2R_mult !Q2R_pow Q2R_mult Q2R_minus !Q2R_of // minus_IZR ec.
+  rewrite -(big_tuple _ _ v xpredT (fun y => if y == c then _ else _)) prod_if size_tuple.
+  have -> : (1 - IZR n / IZR d) / (INR C - 1) = (Q2R 1 - IZR n / IZR d) * (1 / (INR C - 1)) by rewrite RMicromega.Q2R_1; field; split; lra.
+  by [].
+- case/andP: hp => /Z.ltb_lt hn /Z.ltb_lt hd.
+  have [n0 d0] := (IZR_lt _ _ hn, IZR_lt _ _ hd).
+  have a0 : 0 < IZR n / IZR d by apply: Rdiv_lt_0_compat.
+  have e : Q2R (Qrising (Qof n d) K) = rising (IZR n / IZR d) K by rewrite Q2R_rising Q2R_of.
+  rewrite Q2R_mult Q2R_inv => [|z]; last first.
+    by have := rising_pos K a0; rewrite -e (Qeq_eqR _ _ z) RMicromega.Q2R_0; lra.
+  rewrite Q2R_prod big_map e /uneven; congr (_ * _).
+  rewrite (over_tally v Rmult_com); apply: eq_bigr => c _; rewrite Q2R_rising Q2R_of; last lia.
+  by congr rising; rewrite mult_IZR ec; field; split; lra.
+Qed.
+
+Lemma law_ge0 (v : votes) : 0 <= law_of p v.
+Proof.
+have [c0 c1] := C_pos; rewrite /law_of; case: p ok => [n d|n d|c] /andP [hC hp].
+- case/andP: hp => /Z.leb_le/IZR_le n0 /andP [/Z.leb_le/IZR_le n1 /Z.ltb_lt/IZR_lt d0].
+  have m0 : 0 <= IZR n / IZR d by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+  have m1 : IZR n / IZR d <= 1.
+    by apply: (Rmult_le_reg_r (IZR d)) => //; have -> : IZR n / IZR d * IZR d = IZR n by [field; lra]; lra.
+  apply: rsum_ge0 => c _; apply: Rmult_le_pos; first exact/Rlt_le/Rinv_0_lt_compat.
+  apply: (big_ind (fun y => 0 <= y)); [lra|by move=> y z; apply: Rmult_le_pos|move=> i _].
+  by case: ifP => _ //; apply: Rmult_le_pos; [lra|apply/Rlt_le/Rinv_0_lt_compat].
+- case/andP: hp => /Z.ltb_lt/IZR_lt n0 /Z.ltb_lt/IZR_lt d0.
+  have a0 : 0 < IZR n / IZR d by apply: Rdiv_lt_0_compat.
+  apply: Rmult_le_pos; last exact/Rlt_le/Rinv_0_lt_compat/rising_pos.
+  apply: (big_ind (fun y => 0 <= y)); [lra|by move=> y z; apply: Rmult_le_pos|move=> c _].
+  by apply/rising_ge0/Rlt_le/Rdiv_lt_0_compat.
+- case/andP: hp => hc /Z.ltb_lt/IZR_lt; rewrite zsum_ok big_map => t0.
+  have some : 0 < INR #|[set v' : votes | sorted_tally v' == sorted_tally v]|.
+    by apply/lt_0_INR/ltP/card_gt0P; exists v; rewrite inE.
+  apply: Rmult_le_pos; last exact/Rlt_le/Rinv_0_lt_compat.
+  apply: Rmult_le_pos; last exact/Rlt_le/Rinv_0_lt_compat.
+  elim: (c) hc => [_|e s IH /= /andP [/Z.leb_le/IZR_le he /IH h]]; rewrite ?big_nil ?big_cons; first lra.
+  by case: ifP => _ //; apply: Rplus_le_le_0_compat.
+Qed.
+
+Lemma sum_votes (P : pred votes) y : \big[Rplus/0]_(v | P v) y = INR #|[set v | P v]| * y.
+Proof.
+rewrite big_const (_ : #|P| = #|[set v | P v]|); last by apply: eq_card => v; rewrite !inE.
+by elim: #|_| => [|k IH]; [rewrite /=; ring|rewrite iterS S_INR IH; ring].
+Qed.
+
+(** The checker's weights are those of the law. *)
+Lemma chance_ok l : l \in partitions C K K -> Q2R (chance_of K C p l) = weight (law_of p : votes -> R) l.
+Proof.
+case/partitions_are => l1 l2 l3 _.
+have := @ways_sorted K C l l1 l2 l3; set n := #|_|; set D := (\prod_(a <- l) _ * _)%N => en.
+have f0 k : (0 < k`!)%N := fact_gt0 k.
+have [n0 D0] : (0 < n)%N /\ (0 < D)%N by apply/andP; rewrite -muln_gt0 en muln_gt0 !f0.
+have [n0' D0'] : 0 < INR n /\ 0 < INR D by split; apply/lt_0_INR/ltP.
+have ways_ok : Q2R (ways K C l) = INR n.
+  have fz k : zfact k = Z.of_nat k`! by have := zprod_ok [:: k] id; rewrite big_cons big_nil muln1 /= Z.mul_1_r.
+  rewrite /ways (zprod_ok l id) (zprod_ok _ (fun a => count_mem a l)) !fz -!Nat2Z.inj_mul Q2R_of; last first.
+    by apply: (inj_lt 0); apply/ltP.
+  by rewrite -!INR_IZR_INZ !multE -/D -en mult_INR; field; lra.
+have -> : weight (law_of p : votes -> R) l = INR n * each_real l.
+  rewrite /weight /n -sum_votes; apply: eq_bigr => v /eqP <-; exact: law_sorted.
+rewrite /chance_of /each_real; case: p ok => [a b|a b|c] /andP [hC hp]; rewrite ?Q2R_mult ?ways_ok //.
+case/andP: hp => _ /Z.ltb_lt t0; rewrite Q2R_of // !zsum_ok !big_map big_filter -/n.
+have := IZR_lt _ _ t0; rewrite zsum_ok big_map => t0'; field; lra.
+Qed.
+End Prior.
