@@ -79,7 +79,8 @@ func TestVotesThatMayBeNoneOverThePipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := must.Get(csv.NewReader(bytes.NewReader(must.Get(os.ReadFile(job.Out))(t))).ReadAll())(t)
-	plan := must.Get(must.Get(certify(context.Background(), job.Table))(t).Plan(accountant.ReplaceOne))(t)
+	plan := must.Get(
+		must.Get(certify(context.Background(), job.Table))(t).Plan(accountant.ReplaceOne))(t)
 	if len(rows) != 101 {
 		t.Fatalf("%d rows", len(rows))
 	}

@@ -75,7 +75,8 @@ func TestPostgresOneName(t *testing.T) {
 		jobs := make([]Job, 6)
 		for i := range jobs {
 			jobs[i] = newJob(t, rows, true)
-			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh", AcceptWeak: true}
+			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh",
+				AcceptWeak: true}
 			jobs[i].Neighbours = accountant.ReplaceOne
 		}
 		out := 0

@@ -122,8 +122,8 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	reads := []release.File{{Name: "--plan", Path: job.PlanFile}, {Name: "--round", Path: job.RoundFile},
-		{Name: "--shuffled", Path: job.Shuffled, Written: true}}
+	reads := []release.File{{Name: "--plan", Path: job.PlanFile},
+		{Name: "--round", Path: job.RoundFile}, {Name: "--shuffled", Path: job.Shuffled, Written: true}}
 	for i, name := range names {
 		p.files = append(p.files, reportFile{Number: int64(i), Path: name})
 		reads = append(reads, release.File{Name: "--reports", Path: name})

@@ -81,7 +81,10 @@ func blockName(of randomiser.Stream, block int) string {
 
 // A block or cell of a stream is one number in the pipeline.
 func partKey(of randomiser.Stream, part int) int64 { return 2*int64(part) + int64(of) }
-func partOf(key int64) (randomiser.Stream, int)    { return randomiser.Stream(key % 2), int(key / 2) }
+
+func partOf(key int64) (of randomiser.Stream, part int) {
+	return randomiser.Stream(key % 2), int(key / 2)
+}
 
 // asked is a plan and its round.
 type asked struct {

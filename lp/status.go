@@ -46,7 +46,8 @@ var (
 	ErrClosed = errors.New("lp: solver is closed")
 	// ErrNoHiGHS is returned by NewHiGHS in a build without HiGHS.
 	ErrNoHiGHS = errors.New(
-		`lp: this build has no HiGHS; install it (apt-get install libhighs-dev, brew install highs) or run eval "$(scripts/highs env)", and build with CGO_ENABLED=1 and -tags highs`)
+		`lp: this build has no HiGHS; install it (apt-get install libhighs-dev, brew install highs) ` +
+			`or run eval "$(scripts/highs env)", and build with CGO_ENABLED=1 and -tags highs`)
 	// ErrTooLarge is returned by the gonum solver for programs beyond its size.
 	ErrTooLarge = errors.New(
 		"lp: linear program is too large for gonum's simplex method; build with -tags highs, which " +

@@ -16,7 +16,8 @@ func (p *Plan) Table() (header []string, rows [][]string) {
 		if c.Mechanism.AnswersTable() != nil {
 			one = []string{"-", "-"} // no label has a price of its own
 		}
-		rows = append(rows, []string{c.Title(), one[0], one[1], strings.TrimSuffix(c.Agreement.String(), " %"),
+		rows = append(rows, []string{c.Title(), one[0], one[1],
+			strings.TrimSuffix(c.Agreement.String(), " %"),
 			num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
 	}
 	return []string{"mechanism", "ε each", "δ each", "agrees %", "ε all", "δ all"}, rows

@@ -60,8 +60,8 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 		asked++
 		return nil, errors.New("it takes hours")
 	}
-	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior, time.Duration) (*answers.Table,
-		error) {
+	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior,
+		time.Duration) (*answers.Table, error) {
 		return nil, errors.New("it has too many pairs")
 	}
 	p := mustPlan(t, r)

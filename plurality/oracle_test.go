@@ -257,7 +257,8 @@ func TestNeighboursOfAHistogramWithMany(t *testing.T) {
 		all, most = all+n, max(most, n)
 	}
 	want := 0
-	if err := s.Pairs(context.Background(), reach, func(*Pair) bool { want++; return true }); err != nil {
+	if err := s.Pairs(context.Background(), reach,
+		func(*Pair) bool { want++; return true }); err != nil {
 		t.Fatal(err)
 	}
 	if all != want || most < 4096 {

@@ -223,8 +223,9 @@ func TestGridStops(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	<-ctx.Done()
-	if _, _, err := (Grid{K: []int{3}, M: floats(90_000, 0.001), Epsilon: []float64{0.1},
-		TeacherDelta: []float64{1e-5}, Affected: []int{All}}).Points(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	_, _, err := (Grid{K: []int{3}, M: floats(90_000, 0.001), Epsilon: []float64{0.1},
+		TeacherDelta: []float64{1e-5}, Affected: []int{All}}).Points(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("90,000 points: %v", err)
 	}
 }

@@ -60,8 +60,8 @@ func dense(n, d, steps int, others []string) error {
 			times[i] = append(times[i], ms...)
 		}
 	}
-	fmt.Printf("Milliseconds elapsed of a step, %d records of %d features, none of them 0, %d turns of "+
-		"%d steps:\n\n", n, d, turns, steps)
+	fmt.Printf("Milliseconds elapsed of a step, %d records of %d features, none of them 0, %d turns "+
+		"of %d steps:\n\n", n, d, turns, steps)
 	fmt.Println("| program | least | tenth | median | ÷ learn/convex, least | tenth | median |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|")
 	at := func(i, percent int) float64 { return times[i][percent*(len(times[i])-1)/100] }

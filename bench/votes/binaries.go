@@ -112,7 +112,8 @@ func releases(list string, n, runs int, dir string) error {
 		for range runs {
 			for i, binary := range []string{before, after} {
 				u, err := aggregate(binary, filepath.Join(dir, "votes.csv"), "wide",
-					filepath.Join(dir, "labels"), append([]string{"--accept-weak", "--mechanism"}, mechanism...)...)
+					filepath.Join(dir, "labels"),
+					append([]string{"--accept-weak", "--mechanism"}, mechanism...)...)
 				if err != nil {
 					return err
 				}

@@ -106,8 +106,8 @@ var related = map[string]string{
 
 // Equally named flags mean the same: the texts that explain them have a word in common, in pairs.
 func TestEqualFlagsHaveOneMeaning(t *testing.T) {
-	plain := []string{"this", "that", "with", "from", "more", "than", "default", "which", "instead", "file",
-		"such", "only", "they", "their", "each"}
+	plain := []string{"this", "that", "with", "from", "more", "than", "default", "which", "instead",
+		"file", "such", "only", "they", "their", "each"}
 	for name, flags := range flagsByName() {
 		texts := map[string]string{}
 		for f, command := range flags {

@@ -200,8 +200,8 @@ func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(rows.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plain := []string{"train", "shuffled", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip",
-		"1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger",
+	plain := []string{"train", "shuffled", "--private", "a.csv", "--response", "y", "--task",
+		"logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger",
 		"ledger", "--request-id", "model", "-q"}
 	args := append(slices.Clone(plain), "--checkpoint", "secret")
 	c := process(t, dir, args...)
@@ -229,8 +229,8 @@ func TestTrainKilledBetweenChargeAndNote(t *testing.T) {
 		nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "shuffled", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip",
-		"1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger",
+	args := []string{"train", "shuffled", "--private", "a.csv", "--response", "y", "--task",
+		"logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger",
 		"ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
 	before := killAt(t, process(t, dir, args...), book, 1)
 	if len(before) != 1 {

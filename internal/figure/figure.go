@@ -305,5 +305,6 @@ func (s Sheet) Inline(label string) (string, error) {
 	}
 	width, height := b.Bytes()[at[2]:at[3]], b.Bytes()[at[4]:at[5]]
 	rest := styleless.ReplaceAll(b.Bytes()[at[1]:], nil)
-	return fmt.Sprintf(`<svg viewBox="0 0 %s %s" style="width:100%%;max-width:%spt" role="img" aria-label="%s">%s`, width, height, width, html.EscapeString(label), rest), nil
+	return fmt.Sprintf(`<svg viewBox="0 0 %s %s" style="width:100%%;max-width:%spt" role="img" `+
+		`aria-label="%s">%s`, width, height, width, html.EscapeString(label), rest), nil
 }

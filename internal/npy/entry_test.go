@@ -40,8 +40,8 @@ func TestEntriesAreOfTheSyntax(t *testing.T) {
 	} {
 		compareEntry(t, s)
 	}
-	parts := rapid.SampledFrom([]string{"'", `"`, "descr", "shape", "True", "False", "(", ")", "[", ":",
-		",", " ", "\n", "\f", "3", "L", `\`, "é", "_", "x"})
+	parts := rapid.SampledFrom([]string{"'", `"`, "descr", "shape", "True", "False", "(", ")", "[",
+		":", ",", " ", "\n", "\f", "3", "L", `\`, "é", "_", "x"})
 	rapid.Check(t, func(t *rapid.T) {
 		s := ""
 		for _, part := range rapid.SliceOfN(parts, 0, 14).Draw(t, "parts") {

@@ -120,7 +120,9 @@ func readEntry(s string) (e entry, rest string, ok bool) {
 		e.truth = s[:strings.IndexByte(s, 'e')+1]
 		s = s[len(e.truth):]
 	case strings.HasPrefix(s, "("):
-		e.dims, s = span(s[1:], func(c rune) bool { return strings.ContainsRune("0123456789L,"+spaces, c) })
+		e.dims, s = span(s[1:], func(c rune) bool {
+			return strings.ContainsRune("0123456789L,"+spaces, c)
+		})
 		s, ok = strings.CutPrefix(s, ")")
 	default:
 		if s, ok = quote(s); ok {

@@ -59,11 +59,13 @@ func TestRealTables(t *testing.T) {
 		t.Skip("DARRM_DATA names no folder")
 	}
 	credit := prepare.Rules{Response: "Y", AllBut: []string{"ID"}, Columns: slices.Concat(
-		scaled(0, 500_000, "X1"), scaled(20, 80, "X5"), scaled(-2, 4, "X6", "X7", "X8", "X9", "X10", "X11"),
+		scaled(0, 500_000, "X1"), scaled(20, 80, "X5"),
+		scaled(-2, 4, "X6", "X7", "X8", "X9", "X10", "X11"),
 		scaled(0, 200_000, "X12", "X13", "X14", "X15", "X16", "X17"),
 		scaled(0, 20_000, "X18", "X19", "X20", "X21", "X22", "X23"),
 		[]prepare.Column{{Name: "X2", Categories: []string{"1"}},
-			{Name: "X3", Categories: []string{"1", "2", "3"}}, {Name: "X4", Categories: []string{"1", "2"}}})}
+			{Name: "X3", Categories: []string{"1", "2", "3"}},
+			{Name: "X4", Categories: []string{"1", "2"}}})}
 	compas := prepare.Rules{Response: "two_year_recid", Only: []string{"sex", "age", "juv_fel_count",
 		"juv_misd_count", "juv_other_count", "priors_count", "c_charge_degree"}, Columns: slices.Concat(
 		scaled(18, 70, "age"), scaled(0, 5, "juv_fel_count", "juv_misd_count", "juv_other_count"),

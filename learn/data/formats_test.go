@@ -170,7 +170,8 @@ func TestColumns(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(format.Registered(), func(f *format.Format) bool { return f.Name == "parquet" })
+	i := slices.IndexFunc(format.Registered(),
+		func(f *format.Format) bool { return f.Name == "parquet" })
 	file, err := format.Registered()[i].Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		t.Fatal(err)

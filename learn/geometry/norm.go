@@ -28,7 +28,7 @@ func WithIntercept(radius, q float64) float64 {
 }
 
 // Norm returns ‖v‖_p for p in [1, +Inf], without overflow, to vec.Slack where p is 1, 2 or
-// +Inf and to normSlack otherwise.
+// +Inf and to 2⁻⁴⁴ more otherwise.
 func Norm(v []float64, p float64) float64 {
 	top := 0.0
 	for _, x := range v {

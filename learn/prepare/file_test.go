@@ -23,7 +23,8 @@ name = "sex"
 categories = ["Male", "Female"]
 fill = "missing"
 `))
-	want := Rules{Response: "income_above:50000", Only: []string{"age", "sex"}, AllBut: []string{"row_id"},
+	want := Rules{Response: "income_above:50000", Only: []string{"age", "sex"},
+		AllBut: []string{"row_id"},
 		Columns: []Column{{Name: "age", Scale: &Range{0, 120}, Fill: text("40")},
 			{Name: "sex", Categories: []string{"Male", "Female"}, Fill: text(Missing)}}}
 	if err != nil || !reflect.DeepEqual(rules, want) {

@@ -50,8 +50,8 @@ func TestRules(t *testing.T) {
 	// A number with a feature of its blanks, and one above another as the response.
 	r, err = readBy(strings.NewReader("a,b\n,10\n3,10.5\n"), true, Rules{Response: "b_above:10",
 		Columns: []Column{{Name: "a", Scale: &Range{1, 3}, Fill: text(Missing)}}})
-	if err != nil || !slices.Equal(r.Row(0), []float64{0, 1}) || !slices.Equal(r.Row(1), []float64{1, 0}) ||
-		r.Response(0) != 0 || r.Response(1) != 1 {
+	if err != nil || !slices.Equal(r.Row(0), []float64{0, 1}) ||
+		!slices.Equal(r.Row(1), []float64{1, 0}) || r.Response(0) != 0 || r.Response(1) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// A scaled response comes back in its units.
@@ -63,7 +63,8 @@ func TestRules(t *testing.T) {
 	// Columns by their numbers, in a stated order.
 	r, err = readBy(strings.NewReader("1,2,3\n4,5,6\n"), false, Rules{Response: "2",
 		Only: []string{"3", "1"}})
-	if err != nil || !slices.Equal(r.Row(1), []float64{6, 4}) || r.Response(1) != 5 || r.Columns() != nil {
+	if err != nil || !slices.Equal(r.Row(1), []float64{6, 4}) || r.Response(1) != 5 ||
+		r.Columns() != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -241,7 +242,8 @@ func TestRadius(t *testing.T) {
 			}
 		}
 	})
-	m := Map{Features: []Column{{Name: "a", Scale: &Range{0, 1}}, {Name: "b", Categories: []string{"x"}}}}
+	m := Map{Features: []Column{{Name: "a", Scale: &Range{0, 1}},
+		{Name: "b", Categories: []string{"x"}}}}
 	if got := m.Radius(2); got < math.Sqrt2 || got > math.Sqrt2*(1+1e-14) {
 		t.Errorf("radius %v of two columns", got)
 	}
@@ -298,7 +300,8 @@ func TestScanIsRead(t *testing.T) {
 // A scan's memory does not grow with its table.
 func TestScanKeepsOneRow(t *testing.T) {
 	const n = 100_000
-	in := io.MultiReader(strings.NewReader("a,b,y\n"), strings.NewReader(strings.Repeat("0.25,w,1\n", n)))
+	in := io.MultiReader(strings.NewReader("a,b,y\n"),
+		strings.NewReader(strings.Repeat("0.25,w,1\n", n)))
 	table, err := data.NewCSV(in, true)
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,8 @@ func attack(zero, one []float64, delta float64) float64 {
 }
 
 // world is a plan in which the record that differs has the value far, or -far.
-func world(t *testing.T, c Config, n, differs int, others, far float64, public *data.Records) [2]*Plan {
+func world(t *testing.T, c Config, n, differs int, others, far float64,
+	public *data.Records) [2]*Plan {
 	t.Helper()
 	var plans [2]*Plan
 	for w := range plans {

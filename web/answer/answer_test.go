@@ -292,7 +292,8 @@ func TestWhatThePageLinks(t *testing.T) {
 
 // The third step does not claim that one label costs less than itself.
 func TestStoryOfOneLabel(t *testing.T) {
-	for queries, want := range map[string]string{"1": ": the sum of all.", "100": "less than the sum"} {
+	for queries, want := range map[string]string{"1": ": the sum of all.",
+		"100": "less than the sum"} {
 		s, err := NewStep(t.Context(), Stated{"eps": "0.1", "queries": queries}, "labels")
 		if err != nil || !strings.Contains(s.Says, want) {
 			t.Errorf("%s labels: %+v, %v", queries, s, err)

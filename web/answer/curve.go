@@ -156,8 +156,11 @@ func DrawCurve(s Stated, over string, points []Point, reached float64) (string, 
 		return "", err
 	}
 	if over == "K" { // from there on, as plan.Reaching has it
-		for i := len(points) - 1; i >= 0 && points[i].Agreement != nil && *points[i].Agreement >= wanted; i-- {
-			reached = points[i].X
+		for _, p := range slices.Backward(points) {
+			if p.Agreement == nil || *p.Agreement < wanted {
+				break
+			}
+			reached = p.X
 		}
 	}
 	c.Marks = append(c.Marks, chart.Mark{X: stated, Text: "stated"})

@@ -221,8 +221,8 @@ func sentence(r plan.Request, c plan.Choice) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("We will publish %d labels, each the answer of %d models to one question by "+
-		"the mechanism \"%s\"; one person's record reaches at most %d of the models. All labels together are "+
-		"%s-differentially private: %s We expect %v of the labels to agree with the models' majority.",
+		"the mechanism \"%s\"; one person's record reaches at most %d of the models. All labels "+
+		"together are %s-differentially private: %s We expect %v of the labels to agree with the models' majority.",
 		r.Queries, r.K, c.Title(), r.Affected, c.Total.Short(), lowerFirst(meaning),
 		c.Agreement), nil
 }

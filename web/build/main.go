@@ -70,7 +70,8 @@ func build(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	runtime, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"))
+	runtime, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)),
+		"lib/wasm/wasm_exec.js"))
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,8 @@ func TestPolicyOfThePage(t *testing.T) {
 	if !strings.Contains(html, `<meta http-equiv="Content-Security-Policy" content="`+policy+`">`) {
 		t.Error("index.html has another policy")
 	}
-	for _, forbidden := range []string{" style=", "<style", "<script>", " onclick=", "http://", "https://"} {
+	for _, forbidden := range []string{" style=", "<style", "<script>", " onclick=", "http://",
+		"https://"} {
 		if strings.Contains(html, forbidden) {
 			t.Errorf("index.html has %q", forbidden)
 		}

@@ -122,7 +122,8 @@ func TestModelsTellClassesApart(t *testing.T) {
 		t.Errorf("resumed %v, whole %v", got, w)
 	}
 	// Equal records have equal noise in each class, were the coins not derived.
-	same := must.Get(data.NewRecords(records, 3, make([]float64, 3*records), make([]float64, records)))(t)
+	same := must.Get(data.NewRecords(records, 3, make([]float64, 3*records),
+		make([]float64, records)))(t)
 	zero := must.Get(train.Simulate(must.Get(p.Train(same))(t), 1).Run(t.Context(), nil))(t)
 	if slices.Equal(zero[3:6], zero[6:]) {
 		t.Error("two models have the same noise")

@@ -349,7 +349,8 @@ func TestFewAnswers(t *testing.T) {
 		if best.Value < best.UpperBound-x.below || best.Value > best.UpperBound {
 			t.Errorf("%+v: %s agrees in %g, the bound is %g", p, best.Law.Name, best.Value, best.UpperBound)
 		}
-		chain := must.Get(Best(t.Context(), p, accuracy(.75), Options{Law: answers.ChainLaw, Order: 8}))(t)
+		chain := must.Get(Best(t.Context(), p, accuracy(.75),
+			Options{Law: answers.ChainLaw, Order: 8}))(t)
 		if best.Value < chain.Value+x.least {
 			t.Errorf("%+v: the best agrees in %g, the chain in %g", p, best.Value, chain.Value)
 		}

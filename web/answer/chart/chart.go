@@ -97,8 +97,8 @@ func (c *Chart) SVG() string {
 	segment(&b, left, top, left, baseline, "axis")
 	text(&b, (left+width-right)/2, height-10, "label", "middle", c.X)
 	if c.Y != "" {
-		fmt.Fprintf(&b, `<text class="label" text-anchor="middle" transform="translate(14 %d) rotate(-90)">%s</text>`,
-			(top+baseline)/2, html.EscapeString(c.Y))
+		fmt.Fprintf(&b, `<text class="label" text-anchor="middle" `+
+			`transform="translate(14 %d) rotate(-90)">%s</text>`, (top+baseline)/2, html.EscapeString(c.Y))
 	}
 	at := height + line/2
 	key := func(class, name string, dashed bool) {

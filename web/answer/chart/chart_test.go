@@ -61,7 +61,8 @@ func TestSVG(t *testing.T) {
 		strings.Contains(svg, "beyond") || !strings.Contains(svg, "here") {
 		t.Error(svg)
 	}
-	bars := Chart{Title: "bars", High: 4, Bars: []Bar{{Name: "0", Height: 4, Class: "c1"}, {Name: "1"}}}
+	bars := Chart{Title: "bars", High: 4, Bars: []Bar{{Name: "0", Height: 4, Class: "c1"},
+		{Name: "1"}}}
 	if names := elements(t, bars.SVG()); count(names, "rect") != 2 {
 		t.Error(bars.SVG())
 	}
@@ -104,8 +105,8 @@ func TestColours(t *testing.T) {
 		r, g, b, _ := c.RGBA()
 		return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 	}
-	for variable, color := range map[string]string{"c1": hex(figure.Blue), "c2": hex(figure.Vermillion),
-		"ink": hex(figure.Ink)} {
+	for variable, color := range map[string]string{"c1": hex(figure.Blue),
+		"c2": hex(figure.Vermillion), "ink": hex(figure.Ink)} {
 		if !strings.Contains(css, "--"+variable+": "+color+";") {
 			t.Errorf("--%s is not %s", variable, color)
 		}
