@@ -20,10 +20,10 @@ import (
 
 // A typed package is one that the compiler has seen, to be checked with another content of a file.
 type typed struct {
-	set     *token.FileSet
-	names   []string
-	files   []*ast.File
-	exports map[string]string // from path of a package to the file of its types
+	set      *token.FileSet
+	names    []string
+	files    []*ast.File
+	importer types.Importer
 }
 
 var (
@@ -47,7 +47,11 @@ func load(dir string) (*typed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w\n%s", cmd, err, talk.String())
 	}
-	p := &typed{set: token.NewFileSet(), exports: map[string]string{}}
+	p := &typed{set: token.NewFileSet()}
+	exports := map[string]string{} // from path of a package to the file of its types
+	p.importer = importer.ForCompiler(p.set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	var one struct {
 		ImportPath, Export, Dir string
 		GoFiles, CgoFiles       []string
@@ -57,7 +61,7 @@ func load(dir string) (*typed, error) {
 		if err := in.Decode(&one); err != nil {
 			return nil, err
 		}
-		p.exports[one.ImportPath] = one.Export
+		exports[one.ImportPath] = one.Export
 	}
 	p.names = append(one.GoFiles, one.CgoFiles...) // the last is the package itself
 	for _, name := range p.names {
@@ -86,8 +90,7 @@ func (p *typed) check(name, content string) error {
 	}
 	files := slices.Clone(p.files)
 	files[i] = changed
-	lookup := func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) }
-	config := types.Config{Importer: importer.ForCompiler(p.set, "gc", lookup), FakeImportC: true,
+	config := types.Config{Importer: p.importer, FakeImportC: true,
 		Sizes: types.SizesFor("gc", runtime.GOARCH)}
 	_, err = config.Check(changed.Name.Name, p.set, files, nil)
 	return err

@@ -49,7 +49,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a piece is the last one", File: "reader.go", Old: "r.end = r.next < past",
 			New: "r.end = true", Killer: "TestServer"},
 		{Name: "a commit that must be tried again is a success", File: "../group.go",
-			Old: "		l.queue.putBack(g.waiting)\n", New: "		g.finish(nil)\n", Killer: "TestLostCommit"},
+			Old: "		l.queue.putBack(g.waiting)\n", New: "		g.finish(s.state(), nil)\n", Killer: "TestLostCommit"},
 		{Name: "fsync may be off", File: "store.go", Old: "fsync == \"off\" || ", New: "",
 			Killer: "TestUnsafeServer"},
 		{Name: "synchronous_commit may be off", File: "store.go", Old: " || commits == \"off\"", New: "",
