@@ -374,8 +374,7 @@ func TestMutantsDie(t *testing.T) {
 		{"the result is not in the commit", "drawn.go",
 			"return append(entries, &Entry{Kind: KindResult, ID: last.ID, Time: last.Time,\n\t\t\t" +
 				"Result: result}), nil",
-			"_, entries = last, append(entries[:len(entries):len(entries)], entries[0])\n\t\t" +
-				"return entries[:len(entries)-1], nil", "TestChargeDrawn", false},
+			"_, _ = last, result\n\t\treturn entries, nil", "TestChargeDrawn", false},
 		{"the result of another request", "drawn.go", "ID: last.ID, Time", "ID: requests[0].ID, Time",
 			"TestChargeDrawn", false},
 		{"a charge with its result admits another draw", "drawn.go", "return spentReceipt(",
@@ -385,8 +384,8 @@ func TestMutantsDie(t *testing.T) {
 			"return }); false {\n\t\t\treturn nil, err\n\t\t}\n\t\tlast", "TestFailedDraw", false},
 		{"a draw that panics ends whoever writes", "drawn.go", "panicked = recover(); panicked != nil",
 			"panicked != nil", "TestFailedDraw", false},
-		{"a panic is told to nobody", "drawn.go", "\tif panicked != nil {\n\t\tpanic(panicked)\n\t}\n", "",
-			"TestFailedDraw", false},
+		{"a panic is told to nobody", "drawn.go", "\tif panicked != nil {\n\t\tpanic(panicked)\n\t}\n",
+			"\t_ = panicked\n", "TestFailedDraw", false},
 		{"the clock goes on in a draw", "drawn.go", "\tc.drawing = time.Now()\n", "", "TestClock", false},
 		{"draws are time of the ledger", "drawn.go", "c.drawn += time.Since(c.drawing)", "", "TestClock", false},
 		{"another budget is opened", "opencreate.go", "case l.Budget() != budget:", "case false:",

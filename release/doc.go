@@ -77,14 +77,28 @@
 //
 // # On line
 //
-// A query that comes by itself is a release of one answer, in the order above: validate, charge,
-// draw, note, answer. Its coins come from a key that stays, so that the same query has the same
-// answer whenever and at whichever server of the ledger it is asked again, and is charged once:
+// A query that comes by itself is a release of one answer. Its coins come from a key that stays, so
+// that the same query has the same answer whenever and at whichever server of the ledger it is asked
+// again, and is charged once:
 //
 //	s = F_k("scope", ledger's ID, mechanism, its exact noise or table, setting, (ε, δ))
 //	p = F_k("votes", s, q, r, v)         in the ledger: tells the same query from others
 //	coins = F_k(0, s, p, v), F_k(1, s, p, v), …
 //	result = SHA-256(F_k("answer", p), class)   in the ledger: tells the same answer from another
+//
+// Since the coins are there before, an answer is one commit of the ledger instead of two:
+//
+//  1. The query is checked and counted.
+//  2. The ledger admits its charge, under the lock, or refuses it. A refused query draws nothing.
+//  3. The answer is drawn in memory.
+//  4. Charge and result are written and forced to disk as one commit.
+//  5. The answer leaves.
+//
+// Where step 4 fails the draw is dropped: nothing of it is in the error, and nothing leaves that is
+// not on disk. A death before step 4 spends nothing, and the id is free. A death after it, or a
+// commit whose outcome is not known, replays the same coins when the query comes again. A batch,
+// files and models keep the order of before, charge, draw, note: their draws take too long for a
+// lock, and those without a checkpoint have no coins that could be replayed.
 //
 // An id with another replay key or other votes, in another form or of another client is refused by
 // the ledger. Where no replay key was sent r is 256 random bits that nobody keeps, so that the same
@@ -105,7 +119,9 @@
 // answers in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). It is
 // bound to one ledger and one mechanism by s, so that a file that is used for two has unrelated
 // coins for each. How long a mechanism samples can depend on the votes ([Answered.InLedger] does
-// not).
+// not). Who waits for the ledger waits for the draws of the answers before, and of those in the same
+// commit: microseconds, beside a forced write of hundreds. How long a refusal takes depends on no
+// draw of the query that is refused.
 //
 // # Secrets
 //

@@ -1,5 +1,5 @@
 // Package serve answers queries over HTTP: a door to [release.Online], which holds the rules. It
-// decides the cost of an answer, the order of charge and draw, and the shares of clients. This
+// decides the cost of an answer, the order of draw, commit and answer, and the shares of clients. This
 // package identifies the client, limits how much may be asked at once, and words the refusals.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
@@ -23,5 +23,5 @@
 // Answers go to whoever asked, and to nobody else. Logs and metrics have no votes, no labels and
 // nothing computed from them: of a request they tell its id, the client, and the kind of a
 // refusal. How long a response takes depends on the votes for mechanisms that sample by rejection,
-// so the histogram of times has the ledger's only; the asker knows the votes.
+// so the histogram of times has the ledger's only, without any draw; the asker knows the votes.
 package serve

@@ -38,7 +38,7 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"outcome"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "darrm_ledger_seconds",
-			Help:    "Time that the charge and the note of one answer took in the ledger.",
+			Help:    "Time that one answer took in the ledger, without draws.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
 	}

@@ -185,14 +185,9 @@ func (b *bench) table(ctx context.Context, store string, location func(int) stri
 		defer servers[i].Kill()
 	}
 	for _, clients := range b.clients {
-		// The floor beside each line, since the machine may be busy at one time and idle at another.
-		var bare []time.Duration
-		for start := time.Now(); time.Since(start) < b.each/2; {
-			at := time.Now()
-			if err := once(); err != nil {
-				return err
-			}
-			bare = append(bare, time.Since(at))
+		bare, took, rates, err := b.inTurns(ctx, once, servers, clients)
+		if err != nil {
+			return err
 		}
 		slices.Sort(bare)
 		var sum time.Duration
@@ -206,10 +201,6 @@ func (b *bench) table(ctx context.Context, store string, location func(int) stri
 		}
 		fmt.Printf("| one %s | 1 | %.0f | %s | %s | 1 | 1 |%s", name, most, ms(quantile(bare, 0.5)),
 			ms(quantile(bare, 0.99)), last)
-		took, rates, err := b.inTurns(ctx, servers, clients)
-		if err != nil {
-			return err
-		}
 		for i, took := range took {
 			slices.Sort(took)
 			switch {
@@ -227,28 +218,36 @@ func (b *bench) table(ctx context.Context, store string, location func(int) stri
 	return nil
 }
 
-// inTurns loads the servers one after the other, four times, and returns how long each answer of
-// each took and how many it gave a second.
-func (b *bench) inTurns(ctx context.Context, servers []*servetest.Server,
-	clients int) ([][]time.Duration, []float64, error) {
+// inTurns measures the floor and loads the servers one after the other, four times, since the
+// machine may be busy at one time and idle at another. It returns how long each step of the floor
+// and each answer of each server took, and how many answers each gave a second.
+func (b *bench) inTurns(ctx context.Context, once func() error, servers []*servetest.Server,
+	clients int) (bare []time.Duration, all [][]time.Duration, rates []float64, err error) {
 	const turns = 4
-	all, elapsed := make([][]time.Duration, len(servers)), make([]time.Duration, len(servers))
+	elapsed := make([]time.Duration, len(servers))
+	all, rates = make([][]time.Duration, len(servers)), make([]float64, len(servers))
 	for turn := range turns {
+		for start := time.Now(); time.Since(start) < b.each/(2*turns); {
+			at := time.Now()
+			if err := once(); err != nil {
+				return nil, nil, nil, err
+			}
+			bare = append(bare, time.Since(at))
+		}
 		for i, s := range servers {
 			took, lasted, err := load(ctx, s.Socket, clients, b.each/turns, 0,
 				func(n int) (string, int) { return fmt.Sprintf("c%d-%d-%d", clients, turn, n), n % 12 })
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			all[i] = append(all[i], took...)
 			elapsed[i] += lasted
 		}
 	}
-	rates := make([]float64, len(servers))
 	for i := range rates {
 		rates[i] = float64(len(all[i])) / elapsed[i].Seconds()
 	}
-	return all, rates, nil
+	return bare, all, rates, nil
 }
 
 // soak asks for n answers and prints the memory ten times on the way. New entries of the ledger

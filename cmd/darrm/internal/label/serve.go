@@ -49,8 +49,8 @@ func NewServe(a *cli.App) *cobra.Command {
 		Use:   "serve",
 		Short: "Answer queries over HTTP, each paid for before it is answered",
 		Long: `Answer queries one at a time over HTTP. POST /v1/answers takes the votes of the teachers
-on one query and gives one private label. The ledger is charged before the label is drawn, and
-what the budget does not allow is refused. The same request id with the same votes and replay_key,
+on one query and gives one private label. The ledger's charge is on disk before the label leaves,
+and what the budget does not allow is refused and not drawn. The same request id with the same votes and replay_key,
 at least 128 random bits that the asker makes and keeps, has the same answer for ever, free of
 charge, from every server of the ledger; all else under the id is refused. Without a replay_key a
 request is answered once.
