@@ -1,0 +1,141 @@
+package lp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	primalTolerance = 1e-10 // a variable may be outside its bounds by that much
+	dualTolerance   = 1e-12 // a reduced cost may have the wrong sign by that much
+	cellError       = 1e-9  // from there on the cells are computed again
+	refreshAfter    = 100   // pivots
+)
+
+// dualSimplex solves the program of t from a dual feasible basis and returns that where it ended.
+// It stops after a number of pivots that no solve needs: with its tolerances nothing proves that it
+// does not cycle.
+func (t *tableau) dualSimplex(ctx context.Context) (*basis, int, error) {
+	var b *basis
+	var err error
+	b, err = t.refresh()
+	if err != nil {
+		return nil, 0, err
+	}
+	most := 1000 + 20*(t.n+len(t.rows))
+	for count := range most {
+		if err := contextError(ctx); err != nil {
+			return nil, count, err
+		}
+		r, above := t.leaving()
+		if r < 0 && t.pivots == 0 {
+			return b, count, nil
+		}
+		q, flips := -1, []int(nil)
+		if r >= 0 {
+			q, flips = t.entering(r, above)
+		}
+		if q < 0 && r >= 0 && t.pivots == 0 {
+			return nil, count, statusErrorf(Infeasible, "simplex: no column can mend variable %d", t.basic[r])
+		}
+		if q < 0 || t.pivots >= refreshAfter || t.pivots > 0 && t.error(r, q) > cellError {
+			if b, err = t.refresh(); err != nil {
+				return nil, count, err
+			}
+			continue
+		}
+		for _, f := range flips {
+			before := t.at(f)
+			t.above[f] = !t.above[f]
+			t.move(f, t.at(f)-before)
+		}
+		t.exchange(r, q, above)
+	}
+	return nil, most, statusErrorf(IterationLimit, "simplex: %d pivots", most)
+}
+
+// leaving returns the row whose variable is furthest outside its bounds, as steepest edge counts
+// it, and whether it is above the upper one; -1 if none is outside.
+func (t *tableau) leaving() (row int, above bool) {
+	row, most := -1, 0.0
+	for p, v := range t.basic {
+		low, high := t.bounds(v)
+		off := max(low-t.value[p], t.value[p]-high)
+		if off > primalTolerance && off*off > most*t.edge[p] {
+			row, above, most = p, t.value[p] > high, off*off/t.edge[p]
+		}
+	}
+	return row, above
+}
+
+// breakpoint is where a reduced cost changes its sign.
+type breakpoint struct {
+	q           int
+	ratio, size float64 // |reduced| / |cell|, |cell|
+	slope       float64 // by which the dual objective's slope falls there
+}
+
+// entering returns the column that replaces row r, which goes down if above, and the columns that
+// change to their other bound before, which is as far as the dual objective rises. Among columns
+// whose ratios differ by rounding it takes that with the largest cell (Harris). It returns -1 where
+// no column can mend the row.
+func (t *tableau) entering(r int, above bool) (int, []int) {
+	direction := 1.0
+	low, high := t.bounds(t.basic[r])
+	slope := low - t.value[r]
+	if above {
+		direction, slope = -1, t.value[r]-high
+	}
+	least := 1e-9
+	if t.pivots == 0 {
+		least = 1e-12
+	}
+	least *= math.Sqrt(t.edge[r])
+	var found []breakpoint
+	for q, cell := range t.cells[r] {
+		a := direction * cell
+		d := t.reduced[q]
+		if t.above[q] {
+			a, d = -a, -d
+		}
+		if a <= least {
+			continue
+		}
+		low, high := t.bounds(t.nonbasic[q])
+		if low < high {
+			found = append(found, breakpoint{q, max(d, 0) / a, a, a * (high - low)})
+		}
+	}
+	slices.SortFunc(found, func(a, b breakpoint) int { return cmp.Compare(a.ratio, b.ratio) })
+	passed := 0
+	for ; passed < len(found) && slope-found[passed].slope > primalTolerance; passed++ {
+		slope -= found[passed].slope
+	}
+	if passed == len(found) {
+		return -1, nil
+	}
+	limit := math.Inf(1)
+	for _, c := range found[passed:] {
+		limit = min(limit, c.ratio+dualTolerance/c.size)
+	}
+	best := passed
+	for k, c := range found[passed:] {
+		if c.ratio > limit {
+			break
+		}
+		if c.size > found[best].size {
+			best = passed + k
+		}
+	}
+	var flips []int
+	for _, c := range found[:passed] {
+		flips = append(flips, c.q)
+	}
+	q := found[best].q
+	if (t.reduced[q] < 0) != t.above[q] {
+		t.reduced[q] = 0 // as if its cost were a little different
+	}
+	return q, flips
+}

@@ -1,0 +1,389 @@
+package lp
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// tableau is a program's dictionary for one basis:
+//
+//	x_B = const + cells·x_N,   c·x = const + reduced·x_N
+//
+// Variable j < n is column j of the program, n+i is the slack of row i, b_i - A_i·x ≥ 0. N has n
+// variables, each on one of its bounds, B those that are left. All is dense: a row of the programs
+// of this package has hardly a zero, and what a factorised basis would give, the leaving row, the
+// entering column and the edges' lengths, stands here already.
+type tableau struct {
+	*model
+	n         int
+	low, high []float64 // of columns; finite where the cost draws the column there
+	cost      []float64 // scaled
+	basic     []int     // by row of cells
+	nonbasic  []int     // by column of cells
+	above     []bool    // by column of cells: the variable is on its upper bound
+	cells     [][]float64
+	edge      []float64 // 1 + Σ cells², by row
+	value     []float64 // of the basic variables
+	reduced   []float64 // of the nonbasic ones
+	pivots    int       // since the cells were computed from the rows
+}
+
+// newTableau returns the tableau in which all slacks are basic. Columns are on the bound to which
+// the cost draws them, so that it is dual feasible.
+func newTableau(m *model, low, high, cost []float64) *tableau {
+	n := len(cost)
+	t := &tableau{model: m, n: n, low: low, high: high, cost: cost, nonbasic: make([]int, n),
+		above: make([]bool, n), reduced: make([]float64, n)}
+	for j, c := range cost {
+		t.nonbasic[j] = j
+		t.above[j] = c < 0 || math.IsInf(low[j], -1)
+	}
+	return t
+}
+
+// bounds returns the least and the largest value of a variable.
+func (t *tableau) bounds(v int) (low, high float64) {
+	if v < t.n {
+		return t.low[v], t.high[v]
+	}
+	return 0, math.Inf(1)
+}
+
+// at returns the value of the nonbasic variable in column q of the cells.
+func (t *tableau) at(q int) float64 {
+	low, high := t.bounds(t.nonbasic[q])
+	if t.above[q] {
+		return high
+	}
+	return low
+}
+
+// basis is the factorised part of the basis matrix: the tight rows by the basic columns.
+type basis struct {
+	rows, columns []int
+	kernel        *mat.Dense
+	lu            mat.LU
+}
+
+// worstCondition is from where a basis counts as singular.
+const worstCondition = 1e15
+
+// factorise returns the basis of t.
+func (t *tableau) factorise() (*basis, error) {
+	b := &basis{}
+	for _, v := range t.nonbasic {
+		if v >= t.n {
+			b.rows = append(b.rows, v-t.n)
+		}
+	}
+	for _, v := range t.basic {
+		if v < t.n {
+			b.columns = append(b.columns, v)
+		}
+	}
+	k := len(b.rows)
+	if len(b.columns) != k {
+		return nil, statusErrorf(Numerical, "simplex: %d tight rows and %d basic columns", k,
+			len(b.columns))
+	}
+	if k == 0 {
+		return b, nil
+	}
+	b.kernel = mat.NewDense(k, k, nil)
+	for r, i := range b.rows {
+		for c, j := range b.columns {
+			b.kernel.Set(r, c, t.rows[i].coef[j])
+		}
+	}
+	b.lu.Factorize(b.kernel)
+	if c := b.lu.Cond(); !(c < worstCondition) {
+		return nil, statusErrorf(Numerical, "simplex: the basis of %d rows has condition %.1g", k, c)
+	}
+	return b, nil
+}
+
+// solve returns the solution of kernel·x = rhs, or of the transposed system, refined once.
+func (b *basis) solve(transposed bool, rhs []float64) ([]float64, error) {
+	k := len(rhs)
+	if k == 0 {
+		return nil, nil
+	}
+	var matrix mat.Matrix = b.kernel
+	if transposed {
+		matrix = b.kernel.T()
+	}
+	var x, residual, step mat.VecDense
+	right := mat.NewVecDense(k, rhs)
+	if err := solveLU(&b.lu, &x, transposed, right); err != nil {
+		return nil, err
+	}
+	residual.MulVec(matrix, &x)
+	residual.SubVec(right, &residual)
+	if err := solveLU(&b.lu, &step, transposed, &residual); err != nil {
+		return nil, err
+	}
+	x.AddVec(&x, &step)
+	return x.RawVector().Data, nil
+}
+
+// solveLU ignores what gonum says of a condition: factorise has looked at it.
+func solveLU(lu *mat.LU, x *mat.VecDense, transposed bool, rhs *mat.VecDense) error {
+	err := lu.SolveVecTo(x, transposed, rhs)
+	if _, ok := err.(mat.Condition); err != nil && !ok {
+		return &StatusError{Status: Numerical, Err: fmt.Errorf("simplex: %w", err)}
+	}
+	return nil
+}
+
+// point returns all columns' values.
+func (t *tableau) point(b *basis) ([]float64, error) {
+	x := make([]float64, t.n)
+	for q, v := range t.nonbasic {
+		if v < t.n {
+			x[v] = t.at(q)
+		}
+	}
+	rhs := make([]float64, len(b.rows))
+	for r, i := range b.rows {
+		rhs[r] = t.rows[i].rhs - dot(t.rows[i].coef, x)
+	}
+	inner, err := b.solve(false, rhs)
+	for c, j := range b.columns {
+		x[j] = inner[c]
+	}
+	return x, err
+}
+
+// multipliers returns those of all rows for costs.
+func (t *tableau) multipliers(b *basis, cost []float64) ([]float64, error) {
+	rhs := make([]float64, len(b.rows))
+	for c, j := range b.columns {
+		rhs[c] = -cost[j]
+	}
+	inner, err := b.solve(true, rhs)
+	y := make([]float64, len(t.rows))
+	for r, i := range b.rows {
+		y[i] = inner[r]
+	}
+	return y, err
+}
+
+// refresh computes the tableau of the same basis from the rows.
+func (t *tableau) refresh() (*basis, error) {
+	b, err := t.factorise()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.refreshCells(b); err != nil {
+		return nil, err
+	}
+	t.pivots = 0
+	return b, t.revalue(b)
+}
+
+// revalue computes the values and the reduced costs, and puts each column with two finite bounds
+// on that where it is dual feasible.
+func (t *tableau) revalue(b *basis) error {
+	y, err := t.multipliers(b, t.cost)
+	if err != nil {
+		return err
+	}
+	reduced := append([]float64(nil), t.cost...)
+	for _, i := range b.rows {
+		floats.AddScaled(reduced, y[i], t.rows[i].coef)
+	}
+	for q, v := range t.nonbasic {
+		if v >= t.n {
+			t.reduced[q] = y[v-t.n]
+			continue
+		}
+		t.reduced[q] = reduced[v]
+		if t.low[v] > math.Inf(-1) && t.high[v] < math.Inf(1) && math.Abs(reduced[v]) > dualTolerance {
+			t.above[q] = reduced[v] < 0
+		}
+	}
+	x, err := t.point(b)
+	if err != nil {
+		return err
+	}
+	for p, v := range t.basic {
+		if v < t.n {
+			t.value[p] = x[v]
+			continue
+		}
+		t.value[p] = t.rows[v-t.n].rhs - dot(t.rows[v-t.n].coef, x)
+	}
+	return nil
+}
+
+// refreshCells computes all cells: those of the basic columns by the factorised basis, those of
+// the slacks by them.
+func (t *tableau) refreshCells(b *basis) error {
+	place := make(map[int]int, len(b.rows)) // of a tight row in b.rows
+	for r, i := range b.rows {
+		place[i] = r
+	}
+	if k := len(b.rows); k > 0 {
+		right := mat.NewDense(k, t.n, nil)
+		for q, v := range t.nonbasic {
+			if v >= t.n {
+				right.Set(place[v-t.n], q, -1)
+				continue
+			}
+			for r, i := range b.rows {
+				right.Set(r, q, -t.rows[i].coef[v])
+			}
+		}
+		var inner mat.Dense
+		err := b.lu.SolveTo(&inner, false, right)
+		if _, ok := err.(mat.Condition); err != nil && !ok {
+			return &StatusError{Status: Numerical, Err: fmt.Errorf("simplex: %w", err)}
+		}
+		c := 0
+		for p, v := range t.basic {
+			if v < t.n {
+				copy(t.cells[p], inner.RawRowView(c))
+				t.edge[p] = 1 + floats.Dot(t.cells[p], t.cells[p])
+				c++
+			}
+		}
+	}
+	for p, v := range t.basic {
+		if v >= t.n {
+			t.slackCells(p)
+		}
+	}
+	return nil
+}
+
+// slackCells computes row p of the cells, a slack's, from those of the basic columns.
+func (t *tableau) slackCells(p int) {
+	row, cells := t.rows[t.basic[p]-t.n].coef, t.cells[p]
+	for q, v := range t.nonbasic {
+		cells[q] = 0
+		if v < t.n {
+			cells[q] = -row[v]
+		}
+	}
+	for other, v := range t.basic {
+		if v < t.n && row[v] != 0 {
+			floats.AddScaled(cells, -row[v], t.cells[other])
+		}
+	}
+	t.edge[p] = 1 + floats.Dot(cells, cells)
+}
+
+// addRows takes up the rows of the model from number first on, with basic slacks.
+func (t *tableau) addRows(first int) {
+	for i := first; i < len(t.rows); i++ {
+		t.basic = append(t.basic, t.n+i)
+		t.cells = append(t.cells, make([]float64, t.n))
+		t.edge, t.value = append(t.edge, 1), append(t.value, 0)
+		t.slackCells(len(t.basic) - 1)
+	}
+}
+
+// deleteRows gives up rows of the model before it deletes them; moved has the new numbers, -1 for
+// one that goes. It reports whether the basis lasts: it does unless a row that goes is tight.
+func (t *tableau) deleteRows(moved []int) bool {
+	for q, v := range t.nonbasic {
+		if v < t.n {
+			continue
+		}
+		if moved[v-t.n] < 0 {
+			return false
+		}
+		t.nonbasic[q] = t.n + moved[v-t.n]
+	}
+	kept := 0
+	for p, v := range t.basic {
+		if v >= t.n {
+			if moved[v-t.n] < 0 {
+				continue
+			}
+			v = t.n + moved[v-t.n]
+		}
+		t.basic[kept], t.cells[kept], t.edge[kept], t.value[kept] = v, t.cells[p], t.edge[p], t.value[p]
+		kept++
+	}
+	clear(t.cells[kept:])
+	t.basic, t.cells, t.edge, t.value = t.basic[:kept], t.cells[:kept], t.edge[:kept], t.value[:kept]
+	return true
+}
+
+// move changes the nonbasic variable of column q by step.
+func (t *tableau) move(q int, step float64) {
+	for p, cells := range t.cells {
+		t.value[p] += cells[q] * step
+	}
+}
+
+// exchange makes the variable of row r nonbasic, on its upper bound if above, and that of column q
+// basic. Cost: all cells.
+func (t *tableau) exchange(r, q int, above bool) {
+	low, high := t.bounds(t.basic[r])
+	bound := low
+	if above {
+		bound = high
+	}
+	pivot := t.cells[r][q]
+	entering := t.at(q)
+	step := (bound - t.value[r]) / pivot
+	t.move(q, step)
+	t.value[r] = entering + step
+
+	row := t.cells[r]
+	floats.Scale(-1/pivot, row)
+	row[q] = 1 / pivot
+	for p, cells := range t.cells {
+		if p == r {
+			continue
+		}
+		if f := cells[q]; f != 0 {
+			cells[q] = 0
+			floats.AddScaled(cells, f, row)
+			t.edge[p] = 1 + floats.Dot(cells, cells)
+		}
+	}
+	t.edge[r] = 1 + floats.Dot(row, row)
+	f := t.reduced[q]
+	t.reduced[q] = 0
+	floats.AddScaled(t.reduced, f, row)
+	t.basic[r], t.nonbasic[q] = t.nonbasic[q], t.basic[r]
+	t.above[q] = above
+	t.pivots++
+}
+
+// error returns by how much column q of the cells breaks the tight rows and row r, relative to its
+// largest value.
+func (t *tableau) error(r, q int) float64 {
+	direction, largest := make([]float64, t.n), 1.0
+	for p, v := range t.basic {
+		if v < t.n {
+			direction[v] = t.cells[p][q]
+			largest = max(largest, math.Abs(direction[v]))
+		}
+	}
+	if v := t.nonbasic[q]; v < t.n {
+		direction[v] = 1
+	}
+	worst := 0.0
+	for at, v := range t.nonbasic {
+		if v < t.n {
+			continue
+		}
+		off := floats.Dot(t.rows[v-t.n].coef, direction)
+		if at == q {
+			off++
+		}
+		worst = max(worst, math.Abs(off))
+	}
+	if v := t.basic[r]; v >= t.n {
+		off := floats.Dot(t.rows[v-t.n].coef, direction) + t.cells[r][q]
+		worst = max(worst, math.Abs(off))
+	}
+	return worst / largest
+}
