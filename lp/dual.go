@@ -9,40 +9,58 @@ import (
 
 const (
 	primalTolerance = 1e-10 // a variable may be outside its bounds by that much
-	dualTolerance   = 1e-12 // a reduced cost may have the wrong sign by that much
+	dualTolerance   = 1e-11 // a reduced cost may have the wrong sign by that much
 	cellError       = 1e-9  // from there on the cells are computed again
 	refreshAfter    = 100   // pivots
 )
 
-// dualSimplex solves the program of t from a dual feasible basis and returns that where it ended.
-// It stops after a number of pivots that no solve needs: with its tolerances nothing proves that it
-// does not cycle.
-func (t *tableau) dualSimplex(ctx context.Context) (*basis, int, error) {
-	var b *basis
-	var err error
-	b, err = t.refresh()
-	if err != nil {
-		return nil, 0, err
-	}
-	most := 1000 + 20*(t.n+len(t.rows))
-	for count := range most {
-		if err := contextError(ctx); err != nil {
-			return nil, count, err
+// dualFeasible makes t dual feasible: a column with two bounds goes to the one that is right, the
+// cost of another variable is shifted. It reports whether anything moved.
+func (t *tableau) dualFeasible() (moved bool) {
+	for q := range t.nonbasic {
+		if t.wrong(q) <= 0 {
+			continue
 		}
+		low, high := t.bounds(t.nonbasic[q])
+		if t.wrong(q) > dualTolerance && !math.IsInf(low, -1) && !math.IsInf(high, 1) {
+			before := t.at(q)
+			t.above[q] = !t.above[q]
+			t.move(q, t.at(q)-before)
+			moved = true
+		} else {
+			t.shift(q, -t.reduced[q])
+		}
+	}
+	return moved
+}
+
+// dualSimplex makes pivots from a fresh tableau, which it makes dual feasible, until no basic
+// variable is outside its bounds, and leaves a fresh tableau.
+func (t *tableau) dualSimplex(ctx context.Context, left *int) (b *basis, err error) {
+	refresh := func() (err error) {
+		if b, err = t.refresh(); err == nil && t.dualFeasible() {
+			err = t.revalue(b)
+		}
+		return err
+	}
+	if err := refresh(); err != nil {
+		return nil, err
+	}
+	for {
 		r, above := t.leaving()
 		if r < 0 && t.pivots == 0 {
-			return b, count, nil
+			return b, nil
 		}
 		q, flips := -1, []int(nil)
 		if r >= 0 {
 			q, flips = t.entering(r, above)
 		}
 		if q < 0 && r >= 0 && t.pivots == 0 {
-			return nil, count, statusErrorf(Infeasible, "simplex: no column can mend variable %d", t.basic[r])
+			return nil, statusErrorf(Infeasible, "simplex: no column can mend variable %d", t.basic[r])
 		}
 		if q < 0 || t.pivots >= refreshAfter || t.pivots > 0 && t.error(r, q) > cellError {
-			if b, err = t.refresh(); err != nil {
-				return nil, count, err
+			if err := refresh(); err != nil {
+				return nil, err
 			}
 			continue
 		}
@@ -51,9 +69,22 @@ func (t *tableau) dualSimplex(ctx context.Context) (*basis, int, error) {
 			t.above[f] = !t.above[f]
 			t.move(f, t.at(f)-before)
 		}
-		t.exchange(r, q, above)
+		if t.wrong(q) > 0 {
+			t.shift(q, -t.reduced[q])
+		}
+		if err := t.pivot(ctx, r, q, above, left); err != nil {
+			return nil, err
+		}
 	}
-	return nil, most, statusErrorf(IterationLimit, "simplex: %d pivots", most)
+}
+
+// pivot is exchange, counted.
+func (t *tableau) pivot(ctx context.Context, r, q int, above bool, left *int) error {
+	if *left--; *left < 0 {
+		return statusErrorf(IterationLimit, "simplex: too many pivots")
+	}
+	t.exchange(r, q, above)
+	return contextError(ctx)
 }
 
 // leaving returns the row whose variable is furthest outside its bounds, as steepest edge counts
@@ -88,11 +119,7 @@ func (t *tableau) entering(r int, above bool) (int, []int) {
 	if above {
 		direction, slope = -1, t.value[r]-high
 	}
-	least := 1e-9
-	if t.pivots == 0 {
-		least = 1e-12
-	}
-	least *= math.Sqrt(t.edge[r])
+	least := t.leastCell() * math.Sqrt(t.edge[r])
 	var found []breakpoint
 	for q, cell := range t.cells[r] {
 		a := direction * cell
@@ -133,9 +160,13 @@ func (t *tableau) entering(r int, above bool) (int, []int) {
 	for _, c := range found[:passed] {
 		flips = append(flips, c.q)
 	}
-	q := found[best].q
-	if (t.reduced[q] < 0) != t.above[q] {
-		t.reduced[q] = 0 // as if its cost were a little different
+	return found[best].q, flips
+}
+
+// leastCell is the size below which a cell may be a rounded 0, relative to its row or column.
+func (t *tableau) leastCell() float64 {
+	if t.pivots == 0 {
+		return 1e-12
 	}
-	return q, flips
+	return 1e-9
 }

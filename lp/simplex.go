@@ -25,7 +25,6 @@ type simplexSolver struct {
 	*model
 	tableau *tableau // of the last Solve; nil if there is none
 	known   int      // rows that it has
-	shift   int      // its number in shifts
 }
 
 func newSimplex(p Problem) (Solver, error) {
@@ -125,7 +124,7 @@ func (s *simplexSolver) Solve(ctx context.Context) (Solution, error) {
 }
 
 // shifts are the sizes of the random shift of the costs that are tried in turn.
-var shifts = []float64{1e-10, 1e-9, 1e-8, 1e-11}
+var shifts = []float64{1e-9, 1e-8, 0}
 
 // solve goes on from the last basis, and begins anew with other shifts after numerical trouble.
 func (s *simplexSolver) solve(ctx context.Context) (Solution, error) {
@@ -137,11 +136,14 @@ func (s *simplexSolver) solve(ctx context.Context) (Solution, error) {
 			return Solution{Iterations: iterations}, err
 		}
 		if k >= 0 {
-			s.begin(shifts[k], uint64(k))
+			s.begin()
 		} else if s.tableau == nil {
 			continue
 		}
-		sol, err = s.attempt(ctx)
+		if s.tableau != nil {
+			clear(s.tableau.shifts)
+		}
+		sol, err = s.attempt(ctx, shifts[max(k, 0)])
 		iterations += sol.Iterations
 		sol.Iterations = iterations
 		if err == nil {
@@ -158,18 +160,10 @@ func (s *simplexSolver) solve(ctx context.Context) (Solution, error) {
 }
 
 // begin makes the tableau of the basis of all slacks.
-func (s *simplexSolver) begin(shift float64, seed uint64) {
+func (s *simplexSolver) begin() {
 	p := s.problem
 	low, high := append([]float64(nil), p.Lower...), append([]float64(nil), p.Upper...)
 	cost := s.scaledCost()
-	random := rand.New(rand.NewPCG(seed, 0x6c70)) // the same in each build: so are the answers
-	for j := range cost {
-		by := shift * (0.5 + 0.5*random.Float64())
-		if math.IsInf(low[j], -1) {
-			by = -by // columns without a cost then need no bound
-		}
-		cost[j] += by
-	}
 	far := s.farAway()
 	for j, c := range cost {
 		switch {
@@ -197,12 +191,15 @@ func (s *simplexSolver) farAway() float64 {
 	return unboundedAt * largest
 }
 
-// attempt solves from the tableau.
-func (s *simplexSolver) attempt(ctx context.Context) (Solution, error) {
+// attempt solves from the tableau, with random shifts of the costs of that size.
+func (s *simplexSolver) attempt(ctx context.Context, shift float64) (Solution, error) {
 	t := s.tableau
 	t.addRows(s.known)
 	s.known = len(s.rows)
-	b, count, err := t.dualSimplex(ctx)
+	most := 1000 + 20*(t.n+len(t.rows))
+	left := most
+	b, err := t.optimise(ctx, shift, &left)
+	count := most - left
 	if err != nil {
 		return Solution{Iterations: count}, err
 	}
@@ -220,9 +217,42 @@ func (s *simplexSolver) attempt(ctx context.Context) (Solution, error) {
 		return Solution{Iterations: count}, err
 	}
 	for i := range y {
-		y[i] = max(y[i], 0) // below 0 by the shift at most; finish checks the gap
+		y[i] = max(y[i], 0) // below 0 by the tolerance at most; finish checks the gap
 	}
 	sol, err := s.finish(x, y)
 	sol.Iterations = count
 	return sol, err
 }
+
+// optimise makes the dual simplex method's pivots with shifted costs, and then the primal one's
+// without. Either may leave what the other one has to mend.
+func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *basis, err error) {
+	if b, err = t.refresh(); err != nil {
+		return nil, err
+	}
+	t.dualFeasible()
+	random := rand.New(rand.NewPCG(uint64(len(t.rows)), 0x6c70)) // the same in each build
+	for q := range t.nonbasic {
+		by := shift * (0.5 + 0.5*random.Float64())
+		if t.above[q] {
+			by = -by
+		}
+		t.shift(q, by)
+	}
+	for range alternations {
+		if b, err = t.dualSimplex(ctx, left); err != nil {
+			return nil, err
+		}
+		clear(t.shifts)
+		if b, err = t.primalSimplex(ctx, left); err != nil {
+			return nil, err
+		}
+		if r, _ := t.leaving(); r < 0 {
+			return b, nil
+		}
+	}
+	return nil, statusErrorf(Numerical, "simplex: no basis within both tolerances")
+}
+
+// alternations bounds how often optimise begins anew.
+const alternations = 10

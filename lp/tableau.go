@@ -20,7 +20,8 @@ type tableau struct {
 	*model
 	n         int
 	low, high []float64 // of columns; finite where the cost draws the column there
-	cost      []float64 // scaled
+	cost      []float64 // scaled, of columns
+	shifts    []float64 // of columns, then of slacks: added to their costs
 	basic     []int     // by row of cells
 	nonbasic  []int     // by column of cells
 	above     []bool    // by column of cells: the variable is on its upper bound
@@ -36,7 +37,7 @@ type tableau struct {
 func newTableau(m *model, low, high, cost []float64) *tableau {
 	n := len(cost)
 	t := &tableau{model: m, n: n, low: low, high: high, cost: cost, nonbasic: make([]int, n),
-		above: make([]bool, n), reduced: make([]float64, n)}
+		above: make([]bool, n), reduced: make([]float64, n), shifts: make([]float64, n)}
 	for j, c := range cost {
 		t.nonbasic[j] = j
 		t.above[j] = c < 0 || math.IsInf(low[j], -1)
@@ -181,30 +182,42 @@ func (t *tableau) refresh() (*basis, error) {
 		return nil, err
 	}
 	t.pivots = 0
+	if err := t.reprice(b); err != nil {
+		return nil, err
+	}
 	return b, t.revalue(b)
 }
 
-// revalue computes the values and the reduced costs, and puts each column with two finite bounds
-// on that where it is dual feasible.
-func (t *tableau) revalue(b *basis) error {
-	y, err := t.multipliers(b, t.cost)
+// reprice computes the reduced costs. Slack i is b_i - A_i·x, so that a cost of it is one of x.
+func (t *tableau) reprice(b *basis) error {
+	reduced := append([]float64(nil), t.cost...)
+	for j := range reduced {
+		reduced[j] += t.shifts[j]
+	}
+	for i, g := range t.shifts[t.n:] {
+		if g != 0 {
+			floats.AddScaled(reduced, -g, t.rows[i].coef)
+		}
+	}
+	y, err := t.multipliers(b, reduced)
 	if err != nil {
 		return err
 	}
-	reduced := append([]float64(nil), t.cost...)
 	for _, i := range b.rows {
 		floats.AddScaled(reduced, y[i], t.rows[i].coef)
 	}
 	for q, v := range t.nonbasic {
-		if v >= t.n {
-			t.reduced[q] = y[v-t.n]
-			continue
-		}
-		t.reduced[q] = reduced[v]
-		if t.low[v] > math.Inf(-1) && t.high[v] < math.Inf(1) && math.Abs(reduced[v]) > dualTolerance {
-			t.above[q] = reduced[v] < 0
+		if v < t.n {
+			t.reduced[q] = reduced[v]
+		} else {
+			t.reduced[q] = y[v-t.n] + t.shifts[v]
 		}
 	}
+	return nil
+}
+
+// revalue computes the values of the basic variables.
+func (t *tableau) revalue(b *basis) error {
 	x, err := t.point(b)
 	if err != nil {
 		return err
@@ -217,6 +230,25 @@ func (t *tableau) revalue(b *basis) error {
 		t.value[p] = t.rows[v-t.n].rhs - dot(t.rows[v-t.n].coef, x)
 	}
 	return nil
+}
+
+// wrong returns by how much the reduced cost of column q has the wrong sign, 0 if it is right.
+func (t *tableau) wrong(q int) float64 {
+	low, high := t.bounds(t.nonbasic[q])
+	switch {
+	case low == high:
+		return 0
+	case t.above[q]:
+		return max(t.reduced[q], 0)
+	default:
+		return max(-t.reduced[q], 0)
+	}
+}
+
+// shift adds to the cost of the nonbasic variable of column q.
+func (t *tableau) shift(q int, by float64) {
+	t.reduced[q] += by
+	t.shifts[t.nonbasic[q]] += by
 }
 
 // refreshCells computes all cells: those of the basic columns by the factorised basis, those of
@@ -281,7 +313,7 @@ func (t *tableau) addRows(first int) {
 	for i := first; i < len(t.rows); i++ {
 		t.basic = append(t.basic, t.n+i)
 		t.cells = append(t.cells, make([]float64, t.n))
-		t.edge, t.value = append(t.edge, 1), append(t.value, 0)
+		t.edge, t.value, t.shifts = append(t.edge, 1), append(t.value, 0), append(t.shifts, 0)
 		t.slackCells(len(t.basic) - 1)
 	}
 }
@@ -297,6 +329,12 @@ func (t *tableau) deleteRows(moved []int) bool {
 			return false
 		}
 		t.nonbasic[q] = t.n + moved[v-t.n]
+	}
+	clear(t.shifts)
+	for _, at := range moved {
+		if at < 0 {
+			t.shifts = t.shifts[1:] // all are 0 between solves
+		}
 	}
 	kept := 0
 	for p, v := range t.basic {
