@@ -88,7 +88,7 @@ func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64,
 	if l.Method == central {
 		return federated.Central{Setting: s, Period: l.Period}.New(n, datasets.HousingFeatures)
 	}
-	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: l.FirstBatch, Batch: l.Batch,
+	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: each(l.FirstBatch), Batch: each(l.Batch),
 		Epsilon: cmp.Or(l.LocalEpsilon, localEpsilon), Account: federated.Account(l.Account)}
 	if l.Reports == noReports {
 		// Any account will do where there is nothing to account for.
@@ -96,6 +96,14 @@ func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64,
 			accountant.Cost{Epsilon: 1, Delta: p.Delta}
 	}
 	return c.New(n, datasets.HousingFeatures)
+}
+
+// each is a batch of every silo, none for 0.
+func each(batch int) []int {
+	if batch == 0 {
+		return nil
+	}
+	return []int{batch}
 }
 
 // toRun returns the part of a priced plan that is run.

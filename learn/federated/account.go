@@ -56,16 +56,15 @@ func (a *account) round(first bool, epsilon float64) (amplification.Round, int) 
 			streams = 2
 		}
 	}
-	rate := float64(p.batch(r)) / float64(p.smallest) // of the silo whose records take part most often
 	return amplification.Round{Mode: amplification.Mode(a.name), Streams: streams,
-		Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: rate}, count
+		Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: p.rate(r)}, count
 }
 
 // byLosses reports whether reports are priced by their privacy losses, which costs less than the
 // divergences of any mode: in every round all records take part, and no mode is stated.
 func (a *account) byLosses() bool {
 	for _, first := range []bool{true, false} {
-		if round, count := a.round(first, 1); count > 0 && round.Rate > 0 && round.Rate < 1 {
+		if round, count := a.round(first, 1); count > 0 && round.Rate < 1 {
 			return false
 		}
 	}

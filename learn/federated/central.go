@@ -56,6 +56,9 @@ func (c Central) plan(n, features int) (*Plan, error) {
 	if err := t.checkDifferences(c.Period > 1); err != nil {
 		return nil, err
 	}
+	if err := t.checkStep(false); err != nil {
+		return nil, err
+	}
 	if err := check.Target(t.Target.Epsilon, t.Target.Delta); err != nil {
 		return nil, err
 	}

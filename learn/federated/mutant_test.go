@@ -17,6 +17,13 @@ func TestMutantsDie(t *testing.T) {
 			Old: "if local == nil && account.byLosses() {", New: "if account.byLosses() {",
 			Killer: "TestWhatIsCharged|TestLocalPhaseIsPaidFor"},
 		{Name: "batches are priced by losses", File: "account.go",
-			Old: "count > 0 && round.Rate > 0 && round.Rate < 1", New: "count > 0 && round.Rate > 1", Killer: "TestWhatIsCharged"},
+			Old: "count > 0 && round.Rate < 1", New: "count > 0 && round.Rate > 1",
+			Killer: "TestWhatIsCharged"},
+		{Name: "the silo that takes the least of its records sets the rate", File: "plan.go",
+			Old: "rate = max(rate, float64(p.batch", New: "rate = min(1-rate, float64(p.batch",
+			Killer: "TestBatchOfEachSilo"},
+		{Name: "the theory's step leaves the noise out", File: "psgm.go",
+			Old: "take(math.Sqrt(p.beta)*float64(p.n)", New: "take(1e9*math.Sqrt(p.beta)*float64(p.n)",
+			Killer: "TestTheoryStep"},
 	})
 }

@@ -30,12 +30,13 @@ type plan struct {
 	beta   float64 // of PSGM
 	period int     // of Central: rounds from one full gradient to the next, 0 for PSGM
 	// Reports.
-	firstBatch, laterBatch int // B_0, B_1 of each silo; 0 for all its records
-	missing                int // reports that need not come
-	colluding              int // of those that come, how many need not be honest
-	reportKind             Randomizer
-	randomizer             randomiser.Randomizer
-	lagged                 bool // what the source prints: gradients at x_{r-1}. For a test
+	batches    [2][]int // B_0 and B_1 of each silo; nil for all records
+	taken      [2]int   // and of all silos
+	missing    int      // reports that need not come
+	colluding  int      // of those that come, how many need not be honest
+	reportKind Randomizer
+	randomizer randomiser.Randomizer
+	lagged     bool // what the source prints: gradients at x_{r-1}. For a test
 	// Noise.
 	multipliers [2]float64 // of Central, over the sensitivity of a mean
 	sigma       float64    // of the local phase
@@ -77,20 +78,29 @@ func (p *plan) sent(b Broadcast) [2]float64 {
 	return norms
 }
 
-// batch returns the number of records that each silo takes in a round, 0 for all.
-func (p *plan) batch(round int) int {
-	if round == 0 {
-		return p.firstBatch
+// batch returns the number of records that a silo takes in a round.
+func (p *plan) batch(round, silo int) int {
+	if b := p.batches[min(round, 1)]; b != nil {
+		return b[silo]
 	}
-	return p.laterBatch
+	return p.Silos[silo]
+}
+
+// rate returns the largest share of its records that a silo takes in a round.
+func (p *plan) rate(round int) float64 {
+	rate := 0.0
+	for m, size := range p.Silos {
+		rate = max(rate, float64(p.batch(round, m))/float64(size))
+	}
+	return rate
 }
 
 // expected returns the number of reports of a stream in a round; least is the number it must have.
 func (p *plan) expected(round int) int {
-	if b := p.batch(round); b > 0 {
-		return b * len(p.Silos)
+	if p.batches[0] == nil {
+		return p.n
 	}
-	return p.n
+	return p.taken[min(round, 1)]
 }
 
 func (p *plan) least(round int) int { return p.expected(round) - p.missing }
@@ -227,7 +237,7 @@ func (p *plan) algorithm(records *data.Records) (train.Algorithm, error) {
 // text describes all that a model depends on but the records and the coins.
 func (p *plan) text() []byte {
 	b := fmt.Appendf(nil, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v %v\n", p.kind,
-		p.task.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.colluding, p.lagged,
+		p.task.text(), p.beta, p.period, p.batches[0], p.batches[1], p.missing, p.colluding, p.lagged,
 		p.multipliers, p.sigma)
 	if p.randomizer != nil {
 		b = fmt.Appendf(b, "%T %v %v\n", p.randomizer, p.randomizer.Epsilon(), p.randomizer.Size())
@@ -289,9 +299,7 @@ func (p *Plan) LocalNoise() float64 { return p.sigma }
 func (p *Plan) SiloReports(b Broadcast, silo int) (count [2]int) {
 	for k, norm := range p.sent(b) {
 		if norm > 0 {
-			if count[k] = p.batch(b.Round); count[k] == 0 {
-				count[k] = p.Silos[silo]
-			}
+			count[k] = p.batch(b.Round, silo)
 		}
 	}
 	return count

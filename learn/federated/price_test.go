@@ -91,14 +91,14 @@ func TestReportsArePricedForWhatTheyAre(t *testing.T) {
 	if bit, index := calibrated("rand-k:9"), calibrated(PrivUnit); !(index < bit*0.99) {
 		t.Errorf("at one cost an index has ε₀ = %g, a bit %g", index, bit)
 	}
-	batches := func(c *PSGM) { c.FirstBatch, c.Batch = 5, 2 }
+	batches := func(c *PSGM) { c.FirstBatch, c.Batch = []int{5}, []int{2} }
 	if c := rounds(PrivUnit, batches).Price().Cost; math.IsInf(c.Epsilon, 1) {
 		t.Errorf("batches of indices: %v", c)
 	}
 	s := Setting{Loss: loss.Logistic{}, Silos: []int{400}, Rounds: 3, StepSize: 1, GradientClip: 1,
 		DifferenceClip: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
-	if _, err := (PSGM{Setting: s, Momentum: 0.5, FirstBatch: 5, Batch: 2, Randomizer: PrivUnit,
-		Account: Account(amplification.Ternary)}).New(400, 3); !errors.Is(err, amplification.ErrReports) {
+	if _, err := (PSGM{Setting: s, Momentum: 0.5, FirstBatch: []int{5}, Batch: []int{2},
+		Randomizer: PrivUnit, Account: Account(amplification.Ternary)}).New(400, 3); !errors.Is(err, amplification.ErrReports) {
 		t.Errorf("indices by the proof for bits: %v", err)
 	}
 	for _, kind := range []Randomizer{"two-bit", "one-bit:3", "floats:", "privunit:", "privunit:9",
@@ -132,10 +132,10 @@ func TestWhatIsCharged(t *testing.T) {
 		}), []string{"10 × hockey-stick", "66 shuffled"}},
 		{"another mode", change(func(c *PSGM) { c.Account = Account(amplification.Ternary) }),
 			[]string{"9 × Rényi", "66 shuffled reports at epsilon 0.58, mode ternary"}},
-		{"batches", change(func(c *PSGM) { c.Batch = 4 }),
+		{"batches", change(func(c *PSGM) { c.Batch = []int{4} }),
 			[]string{"(1 × Rényi", "66 shuffled", ", 9 × Rényi",
 				"2 × 16 shuffled reports at epsilon 0.58, mode ternary, batches of 0.25"}},
-		{"unequal silos", change(func(c *PSGM) { c.Batch, c.Silos = 4, []int{20, 8, 20, 18} }),
+		{"unequal silos", change(func(c *PSGM) { c.Batch, c.Silos = []int{4}, []int{20, 8, 20, 18} }),
 			[]string{"2 × 16 shuffled", "batches of 0.5"}},
 		{"drop-outs", change(func(c *PSGM) { c.Missing = 6 }),
 			[]string{"19 × hockey-stick", "60 shuffled"}},
@@ -183,7 +183,7 @@ func TestPricesOrder(t *testing.T) {
 			t.Errorf("%s: %g, and %g without", name, worse, base)
 		}
 	}
-	if batch := eps(func(c *PSGM) { c.FirstBatch, c.Batch = 10, 10 }); !(batch < base) {
+	if batch := eps(func(c *PSGM) { c.FirstBatch, c.Batch = []int{10}, []int{10} }); !(batch < base) {
 		t.Errorf("batches cost %g, all records %g", batch, base)
 	}
 }
@@ -268,24 +268,27 @@ func TestRefusedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*PSGM){
-		"task = none":            func(c *PSGM) { c.Loss = nil },
-		"silos = 0":              func(c *PSGM) { c.Silos = nil },
-		"records of silo 2 = 0":  func(c *PSGM) { c.Silos = []int{12, 0} },
-		"number of records = 12": func(c *PSGM) { c.Silos = []int{5, 6} },
-		"rounds = 0":             func(c *PSGM) { c.Rounds = 0 },
-		"step size = NaN":        func(c *PSGM) { c.StepSize = math.NaN() },
-		"gradient clip = 0":      func(c *PSGM) { c.GradientClip = 0 },
-		"difference clip = 0":    func(c *PSGM) { c.DifferenceClip = 0 },
-		"difference clip = 1":    func(c *PSGM) { c.Momentum = 1 },
-		"momentum = 0":           func(c *PSGM) { c.Momentum = 0 },
-		"batch = 6":              func(c *PSGM) { c.Batch = 6 },
-		"first batch = -1":       func(c *PSGM) { c.FirstBatch = -1 },
-		"missing reports = 12":   func(c *PSGM) { c.Missing = 12 },
-		"colluding reports = 4":  func(c *PSGM) { c.Missing, c.Colluding = 8, 4 },
-		"local steps = 0":        func(c *PSGM) { c.Local.Clip = 1 },
-		"local batch = 0":        func(c *PSGM) { c.Local.Steps = 2 },
-		"local batch = 6":        func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 6, Clip: 1} },
-		"local clip = 0":         func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 5} },
+		"task = none":                func(c *PSGM) { c.Loss = nil },
+		"silos = 0":                  func(c *PSGM) { c.Silos = nil },
+		"records of silo 2 = 0":      func(c *PSGM) { c.Silos = []int{12, 0} },
+		"number of records = 12":     func(c *PSGM) { c.Silos = []int{5, 6} },
+		"rounds = 0":                 func(c *PSGM) { c.Rounds = 0 },
+		"step size = NaN":            func(c *PSGM) { c.StepSize = math.NaN() },
+		"gradient clip = 0":          func(c *PSGM) { c.GradientClip = 0 },
+		"difference clip = 0":        func(c *PSGM) { c.DifferenceClip = 0 },
+		"difference clip = 1":        func(c *PSGM) { c.Momentum = 1 },
+		"momentum = 0":               func(c *PSGM) { c.Momentum = 0 },
+		"numbers of batch = 3":       func(c *PSGM) { c.Batch = []int{1, 2, 3} },
+		"batch of silo 2 = 8":        func(c *PSGM) { c.Batch = []int{5, 8} },
+		"step size = 0":              func(c *PSGM) { c.StepSize, c.Momentum, c.DifferenceClip = 0, 1, 0 },
+		"batch of silo 1 = 6":        func(c *PSGM) { c.Batch = []int{6} },
+		"first batch of silo 1 = -1": func(c *PSGM) { c.FirstBatch = []int{-1} },
+		"missing reports = 12":       func(c *PSGM) { c.Missing = 12 },
+		"colluding reports = 4":      func(c *PSGM) { c.Missing, c.Colluding = 8, 4 },
+		"local steps = 0":            func(c *PSGM) { c.Local.Clip = 1 },
+		"local batch = 0":            func(c *PSGM) { c.Local.Steps = 2 },
+		"local batch = 6":            func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 6, Clip: 1} },
+		"local clip = 0":             func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 5} },
 		"local noise = -1": func(c *PSGM) {
 			c.Local = Local{Steps: 2, Batch: 5, Clip: 1, Noise: -1}
 		},

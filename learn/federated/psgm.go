@@ -3,6 +3,7 @@ package federated
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,17 +18,20 @@ import (
 //
 //	FirstBatch, Batch   Local.Steps   method
 //	stated              1             mb-psgm
-//	0: all records      1             mb-psgm-fg
+//	none: all records   1             mb-psgm-fg
 //	stated              H > 1         ce-psgm
-//	0                   H > 1         ce-psgm-fg
+//	none                H > 1         ce-psgm-fg
 //
 // Cost: two gradients and two reports for each sampled record of a round, and 130 bits.
 type PSGM struct {
 	Setting
 	// Momentum is β in (0,1]: the weight of fresh gradients. At 1 there is no stream of differences.
 	Momentum float64
-	// FirstBatch is B_0 and Batch B_1: records of each silo in round 0 and in later ones, 0 for all.
-	FirstBatch, Batch int
+	// FirstBatch is B_0 and Batch B_1: how many of its records a silo takes in round 0 and in later
+	// ones. None is all records, one number is of each silo, and otherwise each silo has its own, 0
+	// being all of its records. The server's mean is over all reports: unless every silo takes the same
+	// share of its records, those of small batches count for less.
+	FirstBatch, Batch []int
 	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
 	Epsilon float64
 	// Account prices shuffled reports; "" is privacy losses for full gradients, and the divergences
@@ -131,14 +135,20 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 	if err := t.checkDifferences(c.Momentum < 1); err != nil {
 		return nil, err
 	}
-	for name, b := range map[string]int{"first batch": c.FirstBatch, "batch": c.Batch} {
-		if err := check.Whole(name, b, 0, t.smallest); err != nil {
+	if err := t.checkStep(max(t.DifferenceClip, t.Local.Clip) > 0); err != nil {
+		return nil, err
+	}
+	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, missing: c.Missing,
+		colluding: c.Colluding, reportKind: c.Randomizer, lagged: c.lagged, account: c.Account}}
+	for r, stated := range [][]int{c.FirstBatch, c.Batch} {
+		name := []string{"first batch", "batch"}[r]
+		if p.batches[r], err = t.batches(name, stated); err != nil {
 			return nil, err
 		}
+		for _, b := range p.batches[r] {
+			p.taken[r] += b
+		}
 	}
-	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch,
-		laterBatch: c.Batch, missing: c.Missing, colluding: c.Colluding, reportKind: c.Randomizer,
-		lagged: c.lagged, account: c.Account}}
 	fewest := min(p.expected(0), p.expected(1))
 	if err := check.Whole("missing reports", c.Missing, 0, fewest-1); err != nil {
 		return nil, err
@@ -146,19 +156,45 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 	if err := check.Whole("colluding reports", c.Colluding, 0, fewest-c.Missing-1); err != nil {
 		return nil, err
 	}
-	p.price = train.Price{Method: c.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}
+	p.price = train.Price{Method: p.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}
 	if err := p.settle(c); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func (c PSGM) name() string {
+// batches returns how many records each silo takes.
+func (t *task) batches(name string, stated []int) ([]int, error) {
+	if n := len(stated); n > 1 && n != len(t.Silos) {
+		return nil, &check.Error{Name: "numbers of " + name, Value: n,
+			Rule: fmt.Sprintf("1, or one for each of %d silos", len(t.Silos))}
+	}
+	out := slices.Clone(t.Silos)
+	for m, size := range t.Silos {
+		b := 0
+		switch len(stated) {
+		case 0:
+		case 1:
+			b = stated[0]
+		default:
+			b = stated[m]
+		}
+		if err := check.Whole(fmt.Sprintf("%s of silo %d", name, m+1), b, 0, size); err != nil {
+			return nil, err
+		}
+		if b > 0 {
+			out[m] = b
+		}
+	}
+	return out, nil
+}
+
+func (p *Plan) name() string {
 	name := "mb-psgm"
-	if c.Local.Steps > 1 {
+	if p.Local.Steps > 1 {
 		name = "ce-psgm"
 	}
-	if c.FirstBatch == 0 && c.Batch == 0 {
+	if p.rate(0) == 1 && p.rate(1) == 1 {
 		name += "-fg"
 	}
 	return name
@@ -208,25 +244,84 @@ func (p *Plan) settle(c PSGM) error {
 	if p.randomizer, err = c.Randomizer.of(p.d, epsilon); err != nil {
 		return err
 	}
+	p.price.Cost.Epsilon = math.Inf(1)
+	if !noPrice {
+		e, err := event(epsilon)
+		if err != nil {
+			return err
+		}
+		best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, method)
+		if err != nil {
+			return err
+		}
+		p.price.Event, p.price.Bound, p.price.Cost = e, method, best.Cost
+	}
+	if err := p.setStepSize(); err != nil {
+		return err
+	}
 	p.blocks()
 	p.describe(account)
-	if noPrice {
-		p.price.Cost.Epsilon = math.Inf(1)
-		return nil
-	}
-	e, err := event(epsilon)
-	if err != nil {
-		return err
-	}
-	best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, method)
-	if err != nil {
-		return err
-	}
-	p.price.Event, p.price.Bound, p.price.Cost = e, method, best.Cost
-	if c.Epsilon > 0 { // ε₀ was stated: ε is what comes of it
+	if noPrice || c.Epsilon > 0 { // ε₀ was stated: ε is what comes of it
 		return nil
 	}
 	return p.price.Within(p.Target)
+}
+
+// setStepSize sets η to the theory's where none is stated.
+func (p *Plan) setStepSize() error {
+	if p.StepSize > 0 {
+		return nil
+	}
+	step, by := p.theoryStep()
+	if !train.InScale(step) {
+		return check.SettledBy(&check.Error{Name: "the theory's step size", Value: step,
+			Rule: train.ScaleRule + "; or state one"}, "step size")
+	}
+	p.StepSize = step
+	p.price.Notes = append(p.price.Notes, fmt.Sprintf("step size %.6g: the theory's, all of whose "+
+		"constants are taken for 1, with the smoothness %g; what bounds it is %s", step,
+		p.smoothness(), by))
+	return nil
+}
+
+// smoothness is L: the theory has C_1 = C_3 = L.
+func (p *Plan) smoothness() float64 { return max(p.DifferenceClip, p.Local.Clip) }
+
+// theoryStep returns the step size of the source's theorems, the least of
+//
+//	1/(2L)                            smoothness
+//	√β·Mnε/(√(dR)·L)                  the noise of the reports; ε is that of the model
+//	√(β·Σ B_1)/L                      the sampling of batches
+//
+// and for H = K > 1 local steps, by which the second and the third are divided,
+//
+//	1/(2KL)                           silos that differ: τ ≤ 2L, and no smaller τ is stated
+//	√(B_2/K)/L, 1/(√(Kd)·L·σ)         the sampling and the noise of local steps
+//
+// with what the least is for. The source leaves constants out. Source: Efficient private federated
+// non-convex optimization with shuffled model, Theorems of the two variants, with the misprints of
+// its roots put right.
+func (p *Plan) theoryStep() (step float64, by string) {
+	l, k, d := p.smoothness(), float64(p.Local.Steps), float64(p.d)
+	step, by = 1/(2*l), "smoothness"
+	take := func(x float64, what string) {
+		if x < step {
+			step, by = x, what
+		}
+	}
+	take(math.Sqrt(p.beta)*float64(p.n)*p.price.Cost.Epsilon/(math.Sqrt(d*float64(p.Rounds))*k*l),
+		"the noise of reports")
+	if p.rate(1) < 1 {
+		take(math.Sqrt(p.beta*float64(p.taken[1]))/(k*l), "the sampling of batches")
+	}
+	if k > 1 {
+		take(1/(2*k*l), "that silos may differ")
+		take(math.Sqrt(float64(p.Local.Batch)/k)/l, "the sampling of local steps")
+		if p.sigma > 0 {
+			take(1/(math.Sqrt(k*d)*l*p.sigma), "the noise of local steps")
+		}
+	}
+	return step, by
 }
 
 // describe adds what a reader of the price should know.

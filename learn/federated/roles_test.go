@@ -243,7 +243,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 	records := noisyRecords(t, n, 8)
 	change := func(workers int) func(*PSGM) {
 		return func(c *PSGM) {
-			c.Workers, c.FirstBatch, c.Batch = workers, 200, 150
+			c.Workers, c.FirstBatch, c.Batch = workers, []int{200}, []int{150}
 			c.Local = Local{Steps: 4, Batch: 20, Clip: 1, NoNoise: true}
 		}
 	}
@@ -420,7 +420,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("record %d is in %d of 6000 batches", i, c)
 		}
 	}
-	_, silos, _ := sending(t, 400, func(c *PSGM) { c.FirstBatch, c.Batch = 30, 20 })
+	_, silos, _ := sending(t, 400, func(c *PSGM) { c.FirstBatch, c.Batch = []int{30}, []int{20} })
 	if a, b := silos[0].batch(0, "q"), silos[0].batch(1, "q"); len(a) != 30 || len(b) != 20 ||
 		slices.Equal(a[:20], b) {
 		t.Errorf("batches of %d and %d", len(a), len(b))
@@ -567,12 +567,12 @@ func TestNoPriceNoRelease(t *testing.T) {
 
 // A run that is continued from a checkpoint of any round is the same run.
 func TestResume(t *testing.T) {
-	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = 20, Uniform })
+	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = []int{20}, Uniform })
 	a := must.Get(p.Train(noisyRecords(t, 200, 8)))(t)
 	want := must.Get(train.Simulate(a, 5).Run(t.Context(), nil))(t)
 	traintest.Resumes(t, "PSGM", a, 5, want)
 	other := must.Get(networkPlan(t, 200, 6, func(c *PSGM) {
-		c.Batch, c.Momentum = 20, 0.2
+		c.Batch, c.Momentum = []int{20}, 0.2
 	}).Train(noisyRecords(t, 200, 8)))(t)
 	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err,
 		train.ErrCheckpoint) {
@@ -612,7 +612,7 @@ func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
 		"a neighbour":   seeds(p, 0, neighbour),
 		"other records": seeds(p, 0, other),
 		"another silo":  seeds(p, 1, records),
-		"other batches": seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Batch = 8 }), 0, records),
+		"other batches": seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Batch = []int{8} }), 0, records),
 	} {
 		if bytes.Equal(first, again) {
 			t.Errorf("%s: the same coins", name)

@@ -28,8 +28,10 @@ type Setting struct {
 	// Start is x_0; nil is 0, or for a loss that draws its start (loss.Sized) a draw from StartSeed.
 	Start     []float64
 	StartSeed uint64
-	Rounds    int     // R
-	StepSize  float64 // η
+	Rounds    int // R
+	// StepSize is η. 0 is the theory's for PSGM, with DifferenceClip or else Local.Clip as the
+	// smoothness; its price states it.
+	StepSize float64
 	// GradientClip is C_2, the bound on a record's gradient, and DifferenceClip C_1: a record's
 	// difference of gradients at two models is cut to C_1 times their distance.
 	GradientClip, DifferenceClip float64
@@ -116,13 +118,8 @@ func (s Setting) check(n, features int) (*task, error) {
 	if err := check.Whole("rounds", s.Rounds, 1, maxRounds); err != nil {
 		return nil, err
 	}
-	for _, p := range []struct {
-		name string
-		v    float64
-	}{{"step size", s.StepSize}, {"gradient clip", s.GradientClip}} {
-		if !train.InScale(p.v) {
-			return nil, &check.Error{Name: p.name, Value: p.v, Rule: train.ScaleRule}
-		}
+	if !train.InScale(s.GradientClip) {
+		return nil, &check.Error{Name: "gradient clip", Value: s.GradientClip, Rule: train.ScaleRule}
 	}
 	if err := check.Among([]Output{"", Last, Uniform})("output", s.Output); err != nil {
 		return nil, err
@@ -167,6 +164,19 @@ func (t *task) checkLocal() error {
 			Rule: "0 for what the target needs, or " + train.ScaleRule}
 	}
 	return nil
+}
+
+// checkStep checks η, which may be 0 where the theory has one.
+func (t *task) checkStep(theory bool) error {
+	if t.StepSize == 0 && theory || train.InScale(t.StepSize) {
+		return nil
+	}
+	if t.StepSize == 0 {
+		return check.SettledBy(&check.Error{Name: "step size", Value: t.StepSize,
+			Rule: train.ScaleRule + ": the theory's is for shuffled reports with a difference clip, which it " +
+				"takes for the smoothness"}, "step size")
+	}
+	return &check.Error{Name: "step size", Value: t.StepSize, Rule: train.ScaleRule}
 }
 
 // setStart sets x_0.

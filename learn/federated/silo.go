@@ -51,11 +51,8 @@ func (p *Plan) NewSilo(number int, records *data.Records, coins stream.Coins) (*
 
 // batch returns the records of a round: B of them without replacement, or all.
 func (s *Silo) batch(round int, question string) []int {
-	size := s.plan.batch(round)
-	if size == 0 {
-		size = s.records.Len()
-	}
-	return sample(s.coins.Stream(s.purpose("batch", question), round), s.records.Len(), size)
+	return sample(s.coins.Stream(s.purpose("batch", question), round), s.records.Len(),
+		s.plan.batch(round, s.number))
 }
 
 func (s *Silo) purpose(what, question string) string {

@@ -89,8 +89,8 @@ type document struct {
 	GradientClip   float64         `json:"gradient_clip"`
 	DifferenceClip float64         `json:"difference_clip"`
 	Momentum       float64         `json:"momentum"`
-	FirstBatch     int             `json:"first_batch"` // 0 is all records
-	Batch          int             `json:"batch"`
+	FirstBatch     []int           `json:"first_batch,omitempty"` // none is all records
+	Batch          []int           `json:"batch,omitempty"`
 	Local          *localPhase     `json:"local,omitempty"`
 	Missing        int             `json:"missing"`
 	Colluding      int             `json:"colluding"`
@@ -141,9 +141,9 @@ func New(c federated.PSGM, features int, columns Columns) (*Run, error) {
 	doc := document{
 		Format: planFormat, Run: rand.Text(), Task: c.Loss.Name(), FeatureCount: features,
 		Columns: columns,
-		Silos:   slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: c.StepSize,
+		Silos:   slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: first.StepSize,
 		GradientClip: c.GradientClip, DifferenceClip: c.DifferenceClip,
-		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing,
+		Momentum: c.Momentum, FirstBatch: slices.Clone(c.FirstBatch), Batch: slices.Clone(c.Batch), Missing: c.Missing,
 		Colluding: c.Colluding, Account: string(c.Account),
 		Randomizer: string(c.Randomizer), Output: string(c.Output), StartSeed: c.StartSeed,
 		Epsilon: first.LocalEpsilon(), Cost: accountant.Cost{Delta: c.Target.Delta},

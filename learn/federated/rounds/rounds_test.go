@@ -30,8 +30,11 @@ func readBack(t testing.TB, p *Run, r *Round) (*Run, *Round) {
 func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 	for name, change := range map[string]func(*federated.PSGM){
 		"full gradients": nil,
-		"batches":        func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
-		"one stream":     func(c *federated.PSGM) { c.Momentum, c.DifferenceClip = 1, 0 },
+		"batches":        func(c *federated.PSGM) { c.FirstBatch, c.Batch = []int{10}, []int{5} },
+		"own batches": func(c *federated.PSGM) {
+			c.FirstBatch, c.Batch, c.StepSize = []int{10, 5, 8}, []int{5, 0, 4}, 0
+		},
+		"one stream": func(c *federated.PSGM) { c.Momentum, c.DifferenceClip = 1, 0 },
 		"local steps": func(c *federated.PSGM) {
 			c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2}
 		},
@@ -480,7 +483,7 @@ func TestPlanCostsWhatItsMethodCosts(t *testing.T) {
 	for name, change := range map[string]func(*federated.PSGM){
 		"all": func(*federated.PSGM) {}, "missing": func(c *federated.PSGM) { c.Missing = 25 },
 		"colluding": func(c *federated.PSGM) { c.Colluding = 25 },
-		"batches":   func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
+		"batches":   func(c *federated.PSGM) { c.FirstBatch, c.Batch = []int{10}, []int{5} },
 		"local": func(c *federated.PSGM) {
 			c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2}
 		},

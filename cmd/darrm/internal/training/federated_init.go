@@ -25,7 +25,7 @@ type federatedInitFlags struct {
 func newFederatedInit(a *cli.App) *cobra.Command {
 	var f federatedInitFlags
 	c := &cobra.Command{
-		Use:   "init --silos n,n,… --columns NAME,… --task LOSS --clip C --step-size η --eps ε --delta δ",
+		Use:   "init --silos n,n,… --columns NAME,… --task LOSS --clip C --difference-clip C --eps ε --delta δ",
 		Short: "Plan and price a run, and write its first round",
 		Long: `Write the plan of a run, which says all that silos, shuffler and server must agree on,
 and the round that it begins with. Everybody may see both. Nothing in them may be taken

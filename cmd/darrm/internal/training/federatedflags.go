@@ -29,7 +29,7 @@ var federatedFamily = family{
 	name: "federated", mechanism: federated.Mechanism,
 	flags: func() familyFlags { return new(federatedFlags) },
 	trains: commandText{
-		use:   "--private FILE --silos n,n,… --task LOSS --clip C --step-size η --eps ε --delta δ",
+		use:   "--private FILE --silos n,n,… --task LOSS --clip C --difference-clip C --eps ε --delta δ",
 		short: "Train on the records of many silos as one machine would, to rehearse rounds",
 		long: `Train one model by the rounds of darrm federated, in one process: for the holder of all
 records, or, with --insecure-seed, to see on stand-in data what a run across machines
@@ -50,8 +50,8 @@ are as in darrm train shuffled. Tuning on the private data is not covered.`,
     --clip 1 --difference-clip 1 --step-size 0.5 --eps 1 --delta 1e-6 -o model.json`,
 	},
 	accounts: commandText{
-		use: "--n records --dim features --silos n,n,… --task LOSS --clip C --step-size η --eps ε " +
-			"--delta δ",
+		use: "--n records --dim features --silos n,n,… --task LOSS --clip C --difference-clip C " +
+			"--eps ε --delta δ",
 		short: "Price a run of darrm federated, by every way to account for it",
 		long: `Price a run of darrm federated, before there are data: the proof in use, the published
 constants, and what the reports would cost without a shuffler. A row that cannot price
@@ -98,13 +98,17 @@ func (f *federatedFlags) registerRun(c *cobra.Command) {
 	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0,
 		"C_1: a record's change of gradient between two models is cut to C_1 times their distance; "+
 			"with --momentum below 1")
-	fl.Float64Var(&o.StepSize, "step-size", 0, "η of each step")
+	fl.Float64Var(&o.StepSize, "step-size", 0,
+		"η of each step (default for psgm with --difference-clip: the theory's, with that as the "+
+			"smoothness)")
 	fl.IntVar(&o.Rounds, "rounds", 50, "R")
 	fl.Float64Var(&o.Momentum, "momentum", 0.1,
 		"β, the weight of fresh gradients; at 1 no changes of gradients are sent")
-	fl.IntVar(&o.FirstBatch, "first-batch", 0,
-		"B_0, records of each silo in the first round (default: all)")
-	fl.IntVar(&o.Batch, "batch", 0, "B_1, records of each silo in later rounds (default: all)")
+	fl.IntSliceVar(&o.FirstBatch, "first-batch", nil,
+		"B_0, records of each silo in the first round, or one number for each (default: all)")
+	fl.IntSliceVar(&o.Batch, "batch", nil,
+		"B_1, records of each silo in later rounds, or one number for each, such as a tenth of its "+
+			"records (default: all)")
 	fl.IntVar(&o.Local.Steps, "local-steps", 1,
 		"H, steps that one silo makes on its own records after each round")
 	fl.IntVar(&o.Local.Batch, "local-batch", 0, "B_2, records of a local step")
@@ -143,7 +147,7 @@ func amplificationModes() (names []string) {
 }
 
 func (f *federatedFlags) Check(c *cobra.Command) (err error) {
-	if err = cli.Require(c, "clip", "step-size", "delta", "eps|local-eps"); err != nil {
+	if err = cli.Require(c, "clip", "delta", "eps|local-eps"); err != nil {
 		return err
 	}
 	if f.Method == methodCentral {
@@ -155,6 +159,9 @@ func (f *federatedFlags) Check(c *cobra.Command) (err error) {
 		}
 	} else if c.Flags().Changed("period") {
 		return cli.Usagef("--period is not for --method %s", f.Method)
+	}
+	if c.Flags().Changed("step-size") && !(f.psgm.StepSize > 0) {
+		return cli.Usagef("--step-size = %v, but it must be above 0", f.psgm.StepSize)
 	}
 	if c.Flags().Changed("local-eps") && !(f.psgm.Epsilon > 0) {
 		return cli.Usagef("--local-eps = %v, but it must be above 0", f.psgm.Epsilon)
