@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/darrm/darrm/learn/data"
@@ -19,11 +20,16 @@ const (
 	German = "german"
 	// Letter is the first 15000 records of LetterRecognition, with 16 features. The class 1 is A to M.
 	Letter = "letter"
+	// IJCNN1, USPS and MNISTHalves have the sizes of LIBSVM's ijcnn1, usps and mnist, the last two by
+	// which half their digit is in. They are stand-ins, whatever files there are.
+	IJCNN1      = "ijcnn1"
+	USPS        = "usps"
+	MNISTHalves = "mnist-halves"
 )
 
 // classes describe the sets of two classes.
 var classes = map[string]struct {
-	file     string // CSV with a header, as scripts/r-data-sets writes it
+	file     string // CSV with a header, as scripts/r-data-sets writes it; "" for a stand-in only
 	class    string // its column of classes
 	rows     int    // the first of them
 	features int
@@ -38,6 +44,14 @@ var classes = map[string]struct {
 		1.155235},
 	Letter: {"LetterRecognition.csv", "lettr", 15000, 16, func(l string) bool { return l <= "M" },
 		7446. / 15000, 1.241533},
+	IJCNN1:      {features: 22, rows: 49_990, share: .1, distance: 2.130176},
+	USPS:        {features: 256, rows: 7291, share: .5, distance: 2.045847},
+	MNISTHalves: {features: 780, rows: 60_000, share: .5, distance: 2.108385},
+}
+
+// ClassNames returns the names of the sets of two classes.
+func ClassNames() []string {
+	return []string{Diabetes, German, Letter, IJCNN1, USPS, MNISTHalves}
 }
 
 // isClasses reports whether a name is that of a set of two classes.
@@ -46,6 +60,9 @@ func isClasses(name string) bool { _, ok := classes[name]; return ok }
 // loadClasses reads the first n records of a set's file.
 func (p *Points) loadClasses(from folder, n int) error {
 	c := classes[p.Name]
+	if c.file == "" {
+		return fs.ErrNotExist
+	}
 	f, path, err := from.open(c.file)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ const (
 
 // pointNames returns the names of all sets of points.
 func pointNames() []string {
-	return []string{FashionMNIST, Indoor, CreditClients, Diabetes, German, Letter}
+	return append([]string{FashionMNIST, Indoor, CreditClients}, ClassNames()...)
 }
 
 const (
@@ -62,6 +62,7 @@ const (
 //	               order that is too
 //	diabetes, german, letter  PimaIndiansDiabetes.csv, GermanCredit.csv and LetterRecognition.csv, which
 //	               scripts/r-data-sets writes, also in the folder pairs: the first n records
+//	ijcnn1, usps, mnist-halves  no files: always the stand-in
 //
 // Files that are there but damaged, or hold fewer points, are an error.
 func OpenPoints(ctx context.Context, name, root string, n int, seed uint64) (Points, error) {
@@ -122,12 +123,12 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 	}
 	for _, dir := range dirs {
 		p = Points{Name: name}
-		switch name {
-		case FashionMNIST:
+		switch {
+		case name == FashionMNIST:
 			err = p.loadImages(ctx, dir, n)
-		case Indoor:
+		case name == Indoor:
 			err = p.loadIndoor(folder{ctx, dir}, n, seed)
-		case Diabetes, German, Letter:
+		case isClasses(name):
 			err = p.loadClasses(folder{ctx, dir}, n)
 		default:
 			err = p.loadClients(folder{ctx, dir}, n, seed)

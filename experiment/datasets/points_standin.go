@@ -24,12 +24,12 @@ const (
 func standinPoints(name string, n int, seed uint64) (Points, error) {
 	p := Points{Name: name, Standin: true, Source: fmt.Sprintf("stand-in for %s, seed %d", name, seed)}
 	var err error
-	switch name {
-	case FashionMNIST:
+	switch {
+	case name == FashionMNIST:
 		p.Records, err = garments(n, seed)
-	case Indoor:
+	case name == Indoor:
 		p.Records, err = readings(n, seed)
-	case Diabetes, German, Letter:
+	case isClasses(name):
 		p.Records, err = gaussianClasses(name, n, seed)
 	default:
 		p.Records, err = clients(n, seed)

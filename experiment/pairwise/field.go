@@ -28,8 +28,9 @@ func Field() experiment.Field {
 			New: func() experiment.Parameters { return &parameters{} }}},
 		Looks: looks,
 		Files: definitions,
-		Names: []string{"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes",
-			"auc-private-size", "auc-utility", "auc-dpegd", "auc-diabetes-real", "auc-german-real",
+		Names: []string{"auc-diabetes", "auc-german", "auc-letter",
+			"auc-passes", "auc-private-diabetes", "auc-private-size",
+			"auc-utility", "auc-dpegd", "auc-diabetes-real", "auc-german-real",
 			"auc-letter-real", "auc-private-diabetes-real", "auc-private-german-real"},
 	}
 }

@@ -23,6 +23,7 @@ import (
 // of Records, Epsilon and Passes.
 type parameters struct {
 	Task    string    `json:"task"`              // gaussians, or a set of two classes
+	Size    int       `json:"size,omitempty"`    // of a set: how many records of it; 0 is all
 	Records []int     `json:"records,omitempty"` // to learn from; none, for a set: four fifths of it
 	Epsilon []float64 `json:"eps,omitempty"`
 	Passes  []float64 `json:"passes,omitempty"` // of the lines that have none of their own
@@ -102,7 +103,7 @@ func (p *parameters) places() (out []place) {
 		for _, eps := range orZero(p.Epsilon) {
 			for _, passes := range orZero(p.Passes) {
 				if n == 0 {
-					n = datasets.ClassesLen(p.Task) * 4 / 5
+					n = p.size() * 4 / 5
 				}
 				out = append(out, place{n, eps, passes})
 			}
@@ -110,6 +111,9 @@ func (p *parameters) places() (out []place) {
 	}
 	return out
 }
+
+// size returns how many records of a set are taken.
+func (p *parameters) size() int { return cmp.Or(p.Size, datasets.ClassesLen(p.Task)) }
 
 func orZero[T int | float64](list []T) []T {
 	if len(list) == 0 {
@@ -159,7 +163,7 @@ func (p *parameters) method(l line, at place) (pairwise.Method, error) {
 const gaussians = "gaussians"
 
 func (p *parameters) Validate() error {
-	tasks := []string{gaussians, datasets.Diabetes, datasets.German, datasets.Letter}
+	tasks := append(datasets.ClassNames(), gaussians)
 	err := cmp.Or(
 		check.Among(tasks)("task", p.Task),
 		check.Whole("repeats", p.Repeats, 1, 1000),
@@ -181,6 +185,11 @@ func (p *parameters) Validate() error {
 			check.Whole("fresh", p.Fresh, 2, 1_000_000), check.Some("records", len(p.Records))); err != nil {
 			return err
 		}
+		if p.Size != 0 {
+			return errors.New("size is for a set: gaussians have as many records as are asked for")
+		}
+	} else if err := check.Whole("size", p.size(), 5, datasets.ClassesLen(p.Task)); err != nil {
+		return err
 	} else if p.Dim != 0 || p.Fresh != 0 {
 		return errors.New("dim and fresh are for the task gaussians: a set has its own dimension, and " +
 			"a fifth of it is to score on")
@@ -191,7 +200,7 @@ func (p *parameters) Validate() error {
 	names := sweep.Names(p.lines())
 	for _, l := range p.Lines {
 		for _, at := range p.places() {
-			if n := datasets.ClassesLen(p.Task); p.Task != gaussians && at.records > n*4/5 {
+			if n := p.size(); p.Task != gaussians && at.records > n*4/5 {
 				return &check.Error{Name: "records", Value: at.records,
 					Rule: fmt.Sprintf("at most four fifths of %d", n)}
 			}
@@ -240,7 +249,7 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 	if p.Task == gaussians {
 		return nil, nil
 	}
-	in, err := datasets.PointInputs(ctx, p.Task, root, datasets.ClassesLen(p.Task), p.DataSeed, p.Real)
+	in, err := datasets.PointInputs(ctx, p.Task, root, p.size(), p.DataSeed, p.Real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w; scripts/r-data-sets %s writes it", experiment.ErrNoData, err,
 			root)

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/learn/pairwise"
 )
@@ -63,7 +62,7 @@ func (p *parameters) notes(r *experiment.Run) {
 		}
 		r.Result.Title += " (" + label + ")"
 		r.Note("%d records %s. A repeat shuffles them, trains on %d and scores on a fifth of all.",
-			datasets.ClassesLen(p.Task), where, p.places()[0].records)
+			p.size(), where, p.places()[0].records)
 		r.Note("Columns are scaled by their own least and largest values, as the source does, which a " +
 			"private release must not do.")
 	}

@@ -25,7 +25,7 @@ func (p *parameters) Run(r *experiment.Run) error {
 		places = append(places, sweep.Place{Name: at.String(),
 			Key: []any{at.records, at.epsilon, at.passes}})
 	}
-	key := []any{p.Task, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk,
+	key := []any{p.Task, p.Size, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk,
 		p.Lines}
 	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) {
 		return p.measure(r, p.places()[i])
@@ -47,7 +47,7 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	d := p.Dim
 	if p.Task != gaussians {
 		var err error
-		if all, err = datasets.OpenPoints(r, p.Task, r.Data, datasets.ClassesLen(p.Task),
+		if all, err = datasets.OpenPoints(r, p.Task, r.Data, p.size(),
 			p.DataSeed); err != nil {
 			return nil, err
 		}

@@ -93,12 +93,12 @@ func (c PhasedSGD) rank(n, d int) int {
 }
 
 // Bound bounds the expected excess risk in a ball. For W = Rᵈ it depends on where the best model is:
-// Risk has it.
+// Risk has it. For a loss on an Interval there is none: the last noise, and models beyond it, leave it.
 func (p *phasedPlan) Bound() (train.Bound, bool) {
 	n, diameter := float64(p.n), 2*p.c.Ball
 	return train.Bound{Of: train.ExcessRisk, Value: p.risk(0), Nothing: p.norm * diameter,
 		Rate: p.norm * diameter * (1/math.Sqrt(n) + math.Sqrt(float64(p.d)*-math.Log(p.Target.Delta))/
-			(n*p.Target.Epsilon)), Theorem: "Theorem 5"}, p.c.Ball > 0
+			(n*p.Target.Epsilon)), Theorem: "Theorem 5"}, p.c.Ball > 0 && !p.c.Interval.stated()
 }
 
 // Bound bounds the expected excess risk, by the proof of Theorem 6 with its constants worked out.
@@ -108,7 +108,7 @@ func (p *phasedPlan) Bound() (train.Bound, bool) {
 //	E F(w) - min_W F ≤ A·βR²D²/2 + D·α + E regret + L0²/(2β) + 2·L0·R·r·√(2·ln J/n),
 //	A = 9(T(T-1)/2 + 2H_{T+2} - 3)/(T(T+1)(T+2)),
 //
-// where α is what a mean gradient is off by: the oracle's accuracy, and the rounding of slopes and
+// For a loss on an Interval there is none. Here α is what a mean gradient is off by: the oracle's accuracy, and the rounding of slopes and
 // features; L0²/(2β) is left out for a loss without an envelope; and r is the least norm that all
 // vertices are within, of 0 or of one of them. The last term is twice the Rademacher complexity of
 // the set's predictions on n records, by Massart's lemma and the contraction of slopes (Shalev-Shwartz
@@ -141,7 +141,7 @@ func (p *frankWolfePlan) Bound() (train.Bound, bool) {
 	eps, logDelta := p.Target.Epsilon, -math.Log(p.Target.Delta)
 	return train.Bound{Of: train.ExcessRisk, Value: value, Nothing: p.norm * diameter,
 		Rate: p.norm * diameter * (math.Pow(logDelta, 0.25)*math.Sqrt(logs*math.Log(n))/
-			math.Sqrt(n*eps) + math.Sqrt(math.Log(float64(p.d))/n)), Theorem: "Theorem 6"}, true
+			math.Sqrt(n*eps) + math.Sqrt(math.Log(float64(p.d))/n)), Theorem: "Theorem 6"}, !p.c.Interval.stated()
 }
 
 // gap bounds the expected stationarity gap of a stochastic Frank-Wolfe run by the proofs of

@@ -37,6 +37,8 @@ type FrankWolfe struct {
 	// Smoothing is β, the Moreau parameter; 0 is the source's, or none for a loss that is as
 	// smooth as its envelope would be.
 	Smoothing float64
+	// Interval is M, the predictions that the loss is for; the zero value is all numbers.
+	Interval Interval
 	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, at least 1 and at most 40, for n ≥ 256
 	// records at most 48 less the binary digits of n. 0 takes the source's accuracy of gradients, α,
 	// or half of the digits that there are. Coarse slopes of sparse records change seldom, so that
@@ -72,7 +74,7 @@ type frankWolfePlan struct {
 
 // Plan prices the method for n records of dimension d.
 func (c FrankWolfe) Plan(n, d int) (Plan, error) {
-	t, err := checked(c.Setting, n, d, math.Inf(1))
+	t, err := checkedOn(c.Interval, c.Setting, n, d, math.Inf(1))
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +138,10 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 	if s.Beta = c.Smoothing; s.Beta == 0 {
 		s.Beta = p.slope * math.Sqrt(n*eps) / (p.Radius * diameter * math.Pow(logDelta, 0.25) *
 			math.Sqrt(vertices*math.Log(n)))
-		p.smooth = p.link.WeakConvexity() == 0 && p.link.Curvature() <= s.Beta
+		p.smooth = !c.Interval.stated() && p.link.WeakConvexity() == 0 && p.link.Curvature() <= s.Beta
 	}
-	if p.oracle, err = newOracle(p.link, c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+	if p.oracle, err = newOracle(p.link, c.Oracle, c.Interval, s.Beta, p.slope, p.Radius,
+		s.Alpha); err != nil {
 		return err
 	}
 	if p.smooth {
@@ -355,8 +358,8 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex frank-wolfe v2\n%q %t %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
-		p.smooth, p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha,
+	fmt.Fprintf(h, "darrm convex frank-wolfe v3\n%q %t %v %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
+		p.smooth, p.slope, p.Radius, p.c.Interval, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha,
 		own.Digest())
 	transposed := own.Transpose()
 	return algorithm{

@@ -31,6 +31,7 @@ type Options struct {
 	Smoothing     float64
 	WeakConvexity float64
 	Average       bool
+	Interval      Interval
 }
 
 // catalogue lists the methods that New makes. uses names the fields of Options that a method takes,
@@ -40,15 +41,16 @@ var catalogue = []struct {
 	uses string
 	make func(o Options) (Method, error)
 }{
-	{"phased-sgd", "Noise Oracle Rank StepFactor", func(o Options) (Method, error) {
+	{"phased-sgd", "Noise Oracle Rank StepFactor Interval", func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle,
-			StepFactor: o.StepFactor}, err
+			StepFactor: o.StepFactor, Interval: o.Interval}, err
 	}},
-	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing", func(o Options) (Method, error) {
+	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing Interval", func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection,
-			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing}, err
+			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing,
+			Interval: o.Interval}, err
 	}},
 	{"poly-sfw", "Noise Selection Rule Batches Rounds", func(o Options) (Method, error) {
 		set, err := o.polytope()

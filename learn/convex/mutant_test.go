@@ -42,5 +42,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the bound on the risk leaves the rest of the population out", File: "bounds.go",
 			Old: "value += 2 * p.norm * within", New: "value += 0 * p.norm * within",
 			Killer: "TestFrankWolfeBoundStepByStep"},
+		{Name: "predictions beyond the interval keep their distance", File: "oracle.go",
+			Old: "\tm = max(o.low, min(o.high, m))\n", New: "", Killer: "TestIntervalVectors"},
 	})
 }

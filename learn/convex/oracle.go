@@ -28,15 +28,20 @@ type oracle struct {
 	prox  loss.Proximal // nil for a bisection
 	beta  float64
 	bound float64 // L0
-	steps int
-	alpha float64 // what a gradient may be off by, for features within the radius
+	// M
+	low, high float64
+	steps     int
+	alpha     float64 // what a gradient may be off by, for features within the radius
 }
 
 // newOracle returns the oracle of env at β with gradients to within alpha for features of
 // norm at most radius. bound is L0: slopes of φ beyond it are clipped to it. "" is Fast where
-// the link is a loss.Proximal, else Bisection.
-func newOracle(link loss.Link, kind OracleKind, beta, bound, radius,
+// the link is a loss.Proximal, else Bisection. Envelopes are over the interval m.
+func newOracle(link loss.Link, kind OracleKind, m Interval, beta, bound, radius,
 	alpha float64) (oracle, error) {
+	if err := m.check(); err != nil {
+		return oracle{}, err
+	}
 	if link.WeakConvexity() != 0 {
 		return oracle{}, &check.Error{Name: "task", Value: link.Name(), Rule: "convex for this method"}
 	}
@@ -50,6 +55,7 @@ func newOracle(link loss.Link, kind OracleKind, beta, bound, radius,
 		}
 	}
 	o := oracle{link: link, beta: beta, bound: bound, alpha: alpha}
+	o.low, o.high = m.ends()
 	prox, exact := link.(loss.Proximal)
 	if kind == "" {
 		kind = Bisection
@@ -85,13 +91,18 @@ func (o oracle) Steps() int { return o.steps }
 //
 // To clip slopes of φ to [-L0, L0] is to clip those of its envelope: where β(m-u) = φ′(u) is
 // beyond L0, the clipped link's minimiser is m ∓ L0/β, with the slope ±L0.
+//
+// Over an interval, β(m-u) is between what its ends give: for a convex φ the minimiser there is the
+// one of all numbers, or else the end next to it.
 func (o oracle) Slope(m, y float64) float64 {
+	m = max(o.low, min(o.high, m))
 	if o.prox != nil {
-		return o.clip(o.prox.EnvelopeSlope(m, y, o.beta))
+		slope := o.clip(o.prox.EnvelopeSlope(m, y, o.beta))
+		return max(o.beta*(m-o.high), min(o.beta*(m-o.low), slope))
 	}
 	// The subgradient of φ(u) + (β/2)(u-m)² grows in u, and is 0 at the proximal map, which is
 	// within L0/β of m; the source takes twice that.
-	low, high := m-2*o.bound/o.beta, m+2*o.bound/o.beta
+	low, high := max(o.low, m-2*o.bound/o.beta), min(o.high, m+2*o.bound/o.beta)
 	for range o.steps {
 		u := low + (high-low)/2
 		switch s := o.clip(o.link.Slope(u, y)) + o.beta*(u-m); {

@@ -12,7 +12,7 @@ import (
 func newTestOracle(t testing.TB, link loss.Link, kind OracleKind, beta, bound,
 	alpha float64) oracle {
 	t.Helper()
-	return must.Get(newOracle(link, kind, beta, bound, 1, alpha))(t)
+	return must.Get(newOracle(link, kind, Interval{}, beta, bound, 1, alpha))(t)
 }
 
 // The published step counts and iterates of the bisection; u = m - slope/β.
@@ -124,24 +124,24 @@ func TestOracleRefuses(t *testing.T) {
 	if o := newTestOracle(t, loss.Hinge{}, "", 4, 1, 1e-3); o.Alpha() != 0 || o.Steps() != 0 {
 		t.Error("the closed form is counted as inexact")
 	}
-	if _, err := newOracle(loss.PhaseRetrieval{}, "", 4, 1, 1, 1e-3); err == nil {
+	if _, err := newOracle(loss.PhaseRetrieval{}, "", Interval{}, 4, 1, 1, 1e-3); err == nil {
 		t.Error("a link that is not convex")
 	}
 	smoothed, _ := loss.NewEnvelope(loss.Hinge{}, 3)
-	if o, err := newOracle(smoothed, "", 4, 1, 1, 1e-3); err != nil || o.Steps() == 0 {
+	if o, err := newOracle(smoothed, "", Interval{}, 4, 1, 1, 1e-3); err != nil || o.Steps() == 0 {
 		t.Error("a link without closed form is not bisected", err)
 	}
-	if _, err := newOracle(smoothed, Fast, 4, 1, 1, 1e-3); err == nil {
+	if _, err := newOracle(smoothed, Fast, Interval{}, 4, 1, 1, 1e-3); err == nil {
 		t.Error("fast for a link without closed form")
 	}
-	if _, err := newOracle(loss.Hinge{}, "newton", 4, 1, 1, 1e-3); err == nil {
+	if _, err := newOracle(loss.Hinge{}, "newton", Interval{}, 4, 1, 1, 1e-3); err == nil {
 		t.Error("an oracle of no kind")
 	}
 	for _, v := range []float64{0, math.NaN(), math.Inf(1)} {
-		if _, err := newOracle(loss.Hinge{}, "", v, 1, 1, 1e-3); err == nil {
+		if _, err := newOracle(loss.Hinge{}, "", Interval{}, v, 1, 1, 1e-3); err == nil {
 			t.Error("beta", v)
 		}
-		if _, err := newOracle(loss.Hinge{}, "", 4, 1, 1, v); err == nil {
+		if _, err := newOracle(loss.Hinge{}, "", Interval{}, 4, 1, 1, v); err == nil {
 			t.Error("alpha", v)
 		}
 	}

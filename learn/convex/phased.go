@@ -33,6 +33,8 @@ type PhasedSGD struct {
 	Rank   int
 	Noise  Noise      // "" is Calibrated
 	Oracle OracleKind // "" is Fast where there is one
+	// Interval is M, the predictions that the loss is for; the zero value is all numbers.
+	Interval Interval
 	// StepFactor multiplies η; 0 is 1. The source's η is for the worst data, and larger steps
 	// often learn more. Noise grows with them, and what a model costs stays the same. They end
 	// where steps would be expansive, at 24 for a step limited by √n.
@@ -69,7 +71,7 @@ func (c PhasedSGD) Plan(n, d int) (Plan, error) {
 	if err := checkBall(c.Ball, false); err != nil {
 		return nil, err
 	}
-	t, err := checked(c.Setting, n, d, math.Inf(1)) // noised iterates leave the ball
+	t, err := checkedOn(c.Interval, c.Setting, n, d, math.Inf(1)) // noised iterates leave the ball
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +118,7 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		s.StepSize = 1 / (3 * p.norm) * min(s.Rho/math.Sqrt(rank), 1/math.Sqrt(n))
 		s.Beta = math.Sqrt(n) * p.slope / p.Radius
 	}
-	if p.oracle, err = newOracle(p.link, p.c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+	if p.oracle, err = newOracle(p.link, p.c.Oracle, p.c.Interval, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
 		return err
 	}
 	if p.c.StepFactor == 0 {
@@ -206,8 +208,8 @@ func (p *phasedPlan) Train(r *data.Records) (train.Algorithm, error) {
 	a := algorithm{plan: p.price, task: &p.task, rounds: len(p.schedule.Phases),
 		noise: p.schedule.Phases[len(p.schedule.Phases)-1].Deviation}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex phased-sgd v1\n%q %v %v %v\n%v %v %v\n", p.link.Name(), p.slope,
-		p.Radius, p.c.Ball, p.schedule, p.oracle.steps, p.oracle.alpha)
+	fmt.Fprintf(h, "darrm convex phased-sgd v2\n%q %v %v %v %v\n%v %v %v\n", p.link.Name(), p.slope,
+		p.Radius, p.c.Ball, p.c.Interval, p.schedule, p.oracle.steps, p.oracle.alpha)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	a.digest = [32]byte(h.Sum(nil))
 	a.start = func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins.Normals()) }

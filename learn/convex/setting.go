@@ -33,6 +33,11 @@ type task struct {
 
 // checked returns the task of a setting. The model stays within the norm model, which may be +Inf.
 func checked(s Setting, n, d int, model float64) (task, error) {
+	return checkedOn(Interval{}, s, n, d, model)
+}
+
+// checkedOn is checked for predictions in an interval.
+func checkedOn(m Interval, s Setting, n, d int, model float64) (task, error) {
 	t := task{Setting: s, n: n, d: d}
 	linear, ok := s.Loss.(loss.Linear)
 	if !ok {
@@ -58,7 +63,7 @@ func checked(s Setting, n, d int, model float64) (task, error) {
 	if s.Clip != 0 && !train.InScale(s.Clip) {
 		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule}
 	}
-	t.slope = t.link.Lipschitz(s.Radius * model * (1 + 0x1p-50))
+	t.slope = t.link.Lipschitz(m.within(s.Radius * model * (1 + 0x1p-50)))
 	if s.Clip > 0 {
 		t.slope = min(t.slope, s.Clip)
 	}

@@ -70,6 +70,7 @@ type convexFlags struct {
 	set                      string
 	selection, oracle, noise string
 	changes, neighbours      string
+	interval                 string
 	options                  convex.Options // of the flags whose name is an option's
 }
 
@@ -79,7 +80,7 @@ var convexOptions = map[string]string{
 	"Batches": "batch, --full-budget, --in-order or --rounds", "Rank": "rank",
 	"Steps": "steps", "Rounds": "rounds", "Rate": "rate", "StepSize": "step-size", "Lambda": "l2",
 	"Smoothing": "smoothing", "WeakConvexity": "weak-convexity", "Average": "average",
-	"StepFactor": "step-factor",
+	"StepFactor": "step-factor", "Interval": "interval",
 }
 
 func (f *convexFlags) register(c *cobra.Command) {
@@ -137,6 +138,9 @@ func (f *convexFlags) register(c *cobra.Command) {
 	fl.Float64Var(&o.Smoothing, "smoothing", 0,
 		"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the "+
 			"theory's)")
+	fl.StringVar(&f.interval, "interval", "",
+		"phased-sgd, frank-wolfe: \"low:high\", the predictions that the loss is for; further ones "+
+			"count as its ends (default: all numbers)")
 	fl.Float64Var(&o.WeakConvexity, "weak-convexity", 0,
 		"proximally-guided: ρ (default: the loss's own within --radius)")
 }
@@ -195,6 +199,11 @@ func (f *convexFlags) plan(_ context.Context, n, d int) (train.PricedMethod, err
 		convex.Rule(f.changes), convex.OracleKind(f.oracle)
 	if o.Radius = f.radius; f.intercept && f.radius > 0 {
 		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
+	}
+	if f.interval != "" {
+		if o.Interval, err = convex.ParseInterval(f.interval); err != nil {
+			return f.named(nil, err)
+		}
 	}
 	o.Neighbours, o.Loss = neighbourNames[f.neighbours], f.loss
 	method, err := convex.New(f.Method, o)
