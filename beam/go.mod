@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/apache/beam/sdks/v2 v2.74.0
-	github.com/darrm/darrm v0.0.0
+	github.com/darrm/darrm v0.1.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	google.golang.org/protobuf v1.36.12
@@ -104,5 +104,3 @@ require (
 	google.golang.org/grpc v1.84.0 // indirect
 	gotest.tools/v3 v3.5.2 // indirect
 )
-
-replace github.com/darrm/darrm => ../
