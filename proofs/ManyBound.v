@@ -193,13 +193,14 @@ Definition own (a : Q) (p : prior) : Q :=
   Qsum [seq Qmult (chance_of KK CC p l) (Qplus (Qof (group x l (Some (head 0%N l))) x.(one))
                                                (Qmult a (Qof (group x l None) x.(one)))) | l <- sorted_lists].
 
+(** e^total, rounded up: then what is private obeys the rows. *)
+Definition above : Q := let '(top, bottom) := exp_up x.(tc) x.(tf) x.(terms) in Qof top bottom.
 (** *No class* counts an/ad; the stated gap is gn/gd. *)
 Definition optimal (p : prior) (an ad : Z) (ms : seq row) (gn gd : Z) : bool :=
-  let '(top, bottom) := exp_up x.(tc) x.(tf) x.(terms) in
   [&& ~~ x.(missing), Z.leb 0 x.(tc), Z.ltb 0 x.(tf), Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)),
       Z.ltb 0 x.(pd), Z.ltb 0 x.(one), [&& Z.leb 0 an, Z.leb an ad & Z.ltb 0 ad], Z.ltb 0 gd,
       prior_ok CC p, all row_ok' ms, Qeq_bool (Qsum [seq chance_of KK CC p l | l <- sorted_lists]) 1 &
-      let U := ceiling (Qof top bottom) (Qof an ad) p ms in
+      let U := ceiling above (Qof an ad) p ms in
       Qle_bool (Qminus (if Qle_bool U 1 then U else 1%Q) (own (Qof an ad) p)) (Qof gn gd)].
 End Code.
 
@@ -245,13 +246,13 @@ rewrite Q2R_prod big_map -{1}(subn0 n) -/(index_iota 0 n) big_mkord; apply: eq_b
 by rewrite Q2R_plus Q2R_Z INR_IZR_INZ.
 Qed.
 
-Lemma Q2R_most s a : List.In a s -> Q2R a <= Q2R (Qmost s).
+Lemma Q2R_most (T : eqType) (F : T -> Q) s k : k \in s -> Q2R (F k) <= Q2R (Qmost [seq F j | j <- s]).
 Proof.
-rewrite /Qmost; move: (head _ _) => z; elim: s => //= b s IH [->|/IH h]; case e : Qle_bool => //.
-- by move/Qle_bool_iff/Qle_Rle: e.
-- exact: Rle_refl.
-- apply: Rle_trans h _; apply: Rlt_le; apply: Rnot_le_lt => n.
-  by move/Rle_Qle/Qle_bool_iff: n; rewrite e.
+rewrite /Qmost; move: (head _ _) => z; elim: s => //= j s IH; rewrite in_cons.
+case e : Qle_bool => /orP [/eqP ->|/IH h] //; first by move/Qle_bool_iff/Qle_Rle: e.
+  exact: Rle_refl.
+apply: Rle_trans h _; apply: Rlt_le; apply: Rnot_le_lt => n.
+by move/Rle_Qle/Qle_bool_iff: n; rewrite e.
 Qed.
 
 Lemma zsum_ok s : IZR (Zsum s) = \rsum_(z <- s) IZR z.
@@ -397,3 +398,249 @@ case/andP: hp => _ /Z.ltb_lt t0; rewrite Q2R_of // !zsum_ok !big_map big_filter 
 have := IZR_lt _ _ t0; rewrite zsum_ok big_map => t0'; field; lra.
 Qed.
 End Prior.
+
+(** ** The theorem *)
+Section Sound.
+Variables (x : table) (p : prior) (an ad : Z) (ms : seq row) (gn gd : Z).
+Hypothesis yes : optimal x p an ad ms gn gd = true.
+Notation KK := x.(K).
+Notation CC := x.(C).
+Notation votes := (KK.-tuple 'I_CC).
+Notation g := (mass_of x).
+Notation L := (sorted_lists x).
+Notation a := (IZR an / IZR ad).
+Notation u := (law_of p : votes -> R).
+
+Lemma facts : [/\ (0 <= x.(tc))%Z, (0 < x.(tf))%Z, (2 * x.(tc) <= x.(tf) * Z.of_nat (x.(terms) + 2))%Z, (0 < x.(pd))%Z & (0 < x.(one))%Z] /\
+  [/\ 0 <= a <= 1, (0 < ad)%Z, (0 < gd)%Z, prior_ok CC p & all (row_ok' x) ms] /\
+  Q2R (Qsum [seq chance_of KK CC p l | l <- L]) = 1 /\
+  (Q2R (ceiling x (above x) (Qof an ad) p ms) <= Q2R (own x (Qof an ad) p) + IZR gn / IZR gd \/
+   1 <= Q2R (own x (Qof an ad) p) + IZR gn / IZR gd).
+Proof.
+case/andP: yes => _ /andP [/Z.leb_le a1 /andP [/Z.ltb_lt a2 /andP [/Z.leb_le a3 /andP [/Z.ltb_lt a4 /andP [/Z.ltb_lt a5]]]]].
+case/andP => /andP [/Z.leb_le/IZR_le b1 /andP [/Z.leb_le/IZR_le b2 /Z.ltb_lt b3]] /andP [/Z.ltb_lt b4 /andP [b5 /andP [b6]]].
+case/andP => /Qeq_bool_iff/Qeq_eqR c1 /Qle_bool_iff/Qle_Rle; rewrite Q2R_minus Q2R_of // => c2.
+have ad0 := IZR_lt _ _ b3.
+do 2!split=> //; last first.
+  by rewrite -RMicromega.Q2R_1; split=> //; move: c2; case: Qle_bool => c2; [left|right]; lra.
+split=> //; split; first by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+by apply: (Rmult_le_reg_r (IZR ad)) => //; have -> : a * IZR ad = IZR an by [field; lra]; lra.
+Qed.
+
+Lemma above_ok : exp (total x) <= Q2R (above x).
+Proof.
+have [[a1 a2 a3 _ _] _] := facts; have := @exp_up_ok _ _ x.(terms) a1 a2 a3.
+by rewrite /above /exp_up; case: exact_up => s f; rewrite Q2R_of.
+Qed.
+
+Lemma in_lists (v : votes) : sorted_tally v \in L.
+Proof.
+have sz : size (sorted_tally v) = CC by rewrite size_sort size_tuple.
+have sm : sumn (sorted_tally v) = KK.
+  by rewrite (@perm_sumn _ (tally v)) ?perm_sort // sumnE big_tuple -[RHS](votes_tally v).
+have := @partitions_all (sorted_tally v) KK; rewrite sz sm; apply.
+  by apply: sort_sorted => b c; apply: leq_total.
+apply/allP => b hb; rewrite /geq /= -[X in (_ <= X)%N]sm; elim: (sorted_tally v) hb => //= c s IH; rewrite in_cons => /orP [/eqP ->|/IH h].
+  exact: leq_addr.
+exact: leq_trans h (leq_addl _ _).
+Qed.
+
+(** Lists of numbers as histograms, rows as multipliers. *)
+Definition hist_of (s : seq nat) : histogram CC := [tuple nth 0%N s c | c < CC].
+Lemma hist_ofE s : size s = CC -> tval (hist_of s) = s.
+Proof. by move=> sz; rewrite -[RHS](mkseq_nth 0%N) sz /mkseq -val_enum_ord -map_comp. Qed.
+
+Lemma votes_hist_of s : size s = CC -> sumn s = KK -> votes_in (hist_of s) = KK.
+Proof. by move=> sz <-; rewrite -{2}(hist_ofE sz) sumnE big_tuple. Qed.
+
+Lemma real_lists l : l \in L -> exists v : votes, sorted_tally v = l.
+Proof.
+case/partitions_are => l1 l2 l3 _; have e := votes_hist_of l1 l2.
+have [v [_ [ev _ _]]] := near_votes_of e e (leqnn _); exists v.
+by apply/eqP; rewrite /sorted_tally ev hist_ofE // sort_perm.
+Qed.
+
+Definition real (m : row) : multiplier CC :=
+  Multiplier (hist_of m.(row_from)) (hist_of m.(row_to))
+    (fun o => IZR (nth 0%Z m.(ys) (if o is Some c then (nat_of_ord c).+1 else 0%N)) / IZR m.(yd))
+    (IZR (foldr Z.max 0%Z m.(ys)) / IZR m.(yd)).
+
+Lemma share_ok h m k : size h = CC -> size m.(ys) = CC.+1 -> (0 < m.(yd))%Z ->
+  Q2R (share_of h m k) = share (hist_of h) (price (real m)) k.
+Proof.
+move=> sh sy hd; rewrite /share_of Q2R_of //; case: k => [b|]; last by rewrite share_none /= nth0.
+rewrite share_some /= zsum_ok big_map big_filter /Rdiv big_distrl /=.
+rewrite (big_nth (0%N, 0%Z)) size_zip size_behead sy sh minnn big_mkord.
+apply: eq_big => c; rewrite nth_zip ?size_behead ?sy //= ?tnth_mktuple // => _.
+by rewrite nth_behead.
+Qed.
+
+Lemma row_facts m : row_ok' x m -> [/\ size m.(row_from) = CC, size m.(row_to) = CC, size m.(ys) = CC.+1, (0 < m.(yd))%Z & allowed KK x.(t) (real m)].
+Proof.
+case/andP => /eqP s1 /andP [/eqP s2 /andP [/eqP k1 /andP [/eqP k2 /andP [near /andP [/eqP sy /andP [pos /Z.ltb_lt hd]]]]]].
+have d0 : 0 < / IZR m.(yd) by apply/Rinv_0_lt_compat/IZR_lt.
+split=> //; split; rewrite /= ?votes_hist_of //.
+  by rewrite /gained -gains_gained !hist_ofE.
+move=> o; set i := (if _ is Some _ then _ else _).
+have [hi|hi] := ltnP i (size m.(ys)); last first.
+  by move: hi; rewrite sy /i; case: (o) => [c|] //; rewrite ltnS leqNgt ltn_ord.
+have top s j : all (Z.leb 0) s -> (j < size s)%N -> (0 <= nth 0%Z s j <= foldr Z.max 0%Z s)%Z.
+  elim: s j => //= z s IH [|j] /andP [/Z.leb_le hz hs] hj /=; first by lia.
+  by have := IH j hs hj; lia.
+have [h1 h2] := top _ _ pos hi.
+split; first by apply: Rmult_le_pos; [apply: IZR_le|lra].
+by apply: Rmult_le_compat_r; [lra|apply: IZR_le].
+Qed.
+
+Lemma effect_of_ok E l k m : row_ok' x m -> Q2R (effect_of E l k (with_sorted m)) = effect (Q2R E) (real m) l k.
+Proof.
+case/row_facts => s1 s2 sy hd _; rewrite /effect_of /effect Q2R_minus Q2R_mult /= !hist_ofE //.
+by congr (_ - _ * _); case: eqP => _; rewrite ?RMicromega.Q2R_0 ?share_ok.
+Qed.
+
+Lemma members_ok l k : IZR (members_of l k) = members l k.
+Proof. by case: k => [b|] //; rewrite /= INR_IZR_INZ. Qed.
+
+Lemma keys_uniq l : uniq (keys x l).
+Proof.
+rewrite /keys cat_uniq map_inj_uniq ?undup_uniq ?andbT; last exact: Some_inj.
+by case: x.(abstains) => /=; rewrite ?orbF //; apply/negP => /hasP [k /mapP [b _ ->]].
+Qed.
+
+Lemma members_pos l k : k \in keys x l -> 0 < members l k.
+Proof.
+rewrite mem_cat => /orP [|/mapP [b hb ->]]; first by case: x.(abstains) => //; rewrite inE => /eqP -> /=; lra.
+by apply/lt_0_INR/ltP; rewrite -has_count has_pred1 -mem_undup.
+Qed.
+
+Lemma in_keys (h : histogram CC) o : o <> None \/ x.(abstains) -> omap (tnth h) o \in keys x (sort geq h).
+Proof.
+rewrite mem_cat; case: o => [c|] /= ho; last by case: ho => // ->; rewrite inE.
+by apply/orP; right; apply: map_f; rewrite mem_undup mem_sort mem_tnth.
+Qed.
+
+Lemma weight_is l : l \in L -> Q2R (chance_of KK CC p l) = weight u l.
+Proof. by have [_ [[_ _ _ ok _] _]] := facts; apply: chance_ok. Qed.
+
+Lemma sum_lists (F : seq nat -> Q) (G : seq nat -> R) : (forall l, l \in L -> Q2R (F l) = G l) ->
+  Q2R (Qsum [seq F l | l <- L]) = \rsum_(l <- L) G l.
+Proof. by move=> h; rewrite Q2R_sum big_map big_seq [RHS]big_seq; apply: eq_bigr. Qed.
+
+(** The law is one. *)
+Theorem law_one : (forall v : votes, 0 <= u v) /\ \rsum_v u v = 1.
+Proof.
+have [_ [[_ _ _ ok _] [one _]]] := facts; split; first by move=> v; apply: law_ge0.
+rewrite -one (sum_lists weight_is) (eq_bigr (fun v : votes => u v * 1)) => [|v _]; last by rewrite Rmult_1_r.
+rewrite (regroup (partitions_uniq _ _ _) in_lists u (fun _ => 1)); apply: eq_bigr => l _; ring.
+Qed.
+
+Lemma objective_ok l k : Q2R (objective_of (Qof an ad) l k) = objective a l k.
+Proof.
+have [_ [[_ hd _ _ _] _]] := facts; case: k => [b|] /=; last by rewrite Q2R_of.
+by case: eqP => _; rewrite ?RMicromega.Q2R_0 // Q2R_Z INR_IZR_INZ.
+Qed.
+
+Lemma best_ok l k : l \in L -> k \in keys x l ->
+  slope (Q2R (above x)) a u (map real ms) l k <= Q2R (best_of x (above x) (Qof an ad) p (map with_sorted ms) l) * members l k.
+Proof.
+move=> hl hk; have m0 := members_pos hk; have [_ [[_ _ _ _ rows_ok] _]] := facts.
+set q := Qminus (Qmult (chance_of KK CC p l) (objective_of (Qof an ad) l k))
+  (Qsum [seq effect_of (above x) l k r | r <- [seq r <- map with_sorted ms | (r.1.1 == l) || (r.1.2 == l)]]).
+have <- : Q2R q = slope (Q2R (above x)) a u (map real ms) l k.
+  rewrite Q2R_minus Q2R_mult objective_ok weight_is // /slope Q2R_sum !big_map big_filter; congr (_ - _).
+  elim: (ms) rows_ok => [|m s IH] /=; first by rewrite !big_nil.
+  case/andP => hm /IH {}IH; rewrite !big_cons IH effect_of_ok //; case: ifP => // /norP h.
+  have [s1 s2 _ _ _] := row_facts hm.
+  have [/negbTE h1 /negbTE h2] := h; rewrite /= in h1 h2.
+  by rewrite /effect /= !hist_ofE // h1 h2; ring.
+have z : (0 < members_of l k)%Z by apply: lt_IZR; rewrite members_ok.
+apply: (Rle_trans _ (Q2R (Qmult q (Qof 1 (members_of l k))) * members l k)).
+  by apply: Req_le; rewrite Q2R_mult Q2R_of // members_ok; field; lra.
+apply: Rmult_le_compat_r; first lra.
+exact: (Q2R_most (fun k => Qmult (Qminus _ (Qsum [seq effect_of _ l k r | r <- _])) (Qof 1 (members_of l k)))).
+Qed.
+
+Lemma sum_histograms F : \rsum_v (u v * F (sorted_tally v)) = \rsum_(l <- L) (weight u l * F l).
+Proof. exact: regroup (partitions_uniq _ _ _) in_lists u F. Qed.
+
+Lemma hist_named (v : votes) : hist (named v) = tally v.
+Proof.
+apply: eq_from_tnth => c; rewrite !tnth_mktuple -!sum1_count !big_tuple.
+by apply: eq_bigl => i; rewrite /= tnth_mktuple (inj_eq Some_inj).
+Qed.
+
+(** How often the table is right. *)
+Lemma own_ok : hits a u (fun v => plurality g (named v)) = Q2R (own x (Qof an ad) p).
+Proof.
+have [[_ _ _ _ o0] [[_ ad0 _ ok _] _]] := facts; have one0 := IZR_lt _ _ o0; have ad0' := IZR_lt _ _ ad0.
+rewrite /own (sum_lists (G := fun l => weight u l * (g l (Some (head 0%N l)) + a * g l None))) => [|l hl]; last first.
+  by rewrite Q2R_mult Q2R_plus Q2R_mult !Q2R_of // weight_is.
+rewrite -sum_histograms; apply: eq_bigr => v _; congr Rmult.
+rewrite /plurality hist_named; set l := sorted_tally v.
+pose G k := g l k / members l k.
+rewrite (eq_bigr (fun o => merit a v o * G (omap (tnth (tally v)) o))) => [|o _]; last first.
+  congr Rmult; rewrite /prob /G; congr (_ / _); case: o => [c|] //=.
+  by congr INR; apply/esym/seq.permP; rewrite perm_sort.
+have key_ok o : omap (tnth (tally v)) o \in keys x l \/ G (omap (tnth (tally v)) o) = 0.
+  case h : (x.(abstains)); first by left; apply: in_keys; right.
+  case: o => [c|]; first by left; apply: in_keys; left.
+  by right; rewrite /G /mass_of /= h /Rdiv !Rmult_0_l.
+rewrite (by_key _ (keys_uniq l) key_ok) /keys big_cat big_map /=.
+rewrite [X in X + _](_ : _ = a * g l None); last first.
+  rewrite /mass_of /=; case h : (x.(abstains)).
+    by rewrite big_seq1 share_merit /G /= /mass_of /= h; field; split; lra.
+  by rewrite big_nil /Rdiv Rmult_0_l Rmult_0_r.
+rewrite Rplus_comm; congr Rplus.
+have hl : head 0%N l \in undup l.
+  have hC : (0 < CC)%N by case/andP: ok => h _; apply: ltnW.
+  have hc : tnth (tally v) (Ordinal hC) \in tval (tally v) by apply: mem_tnth.
+  by have [_ h] := head_max hc; rewrite mem_undup mem_sort.
+rewrite -(sum_pick (fun b => g l (Some b)) (undup_uniq l) hl) [RHS]big_mkcond !big_seq; apply: eq_bigr => b hb.
+rewrite share_merit /objective; case: eqP => _; last by rewrite Rmult_0_l.
+have m0 : 0 < members l (Some b) by apply/lt_0_INR/ltP; rewrite -has_count has_pred1 -mem_undup.
+change (members l (Some b) * (g l (Some b) / members l (Some b)) = g l (Some b)).
+by move: (members _ _) m0 => n n0; field; lra.
+Qed.
+
+(** ** Every private mechanism on the votes *)
+Variable M : votes -> dist (answers CC).
+Hypothesis private : Definitions.private (near_votes x.(t)) (total x) (delta x) (fun v => M v).
+(** Where the table always names a class, so do the mechanisms that it is compared with. *)
+Hypothesis naming : ~~ x.(abstains) -> forall v, M v None = 0.
+
+Lemma hits_le1 : hits a u (fun v => M v) <= 1.
+Proof.
+have [_ [[ha _ _ _ _] _]] := facts; have [u0 u1] := law_one; rewrite -u1; apply: rsum_le => v _.
+rewrite -[X in _ <= X]Rmult_1_r; apply: Rmult_le_compat_l => //.
+rewrite -(mass_sum (M v)); apply: rsum_le => o _; rewrite -[X in _ <= X]Rmult_1_l.
+by apply: Rmult_le_compat_r; [apply: mass_ge0|rewrite /merit; case: o => [c|]; [case: ifP => _; lra|lra]].
+Qed.
+
+Lemma ceiling_ok : hits a u (fun v => M v) <= Q2R (ceiling x (above x) (Qof an ad) p ms).
+Proof.
+have [[_ _ _ pd0 _] [[_ _ _ ok rows_ok] _]] := facts.
+have keys_all (h : histogram CC) o : omap (tnth h) o \in keys x (sort geq h) \/ (o = None /\ forall v, M v None = 0).
+  case h' : (x.(abstains)); first by left; apply: in_keys; right.
+  case: o => [c|]; first by left; apply: in_keys; left.
+  by right; split=> //; apply: naming; rewrite h'.
+have rows m : List.In m (map real ms) -> allowed KK x.(t) m.
+  elim: (ms) rows_ok => //= r s IH /andP [hr hs] [<-|/(IH hs) //].
+  by have [] := row_facts hr.
+have := upper_bound above_ok private (partitions_uniq CC KK KK) in_lists real_lists keys_uniq keys_all
+  (fun v => law_sorted ok v) rows best_ok.
+suff -> : Q2R (ceiling x (above x) (Qof an ad) p ms) = \rsum_(m <- map real ms) (delta x * most m)
+  + \rsum_(l <- L) Q2R (best_of x (above x) (Qof an ad) p (map with_sorted ms) l) by [].
+rewrite /ceiling Q2R_plus Q2R_mult !Q2R_sum !big_map Q2R_of // big_distrr /=; congr Rplus.
+elim: (ms) rows_ok => [|m s IH] /=; first by rewrite !big_nil.
+case/andP => hm /IH {}IH; rewrite !big_cons IH; congr Rplus.
+by have [_ _ _ hd _] := row_facts hm; rewrite Q2R_of.
+Qed.
+
+(** A yes of the checker: no private mechanism is right more often than the table by more than the gap. *)
+Theorem many_optimal :
+  hits a u (fun v => M v) <= hits a u (fun v => plurality g (named v)) + IZR gn / IZR gd.
+Proof.
+rewrite own_ok; have [_ [_ [_ [h|h]]]] := facts; first exact: Rle_trans ceiling_ok h.
+exact: Rle_trans hits_le1 h.
+Qed.
+End Sound.
