@@ -1,8 +1,8 @@
 (** What every theorem of the claim rests on; make compares it with assumptions.txt. *)
 From Coq Require Import String.
 Open Scope string_scope.
-From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses Bound
-  Votes Game Price Kernel.
+From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses ManyVotes
+  ManyBound Bound Votes Game Price Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -29,6 +29,18 @@ Check "TwoClasses.private_ok".
 Print Assumptions TwoClasses.private_ok.
 Check "ManyClasses.private_ok".
 Print Assumptions ManyClasses.private_ok.
+Check "ManyVotes.mean_private".
+Print Assumptions ManyVotes.mean_private.
+Check "ManyVotes.hits_mean".
+Print Assumptions ManyVotes.hits_mean.
+Check "ManyVotes.upper_bound".
+Print Assumptions ManyVotes.upper_bound.
+Check "ManyBound.ways_sorted".
+Print Assumptions ManyBound.ways_sorted.
+Check "ManyBound.law_one".
+Print Assumptions ManyBound.law_one.
+Check "ManyBound.many_optimal".
+Print Assumptions ManyBound.many_optimal.
 Check "Bound.bound_ok".
 Print Assumptions Bound.bound_ok.
 Check "Bound.optimal_ok".

@@ -1,6 +1,6 @@
 (** The checker as an OCaml program. Trusted: extraction, ExtrOcamlZBigInt, OCaml, zarith. *)
 From Coq Require Import ZArith QArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt.
-From darrm Require TwoClasses ManyClasses Optimal Bound Price.
+From darrm Require TwoClasses ManyClasses ManyBound Optimal Bound Price.
 Definition two_table := TwoClasses.Table.
 Definition two_private := TwoClasses.private.
 Definition shape_of (n : nat) := match n with O => Optimal.Free | S O => Optimal.Monotone | _ => Optimal.Any end.
@@ -10,7 +10,13 @@ Definition worst_prior := Bound.Worst.
 Definition two_optimal := Bound.optimal.
 Definition many_table := ManyClasses.Table.
 Definition many_private := ManyClasses.private.
+Definition accuracy_prior := ManyBound.Accuracy.
+Definition concentration_prior := ManyBound.Concentration.
+Definition histograms_prior := ManyBound.Counts.
+Definition many_row := ManyBound.Row.
+Definition many_optimal := ManyBound.optimal.
 Definition answers_price := Price.price.
 Extraction Language OCaml.
 Extraction "out/checker.ml" two_table two_private shape_of mean_prior counts_prior
-  worst_prior two_optimal many_table many_private answers_price.
+  worst_prior two_optimal many_table many_private accuracy_prior concentration_prior
+  histograms_prior many_row many_optimal answers_price.

@@ -161,7 +161,7 @@ Section Code.
 Variable x : table.
 Notation KK := x.(K).
 Notation CC := x.(C).
-Definition row_ok' (m : row) : bool :=
+Definition row_formed (m : row) : bool :=
   [&& size m.(row_from) == CC, size m.(row_to) == CC, sumn m.(row_from) == KK, sumn m.(row_to) == KK,
       (gains m.(row_to) m.(row_from) <= x.(t))%N, size m.(ys) == CC.+1, all (Z.leb 0) m.(ys) & Z.ltb 0 m.(yd)].
 Definition sorted_lists : seq (seq nat) := partitions CC KK KK.
@@ -199,7 +199,7 @@ Definition above : Q := let '(top, bottom) := exp_up x.(tc) x.(tf) x.(terms) in 
 Definition optimal (p : prior) (an ad : Z) (ms : seq row) (gn gd : Z) : bool :=
   [&& ~~ x.(missing), Z.leb 0 x.(tc), Z.ltb 0 x.(tf), Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)),
       Z.ltb 0 x.(pd), Z.ltb 0 x.(one), [&& Z.leb 0 an, Z.leb an ad & Z.ltb 0 ad], Z.ltb 0 gd,
-      prior_ok CC p, all row_ok' ms, Qeq_bool (Qsum [seq chance_of KK CC p l | l <- sorted_lists]) 1 &
+      prior_ok CC p, all row_formed ms, Qeq_bool (Qsum [seq chance_of KK CC p l | l <- sorted_lists]) 1 &
       let U := ceiling above (Qof an ad) p ms in
       Qle_bool (Qminus (if Qle_bool U 1 then U else 1%Q) (own (Qof an ad) p)) (Qof gn gd)].
 End Code.
@@ -412,7 +412,7 @@ Notation a := (IZR an / IZR ad).
 Notation u := (law_of p : votes -> R).
 
 Lemma facts : [/\ (0 <= x.(tc))%Z, (0 < x.(tf))%Z, (2 * x.(tc) <= x.(tf) * Z.of_nat (x.(terms) + 2))%Z, (0 < x.(pd))%Z & (0 < x.(one))%Z] /\
-  [/\ 0 <= a <= 1, (0 < ad)%Z, (0 < gd)%Z, prior_ok CC p & all (row_ok' x) ms] /\
+  [/\ 0 <= a <= 1, (0 < ad)%Z, (0 < gd)%Z, prior_ok CC p & all (row_formed x) ms] /\
   Q2R (Qsum [seq chance_of KK CC p l | l <- L]) = 1 /\
   (Q2R (ceiling x (above x) (Qof an ad) p ms) <= Q2R (own x (Qof an ad) p) + IZR gn / IZR gd \/
    1 <= Q2R (own x (Qof an ad) p) + IZR gn / IZR gd).
@@ -475,7 +475,7 @@ apply: eq_big => c; rewrite nth_zip ?size_behead ?sy //= ?tnth_mktuple // => _.
 by rewrite nth_behead.
 Qed.
 
-Lemma row_facts m : row_ok' x m -> [/\ size m.(row_from) = CC, size m.(row_to) = CC, size m.(ys) = CC.+1, (0 < m.(yd))%Z & allowed KK x.(t) (real m)].
+Lemma row_facts m : row_formed x m -> [/\ size m.(row_from) = CC, size m.(row_to) = CC, size m.(ys) = CC.+1, (0 < m.(yd))%Z & allowed KK x.(t) (real m)].
 Proof.
 case/andP => /eqP s1 /andP [/eqP s2 /andP [/eqP k1 /andP [/eqP k2 /andP [near /andP [/eqP sy /andP [pos /Z.ltb_lt hd]]]]]].
 have d0 : 0 < / IZR m.(yd) by apply/Rinv_0_lt_compat/IZR_lt.
@@ -492,7 +492,7 @@ split; first by apply: Rmult_le_pos; [apply: IZR_le|lra].
 by apply: Rmult_le_compat_r; [lra|apply: IZR_le].
 Qed.
 
-Lemma effect_of_ok E l k m : row_ok' x m -> Q2R (effect_of E l k (with_sorted m)) = effect (Q2R E) (real m) l k.
+Lemma effect_of_ok E l k m : row_formed x m -> Q2R (effect_of E l k (with_sorted m)) = effect (Q2R E) (real m) l k.
 Proof.
 case/row_facts => s1 s2 sy hd _; rewrite /effect_of /effect Q2R_minus Q2R_mult /= !hist_ofE //.
 by congr (_ - _ * _); case: eqP => _; rewrite ?RMicromega.Q2R_0 ?share_ok.

@@ -4,7 +4,9 @@
        shape prior n {yn yd m counts ...} gn gd                         Bound.optimal
          shape: 0 free, 1 monotone, 2 any; prior: 0 n d | 1 n counts ... | 2 n weights ... d
      3 K C t terms c f pn pd one abstains missing n {m votes ... k masses ...}  ManyClasses.table
-     4 the numbers of 3, Q S T n z ...                          Price.price *)
+       prior an ad n {m votes ... m votes ... k prices ... yd} gn gd  ManyBound.optimal
+         prior: 0 n d | 1 n d | 2 n {m votes ... count}: accuracy, concentration, counts
+     4 the table of 3, Q S T n z ...                            Price.price *)
 open Checker
 
 let words = ref []
@@ -50,7 +52,19 @@ let () =
       let one = next () in let abstains = int () = 1 in let missing = int () = 1 in
       let rows = list (fun () -> let h = list nat in let m = list next in (h, m)) in
       let table = many_table k cl t terms c f pn pd one abstains missing rows in
-      if kind = 3 then [fun () -> say "private" (many_private table)] else
+      if kind = 3 then
+        let prior = match int () with
+          | 0 -> let n = next () in let d = next () in accuracy_prior n d
+          | 1 -> let n = next () in let d = next () in concentration_prior n d
+          | 2 -> histograms_prior (list (fun () -> let h = list nat in let n = next () in (h, n)))
+          | _ -> prerr_endline "darrm-check: no prior"; exit 3 in
+        let an = next () in let ad = next () in
+        let proof = list (fun () ->
+          let h = list nat in let h' = list nat in let ys = list next in let yd = next () in many_row h h' ys yd) in
+        let gn = next () in let gd = next () in
+        [(fun () -> say "private" (many_private table));
+         (fun () -> say "optimal" (many_optimal table prior an ad proof gn gd))]
+      else
         let q = nat () in let s = next () in let t = next () in let zs = list next in
         [fun () -> say "private" (answers_price table q s t zs)]
     | _ -> prerr_endline "darrm-check: no table"; exit 3 in
