@@ -25,7 +25,7 @@ type PricedMethod interface {
 }
 
 // chosenTuning is Tuning for a price that covers a choice among candidates.
-const chosenTuning = "the choice among these candidates is paid for; any other by "+
+const chosenTuning = "the choice among these candidates is paid for; any other by " +
 	"figures of private records is not"
 
 // Tuning returns the sentence on tuning that the price does not cover.
