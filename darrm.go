@@ -49,7 +49,7 @@ type Teachers struct {
 	Ensemble string
 }
 
-// promise is what one teacher promises: ε = +Inf for nothing.
+// promise returns the (ε, δ) that each teacher keeps; ε is +Inf for none.
 func (t Teachers) promise() accountant.Cost {
 	if t.Epsilon == 0 {
 		return accountant.Cost{Epsilon: math.Inf(1), Delta: t.Delta}

@@ -17,8 +17,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// keyAt tells a worker which keys the job has and where they are. It goes through the
-// pipeline, where many can see it; the keys are not in it.
+// keyAt names the keys of a job and their file, for its workers. It goes through the pipeline,
+// where many can see it; the keys are not in it.
 type keyAt struct {
 	Fingerprint []byte // names the job key
 	File        string // where the keys are; "" in the memory of this process

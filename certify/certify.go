@@ -168,7 +168,7 @@ func (d *Draft) certifyGamma(ctx context.Context, s Statement, r *Result) error 
 	return err
 }
 
-// solver is what a table says of who proposed it.
+// solver is the Solver of a table whose mechanism somebody gave.
 const solver = "given"
 
 // checkTeachers checks what is stated of teachers that answer through a noise function.

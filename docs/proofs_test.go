@@ -99,7 +99,7 @@ func TestProofsAndCodeNameEachOther(t *testing.T) {
 	}
 }
 
-// declares tells whether a package of a folder declares a function, method, type or constant.
+// declares reports whether the package of a folder declares a function, method, type or constant.
 func declares(t *testing.T, folder, name string) bool {
 	files, err := filepath.Glob(folder + "/*.go")
 	if err != nil {

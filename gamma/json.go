@@ -179,7 +179,7 @@ func (t *Table) Encode(w io.Writer) error {
 // FormatError is the error for bytes that are not a table.
 type FormatError = strictjson.FormatError
 
-// formatName is what a table is called where a file is none.
+// formatName is the name of a table in the errors of files that are none.
 const formatName = "a noise-function table"
 
 // Claim is the content of a file, checked for form and not yet for truth. It cannot release

@@ -162,7 +162,7 @@ func (t *Table) Encode(w io.Writer) error {
 // FormatError is the error for bytes that are not a table.
 type FormatError = strictjson.FormatError
 
-// formatName is what a table is called where a file is none.
+// formatName is the name of a table in the errors of files that are none.
 const formatName = "a plurality table"
 
 // MismatchError lists the figures that a table's file states wrongly about itself.

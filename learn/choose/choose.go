@@ -43,7 +43,7 @@ func Loss(task string) (loss.Loss, error) {
 		Rule: "one of " + strings.Join(Tasks(), ", ")}
 }
 
-// Problem is what is public of a training.
+// Problem describes a training by what is public: its task, sizes, bounds and target.
 type Problem struct {
 	Task         string // one of Tasks
 	Records, Dim int

@@ -29,7 +29,7 @@ type Forecast struct {
 	Seed uint64
 }
 
-// Expected is what a Forecast expects of one number of records and one budget.
+// Expected is the score that a Forecast expects of one number of records and one budget.
 type Expected struct {
 	Records int     `json:"n"`
 	Epsilon float64 `json:"epsilon"`

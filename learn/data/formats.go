@@ -157,7 +157,7 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fault tells apart damaged data and a source that failed.
+// fault returns the error of the source where that failed, and otherwise the error of damaged data.
 func (u *unpacker) fault(err error) error {
 	if e := u.source.err; e != nil && e != io.EOF {
 		return e

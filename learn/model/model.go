@@ -47,14 +47,14 @@ type Model struct {
 	Response string   // name of the response's column, "" where it has none
 	// how rows become records; nil where the columns are numbers taken as they are
 	Preparation *prepare.Map
-	// Radius is what longer features were shortened to in ‖·‖_q, q = Norm or 2, before they were
+	// Radius is the ‖·‖_q, q = Norm or 2, to which longer features were shortened before they were
 	// learned from; scores shorten likewise. 0 is none.
 	Radius, Norm float64
 	HoldOut      *prepare.HoldOut // which records were not learned from; nil for none
 	Simulated    bool             // trained from a seed, so not private
 	Weights      []float64        // of a network all its numbers
 	Intercept    float64          // of a linear model
-	// Classes are what several classes are called, nil for a model of one score. Parts are then the
+	// Classes are the names of several classes, nil for a model of one score. Parts are then the
 	// models of each class against the rest, and Weights those of all, with their intercepts.
 	Classes []string
 	Parts   []*Model

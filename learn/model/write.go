@@ -20,7 +20,7 @@ type Document struct {
 	Response string   `json:"response,omitempty"`
 	// how a row of a table becomes a record; nil where the columns are numbers taken as they are
 	Preparation *prepare.Map `json:"preparation,omitempty"`
-	// Classes are what several classes are called. The weights are then those of the model of each
+	// Classes are the names of several classes. The weights are then those of the model of each
 	// class against the rest, one after the other.
 	Classes []string `json:"classes,omitempty"`
 	// which records were not learned from; nil for none

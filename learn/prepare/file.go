@@ -76,8 +76,8 @@ func ParseFile(b []byte) (Rules, error) {
 	return r, nil
 }
 
-// Schema is what is public of a table before a cell is read: the names of its columns and, where
-// its format declares them, their types.
+// Schema has the names of a table's columns and, where its format declares them, their types: all
+// that is public of it before a cell is read.
 type Schema []SchemaColumn
 
 // SchemaColumn is a column of a Schema.

@@ -10,7 +10,7 @@ import (
 )
 
 // HoldOut splits records into those that a model learns from and those that it is evaluated on. The
-// split tells nothing of a record beside its own. What decides it has to fit the neighbours of the
+// side of a record tells nothing of another. What decides it has to fit the neighbours of the
 // promise: where a record is replaced, its row's number, so that the other rows stay where they
 // are and the number of rows to learn from is that of every neighbour; where a record is added or
 // removed, its content, since every row below it gets another number.

@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// Rules are what a person states of a table, before its columns are known. With the names of the
-// columns they make a Map. Add is for one goroutine at a time.
+// Rules are a person's public statements on a table, before its columns are known. With the names
+// of the columns they make a Map. Add is for one goroutine at a time.
 type Rules struct {
 	// Response is the column of the responses, by its name or, without a header, by its number from
 	// 1; "" is none. NAME_above:NUMBER is 1 where NAME is above NUMBER, and 0 elsewhere.

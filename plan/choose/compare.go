@@ -74,7 +74,7 @@ func (r *Request) addTables(o *ensemble.CompareOptions) {
 	}
 }
 
-// tableName is what the rows of such tables are called besides their titles.
+// tableName is the mechanism's name in the rows of such tables; their titles tell them apart.
 const tableName = "table"
 
 // PrepareComparison checks all that does not depend on the votes. Request.Mechanism and the table

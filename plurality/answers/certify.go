@@ -30,7 +30,7 @@ func (e *PriceError) Error() string {
 		p.Answers, p.Epsilon, p.Delta, e.Delta)
 }
 
-// Certificate is what was proved of the masses, and how.
+// Certificate is the price that was proved of the masses, and how finely it was worked out.
 type Certificate struct {
 	Pairs int          // ordered pairs of neighbouring histograms, all of which are in the price
 	Delta float64      // the price of Q answers at the promised ε, rounded up: at most δ

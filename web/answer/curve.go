@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/web/answer/chart"
 )
 
-// axis is what a curve of expected agreement goes over.
+// axis is the horizontal axis of a curve of expected agreement: one stated number, varied.
 type axis struct {
 	flag, name, title string
 	low, high         float64 // as multiples of what is stated

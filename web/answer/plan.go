@@ -214,7 +214,7 @@ func fieldName(parameter string) string {
 	return parameter
 }
 
-// sentence is what a person who decides whether the release may be made has to know of it.
+// sentence describes the planned release for the person who decides whether it may be made.
 func sentence(r plan.Request, c plan.Choice) (string, error) {
 	meaning, err := release.Meaning(c.Total, r.Neighbours)
 	if err != nil {

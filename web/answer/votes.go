@@ -20,7 +20,7 @@ import (
 	"github.com/darrm/darrm/web/answer/chart"
 )
 
-// Description is what a file of votes holds. It is not private.
+// Description describes a file of votes. It is not private.
 type Description struct {
 	Votes    *votes.Description `json:"votes"` // that of darrm votes describe --json
 	Facts    []string           `json:"facts"`

@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return report(out, dir, c)
 }
 
-// worthReading says what became of a change that no failing test speaks of.
+// worthReading are the verdicts on changes that made no test fail, as they are printed.
 var worthReading = map[verdict]string{
 	survived: "lives", timedOut: "takes too long",
 }

@@ -26,7 +26,7 @@ func gaussianEpsilonOf(rho, delta float64) (float64, error) {
 	return eps, nameNoise("noise of all epochs together", err)
 }
 
-// nameNoise says whose the noise is that is out of range.
+// nameNoise returns the error of a noise multiplier under the name of the noise that it is of.
 func nameNoise(noise string, err error) error {
 	var rule *check.Error
 	if errors.As(err, &rule) && rule.Name == "noise multiplier" {

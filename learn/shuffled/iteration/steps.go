@@ -61,7 +61,7 @@ type Steps struct {
 	Neighbours accountant.Relation
 }
 
-// SampleOrder says in which order private records are visited.
+// SampleOrder is the order in which private records are visited.
 type SampleOrder int
 
 // The zero SampleOrder is none of them and is refused.

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/plurality/answers"
 )
 
-// Needs is what answers of a wanted value cost, by normal noise.
+// Needs is the price of answers of a wanted value, by normal noise.
 type Needs struct {
 	Epsilon float64 // least ε of all Q answers at the problem's δ
 	Answers int     // most answers within the problem's ε and δ; 0 for none
