@@ -52,8 +52,8 @@ type Pair []Outcome
 // orders, costs time alone.
 type Pairs = iter.Seq2[Pair, error]
 
-// Options says how finely a game is worked out. No choice of it makes a price too low. The zero
-// Options are the defaults.
+// Options sets how finely a game is worked out. No choice makes a price too low. The zero Options
+// are the defaults.
 type Options struct {
 	Step   float64 // lattice step in units of Game.Scale, in [1/1000, 1]; 0 means 1/10
 	Exact  int     // most ordered pairs that are in no group, up to MaxExact; 0 means 200,000

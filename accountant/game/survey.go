@@ -12,7 +12,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// survey is what the first reading of the pairs finds, and the second one where there is one.
+// survey holds the figures of all pairs: those of a first reading, and of a second where one is
+// needed.
 type survey struct {
 	pairs    int
 	outcomes int     // of the largest pair
