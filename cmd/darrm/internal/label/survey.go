@@ -262,7 +262,8 @@ func disjointGain(ctx context.Context, c *cobra.Command, r plan.Request) *plan.A
 	return &p.Choices[0].Agreement
 }
 
-// reachText tells what a reach that was not stated costs; "" where gain is nil.
+// reachText returns the sentence on how much agreement an unstated reach costs; "" where gain is
+// nil.
 func reachText(k int, now plan.Agreement, gain *plan.Agreement) string {
 	if gain == nil {
 		return ""
