@@ -199,7 +199,8 @@ func newPriceReport(p train.Price) *priceReport {
 		Notes: append(slices.Clone(p.Notes), p.Tuning())}
 }
 
-// sayWeakness tells of a model's cost what a release would refuse it for, or not check.
+// sayWeakness prints the reason for which a release of a model of this cost is refused, or the
+// check that it leaves out.
 func sayWeakness(a *cli.App, cost accountant.Cost, records int) {
 	for _, remark := range release.Weakness(cost, records) {
 		a.Say("%s", remark)

@@ -313,7 +313,7 @@ func (w *watch) follow(ctx context.Context, a *cli.App, role string,
 	}{role, plan, s})
 }
 
-// tell says what a step did.
+// tell prints the action of a step.
 func (w *watch) tell(role string, s folder.State) {
 	for _, err := range s.Faults {
 		w.app.Say("passed over: %v", err)
@@ -339,7 +339,7 @@ func (w *watch) tell(role string, s folder.State) {
 	}
 }
 
-// wait says what is waited for, once.
+// wait prints, once, that the role waits for a message.
 func (w *watch) wait(what string) {
 	if what != w.said && (w.once || w.said == "") {
 		w.app.Say("waiting for %s", what)
