@@ -205,7 +205,7 @@ func (m *Mechanism) Simulate(seed uint64, query string, counts []int) (class int
 	return m.Answer(randsrc.SeededCoins(seed), query, counts)
 }
 
-// noAnswer is what stands in an answer's place beside an error: no class, and not Abstained.
+// noAnswer is the class beside an error. It is neither a class nor Abstained.
 const noAnswer = math.MinInt
 
 func (m *Mechanism) answer(src randsrc.Source, counts []int, missing int) (class int, err error) {

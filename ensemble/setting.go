@@ -66,7 +66,7 @@ func (s Setting) noneMissing() error {
 var errPrivateSilence = fmt.Errorf("teachers with a finite epsilon: nothing says that it covers "+
 	"whether they vote: %w", ErrMissing)
 
-// affectedInWords says in words what Affected allows.
+// affectedInWords describes the votes that Affected lets one record change.
 func (s Setting) affectedInWords() string {
 	switch {
 	case s.Missing:
