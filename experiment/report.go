@@ -31,8 +31,8 @@ type reportPage struct {
 	StyleSheet    template.CSS // of the pictures
 }
 
-// Summary says in words how many of the experiments agree with what their sources or theory
-// say, and which do not.
+// Summary counts, in sentences, the experiments that agree with their sources or theory, and names
+// those that do not.
 func (p reportPage) Summary() []string {
 	agree, quick, untested := 0, 0, 0
 	var differ []string

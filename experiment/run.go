@@ -308,8 +308,8 @@ func Step[T any](r *Run, name string, key any, do func() (T, error)) (T, error) 
 	return s.Value, nil
 }
 
-// Replay tells and judges a finished run again, after change was applied to a pointer to what
-// each step had found. Nothing is worked out, drawn or written. Tests show by it that every
+// Replay reports and judges a finished run again, after change was applied to a pointer to each
+// step's result. Nothing is worked out, drawn or written. Tests show by it that every
 // claim can fail.
 func (d Definition) Replay(ctx context.Context, out Outcome, o Options,
 	change func(step string, value any)) (Result, error) {
