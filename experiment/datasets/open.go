@@ -82,7 +82,7 @@ func Hash(set Set) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Label says on every picture and title which of the two the data are.
+// Label returns "real data" or "generated stand-in", which every picture and title of the set has.
 func Label(set Set) string {
 	if set.Standin {
 		return "generated stand-in"
