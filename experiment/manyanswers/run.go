@@ -43,7 +43,7 @@ type set struct {
 	Queries []int  `json:"queries"`
 }
 
-// budget is what all answers may cost together.
+// budget is the (ε, δ) of all answers together.
 type budget struct {
 	Epsilon float64 `json:"eps"`
 	Delta   float64 `json:"delta"`
