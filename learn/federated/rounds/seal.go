@@ -46,8 +46,8 @@ type SealKey struct {
 	file []byte
 }
 
-// Pass is what a shuffler gives to a silo, and to nobody else, before a run: which key is the
-// shuffler's, and the secret by which the silo's reports are known to be its own.
+// Pass is a silo's secret of a run, which the shuffler gives to it, and to nobody else, before: the
+// fingerprint of the shuffler's key, and the key of the codes that mark its reports as its own.
 type Pass struct {
 	Silo        int    // from 0
 	Fingerprint string // of the shuffler's key
@@ -173,7 +173,7 @@ func readKeyFile(magic string, file []byte) ([]byte, error) {
 	return b, nil
 }
 
-// sealInfo is what a seal is bound to.
+// sealInfo returns the plan, question and silo to which a seal is bound.
 func (p *Run) sealInfo(r *Round, silo int) []byte {
 	question := p.question(r)
 	return fmt.Appendf(nil, "%s%x %x %d", sealedMagic, p.digest, question, silo)
