@@ -292,7 +292,7 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 		"times as likely with a person's record as %s%s.", times, others, plus)
 }
 
-// verdict says in a sentence how a ledger stands.
+// verdict returns the sentence on how much of a ledger's budget is spent, and what that means.
 func verdict(spent, granted ledger.Cost, share [2]float64) string {
 	switch left := granted.Minus(spent); {
 	case spent == (ledger.Cost{}):
@@ -332,8 +332,8 @@ func odds(c ledger.Cost) (times, plus string) {
 	return times, plus
 }
 
-// oneIn says δ ≤ 1/2 as one in so many, in words that everybody knows; "" beyond a trillion. The
-// number is rounded down, which makes the chance no smaller.
+// oneIn returns a δ ≤ 1/2 as "one in so many", in words that everybody knows; "" beyond a trillion.
+// The number is rounded down, which makes the chance no smaller.
 func oneIn(c ledger.Cost) string {
 	_, delta := c.Rat()
 	if delta.Sign() <= 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// LabelBudget is what all labels of a release may cost together.
+// LabelBudget is the largest (ε, δ) of all labels of a release together.
 type LabelBudget struct {
 	accountant.Cost
 	// RestEpsilon and RestDelta take what the ledger has left, rounded down, in place of ε and δ of
