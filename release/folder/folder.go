@@ -24,20 +24,20 @@ const (
 	KeyName  = "shuffler.pub"
 )
 
-// State tells where a run is, as a role sees it after a step.
+// State is the progress of a run, as a role sees it after a step.
 type State struct {
 	Round    int   `json:"round"` // the newest, from 0
 	Rounds   int   `json:"rounds"`
 	Finished bool  `json:"finished"` // all rounds are done
 	Waits    Wait  `json:"waits_for,omitempty"`
 	Silos    []int `json:"silos,omitempty"` // that the role waits for, or released without, from 1
-	// Did is what the step did, "" for nothing.
+	// Did is the action of the step, "" for none.
 	Did Did `json:"-"`
 	// Faults are files that do not fit, which the role passes over until they change.
 	Faults []error `json:"-"`
 }
 
-// Wait is what a role waits for.
+// Wait names the message that a role waits for.
 type Wait string
 
 // What roles wait for.
@@ -48,7 +48,7 @@ const (
 	ForRound    Wait = "the next round"
 )
 
-// Did is what a step did.
+// Did names the action of a step.
 type Did string
 
 // What steps do.
