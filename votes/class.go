@@ -177,7 +177,7 @@ func (c *classList) want() string {
 	return "a class"
 }
 
-// describe says the same as a description of cells.
+// describe describes the cells of these classes.
 func (c *classList) describe() string {
 	if c.binary {
 		return "0 or 1"

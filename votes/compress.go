@@ -94,7 +94,7 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fault tells apart damaged data and a source that failed.
+// fault returns the error of the source where that failed, and otherwise the error of damaged data.
 func (d *decompressor) fault(err error) error {
 	if e := d.raw.err; e != nil && e != io.EOF {
 		return e

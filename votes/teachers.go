@@ -137,7 +137,7 @@ func (s *columnSet) propose(o *Options, classes *classList, c columns, by *numbe
 	return e
 }
 
-// columnKind is what some first cells of a column tell.
+// columnKind is the kind of a column, as its first cells show it.
 type columnKind struct {
 	canVote bool
 	id      bool            // it can hold ids, and nothing else
