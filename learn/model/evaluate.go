@@ -10,7 +10,7 @@ import (
 // Evaluation measures a model's predictions on records. It has no noise, so it is not private.
 type Evaluation struct {
 	Records int `json:"records"`
-	// mean of the task's loss; nil of rankings, whose loss is of pairs
+	// mean of the task's loss; nil for rankings, whose loss is of pairs of records
 	Loss *float64 `json:"loss,omitempty"`
 
 	Accuracy *float64 `json:"accuracy,omitempty"` // share of right classes; nil without classes
@@ -20,8 +20,8 @@ type Evaluation struct {
 	// AUCInterval is its 95 % interval, for other records of the same kind (Interval).
 	AUCInterval *Interval `json:"auc_interval,omitempty"`
 
-	// Nearest is the share of records whose nearest other record has their class, of LinkMetric, and
-	// NearestEuclid that by Euclid's distance.
+	// Nearest is the share of records whose nearest other record, by the distance of a LinkMetric
+	// model, has their class, and NearestEuclid that by Euclid's distance; nil for other models.
 	Nearest       *float64 `json:"nearest_same_class,omitempty"`
 	NearestEuclid *float64 `json:"nearest_same_class_euclid,omitempty"`
 
@@ -32,7 +32,8 @@ type Evaluation struct {
 	R2 *float64 `json:"r2,omitempty"`
 }
 
-// Evaluate works out an Evaluation. Cost: O(n·d + n log n), of LinkMetric O(n²·d + d³).
+// Evaluate measures the model on records with responses. The error names the record or column that
+// the model cannot take. Cost: O(n·d + n log n), of LinkMetric O(n²·d + d³).
 func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	if err := m.Fits(r); err != nil {
 		return Evaluation{}, err

@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Compare prices the ways to the sensitivity in the first phase, which costs most, each with the
-// noise that it needs. It takes up to seconds.
+// Compare returns, for the first phase, which costs most, a row for each bound on the sensitivity,
+// with the noise that the target needs under it. Cost: up to seconds.
 func (p *phased) Compare() ([]train.PriceRow, error) {
 	if p.form != drawn {
 		return slices.Clone(p.rows), nil
@@ -17,7 +17,8 @@ func (p *phased) Compare() ([]train.PriceRow, error) {
 	return p.ways()
 }
 
-// ways are the rows of Localized.
+// ways returns the rows of Localized, whose sensitivity hangs on how often a record is drawn: those
+// of its rules, then those of OnePass and Cyclic for comparison.
 func (p *phased) ways() (rows []train.PriceRow, err error) {
 	used := p.rule
 	first, gamma := p.blocks[0], p.Target.Delta/2
@@ -29,11 +30,11 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 	for _, rule := range []Rule{Paper, Chernoff, Exact} {
 		q, err := rule.count(first, gamma)
 		if err != nil {
-			continue // for other numbers of steps
+			continue // the rule is for other numbers of steps
 		}
 		delta := p.of(rule) * q
 		if rule == Paper {
-			epsilon, err := accountant.GaussianEpsilon(classical, gamma) // Lemma 5 leaves δ/2
+			epsilon, err := accountant.GaussianEpsilon(classical, gamma) // Lemma 5 leaves δ/2 for it
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +60,7 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 		if first.steps > maxPricedPasses*first.records {
 			break
 		}
-		s := 0.0
+		s := 0.0 // noise in units of the sensitivity of one occurrence
 		if used == rule {
 			s = p.scales[0] / p.occurrence
 		} else {
@@ -94,7 +95,7 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 	return rows, nil
 }
 
-// row is a way to the noise of phase k.
+// row returns the row of phase k for a sensitivity and a noise, both in units of Gη_k.
 func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale,
 	epsilon float64) train.PriceRow {
 	unit := p.norm * p.price.Blocks[k].StepSize
