@@ -3,11 +3,9 @@ package experiment
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"os"
@@ -15,20 +13,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/markup"
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-//go:embed report.html.tmpl
-var reportText string
-
-var reportTemplate = template.Must(template.New("report").Parse(reportText))
-
-// reportPage is the input of the template.
+// reportPage is what the page is about.
 type reportPage struct {
 	Sections      []section
 	Claims, Fails int
-	StyleSheet    template.CSS // of the pictures
 }
 
 // Summary counts, in sentences, the experiments that agree with their sources or theory, and names
@@ -96,7 +88,7 @@ type section struct {
 
 type picture struct {
 	Caption string
-	SVG     template.HTML
+	SVG     markup.Trusted
 }
 
 // shownTable is a table whose methods have their titles.
@@ -123,7 +115,7 @@ func (t shownTable) Cells(row []any) []string {
 // is compared with its record first; the error names the one that differs. If ctx ends the
 // error is ctx.Err().
 func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
-	page := reportPage{StyleSheet: template.CSS(figure.StyleSheet)}
+	page := reportPage{}
 	var found []string
 	for _, dir := range dirs {
 		list, err := recordedIn(dir)
@@ -152,12 +144,7 @@ func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) 
 	slices.SortStableFunc(page.Sections, func(a, b section) int {
 		return c.position(a.Name) - c.position(b.Name)
 	})
-	// Into memory first: half a page is no page.
-	var b bytes.Buffer
-	if err := reportTemplate.Execute(&b, page); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(page.html()) // at once: half a page is no page
 	return err
 }
 
@@ -205,7 +192,7 @@ func (c *Catalog) readSection(ctx context.Context, dir string) (section, error) 
 			return s, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
 		}
 		// rebuilt from an allowed set, see inlineSVG
-		s.Pictures = append(s.Pictures, picture{f.Caption, template.HTML(svg)})
+		s.Pictures = append(s.Pictures, picture{f.Caption, markup.Trusted(svg)})
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, rec.Parameters, "", "  "); err != nil {

@@ -1,8 +1,6 @@
 package experiment
 
 import (
-	"bytes"
-	"html/template"
 	"slices"
 	"strings"
 	"testing"
@@ -10,21 +8,27 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 )
 
-// What a claim's or a title's text says is text.
+// What a folder's texts say is text, in every place of the page.
 func TestReportEscapes(t *testing.T) {
-	var b bytes.Buffer
-	s := section{Result: Result{Name: "x", Title: "<script>alert(1)</script>",
-		Claims: []Claim{{"a < b", false, "<b>"}}}, ID: "x",
-		Pictures: []picture{{Caption: "<i>", SVG: template.HTML("<svg></svg>")}}}
-	if err := reportTemplate.Execute(&b, reportPage{Sections: []section{s}, Claims: 1,
-		Fails: 1}); err != nil {
-		t.Fatal(err)
+	const bad = `"><script>alert(1)</script><i title='`
+	s := section{Result: Result{Name: bad, Title: bad, Source: bad, About: bad,
+		Notes: []string{bad}, Claims: []Claim{{"a < b" + bad, false, bad}, {bad, true, bad}}}, ID: bad,
+		Params: bad, Pictures: []picture{{Caption: bad, SVG: "<svg></svg>"}}}
+	for _, long := range []bool{false, true} {
+		s.Tables = append(s.Tables, shownTable{Table{Name: bad, Caption: bad, Long: long,
+			Columns: []Column{{Title: bad, Format: "%v"}}, Rows: [][]any{{bad}}}, &Catalog{}})
 	}
-	if text := b.String(); strings.Contains(text, "<script>") || strings.Contains(text, "<i>") ||
+	s.Record.Version, s.Record.Solver, s.Record.Inputs = bad, bad, map[string]string{bad: bad}
+	s.Record.Machine = machine{OS: bad, Arch: bad, Processor: bad, Go: bad}
+	text := string(reportPage{Sections: []section{s}, Claims: 2, Fails: 1}.html())
+	if strings.Contains(text, "<script>") || strings.Contains(text, "<i") ||
 		!strings.Contains(text, "a &lt; b") || !strings.Contains(text,
-		"of 1 statement about the numbers, 0 hold") ||
-		!strings.Contains(text, "does not hold that a &lt; b") {
+		"of 2 statements about the numbers, 1 hold") ||
+		!strings.Contains(text, "does not hold that a &lt; b") || strings.Count(text, "<svg>") != 1 {
 		t.Error(text)
+	}
+	if n := strings.Count(text, "&lt;script&gt;"); n < 30 {
+		t.Errorf("%d of the texts are on the page", n)
 	}
 }
 

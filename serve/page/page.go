@@ -11,13 +11,13 @@
 package page
 
 import (
-	"bytes"
-	"embed"
-	"html/template"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/markup"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/budgetpage"
 )
@@ -26,12 +26,6 @@ import (
 // and no form, and nobody may put it into a frame. Its own styles stand in it.
 const Policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action " +
 	"'none'; frame-ancestors 'none'"
-
-//go:embed page.html.tmpl
-var files embed.FS
-
-var text = template.Must(budgetpage.Parts().ParseFS(files, "page.html.tmpl")).Lookup(
-	"page.html.tmpl")
 
 // Service describes the mechanism and the teachers that answer.
 type Service struct {
@@ -45,7 +39,7 @@ type Service struct {
 // Page is the page of one service. It is safe for concurrent use.
 type Page struct {
 	service Service
-	picture template.HTML
+	picture markup.Trusted
 }
 
 // New draws what does not change: the mechanism. Cost: up to 100 times that of a mechanism's
@@ -56,39 +50,113 @@ func New(s Service) (*Page, error) {
 		return nil, err
 	}
 	svg, err := sheet.Inline(label)
-	return &Page{s, template.HTML(svg)}, err // drawn here, with nothing but numbers in it
+	return &Page{s, markup.Trusted(svg)}, err // drawn here, with nothing but numbers in it
 }
 
 // Write writes the page of a state of the ledger at a time. The error is that of w, or of a
 // picture.
 func (p *Page) Write(w io.Writer, budget *release.BudgetView, now time.Time) error {
-	m := p.service.Plan.Mechanism()
-	data := struct {
-		*release.BudgetView
-		Service
-		Now             time.Time
-		StyleSheet      template.CSS
-		Mechanism       string
-		Cost, Basis     string
-		Presumed        []string
-		Gamma, OverTime template.HTML
-	}{
-		BudgetView: budget, Service: p.service, Now: now, StyleSheet: template.CSS(figure.StyleSheet),
-		Mechanism: m.Title(),
-		Cost:      m.PerAnswer().String(), Basis: m.Basis(), Presumed: m.Assumptions(), Gamma: p.picture,
-	}
+	var overTime markup.Trusted
 	if len(budget.Spending) > 0 {
 		svg, err := spendingPicture(budget, now)
 		if err != nil {
 			return err
 		}
-		data.OverTime = template.HTML(svg)
+		overTime = markup.Trusted(svg)
 	}
-	// Into memory first: half a page is no page.
-	var b bytes.Buffer
-	if err := text.Execute(&b, data); err != nil {
-		return err
+	var out markup.Page // into memory first: half a page is no page
+	budgetpage.Head(&out, "darrm: private answers, budget "+budget.Ledger)
+	out.Put("<style>\n")
+	out.Trust(markup.Trusted(figure.StyleSheet))
+	out.Put(`
+figure { margin: 1rem 0; } svg { display: block; height: auto; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; align-items: start; }
+@media screen and (max-width: 900px) { figure { margin-inline: -1rem; } figcaption { padding-inline: 1rem; } }
+</style>
+</head>
+<body>
+<h1>Private answers</h1>
+<p class="soft">Each answer is charged to the privacy budget <code>{}</code>, on its disk, before it leaves. This page has no votes and no answers.</p>
+`, budget.Ledger)
+	budgetpage.Budget(&out, &budget.BudgetState, budget.Short, budget.Warnings)
+	out.Put("<h2>The budget over time, and the mechanism</h2>")
+	if overTime == "" {
+		out.Put("\n<p>Nothing was spent by {}.</p>", budgetpage.When(now))
 	}
-	_, err := w.Write(b.Bytes())
+	out.Put("\n<div class=\"charts\">")
+	if overTime != "" {
+		out.Put("\n<figure>")
+		out.Trust(overTime)
+		out.Put(`<figcaption class="soft">What lies above a curve is left. {} charge{} by {}.</figcaption></figure>`,
+			budget.Charges, budgetpage.Plural(budget.Charges), budgetpage.When(now))
+	}
+	out.Put("\n<figure>")
+	out.Trust(p.picture)
+	out.Put("</figure>\n</div>\n")
+	p.service.write(&out)
+	latest(&out, budget)
+	out.Put(`
+<h2>What was assumed</h2>
+<p>No server can see whether this holds.`)
+	if budget.Read < budget.Charges {
+		out.Put(" What the latest {} charges rest on, and what paid for them, stands here; "+
+			"<code>darrm budget report</code> reads all {}.", budget.Read, budget.Charges)
+	}
+	out.Put("</p>\n<ol>")
+	for _, text := range slices.Concat(p.service.Plan.Mechanism().Assumptions(), budget.Assumed) {
+		out.Put("\n<li>{}</li>", text)
+	}
+	out.Put(`
+</ol>
+<h2>State</h2>
+<p>{} entries, all verified. Head: <code>{}</code></p>
+<p class="soft">For programs: <a href="/openapi.json">openapi.json</a>, <a href="/v1/budget">v1/budget</a>, <a href="/v1/mechanism">v1/mechanism</a>.</p>
+</body>
+</html>
+`, budget.Entries, budget.Head)
+	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// write writes what answers, and for whom.
+func (s *Service) write(out *markup.Page) {
+	m := s.Plan.Mechanism()
+	teachers := "they promise nothing, each answer has noise of its own"
+	switch s.Teachers {
+	case "fresh":
+		teachers = "they vote anew for each request"
+	case "frozen":
+		teachers = "trained once, and charged once for all answers"
+	}
+	stated := "nothing of the teachers"
+	if s.Stated != "" {
+		stated = s.Stated + "; by who runs the server, who answers for it"
+	}
+	out.Put(`<h2>What answers</h2>
+<dl>
+<dt>mechanism</dt><dd>{}</dd>
+<dt>teachers</dt><dd>{}, one record reaches {} of them; {}</dd>
+<dt>stated</dt><dd>{}</dd>
+<dt>classes</dt><dd>{}</dd>
+<dt>one answer</dt><dd>{}-DP</dd>
+<dt>proved by</dt><dd>{}</dd>
+</dl>
+`, m.Title(), m.Setting().K, m.Setting().Affected, teachers, stated, strings.Join(s.Classes, ", "),
+		m.PerAnswer(), m.Basis())
+}
+
+// latest writes the latest charges.
+func latest(out *markup.Page, budget *release.BudgetView) {
+	out.Put("<h2>Latest requests</h2>")
+	if len(budget.Latest) == 0 {
+		out.Put("\n<p>None yet.</p>")
+		return
+	}
+	budgetpage.Charges(out, budget.Latest, func(e *release.ReportEntry) {
+		if e.PaidBy != "" {
+			out.Put(`<br><span class="soft">costs nothing more: paid by {}</span>`, e.PaidBy)
+		}
+	})
+	out.Put(`
+<p class="soft">The latest charges, by the clocks of the machines that charged.</p>`)
 }
