@@ -71,6 +71,33 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 	}
 }
 
+// A command that is made by itself has the name by which it is found, and the help that it has among
+// all others.
+func TestCommandsByThemselves(t *testing.T) {
+	help := func(groups []cli.Group, args ...string) string {
+		var out bytes.Buffer
+		root := cli.NewRoot(&cli.App{In: strings.NewReader(""), Out: &out, Err: &out}, groups)
+		root.SetArgs(args)
+		if err := root.Execute(); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		return out.String()
+	}
+	for _, g := range commandGroups {
+		for _, c := range g.Commands {
+			if name := c.New(&cli.App{}).Name(); name != c.Name {
+				t.Errorf("%q is found as %q", name, c.Name)
+			}
+			one := []cli.Group{{ID: g.ID, Title: g.Title, Commands: []cli.Command{c}}}
+			for _, flag := range []string{"--help", "--help-all"} {
+				if alone, among := help(one, c.Name, flag), help(commandGroups, c.Name, flag); alone != among {
+					t.Errorf("%s %s:\n%s\namong others:\n%s", c.Name, flag, alone, among)
+				}
+			}
+		}
+	}
+}
+
 // --help of every command works, names every flag, and runs nothing.
 func TestHelpOfEveryCommand(t *testing.T) {
 	var paths [][]string

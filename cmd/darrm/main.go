@@ -24,18 +24,35 @@ func main() { os.Exit(cli.Run(os.Args[1:], commandGroups)) }
 
 // commandGroups holds all commands, by what a person does with them.
 var commandGroups = []cli.Group{
-	{ID: "label", Title: "Label within a privacy budget", Commands: []cli.Command{planCommand,
-		label.NewAggregate, label.NewBudget, label.NewServe, label.NewCompare, label.NewVotes}},
+	{ID: "label", Title: "Label within a privacy budget", Commands: []cli.Command{
+		{Name: "plan", New: planCommand},
+		{Name: "aggregate", New: label.NewAggregate},
+		{Name: "budget", New: label.NewBudget},
+		{Name: "serve", New: label.NewServe},
+		{Name: "compare", New: label.NewCompare},
+		{Name: "votes", New: label.NewVotes}}},
 	{ID: "solve", Title: "Find, price and check mechanisms", Commands: []cli.Command{
-		mechanisms.NewSolve, mechanisms.NewCertify, mechanisms.NewVerify, accountCommand,
-		mechanisms.NewSweep}},
-	{ID: "train", Title: "Train private models", Commands: []cli.Command{training.NewTrain,
-		training.NewEvaluate, training.NewPredict, training.NewFederated}},
+		{Name: "solve", New: mechanisms.NewSolve},
+		{Name: "certify", New: mechanisms.NewCertify},
+		{Name: "verify", New: mechanisms.NewVerify},
+		{Name: "account", New: accountCommand},
+		{Name: "sweep", New: mechanisms.NewSweep}}},
+	{ID: "train", Title: "Train private models", Commands: []cli.Command{
+		{Name: "train", New: training.NewTrain},
+		{Name: "evaluate", New: training.NewEvaluate},
+		{Name: "predict", New: training.NewPredict},
+		{Name: "federated", New: training.NewFederated}}},
 	{ID: "research", Title: "Research, and repeat its figures", Commands: []cli.Command{
-		research.NewExperiment, research.NewReport, research.NewMean, research.NewBounds}},
-	{ID: "program", Title: "This program", Commands: []cli.Command{program.NewCache,
-		program.NewCompletion, program.NewMan, program.NewVersion,
-		program.NewWeb}},
+		{Name: "experiment", New: research.NewExperiment},
+		{Name: "report", New: research.NewReport},
+		{Name: "mean", New: research.NewMean},
+		{Name: "bounds", New: research.NewBounds}}},
+	{ID: "program", Title: "This program", Commands: []cli.Command{
+		{Name: "cache", New: program.NewCache},
+		{Name: "completion", New: program.NewCompletion, Whole: true},
+		{Name: "man", New: program.NewMan, Whole: true},
+		{Name: "version", New: program.NewVersion},
+		{Name: "web", New: program.NewWeb}}},
 }
 
 // planCommand joins the plans of labels and of models.
