@@ -14,33 +14,21 @@ const (
 	refreshAfter    = 100   // pivots
 )
 
-// dualFeasible makes t dual feasible: a column with two bounds goes to the one that is right, the
-// cost of another variable is shifted. It reports whether anything moved.
-func (t *tableau) dualFeasible() (moved bool) {
+// dualFeasible shifts the costs that make t not dual feasible: rounding's, or what a tolerance left.
+func (t *tableau) dualFeasible() {
 	for q := range t.nonbasic {
-		if t.wrong(q) <= 0 {
-			continue
-		}
-		low, high := t.bounds(t.nonbasic[q])
-		if t.wrong(q) > dualTolerance && !math.IsInf(low, -1) && !math.IsInf(high, 1) {
-			before := t.at(q)
-			t.above[q] = !t.above[q]
-			t.move(q, t.at(q)-before)
-			moved = true
-		} else {
+		if t.wrong(q) > 0 {
 			t.shift(q, -t.reduced[q])
 		}
 	}
-	return moved
 }
 
 // dualSimplex makes pivots from a fresh tableau, which it makes dual feasible, until no basic
 // variable is outside its bounds, and leaves a fresh tableau.
 func (t *tableau) dualSimplex(ctx context.Context, left *int) (b *basis, err error) {
 	refresh := func() (err error) {
-		if b, err = t.refresh(); err == nil && t.dualFeasible() {
-			err = t.revalue(b)
-		}
+		b, err = t.refresh()
+		t.dualFeasible()
 		return err
 	}
 	if err := refresh(); err != nil {

@@ -330,12 +330,6 @@ func (t *tableau) deleteRows(moved []int) bool {
 		}
 		t.nonbasic[q] = t.n + moved[v-t.n]
 	}
-	clear(t.shifts)
-	for _, at := range moved {
-		if at < 0 {
-			t.shifts = t.shifts[1:] // all are 0 between solves
-		}
-	}
 	kept := 0
 	for p, v := range t.basic {
 		if v >= t.n {
@@ -349,6 +343,7 @@ func (t *tableau) deleteRows(moved []int) bool {
 	}
 	clear(t.cells[kept:])
 	t.basic, t.cells, t.edge, t.value = t.basic[:kept], t.cells[:kept], t.edge[:kept], t.value[:kept]
+	t.shifts = make([]float64, t.n+kept) // all are 0 between solves
 	return true
 }
 
