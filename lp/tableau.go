@@ -283,16 +283,27 @@ func (t *tableau) refreshCells(b *basis) error {
 			}
 		}
 	}
+	columns := t.basicColumns()
 	for p, v := range t.basic {
 		if v >= t.n {
-			t.slackCells(p)
+			t.slackCells(p, columns)
 		}
 	}
 	return nil
 }
 
+// basicColumns returns the rows of the cells whose variables are columns.
+func (t *tableau) basicColumns() (rows []int) {
+	for p, v := range t.basic {
+		if v < t.n {
+			rows = append(rows, p)
+		}
+	}
+	return rows
+}
+
 // slackCells computes row p of the cells, a slack's, from those of the basic columns.
-func (t *tableau) slackCells(p int) {
+func (t *tableau) slackCells(p int, columns []int) {
 	row, cells := t.rows[t.basic[p]-t.n].coef, t.cells[p]
 	for q, v := range t.nonbasic {
 		cells[q] = 0
@@ -300,9 +311,9 @@ func (t *tableau) slackCells(p int) {
 			cells[q] = -row[v]
 		}
 	}
-	for other, v := range t.basic {
-		if v < t.n && row[v] != 0 {
-			floats.AddScaled(cells, -row[v], t.cells[other])
+	for _, other := range columns {
+		if a := row[t.basic[other]]; a != 0 {
+			floats.AddScaled(cells, -a, t.cells[other])
 		}
 	}
 	t.edge[p] = 1 + floats.Dot(cells, cells)
@@ -310,11 +321,12 @@ func (t *tableau) slackCells(p int) {
 
 // addRows takes up the rows of the model from number first on, with basic slacks.
 func (t *tableau) addRows(first int) {
+	columns := t.basicColumns()
 	for i := first; i < len(t.rows); i++ {
 		t.basic = append(t.basic, t.n+i)
 		t.cells = append(t.cells, make([]float64, t.n))
 		t.edge, t.value, t.shifts = append(t.edge, 1), append(t.value, 0), append(t.shifts, 0)
-		t.slackCells(len(t.basic) - 1)
+		t.slackCells(len(t.basic)-1, columns)
 	}
 }
 
