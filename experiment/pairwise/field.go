@@ -28,10 +28,11 @@ func Field() experiment.Field {
 			New: func() experiment.Parameters { return &parameters{} }}},
 		Looks: looks,
 		Files: definitions,
-		Names: []string{"auc-diabetes", "auc-german", "auc-letter",
-			"auc-passes", "auc-private-diabetes", "auc-private-size",
-			"auc-utility", "auc-dpegd", "auc-diabetes-real", "auc-german-real",
-			"auc-letter-real", "auc-private-diabetes-real", "auc-private-german-real"},
+		Names: []string{"auc-diabetes", "auc-german", "auc-letter", "auc-ijcnn1", "auc-usps", "auc-mnist",
+			"auc-passes", "auc-private-diabetes", "auc-private-german", "auc-private-size",
+			"auc-private-size-german", "auc-utility", "auc-dpegd", "auc-diabetes-real",
+			"auc-german-real", "auc-letter-real", "auc-private-diabetes-real",
+			"auc-private-german-real"},
 	}
 }
 

@@ -21,6 +21,9 @@ const (
 	Lagged       Output = "lagged"
 	LaggedStrong Output = "lagged-strong" // Σt·w_{t-2} / Σt, for strongly convex objectives
 	Last         Output = "last"          // w_T, for objectives with the PL property
+	// Suffix is the mean of w_t over t > T/2 (Rakhlin, Shamir and Sridharan 2012), which forgets the
+	// start. The source's code prints the like of it at each recording point.
+	Suffix Output = "suffix"
 )
 
 // Decay names the rule by which step sizes fall.
@@ -75,10 +78,10 @@ func (o *Output) check() error {
 	switch *o {
 	case "":
 		*o = Uniform
-	case Uniform, Lagged, LaggedStrong, Last:
+	case Uniform, Lagged, LaggedStrong, Last, Suffix:
 	default:
 		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o),
-			Rule: "uniform, lagged, lagged-strong or last"}
+			Rule: "uniform, lagged, lagged-strong, last or suffix"}
 	}
 	return nil
 }
@@ -88,6 +91,7 @@ func (o *Output) check() error {
 type iterates struct {
 	t         *task
 	output    Output
+	skipped   int       // steps that a suffix leaves out
 	lambda    float64   // of the regulariser λ‖w-centre‖² in each pair's loss
 	centre    []float64 // nil is 0
 	w, before []float64
@@ -134,7 +138,7 @@ func (e *iterates) step(t int, eta float64, x []float64, y float64, x2 []float64
 	if c != 0 || e.lambda > 0 {
 		e.within(e.w)
 	}
-	if e.output == Uniform {
+	if e.output == Uniform || e.output == Suffix && t > e.skipped {
 		e.add(1, e.w)
 	}
 }

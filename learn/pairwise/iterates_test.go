@@ -81,6 +81,23 @@ func TestTraces(t *testing.T) {
 	strong := run(s, LaggedStrong, StrongSchedule(.4), .2)
 	same("regularised last", strong.w, 0.5784400836, -0.4077575179)
 	same("regularised", strong.model(), 0.9914772409, -0.3335987998)
+	// The second half of T3's iterates, w_5 to w_8, as they are published.
+	logistic := Setting{Base: Base{Loss: pair(t, "logistic")}, Ball: 1}
+	task, err := logistic.basic(6, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suffix := newIterates(&task, Suffix)
+	suffix.skipped = 4
+	for j := 1; j < len(indices); j++ {
+		i, b := indices[j], indices[j-1]
+		suffix.step(j, .5, r.Row(i), r.Response(i), r.Row(b), r.Response(b))
+	}
+	must.Near(t, "suffix", suffix.model()[0], (.99999138+.97013159+.96950334+.98782334)/4, 1e-8)
+	must.Near(t, "suffix", suffix.model()[1], (.00415107-.24257924-.24507812-.15557970)/4, 1e-7)
+	if _, err := NewOnline(logistic, 2, Schedule{StepSize: .5}, Suffix); err == nil {
+		t.Error("the second half of a stream without an end")
+	}
 	// Last and Uniform differ in the model that is returned, not in the iterates.
 	if a, b := run(s, Last, Schedule{StepSize: .5}, 0).model(),
 		run(s, Uniform, Schedule{StepSize: .5}, 0).w; !slices.Equal(a, b) {
@@ -187,5 +204,23 @@ func TestSchedules(t *testing.T) {
 	// E4: with the shift 4L²η² ≤ 1 from the first step on, without it not.
 	if s := PLSchedule(.1, 2); 4*4*s.At(1)*s.At(1) > 1 {
 		t.Error("the first step is too long")
+	}
+}
+
+// A plan's suffix is the second half of its steps: 2/T times the sum that the uniform averages of the
+// whole and of its first half leave.
+func TestSuffixOfAPlan(t *testing.T) {
+	r := gaussians(t, rand.New(rand.NewPCG(4, 1)), 40, 3, 1, .5, .3)
+	model := func(output Output, passes int) []float64 {
+		p, err := SGD{Setting: Setting{Base: Base{Loss: pair(t, "hinge"), Radius: 1}, Ball: 2},
+			Schedule: Schedule{StepSize: .3}, Output: output, Passes: passes}.Plan(40, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return traintest.Simulate(t, traintest.Trained(t, p, r), 5)
+	}
+	whole, half, suffix := model(Uniform, 4), model(Uniform, 2), model(Suffix, 4)
+	for j := range suffix {
+		must.Near(t, "suffix", suffix[j], 2*whole[j]-half[j], 1e-9)
 	}
 }

@@ -33,6 +33,10 @@ func NewOnline(s Setting, d int, schedule Schedule, output Output) (*Online, err
 	if err == nil {
 		err = output.check()
 	}
+	if output == Suffix && err == nil {
+		err = &check.Error{Name: "output", Value: fmt.Sprintf("%q", output),
+			Rule: "of another kind for a stream, whose half is not known"}
+	}
 	if err != nil {
 		return nil, err
 	}

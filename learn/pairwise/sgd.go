@@ -75,7 +75,7 @@ func (c SGD) Plan(n, d int) (train.PricedMethod, error) {
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
 		e := &sgdRun{c: c, n: n, rows: own, coins: coins, at: newIterates(&p.task, c.Output),
 			before: []float64{0}}
-		e.at.lambda = c.Lambda
+		e.at.lambda, e.at.skipped = c.Lambda, n*passesOr10(c.Passes)/2
 		return e
 	}
 	return p, nil

@@ -104,7 +104,8 @@ func (f *pairwiseFlags) register(c *cobra.Command) {
 			"η/(t+1), \"inverse\" (default constant)")
 	fl.StringVar(&f.average, "average", "",
 		"sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" "+
-			"or \"lagged-strong\", or the \"last\" iterate (default uniform)")
+			"or \"lagged-strong\", that of the second half, \"suffix\", or the \"last\" iterate (default "+
+			"uniform)")
 	fl.Float64Var(&f.l2, "l2", 0, "sgd, online, random-pairs: λ of the regulariser (λ/2)‖w‖²")
 	fl.IntVar(&o.Buffer, "buffer", 0,
 		"olp, oam: records that are kept (default: 200, 100 of each class)")
@@ -112,7 +113,8 @@ func (f *pairwiseFlags) register(c *cobra.Command) {
 		pairwise.Paper)
 	cli.OneOf(c, "noise", train.Calibrated, pairwise.Corrected, train.Printed)
 	cli.OneOf(c, "decay", pairwise.Constant, pairwise.Root, pairwise.Inverse)
-	cli.OneOf(c, "average", pairwise.Uniform, pairwise.Lagged, pairwise.LaggedStrong, pairwise.Last)
+	cli.OneOf(c, "average", pairwise.Uniform, pairwise.Lagged, pairwise.LaggedStrong, pairwise.Last,
+		pairwise.Suffix)
 }
 
 func (f *pairwiseFlags) Check(c *cobra.Command) (err error) {
