@@ -150,7 +150,8 @@ func (p *parameters) method(l line, at place) (pairwise.Method, error) {
 		s.Target = target
 	}
 	passes := cmp.Or(l.Passes, at.passes)
-	if l.Passes == 0 && slices.Contains([]string{"localized-sgd", "one-pass", "minimised"}, l.Method) {
+	if l.Passes == 0 && slices.Contains([]string{"localized-sgd", "one-pass", "minimised",
+		"random-steps"}, l.Method) {
 		passes = 0 // they have no choice
 	}
 	return pairwise.New(l.Method, pairwise.Options{

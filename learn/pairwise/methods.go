@@ -43,6 +43,9 @@ var catalogue = []struct {
 	{"minimised", true, "StepSize Noise", func(o Options, _ int) Method {
 		return Minimised{o.Setting, o.StepSize, o.Noise}
 	}},
+	{"random-steps", true, "StepSize Noise", func(o Options, _ int) Method {
+		return RandomSteps{o.Setting, o.StepSize, o.Noise}
+	}},
 	{"localized", true, "StepSize Passes Rule Noise", func(o Options, _ int) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
 	}},

@@ -173,21 +173,18 @@ func (c LocalizedSGD) Plan(n, d int) (train.PricedMethod, error) {
 		from = to
 	}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
-		return &localizedRun{p: p, norm: norm, rows: own, coins: coins,
-			at: newIterates(&p.task, LaggedStrong), w: make([]float64, d), centre: make([]float64, d)}
+		return &localizedRun{p: p, norm: norm, at: newPhaseSteps(&p.task, own, coins),
+			w: make([]float64, d)}
 	}
 	return p, nil
 }
 
 // localizedRun is one run of LocalizedSGD. Its state is the last phase's average.
 type localizedRun struct {
-	p         *open
-	norm      float64
-	rows      samples
-	coins     train.Coins
-	rng       rand.ChaCha8
-	at        *iterates
-	w, centre []float64
+	p    *open
+	norm float64
+	at   *phaseSteps
+	w    []float64
 }
 
 func (e *localizedRun) State() []train.Vector { return []train.Vector{{Name: "w", Values: e.w}} }
@@ -196,24 +193,5 @@ func (e *localizedRun) Output() []float64     { return e.w }
 // Round does phase k+1.
 func (e *localizedRun) Round(ctx context.Context, k int) error {
 	b := e.p.price.Blocks[k]
-	n := b.To - b.From
-	weight := b.StepSize * float64(n) // ζ_k·n_k
-	copy(e.centre, e.w)
-	e.at.from(e.w)
-	e.at.lambda, e.at.centre = 1/weight, e.centre
-	e.at.within = func(w []float64) { intersect(w, e.p.Ball, e.centre, e.norm*weight) }
-	e.coins.Restart(&e.rng, streamIndex, k)
-	draw := func() int { return b.From + int(stream.Below(&e.rng, uint64(n))) }
-	before := draw()
-	for t := 1; t <= n; t++ {
-		if t%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		now := draw()
-		e.at.step(t, weight/float64(t+1), e.rows.Row(now), e.rows.Response(now), e.rows.Row(before),
-			e.rows.Response(before))
-		before = now
-	}
-	copy(e.w, e.at.model())
-	return nil
+	return e.at.run(ctx, k, b, e.norm, b.To-b.From, e.w)
 }

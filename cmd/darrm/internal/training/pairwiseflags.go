@@ -30,6 +30,7 @@ loss is of pairs of records. Private methods:
               other partners: the default
   one-pass    each record once
   minimised   the minimiser over all pairs, for losses with kinks (hinge)
+  random-steps  the same by the source's random solver, with twice the noise
   localized   Algorithm 3 of the literature, to compare with
   full-batch  descent over all pairs (DPEGD), to compare with
 
@@ -87,7 +88,8 @@ func (f *pairwiseFlags) register(c *cobra.Command) {
 		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+
 			"be given)")
 	fl.Float64Var(&o.StepSize, "step-size", 0,
-		"η, a quarter of which the first phase takes; ζ of minimised and localized-sgd, C of oam "+
+		"η, a quarter of which the first phase takes; ζ of minimised, random-steps and "+
+			"localized-sgd, C of oam "+
 			"(default: the theory's for --ball)")
 	fl.Float64Var(&o.Passes, "passes", 0,
 		"passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), "+
@@ -96,8 +98,8 @@ func (f *pairwiseFlags) register(c *cobra.Command) {
 		"localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", "+
 			"\"chernoff\" or \"paper\" (default averaged)")
 	fl.StringVar(&f.noise, "noise", "",
-		"localized, minimised, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", "+
-			"the source's, where that keeps its promise, or for minimised \"corrected\" (default "+
+		"localized, minimised, random-steps, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", "+
+			"the source's, where that keeps its promise, or for minimised and random-steps \"corrected\" (default "+
 			"calibrated)")
 	fl.StringVar(&f.decay, "decay", "",
 		"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of "+
