@@ -16,7 +16,7 @@ const (
 	// closed where that is exact, asymptotic from d' = 256 or nk = 8d' on, else Monte Carlo
 	BetaAuto   BetaKind = iota
 	BetaClosed          // T = 1; ρ = 1 with full rank taken for granted
-	// SRHT and linear T: the limit for large d, relative error about 0.05/d, 0.2/d for ρ near 1
+	// SRHT, Haar and linear T: the limit for large d, relative error about 0.05/d, 0.2/d for ρ near 1
 	BetaAsymptotic
 	BetaMonteCarlo // the mean over draws of matrices
 )
@@ -84,7 +84,7 @@ func (c Config) way(t linear) (BetaKind, error) {
 	if c.Ensemble == RowSelect || t.custom == nil && t.rho == 0 {
 		return BetaClosed, nil
 	}
-	fast := t.custom == nil && c.Ensemble == SRHT
+	fast := t.custom == nil && (c.Ensemble == SRHT || c.Ensemble == Haar)
 	full := t.custom == nil && t.rho == 1 && c.Ensemble != CountSketch
 	switch {
 	case kind == BetaClosed && !full:
@@ -92,7 +92,7 @@ func (c Config) way(t linear) (BetaKind, error) {
 			Rule: "auto, asymptotic or mc: a closed form is known for rho = 0 and rho = 1 only"}
 	case kind == BetaAsymptotic && !fast:
 		return 0, &check.Error{Name: "beta", Value: kind,
-			Rule: "auto or mc: an asymptotic form is known for SRHT with a linear T only"}
+			Rule: "auto or mc: an asymptotic form is known for SRHT and Haar with a linear T only"}
 	case kind == BetaAsymptotic && t.rho == 1:
 		return BetaClosed, nil // its limit
 	case kind != BetaAuto:

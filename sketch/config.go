@@ -10,7 +10,7 @@ import (
 // Ensemble is the law of the clients' matrices. Its numbers are those of messages.
 type Ensemble uint8
 
-// The ensembles. SRHT pads d to a power of two; the others do not. Gaussian matrices and
+// The ensembles. SRHT pads d to a power of two; the others do not. Gaussian and Haar matrices and
 // Count Sketch take O(nkd) memory on the server.
 const (
 	RowSelect = Ensemble(wire.RowSelect) // k distinct coordinates
@@ -19,12 +19,15 @@ const (
 	Gaussian        = Ensemble(wire.Gaussian)        // entries N(0, 1/d)
 	GaussianRowNorm = Ensemble(wire.GaussianRowNorm) // Gaussian rows scaled to length 1
 	CountSketch     = Ensemble(wire.CountSketch)     // one random sign per column, in a random row
+	// Haar has k orthonormal rows, those of a uniformly random rotation: SRHT's law without its
+	// loss of rank, for a client's work of O(k²d). It is what SRHT is measured against.
+	Haar = Ensemble(wire.Haar)
 )
 
 func (e Ensemble) String() string { return wire.Scheme(e).String() }
 
 // orthonormal reports whether the rows of each G_i are orthonormal.
-func (e Ensemble) orthonormal() bool { return e == RowSelect || e == SRHT }
+func (e Ensemble) orthonormal() bool { return e == RowSelect || e == SRHT || e == Haar }
 
 const (
 	// MaxDimension is the largest d: a transform of it takes 1 GiB.
@@ -59,7 +62,7 @@ func (c Config) padded() int {
 // entries returns the count of numbers in memory for a client's matrix, besides k rows.
 func (c Config) entries() int {
 	switch c.Ensemble {
-	case Gaussian, GaussianRowNorm:
+	case Gaussian, GaussianRowNorm, Haar:
 		return c.K * c.D
 	case CountSketch:
 		return c.D
@@ -68,9 +71,9 @@ func (c Config) entries() int {
 }
 
 func (c Config) check() error {
-	if c.Ensemble < RowSelect || c.Ensemble > CountSketch {
+	if c.Ensemble < RowSelect || c.Ensemble > Haar {
 		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble),
-			Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
+			Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch or Haar"}
 	}
 	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {
 		return err

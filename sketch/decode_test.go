@@ -169,7 +169,8 @@ func TestA7RowSelectionInTheGeneralDecoder(t *testing.T) {
 // Decoding is linear in the messages.
 func TestDecodeIsLinear(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := rapid.SampledFrom([]Ensemble{RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch}).Draw(
+		e := rapid.SampledFrom([]Ensemble{RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch,
+			Haar}).Draw(
 			rt, "ensemble")
 		d := rapid.IntRange(1, 40).Draw(rt, "d")
 		cfg := Config{N: rapid.IntRange(1, 6).Draw(rt, "n"), K: rapid.IntRange(1, d).Draw(rt, "k"), D: d,
@@ -201,7 +202,7 @@ func TestDecodeIsLinear(t *testing.T) {
 
 // The three dense ensembles against the definition: β/n · f(S) Σ Gᵀ y by eigenvalues of S.
 func TestAblationsAgainstTheDefinition(t *testing.T) {
-	for _, e := range []Ensemble{Gaussian, GaussianRowNorm, CountSketch, SRHT} {
+	for _, e := range []Ensemble{Gaussian, GaussianRowNorm, CountSketch, SRHT, Haar} {
 		for _, rho := range []float64{0.5, 1} {
 			for _, k := range []int{4, 14} {
 				c := codec(t, Config{N: 3, K: k, D: 32, Ensemble: e, T: Transform{Rho: rho}, Root: 9,

@@ -15,7 +15,7 @@
 //	G_i             T = 1    any ρ                       source
 //	row selection   Rand-k   Rand-k-Spatial              Jhunjhunwala et al., 2021
 //	SRHT            –        Rand-Proj-Spatial           Jiang, Sharma, Joshi, NeurIPS 2023
-//	Gaussian, row-normalised Gaussian, Count Sketch      ablations: they have no fast transform
+//	Gaussian, row-normalised Gaussian, Count Sketch, Haar      ablations: they have no fast transform
 //
 // A Codec encodes and decodes. Codec.Beta is β, PredictMSE the mean squared error to expect,
 // Correlation the two statistics of the vectors that it depends on, and Crossing the ρ* from which

@@ -55,9 +55,30 @@ func (c Config) draw(s, rows stream.Stream) matrix {
 				row[j] /= norm
 			}
 		}
+		if c.Ensemble == Haar {
+			orthonormalise(row, g[:a])
+		}
 		g[a] = row
 	}
 	return g
+}
+
+// orthonormalise makes a row orthonormal to those before, which are so to one another. Normal rows have
+// no direction, so that what comes of them is k rows of a uniformly random rotation (Stewart 1980). A
+// second pass takes off what rounding left of the first.
+func orthonormalise(row []float64, before dense) {
+	for range 2 {
+		for _, other := range before {
+			p := dot(row, other)
+			for j, v := range other {
+				row[j] -= p * v
+			}
+		}
+		norm := math.Sqrt(dot(row, row))
+		for j := range row {
+			row[j] /= norm
+		}
+	}
 }
 
 // selection lists the coordinates of Rand-k.

@@ -16,5 +16,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the scale is rounded to the nearest", File: "rounded.go",
 			Old: "if float64(scale) < largest {", New: "if false {",
 			Killer: "TestRoundedScaleCoversTheNumbers"},
+		{Name: "Haar's rows are not orthogonal", File: "matrix.go",
+			Old: "row[j] -= p * v", New: "row[j] -= 0 * v", Killer: "TestHaarRows"},
 	})
 }

@@ -50,6 +50,7 @@ const (
 	Gaussian        Scheme = 3
 	GaussianRowNorm Scheme = 4
 	CountSketch     Scheme = 5
+	Haar            Scheme = 6
 	Wangni          Scheme = 16
 	Induced         Scheme = 17
 	Rounded         Scheme = 32 // values of another scheme, stochastically rounded
@@ -58,7 +59,7 @@ const (
 
 var schemes = map[Scheme]string{
 	RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian",
-	GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch",
+	GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch", Haar: "Haar",
 	Wangni: "Wangni", Induced: "Induced", Rounded: "rounded numbers", Rotated: "EDEN",
 }
 

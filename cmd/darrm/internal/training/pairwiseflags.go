@@ -26,13 +26,13 @@ var pairwiseFamily = family{
 first should have the higher score, and the share of pairs where it has is the AUC. The
 loss is of pairs of records. Private methods:
 
-  cyclic      several passes over the records, always in one order and each with
-              other partners: the default
-  one-pass    each record once
-  minimised   the minimiser over all pairs, for losses with kinks (hinge)
+  cyclic        several passes over the records, always in one order and each with
+                other partners: the default
+  one-pass      each record once
+  minimised     the minimiser over all pairs, for losses with kinks (hinge)
   random-steps  the same by the source's random solver, with twice the noise
-  localized   Algorithm 3 of the literature, to compare with
-  full-batch  descent over all pairs (DPEGD), to compare with
+  localized     Algorithm 3 of the literature, to compare with
+  full-batch    descent over all pairs (DPEGD), to compare with
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
 public bound, to which longer records are shortened, and nothing else is taken from the
