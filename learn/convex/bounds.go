@@ -9,7 +9,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-var _, _, _, _ train.Bounded = &phasedPlan{}, &frankWolfePlan{}, &polySFWPlan{}, &nsfwPlan{}
+var _, _, _, _, _ train.Bounded = &phasedPlan{}, &frankWolfePlan{}, &polySFWPlan{}, &nsfwPlan{},
+	&proximalPlan{}
 
 // eulerGamma is γ, the limit of 1 + 1/2 + … + 1/k - ln k.
 const eulerGamma = 0.57721566490153286060651209008240243
@@ -257,4 +258,27 @@ func (p *nsfwPlan) Bound() (train.Bound, bool) {
 	rate := both * math.Pow(kappa, 2./3) * (math.Pow(log, 2./3)/math.Cbrt(n) +
 		math.Pow(d*tilde*logDelta, 0.2)*math.Pow(log, 0.8)/math.Pow(n*eps, 0.4))
 	return p.gapBound(value, printed, rate, "Theorem 11"), true
+}
+
+// Bound bounds the expected distance of the model from its proximal point, by the argument of Theorem
+// 16 with this package's inner solver in the place of the cited one.
+//
+// With λ = β-ρ, m records and T steps a round, the empirical gap of a round is at most
+// 2B²/(λ(T+1)), B² = (G+βD)² + dσ², in expectation; so its solution is within B·2/(λ√(T+1)) of the
+// empirical minimiser, and the population's F + (β/2)‖·-w_r‖² is G+βD Lipschitz and is at most
+// 2G²/(λm) above its minimum at the empirical minimiser, which one record moves by at most 2G/(λm):
+//
+//	e = (G+βD)·2B/(λ√(T+1)) + 2G²/(λm).
+//
+// A round lowers F by at least (λ/2)‖w_r - prox(w_r)‖² - e, and F varies by at most GD. So
+// E‖w̄ - prox(w̄)‖² ≤ (2/λ)(GD/R + e). The cited solver has a better rate in e.
+func (p *proximalPlan) Bound() (train.Bound, bool) {
+	g, diameter, steps := p.norm, 2*p.c.Ball, float64(p.c.Steps)
+	b := p.price.Blocks[0]
+	steep := g + p.schedule.Beta*diameter
+	noisy := math.Sqrt(steep*steep + float64(p.d)*b.Deviation*b.Deviation)
+	left := steep*2*noisy/(p.lambda*math.Sqrt(steps+1)) + 2*g*g/(p.lambda*float64(b.To-b.From))
+	value := math.Sqrt(2 / p.lambda * (g*diameter/float64(len(p.price.Blocks)) + left))
+	return train.Bound{Of: train.ProximalDistance, Value: value, Nothing: diameter,
+		Rate: p.schedule.Rate, Theorem: "Theorem 16"}, true
 }

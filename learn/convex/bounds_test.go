@@ -275,3 +275,47 @@ func TestCentredGradientsAreLongerThanPrinted(t *testing.T) {
 		t.Errorf("a second moment of %g", length*length)
 	}
 }
+
+// The bound of proximal guidance by hand; its rate is the published one; and no mean of runs on a law
+// that is known is above it.
+func TestProximalBound(t *testing.T) {
+	s := setting()
+	s.Loss = loss.GLM[loss.PhaseRetrieval]{}
+	c := ProximallyGuided{Setting: s, Ball: 1.5, WeakConvexity: 2, Rounds: 20, Steps: 400}
+	p := must.Get(c.Plan(20_000, 2))(t).(*proximalPlan)
+	g, sigma := p.norm, p.price.Blocks[0].Deviation
+	must.Near(t, "beta", p.schedule.Beta, 4, 1e-12)
+	steep := g + 4*3
+	left := steep*2*math.Sqrt(steep*steep+2*sigma*sigma)/(2*math.Sqrt(401)) + 2*g*g/(2*1000)
+	b := bound(t, p)
+	must.Near(t, "bound", b.Value, math.Sqrt(g*3/20+left), 1e-9)
+	must.Near(t, "rate", b.Rate, p.schedule.Rate, 1e-12)
+	if b.Nothing != 3 || b.Of != train.ProximalDistance {
+		t.Errorf("%+v", b)
+	}
+	// It says something from enough records on.
+	c.Rounds, c.Steps = 200, 1_000_000
+	far := bound(t, must.Get(c.Plan(200_000_000, 2))(t))
+	if !(far.Value < 1 && far.Value < b.Value/2) {
+		t.Errorf("at 2·10⁸ records: %+v", far)
+	}
+	rng := rand.New(rand.NewPCG(1, 5))
+	rows, y := make([][]float64, 2000), make([]float64, 2000)
+	for i := range rows {
+		rows[i] = unit(rng, 2)
+		floats.Scale(math.Sqrt(rng.Float64()), rows[i])
+		z := rows[i][0] + 0.5*rows[i][1]
+		y[i] = z * z
+	}
+	r := records(t, rows, y)
+	c.Rounds, c.Steps = 20, 50
+	p = must.Get(c.Plan(2000, 2))(t).(*proximalPlan)
+	off := 0.0
+	for seed := range uint64(4) {
+		w := traintest.Simulate(t, traintest.Trained(t, p, r), seed)
+		off += NearStationarity(s.Loss, r, w, 4, 1.5, 300) / 4
+	}
+	if b := bound(t, p); !(off > 0 && off <= b.Value) {
+		t.Errorf("%g from nearly stationary, bound %g", off, b.Value)
+	}
+}
