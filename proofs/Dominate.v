@@ -181,3 +181,116 @@ apply: sum_le => g hg; have [g1 g2] := h0 g hg; apply: Rmult_le_compat_l => //.
 rewrite !excess_at //; case: (Rlt_dec 0 g.2) => [lt|n] /=; last exact: Rle_refl.
 by apply: Rmult_le_compat_l => //; apply/h/Rlt_le/Rinv_0_lt_compat.
 Qed.
+
+(** Only such pairs: each divergence is what one later answer may be worth. *)
+Lemma hat_tame x : 0 <= x -> tame (fun a b => positive (a - x * b)).
+Proof.
+move=> x0; split=> [a b|c a b c0|a b a' b'|b b0]; first exact: positive_ge0.
+- by rewrite -positive_scale //; congr positive; ring.
+- apply: Rmax_lub; last by have := positive_ge0 (a - x * b); have := positive_ge0 (a' - x * b'); lra.
+  by have := positive_ge (a - x * b); have := positive_ge (a' - x * b'); lra.
+- by apply: positive_0; nra.
+Qed.
+
+Theorem below_only s s' : (forall V, tame V -> \rsum_(o <- s) V o.1 o.2 <= \rsum_(o <- s') V o.1 o.2) -> below s s'.
+Proof. by move=> h x x0; apply: (h _ (hat_tame x0)). Qed.
+
+(** ** An envelope: at its kinks and at 0 it is enough *)
+Lemma excess_falls s x y : lawful s -> 0 <= x -> x <= y -> excess s y <= excess s x.
+Proof.
+move=> hs x0 xy; apply: sum_le => o /hs [a0 b0]; apply: Rmax_lub; last exact: positive_ge0.
+by apply: Rle_trans (positive_ge _); nra.
+Qed.
+
+Lemma excess_chord s x y z : x <= y -> y <= z -> (z - x) * excess s y <= (z - y) * excess s x + (y - x) * excess s z.
+Proof.
+move=> xy yz; rewrite /excess !big_distrr -big_split /=; apply: sum_le => o _.
+rewrite -!positive_scale; try lra.
+apply: Rmax_lub; last by have := positive_ge0 ((z - y) * (o.1 - x * o.2)); have := positive_ge0 ((y - x) * (o.1 - z * o.2)); lra.
+by have := positive_ge ((z - y) * (o.1 - x * o.2)); have := positive_ge ((y - x) * (o.1 - z * o.2)); lra.
+Qed.
+
+(** Between two kinks a curve is straight. *)
+Lemma excess_straight s x y z : lawful s -> 0 <= x -> x <= y -> y <= z ->
+  (forall o, List.In o s -> ~ (x * o.2 < o.1 /\ o.1 < z * o.2)) ->
+  (z - x) * excess s y = (z - y) * excess s x + (y - x) * excess s z.
+Proof.
+move=> hs x0 xy yz free; rewrite /excess !big_distrr -big_split /=; apply: sum_eq => o ho.
+have [a0 b0] := hs o ho.
+case: (Rle_lt_dec o.1 (x * o.2)) => [h|h].
+  by rewrite !positive_0; [ring|nra|nra|nra].
+have g : z * o.2 <= o.1 by apply: Rnot_lt_le => n; apply: (free o ho).
+by rewrite !positive_id; [ring|nra|nra|nra].
+Qed.
+
+Definition kinks (s : outcomes) (x : R) : Prop := exists2 o, List.In o s & 0 < o.2 /\ o.1 = x * o.2.
+
+Lemma below_from s s' low t : lawful s -> lawful s' -> 0 <= low -> increasing low t ->
+  excess s low <= excess s' low -> (forall x, List.In x t -> excess s x <= excess s' x) ->
+  (forall x, low < x -> kinks s' x -> List.In x t) ->
+  forall x, low <= x -> excess s x <= excess s' x.
+Proof.
+move=> hs hs'; elim: t low => [|y t IH] low low0 /=.
+  move=> _ h0 _ none x lx; apply: Rle_trans (excess_falls hs low0 lx) _; apply: Rle_trans h0 _.
+  apply: sum_le => o ho; have [a0 b0] := hs' o ho.
+  apply: Rmax_lub; last exact: positive_ge0.
+  have [p|n] := Rlt_dec 0 o.2; last by apply: Rle_trans (positive_ge _); nra.
+  case: (Rle_lt_dec o.1 (low * o.2)) => [h|h]; first by apply: Rle_trans (positive_ge0 _); lra.
+  case: (none (o.1 / o.2)).
+    by apply: (Rmult_lt_reg_r o.2) => //; have -> : o.1 / o.2 * o.2 = o.1 by field; lra.
+  by exists o => //; split=> //; field; lra.
+move=> [ly inc] h0 ht ks x lx; have hy := ht y (or_introl erefl).
+case: (Rle_lt_dec y x) => [yx|xy].
+  apply: (IH y) => //; [lra|by move=> z hz; apply: ht; right|].
+  by move=> z yz kz; have [e|//] := ks z (Rlt_trans _ _ _ ly yz) kz; lra.
+have c := @excess_chord s low x y lx (Rlt_le _ _ xy).
+have e : (y - low) * excess s' x = (y - x) * excess s' low + (x - low) * excess s' y.
+  apply: excess_straight => //; [lra|move=> o ho [k1 k2]].
+  have [a0 b0] := hs' o ho; have p : 0 < o.2 by nra.
+  have eo : o.1 = o.1 / o.2 * o.2 by field; lra.
+  have b1 : low < o.1 / o.2 by apply: (Rmult_lt_reg_r o.2) => //; rewrite -eo.
+  have b2 : o.1 / o.2 < y by apply: (Rmult_lt_reg_r o.2) => //; rewrite -eo.
+  have [eq|hin] : y = o.1 / o.2 \/ List.In (o.1 / o.2) t by apply: ks => //; exists o.
+    lra.
+  by have := increasing_lt inc hin; lra.
+apply: (Rmult_le_reg_l (y - low)); first lra.
+rewrite e; apply: Rle_trans c _; nra.
+Qed.
+
+Theorem below_at_kinks s s' : lawful s -> lawful s' -> excess s 0 <= excess s' 0 ->
+  (forall x, 0 <= x -> kinks s' x -> excess s x <= excess s' x) -> below s s'.
+Proof.
+move=> hs hs' h0 hk.
+pose ks := [seq o.1 / o.2 | o <- [seq o <- s' | if Rlt_dec 0 o.2 then if Rlt_dec 0 o.1 then true else false else false]].
+have ksE x : List.In x ks -> 0 < x /\ kinks s' x.
+  rewrite /ks /kinks; elim: (s') hs' => //= o l IH hl.
+  have IH' := IH (fun p hp => hl p (or_intror hp)).
+  case: (Rlt_dec 0 o.2) => [p|n] /=; last by move=> /IH' [h1 [q hq e]]; split=> //; exists q => //; right.
+  case: (Rlt_dec 0 o.1) => [p'|n] /=; last by move=> /IH' [h1 [q hq e]]; split=> //; exists q => //; right.
+  case=> [<-|/IH' [h1 [q hq e]]]; last by split=> //; exists q => //; right.
+  split; first exact: Rdiv_lt_0_compat.
+  by exists o; [left|split=> //; field; lra].
+have Eks x : 0 < x -> kinks s' x -> List.In x ks.
+  rewrite /ks => x0 [o ho [p e]]; have p' : 0 < o.1 by rewrite e; nra.
+  have -> : x = o.1 / o.2 by rewrite e; field; lra.
+  elim: (s') ho => //= q l IH [->|/IH h]; last by case: ifP => _ //=; right.
+  by case: (Rlt_dec 0 o.2) => //= _; case: (Rlt_dec 0 o.1) => //= _; left.
+have [t inc mem] := @arrange 0 ks (fun z hz => proj1 (ksE z hz)).
+apply: (@below_from s s' 0 t) => //; first lra.
+  by move=> x /mem /ksE [x0 k]; apply: hk => //; lra.
+by move=> x x0 k; apply/mem/Eks.
+Qed.
+
+(** A ratio that is split between two others, whose P mass and P' mass stay or fall. *)
+Lemma below_split a b a1 b1 a2 b2 : 0 <= a1 -> 0 <= a2 -> a = a1 + a2 -> b1 + b2 <= b ->
+  below [:: (a, b)] [:: (a1, b1); (a2, b2)].
+Proof.
+move=> h1 h2 -> hb x x0; rewrite /excess !big_cons !big_nil /= !Rplus_0_r.
+apply: Rmax_lub; last by have := positive_ge0 (a1 - x * b1); have := positive_ge0 (a2 - x * b2); lra.
+have := positive_ge (a1 - x * b1); have := positive_ge (a2 - x * b2); nra.
+Qed.
+
+Lemma below_cat s s' r r' : below s s' -> below r r' -> below (s ++ r) (s' ++ r').
+Proof.
+by move=> h h' x x0; rewrite /excess !big_cat; apply: Rplus_le_compat; [apply: h|apply: h'].
+Qed.
