@@ -4,7 +4,7 @@
     Code: accountant/game.Game, whose trimming, envelopes and floating point are not followed here. *)
 From Coq Require Import Reals Lra Lia ZArith QArith Qreals Psatz.
 From mathcomp Require Import all_ssreflect fingroup perm.
-From darrm Require Import Definitions Sums Plurality Exp ManyClasses Game.
+From darrm Require Import Definitions Sums Plurality Exp ManyClasses Game Dominate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Close Scope Q_scope.
 
@@ -105,6 +105,82 @@ Qed.
 
 Lemma value_0 n b : 0 <= b -> value n 0 b = 0.
 Proof. by move=> hb; apply: Rle_antisym; [apply: value_le|apply: value_ge0]; lra. Qed.
+
+Lemma value_falls n a b b' : 0 <= b -> b <= b' -> value n a b' <= value n a b.
+Proof.
+move=> hb h; have := value_add n a b 0 (b' - b); rewrite value_0; last lra.
+by have -> : a + 0 = a by [ring]; have -> : b + (b' - b) = b' by [ring]; lra.
+Qed.
+
+(** ** What may stand for a pair *)
+Lemma value_tame n x y : 0 <= x -> 0 <= y -> tame (fun a b => value n (x * a) (y * b)).
+Proof.
+move=> x0 y0; split=> [a b|c a b c0|a b a' b'|b b0]; first exact: value_ge0.
+- by rewrite -value_scale //; congr value; ring.
+- by rewrite !Rmult_plus_distr_l; apply: value_add.
+- by rewrite Rmult_0_r value_0 //; apply: Rmult_le_pos.
+Qed.
+
+Definition outcomes_of (p : laws O) : outcomes := [seq (p.1 o, p.2 o) | o <- index_enum O].
+
+Lemma lawful_outcomes p : List.In p pairs -> Dominate.lawful (outcomes_of p).
+Proof.
+move=> /lawful [h1 [h2 _]]; rewrite /outcomes_of => o; elim: (index_enum O) => //= i s IH [<- /=|/IH //].
+by split.
+Qed.
+
+(** Where no divergence of a pair is above that of a measure, the measure may stand for the pair: a
+    pair that is dropped for another one, an envelope of a group, a split onto the lattice. *)
+Theorem stands_for n x y p s : List.In p pairs -> Dominate.lawful s -> below (outcomes_of p) s -> 0 <= x -> 0 <= y ->
+  \rsum_o value n (x * p.1 o) (y * p.2 o) <= \rsum_(o <- s) value n (x * o.1) (y * o.2).
+Proof.
+move=> hp hs h x0 y0; have := below_worth (value_tame n x0 y0) (lawful_outcomes hp) hs h.
+by rewrite /outcomes_of big_map.
+Qed.
+
+(** One answer more: a bound U of what n answers are worth and, for each pair, a measure that stands
+    for it bound what n + 1 are worth. The measure may be another one at each x. *)
+Theorem one_more n (U : R -> R) x v : 0 <= x -> (forall r, 0 <= r -> value n 1 r <= U r) -> U x <= v ->
+  (forall p, List.In p pairs -> exists s, [/\ Dominate.lawful s, below (outcomes_of p) s &
+    \rsum_(o <- s) (o.1 * U (x * o.2 / o.1)) <= v]) -> value n.+1 1 x <= v.
+Proof.
+move=> x0 hU hv hp; have base : value n 1 x <= v by apply: Rle_trans (hU x x0) hv.
+rewrite [value n.+1 1 x]/=; apply: Rmax_lub => //.
+apply: best_le => [|p hin]; first exact: Rle_trans (value_ge0 _ _ _) base.
+have [s [hs hb sum]] := hp p hin; apply: Rle_trans sum.
+apply: Rle_trans (stands_for n hin hs hb Rle_0_1 x0) _; apply: sum_le => o /hs [a0 b0].
+have [pos|n0] := Rlt_dec 0 o.1.
+  have -> : value n (1 * o.1) (x * o.2) = o.1 * value n 1 (x * o.2 / o.1).
+    by rewrite -value_scale //; congr value; field; lra.
+  apply: Rmult_le_compat_l => //; apply: hU; apply: Rmult_le_pos; first exact: Rmult_le_pos.
+  exact/Rlt_le/Rinv_0_lt_compat.
+have -> : o.1 = 0 by lra.
+rewrite Rmult_0_r Rmult_0_l value_0; [exact: Rle_refl|exact: Rmult_le_pos].
+Qed.
+
+(** Where both orders of every pair are in the game, x >= 1 is enough: W_n(x) = 1 - x + x W_n(1/x). *)
+Theorem value_mirror n a b : (forall p, List.In p pairs -> List.In (p.2, p.1) pairs /\ \rsum_o p.2 o = 1) ->
+  value n a b = a - b + value n b a.
+Proof.
+move=> sym.
+have one m : (forall c d, value m c d <= c - d + value m d c) -> forall c d, value m.+1 c d <= c - d + value m.+1 d c.
+  move=> IH c d; rewrite [value m.+1 c d]/=; apply: Rmax_lub.
+    by apply: Rle_trans (IH c d) _; have := value_more pairs m d c; lra.
+  apply: best_le => [|p hp].
+    have := value_stop pairs m.+1 d c; have := positive_ge (d - c); lra.
+  have [hq e2] := sym p hp; have [_ [_ e1]] := lawful hp.
+  apply: (Rle_trans _ (\rsum_o (c * p.1 o + - d * p.2 o + value m (d * p.2 o) (c * p.1 o)))).
+    by apply: rsum_le => o _; have := IH (c * p.1 o) (d * p.2 o); lra.
+  rewrite 2!big_split /= -!big_distrr /= e1 e2.
+  have := best_ge (fun q : laws O => \rsum_o value m (d * q.1 o) (c * q.2 o)) hq.
+  have := Rmax_r (value m d c) (best (fun q => \rsum_o value m (d * q.1 o) (c * q.2 o)) pairs).
+  rewrite /=; lra.
+have le m : forall c d, value m c d <= c - d + value m d c.
+  elim: m => [|m IH]; last exact: one.
+  move=> c d /=; apply: Rmax_lub; last by have := positive_ge (d - c); lra.
+  by have := positive_ge0 (d - c); lra.
+by apply: Rle_antisym; [apply: le|have := le n b a; lra].
+Qed.
 
 (** ** Values at the lattice's points bound all others *)
 Variables S T : Z.
