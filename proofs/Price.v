@@ -57,6 +57,88 @@ rewrite -mult_IZR; apply: IZR_le; rewrite /up_div.
 by have := Z.mul_div_le (- a) b hb; lia.
 Qed.
 
+(** ** Items with large ones among them need not be listed *)
+Definition real_items (xs : seq item) : outcomes := [seq let '(a, b, d) := o in (IZR a / IZR d, IZR b / IZR d) | o <- xs].
+
+Lemma real_lawful xs : (forall o, List.In o xs -> let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z) ->
+  lawful (real_items xs).
+Proof.
+elim: xs => //= -[[a b] d] xs IH h o [<- /=|]; last by apply: IH => q hq; apply: h; right.
+have [/IZR_le ha [/IZR_le hb /IZR_lt hd]] := h _ (or_introl erefl).
+by split; apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+Qed.
+
+(** w times the divergence of the items at u/w. *)
+Definition excess_of (xs : seq item) (u w : Z) : Q :=
+  Qsum [seq let '(a, b, d) := o in Qof (Z.max 0 (a * w - b * u)) d | o <- xs].
+(** No divergence of xs is above that of ys: at 0 and at the kinks of ys it is enough. *)
+Definition stands (ys xs : seq item) : bool :=
+  all (fun o => let '(a, b, _) := o in Qle_bool (excess_of xs a b) (excess_of ys a b)) ((0, 1, 1)%Z :: ys).
+(** Lists for which no other stands. *)
+Definition prune (l : seq (seq item)) : seq (seq item) :=
+  foldr (fun xs kept => if has (fun ys => stands ys xs) kept then kept
+                        else xs :: [seq ys <- kept | ~~ stands xs ys]) [::] l.
+
+Lemma excess_of_ok xs u w : (forall o, List.In o xs -> let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z) ->
+  (0 < w)%Z -> Q2R (excess_of xs u w) = IZR w * excess (real_items xs) (IZR u / IZR w).
+Proof.
+move=> h /IZR_lt w0; rewrite /excess_of Q2R_sum /real_items /excess !big_map big_distrr /=.
+apply: sum_eq => -[[a b] d] /h [_ [_ hd]] /=; have d0 := IZR_lt _ _ hd.
+rewrite Q2R_of // -positive_scale; last lra.
+have -> : IZR w * (IZR a / IZR d - IZR u / IZR w * (IZR b / IZR d)) = / IZR d * (IZR a * IZR w - IZR b * IZR u) by field; lra.
+rewrite positive_scale; last exact/Rlt_le/Rinv_0_lt_compat.
+rewrite /Rdiv Rmult_comm; congr (_ * _); rewrite /positive -!mult_IZR -minus_IZR.
+case: (Z.max_spec 0 (a * w - b * u)) => -[lt ->]; [rewrite Rmax_left|rewrite Rmax_right] => //; apply: IZR_le; lia.
+Qed.
+
+Definition sound (xs : seq item) : Prop :=
+  forall o, List.In o xs -> let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
+
+Lemma stands_ok ys xs : sound ys -> sound xs -> stands ys xs -> below (real_items xs) (real_items ys).
+Proof.
+move=> hy hx /andP [/Qle_bool_iff/Qle_Rle h0 hk].
+rewrite !excess_of_ok // in h0; rewrite /= /Rdiv Rinv_1 Rmult_0_l !Rmult_1_l in h0.
+apply: below_at_kinks => //; try exact: real_lawful.
+move=> x x0 [o ho [o2 e]].
+have {ho} [a [b [d [ho ea]]]] : exists a b d, List.In (a, b, d) ys /\ o = (IZR a / IZR d, IZR b / IZR d).
+  elim: (ys) ho => //= -[[a b] d] s IH [<-|/IH [a' [b' [d' [h e']]]]]; first by exists a, b, d; split=> //; left.
+  by exists a', b', d'; split=> //; right.
+have [ha [hb hd]] := hy _ ho; have d0 := IZR_lt _ _ hd; rewrite ea /= in o2 e.
+have b0 : 0 < IZR b.
+  have -> : IZR b = IZR b / IZR d * IZR d by field; lra.
+  exact: Rmult_lt_0_compat.
+have ex : x = IZR a / IZR b.
+  apply: (Rmult_eq_reg_r (IZR b / IZR d)); last lra.
+  by rewrite -e; field; lra.
+have in_all (A : Type) (f : pred A) q (s : seq A) : List.In q s -> all f s -> f q.
+  by elim: s => //= r s IH [->|/IH h] /andP [h1 h2] //; apply: h.
+have := in_all _ _ _ _ ho hk; rewrite /=.
+move/Qle_bool_iff/Qle_Rle; have hb' := lt_IZR _ _ b0; rewrite !excess_of_ok // -ex => h.
+exact: Rmult_le_reg_l h.
+Qed.
+
+Lemma prune_ok l : (forall xs, List.In xs l -> sound xs) -> (forall xs, List.In xs (prune l) -> List.In xs l) /\
+  forall xs, List.In xs l -> exists2 ys, List.In ys (prune l) & below (real_items xs) (real_items ys).
+Proof.
+have in_filter (A : Type) (f : pred A) a (s : seq A) : List.In a [seq b <- s | f b] <-> List.In a s /\ f a.
+  elim: s => [|b s IH] /=; first by split=> [|[]].
+  case h : (f b) => /=; rewrite IH.
+    by split=> [[<-|[hs fa]]|[[->|hs] fa]]; [split; [left|]|split; [right|]|left|right].
+  by split=> [[hs fa]|[[e|hs] fa]]; [split; [right|]|rewrite e fa in h|].
+have in_has (A : Type) (f : pred A) (s : seq A) : has f s -> exists2 a, List.In a s & f a.
+  elim: s => //= b s IH /orP [h|/IH [a ha h]]; first by exists b => //; left.
+  by exists a => //; right.
+elim: l => [|xs l IH] h; first by split.
+have [sub all] := IH (fun ys hy => h ys (or_intror hy)); have hxs := h xs (or_introl erefl).
+rewrite [prune _]/= -/(prune l); case: ifP => [/in_has [ys hy st]|_].
+  split=> [zs /sub|zs /= [<-|/all //]]; first by right.
+  by exists ys => //; apply: stands_ok => //; apply: h; right; apply: sub.
+split=> [zs /= [->|/in_filter [/sub hz _]]|zs /= [<-|/all [ys hy hb]]]; [by left|by right|by exists xs; [left|apply: below_refl]|].
+case st : (stands xs ys); last by exists ys => //; right; apply/in_filter; rewrite st.
+exists xs; first by left.
+by apply: below_trans hb _; apply: stands_ok => //; apply: h; right; apply: sub.
+Qed.
+
 (** ** The value of the game is convex *)
 Section Convex.
 Variable O : finType.
@@ -268,21 +350,20 @@ Qed.
 Variable items : seq (seq item).
 Hypothesis items_ok : forall xs o, List.In xs items -> List.In o xs ->
   let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
-(** Every pair of the game is among them, in some order of its answers. *)
-Hypothesis covered : forall p, List.In p pairs -> exists2 xs, List.In xs items &
-  forall F : R -> R -> R, \rsum_o F (p.1 o) (p.2 o) =
-    foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- xs].
+(** One of them stands for every pair of the game. *)
+Hypothesis covered : forall p, List.In p pairs -> exists2 xs, List.In xs items & below (outcomes_of p) (real_items xs).
 
 Lemma worth_ok n us k xs : above n us -> (0 <= k)%Z ->
   (forall o, List.In o xs -> let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z) ->
-  foldr Rplus 0 [seq let '(a, b, d) := o in
-    value n (1 * (IZR a / IZR d)) (IZR k / IZR S * (IZR b / IZR d)) | o <- xs] <=
+  \rsum_(o <- real_items xs) value n (1 * o.1) (IZR k / IZR S * o.2) <=
   IZR (worth T us [seq at_point zs k o | o <- xs]) / IZR T.
 Proof.
-move=> hu hk; elim: xs => [|[[a b] d] xs IH] h /=; first by rewrite /worth /= /Rdiv Rmult_0_l; lra.
+move=> hu hk; elim: xs => [|[[a b] d] xs IH] h.
+  by rewrite big_nil /worth /= /Rdiv Rmult_0_l; lra.
+rewrite [real_items _]/= big_cons.
 have [ha [hb hd]] := h _ (or_introl erefl).
 have d0 : 0 < IZR d by apply: IZR_lt.
-have -> : worth T us ((locate zs a (b * k), a, d) :: [seq at_point zs k o | o <- xs]) =
+have -> : worth T us [seq at_point zs k o | o <- (a, b, d) :: xs] =
   (part T us (locate zs a (b * k), a, d) + worth T us [seq at_point zs k o | o <- xs])%Z by [].
 rewrite plus_IZR /Rdiv Rmult_plus_distr_r; apply: Rplus_le_compat; last first.
   by apply: IH => o ho; apply: h; right.
@@ -319,7 +400,8 @@ have first_ok := Rle_trans _ _ _ (h i hi) (up _ g1).
 rewrite [value n.+1 _ _]/=; apply: Rmax_lub => //.
 apply: best_le => [|p hp]; first exact: Rle_trans (value_ge0 _ _ _) first_ok.
 have [xs hxs e] := covered hp.
-rewrite (e (fun a b => value n (1 * a) (z i * b))).
+have z0 : 0 <= z i by apply: Rmult_le_pos; [apply: IZR_le|apply/Rlt_le/Rinv_0_lt_compat].
+apply: (Rle_trans _ _ _ (stands_for n hp (real_lawful (fun o ho => items_ok hxs ho)) e Rle_0_1 z0)).
 apply: (Rle_trans _ _ _ (worth_ok hu (@zs_ge0 i) (fun o ho => @items_ok _ o hxs ho))).
 by apply: up; apply: g2; apply: in_map; apply: (in_map _ hxs).
 Qed.
@@ -358,7 +440,7 @@ Definition all_items (x : table) : seq (seq item) :=
 Definition price (x : table) (Q : nat) (S T : Z) (zs : seq Z) : bool :=
   let '(top, bottom) := exp_down x.(tc) x.(tf) x.(terms) in
   [&& private x, Z.ltb 0 S, Z.ltb 0 T, all (Z.leb 0) zs &
-      Z.leb (part T (curve S T zs (all_items x) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd))
+      Z.leb (part T (curve S T zs (prune (all_items x)) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd))
             (x.(pn) * T)].
 
 (** Votes of which none is none, unless votes may be. *)
@@ -379,7 +461,7 @@ Notation CC := x.(C).
 
 Lemma checked : private x = true /\ (0 < S)%Z /\ (0 < T)%Z /\ (forall i, (0 <= nth 0 zs i)%Z) /\
   let '(top, bottom) := exp_down x.(tc) x.(tf) x.(terms) in
-  (part T (curve S T zs (all_items x) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd) <= x.(pn) * T)%Z.
+  (part T (curve S T zs (prune (all_items x)) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd) <= x.(pn) * T)%Z.
 Proof.
 move: yes; rewrite /price; case: exp_down => top bottom.
 case/andP => hp /andP [/Z.ltb_lt hS /andP [/Z.ltb_lt hT /andP [/all_nthP hz /Z.leb_le he]]].
@@ -507,7 +589,7 @@ elim: l l' hw {sh all_pos} => [|a l IH] [|b l'] //= [<-|/IH [h1 h2]]; rewrite !i
 by rewrite h1 h2 !orbT.
 Qed.
 
-Lemma questions_covered p : List.In p (questions x) -> exists2 xs, List.In xs (all_items x) &
+Lemma questions_listed p : List.In p (questions x) -> exists2 xs, List.In xs (all_items x) &
   forall F : R -> R -> R, \rsum_o F (p.1 o) (p.2 o) =
     foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- xs].
 Proof.
@@ -528,6 +610,19 @@ apply: vectors_all; rewrite ?size_tuple // (@gains_gained _ (permute s _) (permu
 by rewrite -/(gained _ _) gained_permute; apply: leq_trans down _; rewrite moved_sym.
 Qed.
 
+Lemma questions_covered p : List.In p (questions x) ->
+  exists2 xs, List.In xs (prune (all_items x)) & below (outcomes_of p) (real_items xs).
+Proof.
+move=> /questions_listed [xs hxs e]; have [_ all] := prune_ok (fun xs hx o ho => items_pos hx ho).
+have [ys hy hb] := all _ hxs; exists ys => //; apply: below_trans hb => y y0.
+rewrite /excess /outcomes_of /real_items !big_map (e (fun a b => positive (a - y * b))); apply: Req_le.
+by elim: (xs) => [|[[a b] d] s IH]; rewrite ?big_nil //= big_cons IH.
+Qed.
+
+Lemma kept_pos xs o : List.In xs (prune (all_items x)) -> List.In o xs ->
+  let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
+Proof. by have [sub _] := prune_ok (fun xs hx o ho => items_pos hx ho); move=> /sub; apply: items_pos. Qed.
+
 (** The value of the game at e^ε is at most δ. *)
 Lemma value_ok : value (questions x) Q 1 (Q2R (factor x)) <= delta x.
 Proof.
@@ -540,7 +635,7 @@ have p0 : 0 < IZR x.(pd) by apply: IZR_lt.
 have htop : (0 <= top)%Z.
   apply: le_IZR; have -> : IZR top = IZR top / IZR bottom * IZR bottom by field; lra.
   by apply: Rmult_le_pos; lra.
-have h := curve_ok questions_lawful hS hT hz items_pos questions_covered Q.
+have h := curve_ok questions_lawful hS hT hz kept_pos questions_covered Q.
 have hq : (0 <= top * S)%Z by lia.
 have hb1 : (0 <= bottom)%Z by lia.
 have := part_ok questions_lawful hS hT h hb1 hq hb; rewrite mult_IZR.
