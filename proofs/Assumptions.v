@@ -2,7 +2,7 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses ManyVotes
-  ManyBound Bound Votes Game Price Kernel.
+  ManyBound Bound Votes Game Dominate Price Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -61,8 +61,22 @@ Check "Game.game_private".
 Print Assumptions Game.game_private.
 Check "Game.value_W".
 Print Assumptions Game.value_W.
+Check "Dominate.below_worth".
+Print Assumptions Dominate.below_worth.
+Check "Dominate.below_only".
+Print Assumptions Dominate.below_only.
+Check "Dominate.below_at_kinks".
+Print Assumptions Dominate.below_at_kinks.
 Check "Kernel.k11_promise".
 Print Assumptions Kernel.k11_promise.
+Check "Price.stands_for".
+Print Assumptions Price.stands_for.
+Check "Price.one_more".
+Print Assumptions Price.one_more.
+Check "Price.value_mirror".
+Print Assumptions Price.value_mirror.
+Check "Price.prune_ok".
+Print Assumptions Price.prune_ok.
 Check "Price.curve_ok".
 Print Assumptions Price.curve_ok.
 Check "Price.price_ok".
