@@ -21,8 +21,9 @@ demo: build ## solve for 11 teachers and release private labels for 1,866 real q
 	bin/darrm compare $(VOTES) --m 3 --eps 0.13577 --teacher-delta 1e-4
 	@echo; echo "The first of the private labels in bin/labels.csv:"; head -n 4 bin/labels.csv
 
-test: ## all tests
-	$(HIGHS) go test -timeout 30m ./...
+# make lint vets all packages, once: test, race and plain would vet them anew for each of their builds.
+test: ## all tests; make lint vets
+	$(HIGHS) go test -vet=off -timeout 30m ./...
 
 build: ## bin/darrm
 	$(HIGHS) go build -o bin/darrm ./cmd/darrm
@@ -40,15 +41,15 @@ RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progres
 SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_objectives|verify|version)$$
 
 race: ## the race detector, where anything runs in parallel (scripts/packages)
-	$(HIGHS) go test -race -timeout 40m $$(scripts/packages race)
-	$(HIGHS) go test -race -timeout 40m -run '$(RACED)' ./cmd/darrm
+	$(HIGHS) go test -vet=off -race -timeout 40m $$(scripts/packages race)
+	$(HIGHS) go test -vet=off -race -timeout 40m -run '$(RACED)' ./cmd/darrm
 
 plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
 	CGO_ENABLED=0 go build ./...
 	GOOS=windows CGO_ENABLED=0 go build ./...
 	GOOS=windows CGO_ENABLED=0 go vet ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
-	CGO_ENABLED=0 go test -timeout 30m $$(scripts/packages plain)
-	CGO_ENABLED=0 go test -timeout 30m -run '$(SOLVING)' ./cmd/darrm
+	CGO_ENABLED=0 go test -vet=off -timeout 30m $$(scripts/packages plain)
+	CGO_ENABLED=0 go test -vet=off -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
 beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && go vet ./... && go test -timeout 20m ./...
