@@ -18,11 +18,7 @@ import (
 // written, on a file of every kind. The runs alternate; the least time, wall and
 // processor, and the largest memory count. Labels that differ are an error.
 func binaries(list string, n, runs int, dir string) error {
-	before, after, ok := strings.Cut(list, ",")
-	if !ok {
-		return fmt.Errorf("binaries %q, want two paths separated by a comma", list)
-	}
-	dir, remove, err := generated(dir, n)
+	p, remove, err := newPair(list, n, dir)
 	if err != nil {
 		return err
 	}
@@ -38,25 +34,17 @@ func binaries(list string, n, runs int, dir string) error {
 		if kind == "teachers.npy" {
 			layout = "teachers"
 		}
-		least := [2]usage{{wall: 1e9, cpu: 1e9}, {wall: 1e9, cpu: 1e9}}
-		for range runs {
-			for i, binary := range []string{before, after} {
-				u, err := aggregate(binary, filepath.Join(dir, "votes."+kind), layout,
-					filepath.Join(dir, fmt.Sprint("labels", i)), "--m", "1", "--eps", "1",
-					"--teacher-delta", "0", "--insecure-seed", "7")
-				if err != nil {
-					return err
-				}
-				least[i] = least[i].least(u)
-			}
+		x, y, err := p.least(runs, "votes."+kind, layout, "--m", "1", "--eps", "1", "--teacher-delta",
+			"0", "--insecure-seed", "7")
+		if err != nil {
+			return err
 		}
-		a, err := os.ReadFile(filepath.Join(dir, "labels0"))
-		b, err2 := os.ReadFile(filepath.Join(dir, "labels1"))
+		a, err := os.ReadFile(filepath.Join(p.dir, "labels0"))
+		b, err2 := os.ReadFile(filepath.Join(p.dir, "labels1"))
 		if err = errors.Join(err, err2); err != nil {
 			return err
 		}
 		differ = differ || len(a) == 0 || !bytes.Equal(a, b)
-		x, y := least[0], least[1]
 		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f | %d | %d |\n", kind, x.wall, y.wall,
 			y.wall/x.wall, x.cpu, y.cpu, y.cpu/x.cpu, x.peak>>20, y.peak>>20)
 	}
@@ -64,6 +52,39 @@ func binaries(list string, n, runs int, dir string) error {
 		return errors.New("the two write different labels")
 	}
 	return nil
+}
+
+// pair is two builds of darrm, and the directory of the files that they read and write.
+type pair struct {
+	builds [2]string
+	dir    string
+}
+
+// newPair takes two paths separated by a comma, and writes the files of n queries.
+func newPair(list string, n int, dir string) (p pair, remove func(), err error) {
+	before, after, ok := strings.Cut(list, ",")
+	if !ok {
+		return pair{}, nil, fmt.Errorf("binaries %q, want two paths separated by a comma", list)
+	}
+	dir, remove, err = generated(dir, n)
+	return pair{[2]string{before, after}, dir}, remove, err
+}
+
+// least returns the least usage of each build over alternating runs. They write labels0 and
+// labels1.
+func (p pair) least(runs int, votes, layout string, how ...string) (before, after usage, err error) {
+	least := [2]usage{{wall: 1e9, cpu: 1e9}, {wall: 1e9, cpu: 1e9}}
+	for range runs {
+		for i, binary := range p.builds {
+			u, err := aggregate(binary, filepath.Join(p.dir, votes), layout,
+				filepath.Join(p.dir, fmt.Sprint("labels", i)), how...)
+			if err != nil {
+				return usage{}, usage{}, err
+			}
+			least[i] = least[i].least(u)
+		}
+	}
+	return least[0], least[1], nil
 }
 
 // generated writes the files of n queries into dir, or a new directory where it is "".
@@ -91,11 +112,7 @@ func generated(dir string, n int) (_ string, remove func(), err error) {
 // releases compares two builds that release labels of one CSV file. Coins are the system's, so that
 // the labels differ.
 func releases(list string, n, runs int, dir string) error {
-	before, after, ok := strings.Cut(list, ",")
-	if !ok {
-		return fmt.Errorf("binaries %q, want two paths separated by a comma", list)
-	}
-	dir, remove, err := generated(dir, n)
+	p, remove, err := newPair(list, n, dir)
 	if err != nil {
 		return err
 	}
@@ -108,19 +125,11 @@ func releases(list string, n, runs int, dir string) error {
 		{"darrm", "--m", "1", "--eps", "1", "--teacher-delta", "0"},
 		{"gnmax", "--label-eps", "1", "--delta", "1e-6", "--affected", "1"},
 	} {
-		least := [2]usage{{wall: 1e9, cpu: 1e9}, {wall: 1e9, cpu: 1e9}}
-		for range runs {
-			for i, binary := range []string{before, after} {
-				u, err := aggregate(binary, filepath.Join(dir, "votes.csv"), "wide",
-					filepath.Join(dir, "labels"),
-					append([]string{"--accept-weak", "--mechanism"}, mechanism...)...)
-				if err != nil {
-					return err
-				}
-				least[i] = least[i].least(u)
-			}
+		x, y, err := p.least(runs, "votes.csv", "wide",
+			append([]string{"--accept-weak", "--mechanism"}, mechanism...)...)
+		if err != nil {
+			return err
 		}
-		x, y := least[0], least[1]
 		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n", mechanism[0], x.wall, y.wall,
 			y.wall/x.wall, x.cpu, y.cpu, y.cpu/x.cpu)
 	}

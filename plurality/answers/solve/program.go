@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
@@ -113,7 +114,7 @@ func (g *program) moment(k int, p []float64) float64 {
 	sum := -1.0
 	for _, c := range g.of(k) {
 		if p[c.I] > 0 {
-			sum += float64(c.Classes) * p[c.I] * integerPower(p[c.I]/p[c.J], g.order-1)
+			sum += float64(c.Classes) * p[c.I] * noise.Power(p[c.I]/p[c.J], g.order-1)
 		}
 	}
 	return sum
@@ -126,18 +127,6 @@ func (g *program) worst(p []float64) float64 {
 		most = max(most, g.moment(k, p))
 	}
 	return most
-}
-
-// integerPower returns x^n by squaring.
-func integerPower(x float64, n int) float64 {
-	y := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			y *= x
-		}
-		x *= x
-	}
-	return y
 }
 
 // mixed returns p with so much of the uniform distribution that no class is below least.
@@ -196,7 +185,7 @@ func (g *program) cut(p []float64, least float64) int {
 func (g *program) row(t tangent) lp.Row {
 	row := lp.Row{Coef: make([]float64, len(g.cost))}
 	for i, c := range g.of(t.pair) {
-		up := float64(c.Classes) * integerPower(t.ratios[i], g.order-1)
+		up := float64(c.Classes) * noise.Power(t.ratios[i], g.order-1)
 		row.Coef[c.I] += float64(g.order) * up
 		row.Coef[c.J] -= float64(g.order-1) * up * t.ratios[i]
 	}
