@@ -359,6 +359,9 @@ func TestBallots(t *testing.T) {
 		if _, err := a.Evaluate(other); err == nil {
 			t.Errorf("%s scores votes of other teachers", a.Title())
 		}
+		if _, err := a.Evaluate(nil); err == nil {
+			t.Errorf("%s scores no votes", a.Title())
+		}
 	}
 }
 
@@ -450,12 +453,18 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 // The majority agrees with itself whatever queries come, and has no interval for that; how often it
 // is right has one.
 func TestTableOfComparison(t *testing.T) {
-	c := Comparison{Plain: Score{Queries: 4, Agreement: 1, Labels: 4, Accuracy: 0.5}}
+	c := Comparison{Plain: Score{Queries: 4, Agreement: 1, Labels: 4, Accuracy: 0.5},
+		Rows: []ComparisonRow{{Name: "none", Refused: errors.New("no reason")}}}
 	header, rows := c.Table()
 	if len(rows) != 1 || len(rows[0]) != len(header) {
 		t.Fatalf("%q, %q", header, rows)
 	}
 	if r := rows[0]; r[1] != "100.00" || r[2] != "-" || r[3] != "50.00" || !strings.Contains(r[4], "–") {
 		t.Errorf("%q", r)
+	}
+	r := c.Report()
+	if r.Plain.AgreementInterval != nil || r.Plain.AccuracyInterval == nil || len(r.Mechanisms) != 1 ||
+		r.Mechanisms[0].Refused != "no reason" || r.Mechanisms[0].Score != nil {
+		t.Errorf("%+v", r)
 	}
 }

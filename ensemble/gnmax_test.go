@@ -255,10 +255,17 @@ func TestMechanismParameters(t *testing.T) {
 			t.Errorf("σ of the check = %v: %v", sigma, err)
 		}
 	}
+	for _, ratio := range []float64{0.01, 100} {
+		if err := third(sigmasForConfidentGNMax(disjoint, good, Renyi, ratio)); err != nil {
+			t.Errorf("ratio %g: %v", ratio, err)
+		}
+	}
 	for name, err := range map[string]error{
 		"threshold 0":         second(ConfidentGNMax(disjoint, good, 0, 100, 100)),
 		"threshold K+1":       second(ConfidentGNMax(disjoint, good, 12, 100, 100)),
 		"ratio 0":             third(sigmasForConfidentGNMax(disjoint, good, Exact, 0)),
+		"ratio below 0.01":    third(sigmasForConfidentGNMax(disjoint, good, Renyi, 0.0099)),
+		"ratio above 100":     third(sigmasForConfidentGNMax(disjoint, good, Renyi, 100.1)),
 		"ratio NaN":           third(sigmasForConfidentGNMax(disjoint, good, Exact, nan)),
 		"laplace too wide":    second(LNMax(disjoint, 3e-5)),
 		"flip, no rate":       second(PermuteAndFlip(disjoint, 1e-20)),

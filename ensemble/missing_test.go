@@ -224,3 +224,12 @@ func TestComparisonOfVotesThatMayBeNone(t *testing.T) {
 		t.Errorf("a mechanism for K votes was scored: %v", err)
 	}
 }
+
+// What one record can change is more where a vote may be none.
+func TestAffectedInWordsWithMissingVotes(t *testing.T) {
+	s := Setting{K: 9, Classes: 2, Affected: 9, Missing: true}
+	const want = "one record can change the votes of all 9 teachers, or whether they vote"
+	if got := s.affectedInWords(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -184,5 +185,25 @@ func TestStatementOfNoEvent(t *testing.T) {
 	var parameter *check.Error
 	if s, err := NewStatement(t.Context(), o); s != nil || !errors.As(err, &parameter) {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Progress counts the rows one by one.
+func TestStatementProgress(t *testing.T) {
+	o := statementOptions(t, 3, 1e-5)
+	var lock sync.Mutex
+	var told []int
+	o.Progress = func(done, of int) {
+		lock.Lock()
+		defer lock.Unlock()
+		if told = append(told, done); of != len(o.Queries) {
+			t.Errorf("%d of %d", done, of)
+		}
+	}
+	if _, err := NewStatement(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(told); !slices.Equal(told, []int{1, 2, 3}) {
+		t.Errorf("told %v", told)
 	}
 }

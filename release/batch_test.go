@@ -336,3 +336,47 @@ func TestSimulatedLedger(t *testing.T) {
 		t.Errorf("a file of a test is not marked:\n%s", got)
 	}
 }
+
+// lapse is a context that is done from the n-th time on that it is asked after the ledger took a
+// charge.
+type lapse struct {
+	context.Context
+	book   string
+	empty  int64 // bytes of the ledger without a charge
+	n      int
+	asked  int
+	lapsed bool
+}
+
+func (c *lapse) Err() error {
+	if at, err := os.Stat(c.book); err != nil || at.Size() == c.empty {
+		return nil
+	}
+	if c.asked++; c.asked >= c.n {
+		c.lapsed = true
+		return context.Canceled
+	}
+	return nil
+}
+
+// A batch has all its labels or none, at whatever point after the charge it is broken off; it is
+// finished by the same batch.
+func TestBatchIsBrokenOff(t *testing.T) {
+	w := ways(t)["none"]
+	rows := rowsOf(w, 3)
+	for n, goOn := 1, true; goOn; n++ {
+		o, options := newOnline(t, w.plan, w.charge, 10)
+		at := must.Get(os.Stat(options.Charge.Ledger))(t)
+		ctx := &lapse{Context: t.Context(), book: options.Charge.Ledger, empty: at.Size(), n: n}
+		a, err := o.Batch(ctx, Batch{Name: "a", Votes: rows})
+		if err == nil && len(a.Labels) != len(rows) {
+			t.Errorf("broken off at %d: %d labels", n, len(a.Labels))
+		}
+		if a := mustBatch(t, o, Batch{Name: "a", Votes: rows}); len(a.Labels) != len(rows) {
+			t.Errorf("broken off at %d, and again: %d labels", n, len(a.Labels))
+		}
+		if goOn = ctx.lapsed; n == 1 && !goOn {
+			t.Error("nobody asks the context after the charge")
+		}
+	}
+}

@@ -182,6 +182,47 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 	}
 }
 
+// Votes that change after the key was bound to them are not answered with its coins, which may
+// still answer those that were counted: also of frozen teachers, whose votes the ledger does not know.
+func TestVotesThatChangeUnderAKey(t *testing.T) {
+	l, dir, book := newLabels(t, 10)
+	l.Charge, l.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")
+	l.Charge.Teachers, l.Charge.Ensemble = ensemble.FrozenTeachers, "wards"
+	l.Progress = func(passage string) (func(votes.Progress), func()) {
+		return func(votes.Progress) {}, func() {
+			if passage != "counting" {
+				return
+			}
+			if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n0,0,1\n0,0,0\n1,0,1\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	s, err := l.Run(t.Context())
+	var input *InputError
+	if s != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), "are not those that") ||
+		contentOf(t, l.Output.Path) != "" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	l.Progress = nil
+	if err := os.WriteFile(l.Votes[0], []byte(someVotes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Run(t.Context()); err != nil {
+		t.Errorf("the votes that were counted: %v", err)
+	}
+}
+
+// A key that cannot be kept is not paid with: after an interruption nobody could finish.
+func TestKeyMustBeKept(t *testing.T) {
+	l, dir, book := newLabels(t, 10)
+	l.Charge, l.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "none", "secret")
+	var output *OutputError
+	if s, err := l.Run(t.Context()); s != nil || !errors.As(err, &output) || entries(t, book) != nil {
+		t.Errorf("%+v, %v, entries %q", s, err, entries(t, book))
+	}
+}
+
 // A release that was interrupted after it was paid for is finished with its key: charged
 // once, with the answers that it would have had. The key is gone then. Other votes, another
 // noise function and another request are not answered with it.

@@ -183,6 +183,8 @@ func TestModelIsRefused(t *testing.T) {
 		{"a simulation that pays", func(m *Model, _ *trainer) { m.Simulated = true }, isUsage},
 		{"a name without a ledger", func(m *Model, _ *trainer) { m.Ledger = "" }, isUsage},
 		{"the name of teachers", func(m *Model, _ *trainer) { m.RequestID = "teachers:wards" }, isUsage},
+		{"less than no records", func(m *Model, _ *trainer) { m.Records = -1 },
+			isUsage},
 		{"the name of a draw", func(m *Model, _ *trainer) { m.RequestID = "draw:march" }, isUsage},
 		{"over its state", func(m *Model, _ *trainer) { m.Output.Path = m.Checkpoint }, isUsage},
 		{"over what it reads", func(m *Model, _ *trainer) {
