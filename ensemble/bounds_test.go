@@ -169,8 +169,12 @@ func TestReleaseIsNotBoughtWithAllOfDelta(t *testing.T) {
 		total.Cost.Epsilon != 26.76 || total.QueryFold != total.Cost {
 		t.Errorf("%+v", total)
 	}
+	b := mustBounds(t, r)
+	if b.Delta != 1 {
+		t.Errorf("δ = %g", b.Delta)
+	}
 	var refused []string // of the answers, and of each teacher's
-	for _, x := range mustBounds(t, r).Refused {
+	for _, x := range b.Refused {
 		if refused = append(refused, string(x.Method)); !errors.Is(x.Err, accountant.ErrDeltaTooSmall) {
 			t.Errorf("%+v", x)
 		}
