@@ -44,6 +44,7 @@ func TestPlaces(t *testing.T) {
 	for name, fn := range map[string]func(*Page){
 		"a tag's name":          func(p *Page) { p.Put("<{}>", "script") },
 		"without quotes":        func(p *Page) { p.Put("<p title={}>", "x") },
+		"behind quotes":         func(p *Page) { p.Put(`<p title="x" id={}>`, "y onload=z") },
 		"single quotes":         func(p *Page) { p.Put("<p title='{}'>", "x") },
 		"a handler":             func(p *Page) { p.Put(`<p onload="{}">`, "x") },
 		"a link":                func(p *Page) { p.Put(`<a href="{}">`, "javascript:x") },
