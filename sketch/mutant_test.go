@@ -17,6 +17,6 @@ func TestMutantsDie(t *testing.T) {
 			Old: "if float64(scale) < largest {", New: "if false {",
 			Killer: "TestRoundedScaleCoversTheNumbers"},
 		{Name: "Haar's rows are not orthogonal", File: "matrix.go",
-			Old: "row[j] -= p * v", New: "row[j] -= 0 * v", Killer: "TestHaarRows"},
+			Old: "row[j] -= p * v", New: "row[j] -= 0 * p * v", Killer: "TestHaarRows"},
 	})
 }
