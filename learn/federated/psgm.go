@@ -166,8 +166,8 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 // batches returns how many records each silo takes.
 func (t *task) batches(name string, stated []int) ([]int, error) {
 	if n := len(stated); n > 1 && n != len(t.Silos) {
-		return nil, &check.Error{Name: "numbers of " + name, Value: n,
-			Rule: fmt.Sprintf("1, or one for each of %d silos", len(t.Silos))}
+		return nil, check.SettledBy(&check.Error{Name: "numbers of " + name, Value: n,
+			Rule: fmt.Sprintf("1, or one for each of %d silos", len(t.Silos))}, name)
 	}
 	out := slices.Clone(t.Silos)
 	for m, size := range t.Silos {
@@ -180,7 +180,7 @@ func (t *task) batches(name string, stated []int) ([]int, error) {
 			b = stated[m]
 		}
 		if err := check.Whole(fmt.Sprintf("%s of silo %d", name, m+1), b, 0, size); err != nil {
-			return nil, err
+			return nil, check.SettledBy(err, name)
 		}
 		if b > 0 {
 			out[m] = b

@@ -80,6 +80,7 @@ var flagsOf = map[string]flagNames{
 
 	// Training.
 	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
+	"batch": after("batch"), "first batch": after("first-batch"), "interval": after("interval"),
 	"bound": after("ball"), "buffer": after("buffer"), "clip": after("clip"),
 	"decay": after("decay"), "diameter of the set": after("set"),
 	"difference clip": after("difference-clip"), "gradient clip": after("clip"),
