@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -205,7 +206,8 @@ func (d document) plan() (*Run, error) {
 		Account: federated.Account(d.Account),
 		Missing: d.Missing, Colluding: d.Colluding, Randomizer: federated.Randomizer(d.Randomizer),
 	}
-	if err := check.Positive("local epsilon", d.Epsilon); err != nil {
+	if err := cmp.Or(check.Positive("step size", d.StepSize), // every part has the same
+		check.Positive("local epsilon", d.Epsilon)); err != nil {
 		return nil, err
 	}
 	if l := d.Local; l != nil {

@@ -341,6 +341,8 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		"rounds":  func(d *document) { d.Rounds++ },
 		"noise":   func(d *document) { d.Local.Noise /= 2 },
 		"no cost": func(d *document) { d.Cost.Epsilon = 0 },
+		"no step": func(d *document) { d.StepSize = 0 }, // the theory's would be another processor's
+		"batches": func(d *document) { d.Batch = []int{1, 2} },
 		"endless": func(d *document) { d.Cost.Epsilon = math.MaxFloat64; d.Epsilon = 0 },
 		"silo":    func(d *document) { d.Silos = []int{30, -20, 65} },
 		"task":    func(d *document) { d.Task = "network:x" },
