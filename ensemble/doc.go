@@ -32,9 +32,8 @@
 // The cost of an answer at the votes that were cast (DataDependent) is often far smaller than
 // its cost at any votes. It is computed from private votes and therefore private itself. It is
 // no guarantee of differential privacy: it bounds one direction of the divergence, at one
-// dataset. Nothing can be charged with it. To release such a figure it would have to be
-// sanitised by its smooth sensitivity (Papernot et al., 2018, Appendix B), which this package
-// does not do.
+// dataset. Nothing can be charged with it. [Telling] tells others of it, with noise by its smooth
+// sensitivity, as a mechanism with a price of its own.
 //
 // # Ties
 //

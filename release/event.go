@@ -95,6 +95,8 @@ func Describe(event json.RawMessage) string {
 	switch err := json.Unmarshal(event, &e); {
 	case err != nil || e.Mechanism == "":
 		return ""
+	case e.Mechanism == toldMechanism:
+		return describeTold(e)
 	case e.Answers > 0 && e.Queries == 0:
 		return fmt.Sprintf("up to %d labels by %s, all together", e.Answers, e.Mechanism)
 	case e.Answers > 0 && e.Queries == 1:

@@ -208,5 +208,9 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "taken answers are not counted for people", File: "history.go",
 			Old: "taken[entries[i].PaidBy] += n", New: "taken[entries[i].PaidBy] = n",
 			Killer: "TestHistoryCountsAnswers"},
+		{Name: "a cost at votes is told without a ledger", File: "told.go",
+			Old: `case o.Ledger == "" || o.RequestID == "":`, New: "case false:", Killer: "TestToldIsPaidOnce"},
+		{Name: "a cost at votes is told where it is not found again", File: "told.go",
+			Old: "case o.Output.toStdout():", New: "case false:", Killer: "TestToldIsPaidOnce"},
 	})
 }

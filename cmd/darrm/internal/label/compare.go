@@ -24,6 +24,7 @@ type compareFlags struct {
 	read      readFlags
 	tables    []string
 	verbose   bool
+	sanitised sanitisedFlags
 }
 
 // NewCompare makes the command that compares mechanisms on given votes.
@@ -65,13 +66,19 @@ All figures are computed from the raw votes: NOT PRIVATE, do not release them.
 For GNMax it also shows what answers to all queries would cost together at these very
 votes: PATE's data-dependent bound (Papernot et al., 2018, Theorem 6), beside the cost
 at any votes. It is small where most teachers agree. It is a statement about these
-votes and not a promise: the figure itself tells of them, and darrm has no sanitised
-form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
-figures hold for any votes, do not use it.`,
+votes and not a promise: the figure itself tells of them. No ledger takes it, and aggregate
+and account, whose figures hold for any votes, do not use it.
+
+--sanitised FILE releases that cost for publication instead of all else: an estimate with noise
+by its smooth sensitivity, with its interval, drawn once for each --request-id and charged to
+--ledger. It gives nothing back. State the number of queries and the order before the votes
+(--tell-queries, --tell-order). docs/cost-at-votes.md has the proof and the limits.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint
   darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint
-  darrm compare votes.csv --table mine.json --table theirs.json`,
+  darrm compare votes.csv --table mine.json --table theirs.json
+  darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint --sanitised told.json \
+    --ledger patients.ledger --request-id cost-march --tell-queries 1866 --tell-order 8`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
@@ -81,6 +88,8 @@ figures hold for any votes, do not use it.`,
 	f.read.register(c)
 	f.mechanism.RegisterRelation(c)
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what proves each promise, too")
+	f.sanitised.register(c)
+	problem.RegisterRecords(c, &f.sanitised.records)
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tables, "table", nil, "a table made by certify or solve, to compare besides; may "+
 		"be given several times")
@@ -95,6 +104,12 @@ figures hold for any votes, do not use it.`,
 }
 
 func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
+	if err := f.checkSanitised(c); err != nil {
+		return err
+	}
+	if f.sanitised.out != "" {
+		return f.tell(c, a, paths)
+	}
 	if bare(c) {
 		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, true}
 		return s.tell(c, a, paths)
