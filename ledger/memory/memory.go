@@ -23,7 +23,7 @@ func Make(secret string) (location string, forget func()) {
 	return location, func() { stores.Delete(location) }
 }
 
-const scheme = "memory"
+const scheme = "in-memory"
 
 // stores are those that were not forgotten, by location.
 var stores sync.Map
