@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo proofs prover test build lint race plain beam wheel web man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo proofs prover test build lint race plain beam wheel web man test-services dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -72,6 +72,9 @@ dist-twice: ## the same from two copies of the commit, which must have equal byt
 
 dist-test: dist ## installs the archive, the package and the wheel in fresh folders, and gets labels by each
 	scripts/dist-test
+
+install-test: ## go install of the core and of Beam's module from a file proxy, as after their tags; minutes
+	scripts/install-test
 
 MANDIR ?= dist/man
 man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
