@@ -104,7 +104,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "for h := max(0, g-2); h <= min(t.k, g+2); h++ {",
 			New: "for h := max(0, g-0); h <= min(t.k, g+0); h++ {", Killer: "TestTellingBoundsEveryNeighbour"},
 		{Name: "a narrower neighbour's noise is not charged", File: "telling.go",
-			Old: "return max(mean, narrower, wider)", New: "return max(mean, wider)",
+			Old: "return max(mean, narrower, wider)", New: "return max(mean, wider, 0*narrower)",
 			Killer: "TestTellingDivergence|TestErratumCostOfSmoothSensitivity"},
 		{Name: "the size of the noise is told for nothing", File: "telling.go",
 			Old: "alpha/(2*t.o.SizeNoise*t.o.SizeNoise)*(1+num.SumMargin))", New: "0)",
