@@ -25,6 +25,8 @@
 //	maximise    Σ_λ w(λ)·m(λ,λ₁)·p(λ,λ₁)
 //	subject to  Σ_v m(λ,v)·p(λ,v) = 1,  p ≥ 0,  privacy for all pairs 1 ≤ d ≤ t
 //
+// Proved by machine: mean_private and hits_mean in proofs/ManyVotes.v.
+//
 // Pairs at every distance up to t count, and so do classes that no moved vote touches: without
 // either, the program's optimum is not private.
 //

@@ -1,6 +1,6 @@
 (** Many answers: which pairs may be left out of a game, and what may stand for them. A pair whose
     hockey-stick divergences are nowhere above another's is nowhere dearer, whatever is asked later.
-    Code: accountant/game (doc.go, "What is proved": lattice, envelope, tree, groups). *)
+    Code: accountant/game.Game (doc.go, "What is proved": lattice, envelope, tree, groups). *)
 From Coq Require Import Reals Lra Psatz.
 From mathcomp Require Import all_ssreflect.
 From darrm Require Import Definitions Sums Game.

@@ -1,5 +1,5 @@
 (** Many answers: the value of the game bounds delta of every adaptive sequence.
-    Code: accountant/game, whose lattice and floating point are not followed; Price.v has its own. *)
+    Code: accountant/game.Game, doc.go. Dominate.v and Price.v say what errs upward there. *)
 From Coq Require Import Reals Lra Psatz.
 From mathcomp Require Import all_ssreflect.
 From darrm Require Import Definitions Sums.

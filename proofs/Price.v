@@ -1,7 +1,7 @@
 (** The price of many answers, worked out in whole numbers: splits onto a lattice and their chords
-    err upward, so a yes of the checker is (total ε, δ)-privacy of every adaptive strategy of at
-    most Q answers.
-    Code: accountant/game.Game, whose trimming, envelopes and floating point are not followed here. *)
+    err upward, and so does what stands for other pairs; so a yes of the checker is (total ε, δ)-privacy
+    of every adaptive strategy of at most Q answers.
+    Code: accountant/game.Game, whose windows and floating point are not followed here. *)
 From Coq Require Import Reals Lra Lia ZArith QArith Qreals Psatz.
 From mathcomp Require Import all_ssreflect fingroup perm.
 From darrm Require Import Definitions Sums Plurality Exp ManyClasses Game Dominate.
@@ -57,7 +57,7 @@ rewrite -mult_IZR; apply: IZR_le; rewrite /up_div.
 by have := Z.mul_div_le (- a) b hb; lia.
 Qed.
 
-(** ** Items with large ones among them need not be listed *)
+(** ** Pairs for which another stands need not be listed *)
 Definition real_items (xs : seq item) : outcomes := [seq let '(a, b, d) := o in (IZR a / IZR d, IZR b / IZR d) | o <- xs].
 
 Lemma real_lawful xs : (forall o, List.In o xs -> let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z) ->

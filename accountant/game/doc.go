@@ -16,8 +16,7 @@
 // stopping at a time that depends on answers only. Q is fixed before the first answer. One price
 // is for one table: several tables are one game only with the union of their pairs.
 //
-// Proved by machine: game_private and value_W in proofs/Game.v, for the W_n above; curve_ok in
-// proofs/Price.v, that splits of x onto a lattice and their chords err upward.
+// Proved by machine, of real numbers: game_private and value_W in proofs/Game.v, for the W_n above.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.
@@ -27,12 +26,16 @@
 // Each W_n is convex and falling with W_n(0) = 1: W_0 is, and scaling, mixing and maxima keep it.
 // Let c_m(x) = Σ m·max(0, 1 - x·r) be the curve of a measure m on ratios r = P'/P. Every such W
 // is a constant and a mixture of hats max(0, 1 - x/a). Hence Σ m·W(x·r) of one measure is nowhere
-// below that of another if its curve is nowhere below the other's at x ≥ 0.
+// below that of another if its curve is nowhere below the other's at x ≥ 0. Proved by machine:
+// below_worth in proofs/Dominate.v; stands_for and one_more in proofs/Price.v, that such measures may
+// stand for pairs at each step.
 //
 //   - Lattice. A ratio between two points e^{kh} is split between them, so that its P mass and P'
-//     mass stay. That spread raises the curve. The ratio 0 is a point too.
+//     mass stay. That spread raises the curve (below_split in proofs/Dominate.v). The ratio 0 is a
+//     point too.
 //   - Envelope. The largest of several curves at the points e^{kh}, joined by chords, is the curve
-//     of a measure, which is dearer than each of them. Any choice of the several is sound.
+//     of a measure, which is dearer than each of them (below_at_kinks in proofs/Dominate.v). Any
+//     choice of the several is sound.
 //   - Tree. Envelopes of ever fewer pairs find the largest sum without working out all: pairs whose
 //     envelope is not above a sum that was found are passed over. Where their envelope is above
 //     it by at most 10⁻⁴/Q of it, the envelope stands for them. So a price is at most 10⁻⁴ of
@@ -40,7 +43,7 @@
 //   - Groups. Of more pairs than Options.Exact, those of smallest divergence are in groups from the
 //     beginning, of each of which only the envelope is kept.
 //   - Symmetry. Both orders of every pair are in the game. So W_n(x) = 1 - x + x·W_n(1/x), and
-//     points x ≥ 1 are enough.
+//     points x ≥ 1 are enough (value_mirror in proofs/Price.v).
 //   - Window. Above the largest point that is worked out, W is at most its value there. Below the
 //     smallest, it is at most the chord to W(0) = 1. Points are left out where they matter by
 //     about 10⁻⁷ of the price.

@@ -208,7 +208,10 @@ def worst(t: Table, factor: Fraction) -> Tuple[Fraction, List[List[int]], int, S
 
 
 def bound(t: Table, worth: Sequence[Fraction], rows: Set[Tuple[int, int]], factor: Fraction) -> Fraction:
-    """A number that no private mechanism's value exceeds, by weak duality: see plurality.UpperBound."""
+    """A number that no private mechanism's value exceeds, by weak duality: see plurality.UpperBound.
+
+    Proved by machine: upper_bound in proofs/ManyVotes.v, many_optimal in proofs/ManyBound.v.
+    """
     r = [w * m for w, m in zip(worth, t.size)]
     price = Fraction(0)
 
