@@ -198,7 +198,7 @@ Definition above : Q := let '(top, bottom) := exp_up x.(tc) x.(tf) x.(terms) in 
 (** *No class* counts an/ad; the stated gap is gn/gd. *)
 Definition optimal (p : prior) (an ad : Z) (ms : seq row) (gn gd : Z) : bool :=
   [&& ~~ x.(missing), Z.leb 0 x.(tc), Z.ltb 0 x.(tf), Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)),
-      Z.ltb 0 x.(pd), Z.ltb 0 x.(one), [&& Z.leb 0 an, Z.leb an ad & Z.ltb 0 ad], Z.ltb 0 gd,
+      Z.ltb 0 x.(pd), Z.ltb 0 x.(one), [&& Z.leb 0 an, Z.leb an ad & Z.ltb 0 ad], x.(abstains) || Z.eqb an 0, Z.ltb 0 gd,
       prior_ok CC p, all row_formed ms, Qeq_bool (Qsum [seq chance_of KK CC p l | l <- sorted_lists]) 1 &
       let U := ceiling above (Qof an ad) p ms in
       Qle_bool (Qminus (if Qle_bool U 1 then U else 1%Q) (own (Qof an ad) p)) (Qof gn gd)].
@@ -399,6 +399,48 @@ have := IZR_lt _ _ t0; rewrite zsum_ok big_map => t0'; field; lra.
 Qed.
 End Prior.
 
+(** ** Mechanisms that may answer *no class* where it counts nothing: naming a class is no worse *)
+Section Naming.
+Variables (K C : nat) (c0 : 'I_C).
+Notation votes := (K.-tuple 'I_C).
+Definition name_of (o : answers C) : answers C := Some (odflt c0 o).
+
+Definition settled (P : dist (answers C)) : dist (answers C).
+refine (@Dist _ (fun o => \big[Rplus/0]_(o' | name_of o' == o) P o') _ _).
+- by move=> o; apply: rsum_ge0 => o' _; apply: mass_ge0.
+- by rewrite -(mass_sum P) [RHS](partition_big name_of xpredT).
+Defined.
+
+Lemma settled_none P : settled P None = 0.
+Proof. by rewrite /= big_pred0. Qed.
+
+Lemma settled_sum P (f : answers C -> R) : \rsum_o (f o * settled P o) = \rsum_o (f (name_of o) * P o).
+Proof.
+rewrite [RHS](partition_big name_of xpredT) //=; apply: eq_bigr => o _.
+by rewrite big_distrr /=; apply: eq_bigr => o' /eqP ->.
+Qed.
+
+Lemma settled_Pr P S : Pr (settled P) S = Pr P [set o | name_of o \in S].
+Proof.
+rewrite /Pr !(big_mkcond (fun o => o \in _)).
+rewrite (eq_bigr (fun o => (if o \in S then 1 else 0) * settled P o)) => [|o _]; last by case: ifP => _; ring.
+rewrite settled_sum; apply: eq_bigr => o _; rewrite inE; case: ifP => _; ring.
+Qed.
+
+Lemma settled_private t eps delta (M : votes -> dist (answers C)) :
+  Definitions.private (near_votes t) eps delta (fun v => M v) ->
+  Definitions.private (near_votes t) eps delta (fun v => settled (M v)).
+Proof. by move=> h v w near; have [h1 h2] := h v w near; split=> S; rewrite !settled_Pr. Qed.
+
+Lemma settled_hits (u : votes -> R) (M : votes -> dist (answers C)) : (forall v, 0 <= u v) ->
+  hits 0 u (fun v => M v) <= hits 0 u (fun v => settled (M v)).
+Proof.
+move=> u0; apply: rsum_le => v _; apply: Rmult_le_compat_l => //.
+rewrite settled_sum; apply: rsum_le => o _; apply: Rmult_le_compat_r; first exact: mass_ge0.
+by case: o => [c|] /=; [apply: Rle_refl|case: ifP => _; lra].
+Qed.
+End Naming.
+
 (** ** The theorem *)
 Section Sound.
 Variables (x : table) (p : prior) (an ad : Z) (ms : seq row) (gn gd : Z).
@@ -412,18 +454,19 @@ Notation a := (IZR an / IZR ad).
 Notation u := (law_of p : votes -> R).
 
 Lemma facts : [/\ (0 <= x.(tc))%Z, (0 < x.(tf))%Z, (2 * x.(tc) <= x.(tf) * Z.of_nat (x.(terms) + 2))%Z, (0 < x.(pd))%Z & (0 < x.(one))%Z] /\
-  [/\ 0 <= a <= 1, (0 < ad)%Z, (0 < gd)%Z, prior_ok CC p & all (row_formed x) ms] /\
+  [/\ 0 <= a <= 1, (0 < ad)%Z, ~~ x.(abstains) -> a = 0, prior_ok CC p & all (row_formed x) ms] /\
   Q2R (Qsum [seq chance_of KK CC p l | l <- L]) = 1 /\
   (Q2R (ceiling x (above x) (Qof an ad) p ms) <= Q2R (own x (Qof an ad) p) + IZR gn / IZR gd \/
    1 <= Q2R (own x (Qof an ad) p) + IZR gn / IZR gd).
 Proof.
 case/andP: yes => _ /andP [/Z.leb_le a1 /andP [/Z.ltb_lt a2 /andP [/Z.leb_le a3 /andP [/Z.ltb_lt a4 /andP [/Z.ltb_lt a5]]]]].
-case/andP => /andP [/Z.leb_le/IZR_le b1 /andP [/Z.leb_le/IZR_le b2 /Z.ltb_lt b3]] /andP [/Z.ltb_lt b4 /andP [b5 /andP [b6]]].
+case/andP => /andP [/Z.leb_le/IZR_le b1 /andP [/Z.leb_le/IZR_le b2 /Z.ltb_lt b3]] /andP [b7 /andP [/Z.ltb_lt b4 /andP [b5 /andP [b6]]]].
 case/andP => /Qeq_bool_iff/Qeq_eqR c1 /Qle_bool_iff/Qle_Rle; rewrite Q2R_minus Q2R_of // => c2.
 have ad0 := IZR_lt _ _ b3.
 do 2!split=> //; last first.
   by rewrite -RMicromega.Q2R_1; split=> //; move: c2; case: Qle_bool => c2; [left|right]; lra.
-split=> //; split; first by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
+split=> //; last by move=> /negbTE n; move: b7; rewrite n => /Z.eqb_eq ->; rewrite /Rdiv Rmult_0_l.
+split; first by apply: Rmult_le_pos => //; apply/Rlt_le/Rinv_0_lt_compat.
 by apply: (Rmult_le_reg_r (IZR ad)) => //; have -> : a * IZR ad = IZR an by [field; lra]; lra.
 Qed.
 
@@ -603,9 +646,9 @@ by move: (members _ _) m0 => n n0; field; lra.
 Qed.
 
 (** ** Every private mechanism on the votes *)
+Section Named.
 Variable M : votes -> dist (answers CC).
 Hypothesis private : Definitions.private (near_votes x.(t)) (total x) (delta x) (fun v => M v).
-(** Where the table always names a class, so do the mechanisms that it is compared with. *)
 Hypothesis naming : ~~ x.(abstains) -> forall v, M v None = 0.
 
 Lemma hits_le1 : hits a u (fun v => M v) <= 1.
@@ -636,11 +679,24 @@ case/andP => hm /IH {}IH; rewrite !big_cons IH; congr Rplus.
 by have [_ _ _ hd _] := row_facts hm; rewrite Q2R_of.
 Qed.
 
-(** A yes of the checker: no private mechanism is right more often than the table by more than the gap. *)
-Theorem many_optimal :
+Lemma named_optimal :
   hits a u (fun v => M v) <= hits a u (fun v => plurality g (named v)) + IZR gn / IZR gd.
 Proof.
 rewrite own_ok; have [_ [_ [_ [h|h]]]] := facts; first exact: Rle_trans ceiling_ok h.
 exact: Rle_trans hits_le1 h.
+Qed.
+End Named.
+
+(** A yes of the checker: no private mechanism is right more often than the table by more than the
+    gap, whatever it makes of the votes. *)
+Theorem many_optimal (M : votes -> dist (answers CC)) :
+  Definitions.private (near_votes x.(t)) (total x) (delta x) (fun v => M v) ->
+  hits a u (fun v => M v) <= hits a u (fun v => plurality g (named v)) + IZR gn / IZR gd.
+Proof.
+move=> h; case e : (x.(abstains)); first by apply: named_optimal => //; rewrite e.
+have [_ [[_ _ a0 ok _] _]] := facts; have [u0 _] := law_one.
+have hC : (0 < CC)%N by case/andP: ok => c _; apply: ltnW.
+have k := named_optimal (settled_private (Ordinal hC) h) (fun _ v => settled_none (Ordinal hC) (M v)).
+apply: Rle_trans k; rewrite a0 ?e //; exact: settled_hits.
 Qed.
 End Sound.
