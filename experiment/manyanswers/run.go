@@ -239,7 +239,11 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 	}
 	add := func(mechanism string, t *answers.Table) error {
 		law := fmt.Sprintf("normal, σ = %.4g", t.Law.Sigma)
-		if t.Law.Name != answers.NormalLaw {
+		switch t.Law.Name {
+		case answers.NormalLaw:
+		case answers.CoinsLaw:
+			law = string(t.Law.Name)
+		default:
 			law = fmt.Sprintf("%s, α = %g", t.Law.Name, t.Law.Order)
 		}
 		// The same table under the law of these very votes.
