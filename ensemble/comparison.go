@@ -42,7 +42,9 @@ type Comparison struct {
 	Queries int
 	Plain   Score // the majority without noise, which is not private
 	// UpperBound is, for two classes, an agreement with these votes that no mechanism exceeds which
-	// keeps the target and presumes nothing of the teachers; else 1. See [answers.Problem.CoinChain].
+	// keeps the target, presumes nothing of the teachers, sees the counts alone and treats the classes
+	// alike; else 1. One that favours a class may exceed it, where that class leads. See
+	// [answers.Problem.CoinChain].
 	UpperBound float64
 	Rows       []ComparisonRow
 }

@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +21,14 @@ var (
 	svgAttributes = []string{"width", "height", "viewBox", "transform", "d", "style", "x", "y", "r",
 		"cx", "cy", "x1", "x2", "y1", "y2", "id", "clip-path", "points"}
 )
+
+// What an attribute's value may be: a style has no function but rgb and no escape, only a
+// clip-path has an address, within the picture, and all others are names, numbers and transforms.
+var svgValues = map[string]*regexp.Regexp{
+	"style":     regexp.MustCompile(`^(?:[^\\()@]|rgb\([0-9, %.]*\))*$`),
+	"clip-path": regexp.MustCompile(`^url\(#[\w-]+\)$`),
+	"":          regexp.MustCompile(`^[^\\@:]*$`),
+}
 
 // inlineSVG returns the picture as an element for a page, with a label for readers who do
 // not see it. A folder may come from anybody, so elements and attributes that pictures do
@@ -61,8 +71,8 @@ func inlineSVG(data []byte, label string) (string, error) {
 				if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" {
 					continue // HTML knows what svg is
 				}
-				if !slices.Contains(svgAttributes, a.Name.Local) || strings.Contains(a.Value, "url(") &&
-					a.Name.Local != "clip-path" {
+				if !slices.Contains(svgAttributes, a.Name.Local) ||
+					!cmp.Or(svgValues[a.Name.Local], svgValues[""]).MatchString(a.Value) {
 					return "", fmt.Errorf("attribute %s of <%s> is not what pictures here consist of",
 						a.Name.Local, name)
 				}

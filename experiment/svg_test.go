@@ -54,6 +54,12 @@ func TestInlineSVGRefuses(t *testing.T) {
 		`<svg viewBox="0 0 1 1"><style>@import "x"</style></svg>`,
 		`<svg viewBox="0 0 1 1"><style>` + figure.StyleSheet + ` @import "x"</style></svg>`,
 		`<svg viewBox="0 0 1 1"><path style="fill:url(http://x)"/></svg>`,
+		`<svg viewBox="0 0 1 1"><path style="fill:URL(http://x)"/></svg>`,
+		`<svg viewBox="0 0 1 1"><path style="cursor:u\72l(http://x)"/></svg>`,
+		`<svg viewBox="0 0 1 1"><path style="fill:rgb(0,0,0);cursor:image-set('x')"/></svg>`,
+		`<svg viewBox="0 0 1 1"><path clip-path="url(http://x/a.svg#b)"/></svg>`,
+		`<svg viewBox="0 0 1 1"><path clip-path="URL(//x#b)"/></svg>`,
+		`<svg viewBox="0 0 1 1"><text x="url(http://x)"/></svg>`,
 		`<svg viewBox="0 0 1 1"><svg viewBox="0 0 1 1"></svg></svg>`,
 		`<svg viewBox="0 0 1 1"></svg><svg viewBox="0 0 1 1"></svg>`,
 	} {

@@ -31,6 +31,7 @@ func (l *Ledger) ChargeDrawn(ctx context.Context, requests []Request,
 	}
 	var panicked any
 	entries, after, err := l.submit(ctx, idsOf(requests), func(s *session) ([]*Entry, error) {
+		panicked = nil // in another try
 		entries, err := s.admit(requests)
 		if err != nil {
 			return nil, err

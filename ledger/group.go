@@ -135,8 +135,10 @@ func (l *Ledger) submit(ctx context.Context, ids []string,
 			}
 			gone = nil // a commit has taken it, which decides it or puts it back
 		case <-l.turn:
-			err := l.lead(j)
-			l.turn <- struct{}{}
+			err := func() error {
+				defer func() { l.turn <- struct{}{} }() // whatever a draw does
+				return l.lead(j)
+			}()
 			if err != nil && l.queue.withdraw(j) {
 				return nil, State{}, err // the ledger could not be looked at
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,8 +85,9 @@ type Answered struct {
 	// After has the ledger's totals, as of the commit of the answer or, where it was charged
 	// before, as of now.
 	After ledger.State
-	// InLedger is the time that the charge took. Draws are not in it, whoever's it waited for
-	// ([ledger.Ledger.Clock]), so that unlike the whole it does not depend on the votes.
+	// InLedger is the time that the charge took, without the draws through this handle that it waited
+	// for ([ledger.Ledger.Clock]): unlike the whole it does not depend on their votes. Draws of other
+	// servers are in it as any wait for the ledger's lock, some microseconds each.
 	InLedger time.Duration
 }
 
@@ -377,7 +379,7 @@ func (o *Online) transaction(book *ledger.Ledger,
 		// from the same id, its answers share no coins.
 		start := book.Clock()
 		class, err := m.AnswerMissing(randsrc.KeyedCoins(o.key.Key, string(o.scope[:])),
-			string(digest[:]), counts, missing)
+			string(digest[:]), slices.Clone(counts), missing) // guesses are added to the counts
 		if err != nil {
 			return nil, err
 		}

@@ -485,6 +485,16 @@ func TestOnlineRefuses(t *testing.T) {
 		Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)}); again.Class != first.Class {
 		t.Errorf("guesses differ: %+v, %+v", first, again)
 	}
+	// A commit that needs another try may have to draw again, the same.
+	tr, a, err := o.transaction(o.book, Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := tr.Draw(t.Context(), nil); err != nil || a.Class != first.Class {
+			t.Errorf("drawn again: %+v, %v, first %+v", a, err, first)
+		}
+	}
 	for name, change := range map[string]func(*OnlineOptions){
 		"no ledger":      func(o *OnlineOptions) { o.Charge.Ledger = "" },
 		"no key":         func(o *OnlineOptions) { o.Key = "" },

@@ -31,7 +31,7 @@ type memory struct {
 var memories sync.Map
 
 func init() {
-	ledger.Register("memory", func(location string) (ledger.Store, error) {
+	ledger.Register("watched", func(location string) (ledger.Store, error) {
 		s, ok := memories.Load(location)
 		if !ok {
 			return nil, fs.ErrNotExist
@@ -44,7 +44,7 @@ func init() {
 func newMemory(t *testing.T, eps float64) (s *memory, one, other *ledger.Ledger) {
 	t.Helper()
 	s = &memory{secret: filepath.Join(t.TempDir(), "secret")}
-	location := "memory://" + t.Name()
+	location := "watched://" + t.Name()
 	memories.Store(location, s)
 	t.Cleanup(func() { memories.Delete(location) })
 	budget := must.Get(ledger.NewBudget(eps, 0.9))(t)
@@ -52,7 +52,7 @@ func newMemory(t *testing.T, eps float64) (s *memory, one, other *ledger.Ledger)
 	return s, one, must.Get(ledger.Open(t.Context(), location))(t)
 }
 
-func (s *memory) Location() string            { return "memory" }
+func (s *memory) Location() string            { return "watched" }
 func (s *memory) SecretPath() (string, error) { return s.secret, nil }
 
 func (s *memory) Create(_ context.Context, first func() ([]byte, error)) (err error) {

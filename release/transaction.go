@@ -85,8 +85,11 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 		return out, nil
 	}
 	if now.stored() { // only now may the result leave
+		if err := t.show(context.WithoutCancel(ctx), out.Receipt, now.encode, now.digest); err != nil {
+			return out, err
+		}
 		out.Digest, out.After = now.digest, now.after
-		return out, t.show(context.WithoutCancel(ctx), out.Receipt, now.encode, now.digest)
+		return out, nil
 	}
 	encode, err := t.Draw(ctx, out.Receipt)
 	if err != nil {

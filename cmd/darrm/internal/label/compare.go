@@ -55,8 +55,8 @@ else it prints what is in them and commands that fit, and exits 2.
 darrm certify proved, or a solved one. Without --m and --label-eps all mechanisms then
 have the promise of the first of these tables.
 
-For two classes it prints what no mechanism with this promise exceeds that presumes nothing
-of the teachers, at these very votes.
+For two classes it prints what no mechanism on the counts with this promise exceeds at these
+very votes that presumes nothing of the teachers and treats the classes alike.
 
 What one record can change decides how much noise each needs: say --affected, or
 --data. Equal (ε,δ) are equal promises only about the same neighbouring datasets.

@@ -25,8 +25,8 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 		". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is "+
 		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
 	if c.UpperBound < 1 {
-		w.Text("  ", fmt.Sprintf("No mechanism that keeps this promise and presumes nothing of the teachers "+
-			"agrees with these votes in more than %s.", num.Outward(100*c.UpperBound, 4, true)))
+		w.Text("  ", fmt.Sprintf("No mechanism on the counts that keeps this promise, presumes nothing of the "+
+			"teachers and treats the classes alike agrees with these votes in more than %s.", num.Outward(100*c.UpperBound, 4, true)))
 	}
 	if verbose {
 		renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string {
