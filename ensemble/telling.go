@@ -32,13 +32,14 @@ type TellingOptions struct {
 //
 // # What is told
 //
-//	f(g) = max over h ≥ g of likelyRDP(λ, ρ, q̃(h)),  q̃(h) = (C-1)·(Pr[Z > h] + ½·Pr[Z = h]),
+//	f(g) = max over h ≥ g of D_λ(q̃(h)),  q̃(h) = (C-1)·(Pr[Z > h] + ½·Pr[Z = h]),
 //	F    = Σ_j f(g_j),   g_j = the gap between the two largest counts of query j
 //	LS_d = Σ_j max over |h-g_j| ≤ 2d of u(h),   u(h) = max over |i-h| ≤ 2 of |f(i)-f(h)|
 //	J    = max(0, max over d ≥ 0 of L(⌈LS_d⌉)-d),   L(x) = min{k ≥ 0: (1+1/m)^k ≥ x²}
 //	T    = ⌈F⌉ + N_Z(0, σ²·(1+1/m)^J),   I = J + N_Z(0, τ²)
 //
-// in a public unit. T and I are told. f is in fixed-point numbers, and all from there on is exact.
+// in a public unit. D_λ(q) is the source's Theorem 6 for GNMax's ρ. T and I are told. f is in
+// fixed-point numbers, and all from there on is exact.
 //
 // # Why that is private
 //
