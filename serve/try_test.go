@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/serve/page"
 )
 
 // newTried is the service of newOptions with a ledger in memory.
@@ -30,6 +31,11 @@ func newTried(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p, err := page.New(page.Service{Plan: o.Online.Plan(), Classes: classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Page = p.Handler(o.Online.Ledger)
 	return o
 }
 
