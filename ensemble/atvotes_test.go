@@ -237,3 +237,12 @@ func TestAtVotesRefusesOtherVotes(t *testing.T) {
 		}
 	}
 }
+
+// Noise whose law is not known may release anything: the bound on a miss is 1, whatever the counts.
+func TestMissWithoutALaw(t *testing.T) {
+	for _, counts := range [][]int{{9, 0}, {5, 4}, {3, 3, 3}} {
+		if got := logMiss(nil, counts); got != 0 {
+			t.Errorf("%v: ln q = %g", counts, got)
+		}
+	}
+}
