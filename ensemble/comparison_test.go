@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,6 +184,7 @@ func TestCompareRefusals(t *testing.T) {
 	}
 	table := optimal(t, constraints.Problem{K: 9, TotalEpsilon: 2.5, Epsilon: math.Inf(1),
 		Affected: 2})
+	one := optimal(t, constraints.Problem{K: 1, TotalEpsilon: 2.5, Epsilon: math.Inf(1), Affected: 1})
 	base := CompareOptions{
 		Target:   accountant.Cost{Epsilon: 2.5, Delta: 1e-3},
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)},
@@ -196,6 +198,8 @@ func TestCompareRefusals(t *testing.T) {
 	}{
 		"all apply": {two, func(o *CompareOptions) {},
 			map[string]string{"subsampling": "promise nothing", "double-subsampling": "promise nothing"}},
+		"one teacher's table": {two, func(o *CompareOptions) { o.Tables[0].Certified = one },
+			map[string]string{"table": "for K = 1", "subsampling": "", "double-subsampling": ""}},
 		"three classes": {three, func(o *CompareOptions) {}, map[string]string{
 			"table": "two classes", "randomised-response": "two classes",
 			"randomised-response-tight": "two classes", "subsampling": "two classes",
@@ -224,6 +228,7 @@ func TestCompareRefusals(t *testing.T) {
 			map[string]string{"subsampling": "", "double-subsampling": "", "confident-gnmax": "threshold"}},
 	} {
 		o := base
+		o.Tables = slices.Clone(base.Tables)
 		c.change(&o)
 		result, err := Compare(context.Background(), c.votes, o)
 		if err != nil {

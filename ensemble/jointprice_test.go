@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
@@ -121,4 +122,14 @@ func darrmOf(t testing.TB, p constraints.Problem) *Mechanism {
 	t.Helper()
 	c := must.Get(gamma.Certify(t.Context(), p, must.Get(gamma.Constant(p.K, 0))(t)))(t)
 	return must.Get(DaRRM(c, accountant.ReplaceOne))(t)
+}
+
+// Without a δ no answers have a price together, and none is asked for.
+func TestNoJointPriceWithoutDelta(t *testing.T) {
+	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: 0.1}, K: 3, Affected: 1,
+		Randomness: FreshTeachers,
+		Joint:      newJointPrice(1, func(func(game.Pair, error) bool) { t.Error("it is asked for") })}
+	if b := mustBounds(t, r); len(b.Refused) != 0 || len(b.Bounds) == 0 {
+		t.Errorf("%+v", b)
+	}
 }

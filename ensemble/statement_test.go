@@ -207,3 +207,18 @@ func TestStatementProgress(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 }
+
+// A price that is not worked out is none, and not 0.
+func TestStatementWithoutAPrice(t *testing.T) {
+	o := statementOptions(t, 3, 1e-5)
+	o.Joint = newJointPrice(maxJointWork, nil) // too much work for more than one answer
+	s, err := NewStatement(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range s.Fresh {
+		if e, ok := r.Bound(string(methodGame)); ok || r.Epsilon == nil || *r.Epsilon <= 0 {
+			t.Errorf("Q = %d: price %g, %t; ε = %v", r.Queries, e, ok, r.Epsilon)
+		}
+	}
+}
