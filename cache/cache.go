@@ -171,7 +171,7 @@ func (s *Store) Get(key string) ([]byte, error) {
 	return e.value, nil
 }
 
-// Put stores value under key and replaces what was there, even a damaged entry.
+// Put stores value, at most 64 MiB, under key and replaces what was there, even a damaged entry.
 // The value is on disk, forced, when Put returns nil; after an error the old
 // entry is unchanged.
 func (s *Store) Put(key string, value []byte) error {

@@ -24,7 +24,7 @@ type Forecast struct {
 	Problem Problem
 	// Learn and Test are public or made up, with a constant feature where the training adds one.
 	Learn, Test *data.Records
-	// Runs are the trainings whose scores are summed up, at least 1. Seed gives their draws.
+	// Runs are the trainings whose scores are summed up, 1 to 1000. Seed gives their draws.
 	Runs int
 	Seed uint64
 }

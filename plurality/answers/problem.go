@@ -23,6 +23,9 @@ const (
 // record changes at most t votes. Nothing is presumed about the teachers, nor about how the queries
 // are chosen: each may depend on all labels before it.
 //
+// Tables of two classes are for at most 1001 teachers, and those of more for at most 2¹⁶ sorted
+// histograms; of neighbouring ones there are at most 2²⁰ ordered pairs.
+//
 // Each float64 stands for its shortest decimal: Epsilon: 0.1 means exactly 1/10.
 type Problem struct {
 	K        int     // number of teachers, those whose vote is missing among them

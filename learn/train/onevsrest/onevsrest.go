@@ -32,7 +32,7 @@ const maxClasses = 1000
 
 // Method is one model for each class.
 type Method struct {
-	Classes int             // C, from 3 on: of two classes, one model is for both
+	Classes int             // C, 3 to 1000: of two classes, one model is for both
 	Target  accountant.Cost // (ε, δ) of all models together
 	// Model prices a class's model for a target of its own. It may depend on no record.
 	Model func(target accountant.Cost) (train.PricedMethod, error)
