@@ -201,8 +201,8 @@ func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := []string{"train", "shuffled", "--private", "a.csv", "--response", "y", "--task",
-		"logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger",
-		"ledger", "--request-id", "model", "-q"}
+		"logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs",
+		"2", "--ledger", "ledger", "--request-id", "model", "-q"}
 	args := append(slices.Clone(plain), "--checkpoint", "secret")
 	c := process(t, dir, args...)
 	if _, err := c.StdoutPipe(); err != nil { // nobody reads it
@@ -230,8 +230,8 @@ func TestTrainKilledBetweenChargeAndNote(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"train", "shuffled", "--private", "a.csv", "--response", "y", "--task",
-		"logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger",
-		"ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
+		"logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs",
+		"1000", "--ledger", "ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
 	before := killAt(t, process(t, dir, args...), book, 1)
 	if len(before) != 1 {
 		t.Fatalf("entries %v", before)
