@@ -86,11 +86,12 @@ func columnsHint(args []string, e *votes.ColumnsError) string {
 		return told + strings.Join(commandline.ShellWords(words), " ") +
 			" --id-column NAME --teacher-column NAME --vote-column NAME"
 	case e.IDAlone:
-		return "all other columns are votes for this command: " + strings.Join(commandline.ShellWords(words),
-			" ")
+		return "all other columns are votes for this command: " +
+			strings.Join(commandline.ShellWords(words), " ")
 	case e.VoteColumns != nil:
 		words = append(words, "--vote-columns", votes.FormatColumns(e.VoteColumns))
-		return "this command reads no other column as a vote: " + strings.Join(commandline.ShellWords(words), " ")
+		return "this command reads no other column as a vote: " +
+			strings.Join(commandline.ShellWords(words), " ")
 	case e.K:
 		return "if no truth and no covariate is among the columns, this command says so, with the number of " +
 			"teachers: " + strings.Join(commandline.ShellWords(words), " ") + " --K NUMBER"
