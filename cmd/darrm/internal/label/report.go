@@ -80,7 +80,8 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
 		Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
-		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: problem.OptimalFieldsOf(g.Optimum),
+		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(),
+		Optimal: problem.OptimalFieldsOf(g.Optimum),
 	}
 	if planned.choice != nil {
 		f.Budget, f.Expected = &planned.budget.Cost, &planned.choice.Agreement.Expected
