@@ -65,7 +65,8 @@ func (f *answersSolve) check(c *cobra.Command) error {
 				"and --budget-delta, of all labels", name)
 		}
 	}
-	for _, name := range []string{"prior", "prior-mean", "shape", "method", "gap", "plot", "plot-gap"} {
+	for _, name := range []string{"prior", "prior-mean", "shape", "method", "gap", "plot",
+		"plot-gap"} {
 		if c.Flags().Changed(name) {
 			return cli.Usagef("--%s does not go with --queries", name)
 		}
