@@ -51,7 +51,8 @@ func runAggregateRound(c *cobra.Command, a *cli.App, args []string, out, modelPa
 		release.File{Name: "--model", Path: modelPath, Written: true})...); err != nil {
 		return err
 	}
-	for _, file := range []release.File{{Name: "--out", Path: out}, {Name: "--model", Path: modelPath}} {
+	for _, file := range []release.File{{Name: "--out", Path: out},
+		{Name: "--model", Path: modelPath}} {
 		if err := (release.FileOutput{Path: file.Path, Name: file.Name}).CheckPlace(); err != nil {
 			return err
 		}

@@ -71,7 +71,8 @@ darrm train federated --insecure-seed, which marks its model as a simulation.`,
 	fl.StringVar(&f.role, "role", "", "silo, shuffler or leader")
 	cli.OneOf(c, "role", roleSilo, roleShuffler, roleLeader)
 	fl.StringVar(&f.place.Shared, "shared", "", "folder that all roles read and write")
-	fl.StringVar(&f.place.Secrets, "secrets", "", "silo, shuffler: folder of this role alone, made if need be")
+	fl.StringVar(&f.place.Secrets, "secrets", "",
+		"silo, shuffler: folder of this role alone, made if need be")
 	for _, name := range []string{"shared", "secrets"} {
 		_ = c.MarkFlagDirname(name)
 	}

@@ -66,7 +66,8 @@ numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R²
 	fl.IntSliceVar(&f.numbers, "n", []int{300, 1000, 3000, 10000, 30000},
 		"numbers of private records to try")
 	fl.Float64Var(&f.reach, "reach", 0, "score that is wanted")
-	fl.Float64Var(&f.best, "best", 0.85, "without FILE: score of the best model of the made-up records")
+	fl.Float64Var(&f.best, "best", 0.85,
+		"without FILE: score of the best model of the made-up records")
 	fl.IntVar(&f.repeats, "repeats", 5, "trainings for each figure")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all draws: the same command has the same figures")
 	fl.Float64Var(&f.radius, "radius", 0,
@@ -276,8 +277,8 @@ func rounded(x float64) int {
 func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 	w.Text("  ", fmt.Sprintf("A GUESS, by %s: private records may be harder or easier to learn from",
 		r.By))
-	w.Text("  ", fmt.Sprintf("%s, median of %d trainings on n records each, at δ = %v", r.Score, r.Runs,
-		r.Delta))
+	w.Text("  ", fmt.Sprintf("%s, median of %d trainings on n records each, at δ = %v", r.Score,
+		r.Runs, r.Delta))
 	w.Printf("\n")
 	t := terminal.TextTable{Header: []string{"n"}}
 	for _, epsilon := range f.epsilons {
