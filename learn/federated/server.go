@@ -121,16 +121,16 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of randomiser.Stream, bloc
 		n := count[k]
 		switch {
 		case norm == 0 && n != 0:
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)), Value: n,
-				Rule: fmt.Sprintf("none in round %d", b.Round)}
+			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)),
+				Value: n, Rule: fmt.Sprintf("none in round %d", b.Round)}
 		case norm == 0:
 			continue
 		case n < p.least(b.Round):
 			return Request{}, &TooFewError{Round: b.Round, Stream: randomiser.Stream(k), Reports: n,
 				Least: p.least(b.Round)}
 		case n > p.expected(b.Round):
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)), Value: n,
-				Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
+			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)),
+				Value: n, Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
 		case same != 0 && n != same:
 			return Request{}, &check.Error{Name: "reports of differences", Value: n,
 				Rule: fmt.Sprintf("as many as of gradients, %d", same)}
