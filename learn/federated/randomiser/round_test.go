@@ -18,7 +18,8 @@ import (
 // -1, through the shuffler, and counts how many leave it as +1.
 func released(t *testing.T, r *randomiser.OneBit, c randomiser.Coins, round, n int, x float64) int {
 	t.Helper()
-	s, err := randomiser.NewShuffler(randomiser.Expected{Reports: n, Size: r.Size()}, randomiser.Expected{})
+	s, err := randomiser.NewShuffler(randomiser.Expected{Reports: n, Size: r.Size()},
+		randomiser.Expected{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestAuditOfARound(t *testing.T) {
 // round is not complete, so it is neither released nor charged as if all reports were in it.
 func TestPreSummedReportsAreNoRound(t *testing.T) {
 	r := oneBit(t, 3, 1)
-	s, err := randomiser.NewShuffler(randomiser.Expected{Reports: 20, Size: r.Size()}, randomiser.Expected{})
+	s, err := randomiser.NewShuffler(randomiser.Expected{Reports: 20, Size: r.Size()},
+		randomiser.Expected{})
 	if err != nil {
 		t.Fatal(err)
 	}
