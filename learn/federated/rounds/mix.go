@@ -77,7 +77,8 @@ func (m *Mix) BlockReports(of randomiser.Stream, block int) int {
 }
 
 // BlockSum adds up the reports of a block, in order of their places.
-func (m *Mix) BlockSum(ctx context.Context, of randomiser.Stream, messages []byte) ([]float64, error) {
+func (m *Mix) BlockSum(ctx context.Context, of randomiser.Stream,
+	messages []byte) ([]float64, error) {
 	sum, err := m.plan.priced.BlockSum(ctx, m.round.broadcast(), of, messages)
 	if err != nil {
 		return nil, fmt.Errorf("reports of %v: %w", of, err)
