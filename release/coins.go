@@ -51,7 +51,8 @@ func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
 	if !ok || len(rest) < 64+budgetSize {
 		return nil, &InputError{fmt.Errorf("%q is not a checkpoint of aggregate", path)}
 	}
-	if c.key, err = randsrc.ReadKey(bytes.NewReader(rest[64+budgetSize:]), [32]byte(rest[:32])); err != nil {
+	c.key, err = randsrc.ReadKey(bytes.NewReader(rest[64+budgetSize:]), [32]byte(rest[:32]))
+	if err != nil {
 		return nil, &InputError{fmt.Errorf("%q: %w", path, err)}
 	}
 	c.pin, c.budget = rest[32:64], parseBudget(rest[64:])

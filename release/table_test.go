@@ -28,7 +28,8 @@ func TestReadTable(t *testing.T) {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	plan, err := read.Plan(accountant.AddOrRemoveOne)
-	if err != nil || plan.mechanism.Problem().Affected != 2 || plan.mechanism.Problem().TotalEpsilon != 0.5 ||
+	if err != nil || plan.mechanism.Problem().Affected != 2 ||
+		plan.mechanism.Problem().TotalEpsilon != 0.5 ||
 		plan.mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
 		t.Errorf("%+v, %v", plan, err)
 	}
