@@ -103,7 +103,8 @@ func (b *Batch) Release() {
 func (b *Batch) reset(f *fileInfo) {
 	*b = Batch{
 		K: f.k, Classes: f.classes.len(), Counts: b.Counts[:0], Votes: b.Votes[:0],
-		IDs: b.IDs[:0], teachers: b.teachers[:0], Labels: b.Labels[:0], places: b.places[:0], file: f, pool: b.pool,
+		IDs: b.IDs[:0], teachers: b.teachers[:0], Labels: b.Labels[:0], places: b.places[:0], file: f,
+		pool: b.pool,
 	}
 }
 

@@ -92,7 +92,8 @@ func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 		case rule != "":
 			return nil, &ParseError{File: name, Line: line, Rule: rule}
 		case seen[id]:
-			return nil, &ParseError{File: name, Line: line, Rule: "query id " + quote(id) + " stands there twice"}
+			return nil, &ParseError{File: name, Line: line,
+				Rule: "query id " + quote(id) + " stands there twice"}
 		case len(ids) == maxQueryIDs:
 			return nil, &ParseError{File: name, Line: line,
 				Rule: fmt.Sprintf("there are more than %d query ids", maxQueryIDs)}
@@ -121,7 +122,8 @@ func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
 	}
 	if c.teacher, wrong = s.find("teacher", f.opts.TeacherColumn, "teacher"); wrong == nil &&
 		c.teacher < 0 {
-		wrong = faultf(wholeRow, "there is no %s of teachers' names: name it (%s)", s.what, pTeacherColumn)
+		wrong = faultf(wholeRow, "there is no %s of teachers' names: name it (%s)", s.what,
+			pTeacherColumn)
 	}
 	if wrong != nil {
 		return c, wrong

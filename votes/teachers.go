@@ -271,7 +271,8 @@ func (e *ColumnsError) nameLong(s *columnSet, o *Options) {
 		case slices.Contains([]string{"teacher", "prompt", "model", "annotator", "worker", "rater",
 			"hospital", "clinic"}, word):
 			role = &teacher
-		case slices.Contains([]string{"vote", "answer", "label", "class", "prediction", "response"}, word):
+		case slices.Contains([]string{"vote", "answer", "label", "class", "prediction", "response"},
+			word):
 			role = &vote
 		default:
 			role = &id

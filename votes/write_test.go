@@ -54,7 +54,8 @@ func TestLabelWriterIsSticky(t *testing.T) {
 	var out strings.Builder
 	w, _ := NewLabelWriter(&out, nil)
 	first := w.Write("", 1)
-	if first == nil || w.Write("good", 1) != first || w.Write("good", 7) != first || w.Flush() != first {
+	if first == nil || w.Write("good", 1) != first || w.Write("good", 7) != first ||
+		w.Flush() != first {
 		t.Errorf("first error %v is not kept", first)
 	}
 	if out.Len() != 0 {
