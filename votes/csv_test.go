@@ -468,22 +468,26 @@ func TestWideAgainstOracle(t *testing.T) {
 	})
 }
 
-// The set must answer as a plain map does.
+// The set must answer as a plain map does: numbers with and without leading zeros, what stands before
+// them, long ones, and texts without.
 func TestIDSetAgainstMap(t *testing.T) {
 	files := []*fileInfo{{name: "a"}, {name: "b"}}
+	forms := []string{"%d", "0%d", "%03d", "q%d", "q%03d", "q-%d", "%dq", "1234567890123456789%d",
+		"x999999999999999%03d"}
 	rapid.Check(t, func(t *rapid.T) {
 		var s idSet
 		places := make(map[string]place)
-		at := place{files[0], 1}
-		id := 0
-		for range rapid.IntRange(0, 40).Draw(t, "n") {
+		at := place{files[0], rapid.IntRange(0, 1).Draw(t, "first")}
+		id := rapid.SampledFrom([]int{0, 7, 97, 997}).Draw(t, "first id")
+		most := rapid.SampledFrom(forms).Draw(t, "form of most")
+		for range rapid.IntRange(0, 200).Draw(t, "n") {
 			at.at += rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "line step")
-			if rapid.IntRange(0, 9).Draw(t, "file") == 0 {
+			if rapid.IntRange(0, 30).Draw(t, "file") == 0 {
 				at = place{files[1], 1}
 			}
 			id = rapid.SampledFrom([]int{id + 1, id + 1, id + 1, id + 2, id, 0, 5}).Draw(t, "id")
-			text := rapid.SampledFrom([]string{"%d", "%d", "%d", "0%d", "q%d"}).Draw(t, "form")
-			text = fmt.Sprintf(text, id)
+			form := rapid.SampledFrom(append([]string{most, most, most}, forms...)).Draw(t, "form")
+			text := fmt.Sprintf(form, id)
 			earlier, repeated := s.add(text, at)
 			want, known := places[text]
 			if repeated != known || known && earlier != want {
@@ -494,6 +498,43 @@ func TestIDSetAgainstMap(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Ids that count up take no memory in any form; others do.
+func TestIDRuns(t *testing.T) {
+	f := &fileInfo{}
+	for form, want := range map[string]int{"%d": 0, "q%d": 0, "img_%04d": 0, "%08d": 0, "%dq": 1000} {
+		var s idSet
+		for i := range 1000 {
+			if _, repeated := s.add(fmt.Sprintf(form, i), place{f, i}); repeated {
+				t.Fatalf("%s: %d is there", form, i)
+			}
+		}
+		if s.other.n != want {
+			t.Errorf("%s: %d are kept", form, s.other.n)
+		}
+	}
+}
+
+func BenchmarkIDs(b *testing.B) {
+	for _, form := range []string{"q%d", "%dq"} {
+		ids := make([]string, 1_000_000)
+		for i := range ids {
+			ids[i] = fmt.Sprintf(form, i)
+		}
+		b.Run(form, func(b *testing.B) {
+			f := &fileInfo{}
+			for b.Loop() {
+				var s idSet
+				for i, id := range ids {
+					if _, repeated := s.add(id, place{f, i}); repeated {
+						b.Fatal(i)
+					}
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e9/1e6, "ns/id")
+		})
+	}
 }
 
 func FuzzReadCSV(f *testing.F) {

@@ -13,68 +13,145 @@ type place struct {
 	at   int
 }
 
-// idSet finds repeated query ids and remembers the place of each. Ids that count
-// up by one on consecutive lines, as most files have them, take constant memory;
-// of others a hash of 64 bits is kept, about 60 bytes each. Two different ids of
-// n hash to the same with probability below n²/2⁶⁵ (3·10⁻⁸ for a million), with
-// a seed that no file can know; the second would then be refused.
+// idSet finds repeated query ids and remembers the place of each. Ids that count up by one on
+// consecutive lines take constant memory, as most files have them: 17, q17, image_0017. Of others a
+// hash of 64 bits is kept, 20 to 45 bytes each. Two different ids of n hash to the same with
+// probability below n²/2⁶⁵ (3·10⁻⁸ for a million), with a seed that no file can know; the second
+// would then be refused.
 type idSet struct {
 	run    bool   // there is a run
+	prefix string // what stands before its numbers
+	width  int    // digits of each, with leading zeros; 0 for numbers without
 	first  uint64 // its first number
 	start  place  // where that stands
 	length uint64
-	other  map[uint64]place // of every id outside the run
-	seed   maphash.Seed
+	other  idTable // every id outside the run
 }
 
 // add enters id, and returns the place of the same id if it is there already.
 func (s *idSet) add(id string, at place) (earlier place, repeated bool) {
-	if n, ok := canonicalNumber(id); ok {
-		switch {
-		case !s.run:
-			// Only a first row starts a run.
-			if s.other == nil {
-				s.run, s.first, s.start, s.length = true, n, at, 1
-				return place{}, false
+	prefix, digits := splitNumber(id)
+	switch {
+	case digits == "":
+	case !s.run:
+		// Only a first row starts a run.
+		if s.other.n == 0 {
+			s.run, s.prefix, s.start, s.length = true, strings.Clone(prefix), at, 1
+			if s.first = valueOf(digits); padded(digits) {
+				s.width = len(digits)
 			}
+			return place{}, false
+		}
+	case prefix == s.prefix && (s.width == 0 && !padded(digits) || s.width == len(digits)):
+		// An id of this form is told from all others by its number.
+		switch n := valueOf(digits); {
 		case n >= s.first && n-s.first < s.length:
 			return place{s.start.file, s.start.at + int(n-s.first)}, true
 		case n == s.first+s.length && at.file == s.start.file && at.at == s.start.at+int(s.length):
 			// It may stand among the others, from before the run came that far.
-			if len(s.other) > 0 {
-				if earlier, repeated = s.other[maphash.String(s.seed, id)]; repeated {
-					return earlier, true
-				}
+			if earlier, repeated = s.other.find(id); repeated {
+				return earlier, true
 			}
 			s.length++
 			return place{}, false
 		}
 	}
-	if s.other == nil {
-		s.other = make(map[uint64]place)
-		s.seed = maphash.MakeSeed()
+	return s.other.add(id, at)
+}
+
+// splitNumber returns what a text ends with of decimal digits, at most 18, and what stands before.
+func splitNumber(s string) (before, digits string) {
+	i := len(s)
+	for i > 0 && len(s)-i < 18 && '0' <= s[i-1] && s[i-1] <= '9' {
+		i--
 	}
-	h := maphash.String(s.seed, id)
-	if earlier, repeated = s.other[h]; repeated {
-		return earlier, true
+	return s[:i], s[i:]
+}
+
+// padded reports whether a number has leading zeros.
+func padded(digits string) bool { return digits[0] == '0' && len(digits) > 1 }
+
+func valueOf(digits string) (n uint64) {
+	for _, c := range []byte(digits) {
+		n = 10*n + uint64(c-'0')
 	}
-	s.other[h] = at
-	return place{}, false
+	return n
 }
 
 // canonicalNumber parses a decimal number in its only spelling: of two equal
 // numbers the texts are equal too.
 func canonicalNumber(s string) (n uint64, ok bool) {
-	if len(s) == 0 || len(s) > 18 || s[0] == '0' && len(s) > 1 {
+	before, digits := splitNumber(s)
+	if before != "" || digits == "" || padded(digits) {
 		return 0, false
 	}
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return 0, false
+	return valueOf(digits), true
+}
+
+// idTable has the places of ids by their hashes, with open addressing and without pointers, so that
+// an id takes one look at memory and the garbage collector none.
+type idTable struct {
+	seed  maphash.Seed
+	slots []idSlot // a power of two; at most three quarters are taken
+	n     int
+	files []*fileInfo
+}
+
+// idSlot is free where its place is 0.
+type idSlot struct{ hash, place uint64 }
+
+// fileShift parts a slot's place: the number of the file above, line or row and one below.
+const fileShift = 40
+
+func (t *idTable) slot(hash uint64) int {
+	mask := len(t.slots) - 1
+	for i := int(hash) & mask; ; i = (i + 1) & mask {
+		if s := &t.slots[i]; s.place == 0 || s.hash == hash {
+			return i
 		}
-		n = 10*n + uint64(c-'0')
 	}
-	return n, true
+}
+
+func (t *idTable) find(id string) (at place, known bool) {
+	if t.n == 0 {
+		return place{}, false
+	}
+	return t.at(t.slot(maphash.String(t.seed, id)))
+}
+
+// at returns the place of a slot, false where it is free.
+func (t *idTable) at(i int) (at place, known bool) {
+	p := t.slots[i].place
+	if p == 0 {
+		return place{}, false
+	}
+	return place{t.files[p>>fileShift], int(p&(1<<fileShift-1)) - 1}, true
+}
+
+// add enters id, and returns the place of the same id if it is there already.
+func (t *idTable) add(id string, at place) (earlier place, repeated bool) {
+	if t.slots == nil {
+		t.seed, t.slots = maphash.MakeSeed(), make([]idSlot, 64)
+	}
+	hash := maphash.String(t.seed, id)
+	i := t.slot(hash)
+	if earlier, repeated = t.at(i); repeated {
+		return earlier, true
+	}
+	if n := len(t.files); n == 0 || t.files[n-1] != at.file {
+		t.files = append(t.files, at.file) // files come one after the other
+	}
+	t.slots[i] = idSlot{hash, uint64(len(t.files)-1)<<fileShift | uint64(at.at+1)}
+	if t.n++; 4*t.n > 3*len(t.slots) {
+		old := t.slots
+		t.slots = make([]idSlot, 2*len(old))
+		for _, s := range old {
+			if s.place != 0 {
+				t.slots[t.slot(s.hash)] = s
+			}
+		}
+	}
+	return place{}, false
 }
 
 // idRule returns the rule that a query's id breaks, or "". An id that is read can be written to any

@@ -10,6 +10,17 @@ import (
 // if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "ids of any text before their number are of the run", File: "ids.go",
+			Old: "case prefix == s.prefix && (", New: "case (", Killer: "TestIDSetAgainstMap"},
+		{Name: "leading zeros do not count", File: "ids.go", Old: "s.width == 0 && !padded(digits) ||",
+			New: "s.width == 0 ||", Killer: "TestIDSetAgainstMap"},
+		{Name: "digits of any number are of a padded run", File: "ids.go",
+			Old: "|| s.width == len(digits))", New: "|| s.width > 0)", Killer: "TestIDSetAgainstMap"},
+		{Name: "ids from before the run are forgotten", File: "ids.go",
+			Old: "if earlier, repeated = s.other.find(id); repeated {", New: "if false {",
+			Killer: "TestIDSetAgainstMap"},
+		{Name: "a growing table loses ids", File: "ids.go", Old: "if s.place != 0 {",
+			New: "if s.place != 0 && s.hash%8 != 0 {", Killer: "TestIDSetAgainstMap"},
 		{Name: "a vote on a query that is not answered", File: "long.go",
 			Old: "case !known && l.fixed:", New: "case false:", Killer: "TestLongRefuses"},
 		{Name: "the second vote of a teacher counts", File: "long.go",
