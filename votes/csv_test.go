@@ -516,6 +516,22 @@ func TestIDRuns(t *testing.T) {
 	}
 }
 
+// An id that stood outside the run is known when the run comes to it, wherever its place is.
+func TestIDRunComesToAnOldID(t *testing.T) {
+	f := &fileInfo{}
+	var s idSet
+	for _, c := range []struct {
+		id       string
+		at       int
+		repeated bool
+	}{{"q0", 0, false}, {"q2", 5, false}, {"q1", 1, false}, {"q2", 2, true}} {
+		if earlier, repeated := s.add(c.id, place{f, c.at}); repeated != c.repeated ||
+			repeated && earlier != (place{f, 5}) {
+			t.Errorf("%+v: %v, %v", c, earlier, repeated)
+		}
+	}
+}
+
 func BenchmarkIDs(b *testing.B) {
 	for _, form := range []string{"q%d", "%dq"} {
 		ids := make([]string, 1_000_000)
