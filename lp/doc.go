@@ -37,7 +37,7 @@
 //
 // # Builds
 //
-// Plain Go has gonum's simplex method, for small programs only: see [NewSimplex]. HiGHS
+// Plain Go has a simplex method for dense programs: see [NewSimplex]. HiGHS
 // (https://highs.dev, at least 1.7) comes with -tags highs and needs cgo;
 // `eval "$(scripts/highs env)"` finds or builds it, and sets the tag. [Backend] names the solver of
 // a build.

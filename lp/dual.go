@@ -7,6 +7,7 @@ import (
 	"slices"
 )
 
+// The tolerances are those of HiGHS or less.
 const (
 	primalTolerance = 1e-10 // a variable may be outside its bounds by that much
 	dualTolerance   = 1e-11 // a reduced cost may have the wrong sign by that much
@@ -46,7 +47,7 @@ func (t *tableau) dualSimplex(ctx context.Context, left *int) (b *basis, err err
 		if q < 0 && r >= 0 && t.pivots == 0 {
 			return nil, statusErrorf(Infeasible, "simplex: no column can mend variable %d", t.basic[r])
 		}
-		if q < 0 || t.pivots >= refreshAfter || t.pivots > 0 && t.error(r, q) > cellError {
+		if q < 0 || t.pivots >= refreshAfter || t.pivots > 0 && t.columnError(r, q) > cellError {
 			if err := refresh(); err != nil {
 				return nil, err
 			}

@@ -15,9 +15,9 @@ import (
 func TestSimplex(t *testing.T) { Run(t, lp.NewSimplex) }
 
 func TestSimplexTooLarge(t *testing.T) {
-	p, _ := Random(1, 200, 0)
+	p, _ := Random(1, 600, 0)
 	if _, err := lp.NewSimplex(p); !errors.Is(err, lp.ErrTooLarge) {
-		t.Errorf("200 columns: error %v, want ErrTooLarge", err)
+		t.Errorf("600 columns: error %v, want ErrTooLarge", err)
 	}
 	p, rows := Random(1, 64, 1)
 	s, err := lp.NewSimplex(p)
@@ -25,13 +25,13 @@ func TestSimplexTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	many := make([]lp.Row, 1<<16)
+	many := make([]lp.Row, 1<<16+1)
 	for i := range many {
 		many[i] = rows[0]
 	}
 	if err := s.AddRows(many); !errors.Is(err, lp.ErrTooLarge) ||
 		!strings.Contains(err.Error(), "HiGHS") {
-		t.Errorf("65536 rows: error %v, want ErrTooLarge with advice", err)
+		t.Errorf("65537 rows: error %v, want ErrTooLarge with advice", err)
 	}
 	if s.Rows() != 0 {
 		t.Errorf("Rows() = %d after a refused AddRows", s.Rows())

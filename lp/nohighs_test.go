@@ -21,11 +21,11 @@ func TestNoHiGHS(t *testing.T) {
 			t.Errorf("error %q does not mention %s", err, advice)
 		}
 	}
-	p, _ := Random(1, 200, 0)
+	p, _ := Random(1, 600, 0)
 	if _, err := lp.New(p); !errors.Is(err, lp.ErrTooLarge) {
-		t.Errorf("New with 200 columns: error %v, want ErrTooLarge", err)
+		t.Errorf("New with 600 columns: error %v, want ErrTooLarge", err)
 	}
-	if lp.Backend() != "gonum simplex" {
+	if lp.Backend() != "Go simplex" {
 		t.Errorf("Backend() = %q", lp.Backend())
 	}
 }

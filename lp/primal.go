@@ -20,7 +20,7 @@ func (t *tableau) primalSimplex(ctx context.Context, left *int) (b *basis, err e
 		if q >= 0 {
 			r, step = t.blocking(q)
 		}
-		if q < 0 || t.pivots >= refreshAfter || r >= 0 && t.pivots > 0 && t.error(r, q) > cellError {
+		if q < 0 || t.pivots >= refreshAfter || r >= 0 && t.pivots > 0 && t.columnError(r, q) > cellError {
 			if b, err = t.refresh(); err != nil {
 				return nil, err
 			}

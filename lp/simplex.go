@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	simplexMaxColumns = 1024
-	simplexMaxCells   = 1 << 23
+	simplexMaxColumns = 512
+	simplexMaxCells   = 1 << 22
 	simplexTimeLimit  = time.Minute
 )
 
@@ -19,8 +19,10 @@ const (
 // with steepest edges and bound flipping. Rows that are added leave the last basis dual feasible,
 // so it goes on from there.
 //
-// Costs are shifted by random amounts of about 1e-10, so that no two breakpoints coincide. The
-// answer has the multipliers for the costs without the shift; finish checks what it is worth.
+// Costs are shifted by random amounts of about 1e-9, so that no two breakpoints coincide. The basis
+// then reached is made optimal for the costs without the shift by the primal method: rows of
+// neighbouring multisets are nearly the same, and multipliers off by the condition times 1e-9 would
+// prove nothing. finish checks the answer.
 type simplexSolver struct {
 	*model
 	tableau *tableau // of the last Solve; nil if there is none
@@ -38,8 +40,8 @@ func newSimplex(p Problem) (Solver, error) {
 	}
 	for j := range n {
 		if math.IsInf(p.Lower[j], 0) && math.IsInf(p.Upper[j], 0) {
-			return nil, fmt.Errorf("lp: column %d has no finite bound, which the simplex method in Go "+
-				"needs; use a build with HiGHS", j)
+			return nil, fmt.Errorf("lp: column %d has no finite bound, which the simplex method of "+
+				"plain Go needs; use a build with HiGHS", j)
 		}
 	}
 	return &simplexSolver{model: m}, nil

@@ -57,8 +57,7 @@ type Solution struct {
 	// none is broken.
 	PrimalResidual float64
 
-	// Iterations is the number of simplex iterations of this Solve; the gonum
-	// solver does not count and says 0.
+	// Iterations is the number of simplex iterations of this Solve.
 	Iterations int
 }
 
@@ -69,25 +68,22 @@ type Solution struct {
 const Tolerance = 1e-9
 
 // New returns a solver for p of the best kind in this build: HiGHS if there is
-// one, else gonum's simplex method. The Problem is copied.
+// one, else the simplex method of [NewSimplex]. The Problem is copied.
 func New(p Problem) (Solver, error) { return newBest(p) }
 
-// NewSimplex returns the solver that is in every build: gonum's simplex method,
-// for programs of at most 128 columns and 2²² cells (columns × (rows + 2 columns))
-// whose variables have at least one finite bound each. Beyond that size the error
-// is ErrTooLarge. It keeps up with HiGHS to about 50 columns and falls behind
-// quickly after that. A program whose optimum is large, beyond 1e6 times its
-// largest right-hand side in a column without bounds, is called unbounded.
+// NewSimplex returns the solver that is in every build: a dual simplex method on a dense tableau,
+// for programs of at most 512 columns and 2²² cells (columns × rows) whose variables have at least
+// one finite bound each. Beyond that size the error is ErrTooLarge. On dense rows it takes about
+// as long as HiGHS; rows that are mostly zeros save it little. A program whose optimum is large,
+// beyond 1e6 times its largest right-hand side in a column without bounds, is called unbounded.
 //
-// gonum's method can be neither interrupted nor limited. When ctx ends, Solve
-// returns at once, but the abandoned computation goes on in its goroutine until
-// it ends by itself (seconds at this size; if it cycled, for ever). A context
-// without a deadline is given one of a minute.
+// It ends after a number of pivots that grows with the size, if rounding makes it cycle with
+// IterationLimit. A context without a deadline is given one of a minute.
 func NewSimplex(p Problem) (Solver, error) { return newSimplex(p) }
 
 // NewHiGHS returns a solver that uses HiGHS, or ErrNoHiGHS in a build without.
 func NewHiGHS(p Problem) (Solver, error) { return newHiGHS(p) }
 
 // Backend returns the name of the solver that New uses, such as "HiGHS 1.10.0"
-// or "gonum simplex".
+// or "Go simplex".
 func Backend() string { return backend() }

@@ -48,9 +48,9 @@ var (
 	ErrNoHiGHS = errors.New(
 		`lp: this build has no HiGHS; install it (apt-get install libhighs-dev, brew install highs) ` +
 			`or run eval "$(scripts/highs env)", and build with CGO_ENABLED=1 and -tags highs`)
-	// ErrTooLarge is returned by the gonum solver for programs beyond its size.
+	// ErrTooLarge is returned by the solver of NewSimplex for programs beyond its size.
 	ErrTooLarge = errors.New(
-		"lp: linear program is too large for gonum's simplex method; build with -tags highs, which " +
+		"lp: linear program is too large for plain Go's simplex method; build with -tags highs, which " +
 			"needs HiGHS (apt-get install libhighs-dev, brew install highs, or eval " +
 			"\"$(scripts/highs env)\")")
 )

@@ -402,9 +402,9 @@ func (t *tableau) exchange(r, q int, above bool) {
 	t.pivots++
 }
 
-// error returns by how much column q of the cells breaks the tight rows and row r, relative to its
+// columnError returns by how much column q of the cells breaks the tight rows and row r, relative to its
 // largest value.
-func (t *tableau) error(r, q int) float64 {
+func (t *tableau) columnError(r, q int) float64 {
 	direction, largest := make([]float64, t.n), 1.0
 	for p, v := range t.basic {
 		if v < t.n {

@@ -9,7 +9,8 @@ const dualSlack = 1e-9
 // finish turns a solver's scaled answer, x and the multipliers of the scaled
 // rows, into a Solution, and checks it: shapes, NaN, bounds, rows as they were given,
 // and the gap between the objective and the Lagrangian bound. HiGHS does not check
-// the primal residuals of basic solutions again, and gonum checks nothing.
+// the primal residuals of basic solutions again, and the simplex method of this package stops
+// within tolerances.
 // Cost: O(rows·n).
 func (m *model) finish(x, scaledDual []float64) (Solution, error) {
 	p := m.problem

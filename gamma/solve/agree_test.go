@@ -91,7 +91,7 @@ func TestCuttingPlanesAgreeWithExhaustive(t *testing.T) {
 		lp.Backend(), apart.value, apart.about, gap.value, gap.about)
 }
 
-// HiGHS and gonum's simplex method reach the same optimum.
+// HiGHS and the simplex method of plain Go reach the same optimum.
 func TestSolversAgree(t *testing.T) {
 	if s, err := lp.NewHiGHS(lp.Problem{C: []float64{1}, Lower: []float64{0},
 		Upper: []float64{1}}); errors.Is(err, lp.ErrNoHiGHS) {

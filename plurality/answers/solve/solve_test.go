@@ -71,7 +71,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 		if got := normal.UpperBound; math.Abs(got-x.beyond) > 2e-5 {
 			t.Errorf("%+v: the bound is %.5f, want %.5f", x.problem, got, x.beyond)
 		}
-		if x.better == 0 || x.problem.Classes > 2 && x.problem.K > 20 && lp.Backend() == "gonum simplex" {
+		if x.better == 0 || x.problem.Classes > 2 && x.problem.K > 20 && lp.Backend() == "Go simplex" {
 			continue
 		}
 		o.Law, o.Within = answers.OptimalLaw, 10*time.Minute
