@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 )
 
 const (
 	simplexMaxColumns = 512
 	simplexMaxCells   = 1 << 22
-	simplexTimeLimit  = time.Minute
 )
 
 // simplexSolver is the Solver that is in every build: the dual simplex method on a dense tableau,
@@ -110,11 +108,6 @@ func (s *simplexSolver) Solve(ctx context.Context) (Solution, error) {
 	defer s.mu.Unlock()
 	if s.closed {
 		return Solution{}, ErrClosed
-	}
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, simplexTimeLimit)
-		defer cancel()
 	}
 	sol, err := s.solve(ctx)
 	if err != nil {

@@ -77,8 +77,8 @@ func New(p Problem) (Solver, error) { return newBest(p) }
 // as long as HiGHS; rows that are mostly zeros save it little. A program whose optimum is large,
 // beyond 1e6 times its largest right-hand side in a column without bounds, is called unbounded.
 //
-// It ends after a number of pivots that grows with the size, if rounding makes it cycle with
-// IterationLimit. A context without a deadline is given one of a minute.
+// It ends after a number of pivots that grows with the size: with IterationLimit, if rounding
+// makes it cycle.
 func NewSimplex(p Problem) (Solver, error) { return newSimplex(p) }
 
 // NewHiGHS returns a solver that uses HiGHS, or ErrNoHiGHS in a build without.
