@@ -130,7 +130,7 @@ func (p *program) run(ctx context.Context, limit time.Duration, options string) 
 	case limited.Err() != nil:
 		return fmt.Errorf("stopped after %v", limit)
 	case errors.As(err, &ended):
-		return errors.New(strings.TrimSpace(string(ended.Stderr)))
+		return errors.New(reason(ended.Stderr))
 	case err != nil:
 		return err
 	}
@@ -149,4 +149,14 @@ func (p *program) run(ctx context.Context, limit time.Duration, options string) 
 	p.seconds = min(p.seconds, took.Seconds())
 	p.gap = max(p.gap, *table.Certificate.Gap)
 	return nil
+}
+
+// reason returns the last part of the error that darrm states in JSON.
+func reason(stderr []byte) string {
+	var stated struct{ Error string }
+	if err := json.Unmarshal(stderr, &stated); err != nil {
+		return strings.TrimSpace(string(stderr))
+	}
+	parts := strings.Split(stated.Error, ": ")
+	return parts[len(parts)-1]
 }
