@@ -2,7 +2,8 @@ package sketch
 
 import "math"
 
-// asymptotic is the law of SRHT and Haar for large d and a linear T with ρ in (-1/(n-1), 1]. With t = k/d,
+// asymptotic is the law of SRHT and Haar for large d and a linear T with ρ in (-1/(n-1), 1].
+// With t = k/d,
 // ψ(ρ) is the limit of (1/d) E Σ λ/T(λ), from the Stieltjes transform g of the spectrum of a sum of
 // n free projections of rank t at z0 = -(1-ρ)/ρ. β = n/ψ and β' = -nψ'/ψ².
 func asymptotic(n, k, d int, rho float64) (beta, slope float64) {

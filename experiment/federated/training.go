@@ -88,7 +88,8 @@ func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64,
 	if l.Method == central {
 		return federated.Central{Setting: s, Period: l.Period}.New(n, datasets.HousingFeatures)
 	}
-	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: each(l.FirstBatch), Batch: each(l.Batch),
+	c := federated.PSGM{Setting: s, Momentum: l.Momentum, FirstBatch: each(l.FirstBatch),
+		Batch:   each(l.Batch),
 		Epsilon: cmp.Or(l.LocalEpsilon, localEpsilon), Account: federated.Account(l.Account)}
 	if l.Reports == noReports {
 		// Any account will do where there is nothing to account for.

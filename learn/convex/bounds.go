@@ -109,11 +109,12 @@ func (p *phasedPlan) Bound() (train.Bound, bool) {
 //	E F(w) - min_W F ≤ A·βR²D²/2 + D·α + E regret + L0²/(2β) + 2·L0·R·r·√(2·ln J/n),
 //	A = 9(T(T-1)/2 + 2H_{T+2} - 3)/(T(T+1)(T+2)),
 //
-// For a loss on an Interval there is none. Here α is what a mean gradient is off by: the oracle's accuracy, and the rounding of slopes and
-// features; L0²/(2β) is left out for a loss without an envelope; and r is the least norm that all
-// vertices are within, of 0 or of one of them. The last term is twice the Rademacher complexity of
-// the set's predictions on n records, by Massart's lemma and the contraction of slopes (Shalev-Shwartz
-// and Ben-David, Understanding Machine Learning, Lemmas 26.2, 26.8 and 26.9).
+// For a loss on an Interval there is none. Here α is what a mean gradient is off by: the oracle's
+// accuracy, and the rounding of slopes and features; L0²/(2β) is left out for a loss without an
+// envelope; and r is the least norm that all vertices are within, of 0 or of one of them. The last
+// term is twice the Rademacher complexity of the set's predictions on n records, by Massart's lemma
+// and the contraction of slopes (Shalev-Shwartz and Ben-David, Understanding Machine Learning,
+// Lemmas 26.2, 26.8 and 26.9).
 func (p *frankWolfePlan) Bound() (train.Bound, bool) {
 	s, n, t, diameter := p.schedule, float64(p.n), float64(p.schedule.Steps), p.c.Set.Diameter()
 	harmonic := mathext.Digamma(t+3) + eulerGamma // H_{T+2}
@@ -142,7 +143,8 @@ func (p *frankWolfePlan) Bound() (train.Bound, bool) {
 	eps, logDelta := p.Target.Epsilon, -math.Log(p.Target.Delta)
 	return train.Bound{Of: train.ExcessRisk, Value: value, Nothing: p.norm * diameter,
 		Rate: p.norm * diameter * (math.Pow(logDelta, 0.25)*math.Sqrt(logs*math.Log(n))/
-			math.Sqrt(n*eps) + math.Sqrt(math.Log(float64(p.d))/n)), Theorem: "Theorem 6"}, !p.c.Interval.stated()
+			math.Sqrt(n*eps) + math.Sqrt(math.Log(float64(p.d))/n)),
+		Theorem: "Theorem 6"}, !p.c.Interval.stated()
 }
 
 // gap bounds the expected stationarity gap of a stochastic Frank-Wolfe run by the proofs of

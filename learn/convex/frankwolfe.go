@@ -359,7 +359,8 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm convex frank-wolfe v3\n%q %t %v %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
-		p.smooth, p.slope, p.Radius, p.c.Interval, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha,
+		p.smooth, p.slope, p.Radius, p.c.Interval, p.c.Set.Name(), p.choice, p.schedule,
+		p.oracle.steps, p.oracle.alpha,
 		own.Digest())
 	transposed := own.Transpose()
 	return algorithm{

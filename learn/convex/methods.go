@@ -46,7 +46,8 @@ var catalogue = []struct {
 		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle,
 			StepFactor: o.StepFactor, Interval: o.Interval}, err
 	}},
-	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing Interval", func(o Options) (Method, error) {
+	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing Interval", func(o Options) (Method,
+		error) {
 		set, err := o.polytope()
 		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection,
 			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing,

@@ -118,7 +118,8 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		s.StepSize = 1 / (3 * p.norm) * min(s.Rho/math.Sqrt(rank), 1/math.Sqrt(n))
 		s.Beta = math.Sqrt(n) * p.slope / p.Radius
 	}
-	if p.oracle, err = newOracle(p.link, p.c.Oracle, p.c.Interval, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+	if p.oracle, err = newOracle(p.link, p.c.Oracle, p.c.Interval, s.Beta, p.slope, p.Radius,
+		s.Alpha); err != nil {
 		return err
 	}
 	if p.c.StepFactor == 0 {

@@ -98,7 +98,8 @@ func TestReportsArePricedForWhatTheyAre(t *testing.T) {
 	s := Setting{Loss: loss.Logistic{}, Silos: []int{400}, Rounds: 3, StepSize: 1, GradientClip: 1,
 		DifferenceClip: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
 	if _, err := (PSGM{Setting: s, Momentum: 0.5, FirstBatch: []int{5}, Batch: []int{2},
-		Randomizer: PrivUnit, Account: Account(amplification.Ternary)}).New(400, 3); !errors.Is(err, amplification.ErrReports) {
+		Randomizer: PrivUnit, Account: Account(amplification.Ternary)}).New(400, 3); !errors.Is(err,
+		amplification.ErrReports) {
 		t.Errorf("indices by the proof for bits: %v", err)
 	}
 	for _, kind := range []Randomizer{"two-bit", "one-bit:3", "floats:", "privunit:", "privunit:9",

@@ -173,8 +173,8 @@ func (t *task) checkStep(theory bool) error {
 	}
 	if t.StepSize == 0 {
 		return check.SettledBy(&check.Error{Name: "step size", Value: t.StepSize,
-			Rule: train.ScaleRule + ": the theory's is for shuffled reports with a difference clip, which it " +
-				"takes for the smoothness"}, "step size")
+			Rule: train.ScaleRule + ": the theory's is for shuffled reports with a difference clip, which " +
+				"it takes for the smoothness"}, "step size")
 	}
 	return &check.Error{Name: "step size", Value: t.StepSize, Rule: train.ScaleRule}
 }
