@@ -64,9 +64,11 @@ func TestNewRefusesWhatIsNotUsed(t *testing.T) {
 			if name == "frank-wolfe" || name == "poly-sfw" {
 				o.Set = simplex
 			}
-			switch v := reflect.ValueOf(&o).Elem().Field(i); v.Kind() {
-			case reflect.Struct:
-				v.Field(0).SetInt(1)
+			v := reflect.ValueOf(&o).Elem().Field(i)
+			if v.Kind() == reflect.Struct {
+				v = v.Field(0)
+			}
+			switch v.Kind() {
 			case reflect.Int:
 				v.SetInt(1)
 			case reflect.Float64:
