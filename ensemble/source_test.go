@@ -92,7 +92,8 @@ func TestDaRRMNeedsACertificate(t *testing.T) {
 // holds no source, here and in package plurality, and coins are made in an internal package, which
 // no other module can import. The zero Coins, which reflection could make, answer nothing.
 func TestNothingExportedDraws(t *testing.T) {
-	allowed := map[string]bool{"Answer": true, "AnswerMissing": true} // of randsrc.Coins
+	// of randsrc.Coins; Draw is a Telling's
+	allowed := map[string]bool{"Answer": true, "AnswerMissing": true, "Draw": true}
 	exported := 0
 	for _, folder := range []string{".", "../plurality"} {
 		names, err := filepath.Glob(filepath.Join(folder, "*.go"))
