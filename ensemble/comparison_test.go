@@ -464,7 +464,8 @@ func TestTableOfComparison(t *testing.T) {
 	if len(rows) != 1 || len(rows[0]) != len(header) {
 		t.Fatalf("%q, %q", header, rows)
 	}
-	if r := rows[0]; r[1] != "100.00" || r[2] != "-" || r[3] != "50.00" || !strings.Contains(r[4], "–") {
+	if r := rows[0]; r[1] != "100.00" || r[2] != "-" || r[3] != "50.00" ||
+		!strings.Contains(r[4], "–") {
 		t.Errorf("%q", r)
 	}
 	r := c.Report()

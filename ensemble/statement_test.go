@@ -181,7 +181,8 @@ func TestQueriesBetween(t *testing.T) {
 // A row that cannot be worked out is an error, not a row without a bound.
 func TestStatementOfNoEvent(t *testing.T) {
 	o := statementOptions(t, 3, 1e-5)
-	o.Answer = accountant.ApproxDP{Cost: accountant.Cost{Epsilon: -1}, Neighbours: accountant.ReplaceOne}
+	o.Answer = accountant.ApproxDP{Cost: accountant.Cost{Epsilon: -1},
+		Neighbours: accountant.ReplaceOne}
 	var parameter *check.Error
 	if s, err := NewStatement(t.Context(), o); s != nil || !errors.As(err, &parameter) {
 		t.Errorf("%+v, %v", s, err)

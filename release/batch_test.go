@@ -309,8 +309,8 @@ func TestSimulatedLedger(t *testing.T) {
 	book := ledgertest.New(t, must.Get(ledger.NewBudget(10, 0))(t), ledger.ReplaceOne)
 	o := must.Get(OpenOnline(t.Context(), OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan),
 		Book: book, Key: filepath.Join(t.TempDir(), "key")}))(t)
-	if _, err := OpenOnline(t.Context(), OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Book: book,
-		Charge: Charge{Ledger: "l"}, Key: filepath.Join(t.TempDir(), "key")}); !isUsage(err) {
+	if _, err := OpenOnline(t.Context(), OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan),
+		Book: book, Charge: Charge{Ledger: "l"}, Key: filepath.Join(t.TempDir(), "key")}); !isUsage(err) {
 		t.Errorf("a book and a ledger: %v", err)
 	}
 	if a := mustBatch(t, o, Batch{Name: "a", Votes: rowsOf(w, 2)}); !a.Simulated {

@@ -151,7 +151,8 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 		{"more", "frozen", someVotes + "1,1,1\n", "there are more"},
 		{"fewer", "frozen", "t1,t2,t3\n1,1,0\n", "there are 1"},
 		{"others", "fresh", "t1,t2,t3\n1,1,0\n0,0,0\n0,0,1\n", "those that were paid for are others"},
-		{"other teachers'", "fresh", "t1,t2,t3\n0,1,1\n0,0,0\n1,0,1\n", "those that were paid for are others"},
+		{"other teachers'", "fresh", "t1,t2,t3\n0,1,1\n0,0,0\n1,0,1\n",
+			"those that were paid for are others"},
 	} {
 		l, dir, book := newLabels(t, 10)
 		l.Charge = paidBy(book, "march")
@@ -183,7 +184,8 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 }
 
 // Votes that change after the key was bound to them are not answered with its coins, which may
-// still answer those that were counted: also of frozen teachers, whose votes the ledger does not know.
+// still answer those that were counted: also of frozen teachers, whose votes the ledger does not
+// know.
 func TestVotesThatChangeUnderAKey(t *testing.T) {
 	l, dir, book := newLabels(t, 10)
 	l.Charge, l.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")
@@ -193,7 +195,8 @@ func TestVotesThatChangeUnderAKey(t *testing.T) {
 			if passage != "counting" {
 				return
 			}
-			if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n0,0,1\n0,0,0\n1,0,1\n"), 0o600); err != nil {
+			const others = "t1,t2,t3\n0,0,1\n0,0,0\n1,0,1\n"
+			if err := os.WriteFile(l.Votes[0], []byte(others), 0o600); err != nil {
 				t.Error(err)
 			}
 		}

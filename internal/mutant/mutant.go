@@ -18,8 +18,8 @@ type Mutant struct {
 	Killer     string // regular expression of the tests of which one must fail
 }
 
-// CheckPlace fails unless the place of m is in its file, once, and the change compiles as far as its
-// types. It returns the changed file.
+// CheckPlace fails unless the place of m is in its file, once, and the change compiles as far as
+// its types. It returns the changed file.
 func (m *Mutant) CheckPlace(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile(m.File)
