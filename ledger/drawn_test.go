@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,19 +80,19 @@ func TestChargeDrawn(t *testing.T) {
 func TestFailedDraw(t *testing.T) {
 	l := create(t, 10, 0)
 	failed := errors.New("no coins")
-	draw := func(i int, fn func() (Digest, error)) (err error, panicked any) {
+	draw := func(i int, fn func() (Digest, error)) (panicked any, err error) {
 		defer func() { panicked = recover() }()
 		_, _, err = l.ChargeDrawn(t.Context(), []Request{plainRequest(i)}, fn)
-		return err, nil
+		return nil, err
 	}
 	var errs [5]error
 	var panics [5]any
 	together(l,
-		func() { errs[0], panics[0] = draw(0, func() (Digest, error) { panic("first") }) },
-		func() { errs[1], panics[1] = draw(1, func() (Digest, error) { return Digest{1}, nil }) },
-		func() { errs[2], panics[2] = draw(2, func() (Digest, error) { return Digest{}, failed }) },
-		func() { errs[3], panics[3] = draw(3, func() (Digest, error) { panic("later") }) },
-		func() { errs[4], panics[4] = draw(4, func() (Digest, error) { return Digest{4}, nil }) })
+		func() { panics[0], errs[0] = draw(0, func() (Digest, error) { panic("first") }) },
+		func() { panics[1], errs[1] = draw(1, func() (Digest, error) { return Digest{1}, nil }) },
+		func() { panics[2], errs[2] = draw(2, func() (Digest, error) { return Digest{}, failed }) },
+		func() { panics[3], errs[3] = draw(3, func() (Digest, error) { panic("later") }) },
+		func() { panics[4], errs[4] = draw(4, func() (Digest, error) { return Digest{4}, nil }) })
 	if errs[1] != nil || !errors.Is(errs[2], failed) || errs[4] != nil || panics != [5]any{0: "first",
 		3: "later"} {
 		t.Errorf("%v, %v", errs, panics)
@@ -142,7 +141,7 @@ func TestDrawnForNothing(t *testing.T) {
 	if err := os.Rename(l.Path()+".away", l.Path()); err != nil {
 		t.Fatal(err)
 	}
-	r, after, err := l.ChargeDrawn(t.Context(), []Request{plainRequest(0)}, func() (Digest, error) {
+	r, _, err := l.ChargeDrawn(t.Context(), []Request{plainRequest(0)}, func() (Digest, error) {
 		draws++
 		return Digest{1}, os.Mkdir(l.Path()+AnchorSuffix+".d", 0o700)
 	})
@@ -151,7 +150,7 @@ func TestDrawnForNothing(t *testing.T) {
 	}
 	// The anchor's place is taken by what no file can replace.
 	anchor := l.Path() + AnchorSuffix
-	r, after, err = l.ChargeDrawn(t.Context(), []Request{plainRequest(1)}, func() (Digest, error) {
+	r, after, err := l.ChargeDrawn(t.Context(), []Request{plainRequest(1)}, func() (Digest, error) {
 		draws++
 		return Digest{2}, errors.Join(os.Rename(anchor, anchor+".kept"),
 			os.Rename(anchor+".d", anchor), os.WriteFile(filepath.Join(anchor, "x"), nil, 0o600))
@@ -230,7 +229,7 @@ func TestClock(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		_, _, _ = l.ChargeDrawn(t.Context(), []Request{plainRequest(1)},
-			func() (Digest, error) { panic(fmt.Sprint("no")) })
+			func() (Digest, error) { panic("no") })
 	}()
 	if end = l.Clock(); l.Clock() < end || l.clock.drawing != (time.Time{}) {
 		t.Error("it stands still")

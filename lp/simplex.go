@@ -222,7 +222,7 @@ func (s *simplexSolver) attempt(ctx context.Context, shift float64) (Solution, e
 // optimise makes the dual simplex method's pivots with shifted costs, and then the primal one's
 // without. Either may leave what the other one has to mend.
 func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *basis, err error) {
-	if b, err = t.refresh(); err != nil {
+	if _, err = t.refresh(); err != nil {
 		return nil, err
 	}
 	t.dualFeasible()
@@ -235,7 +235,7 @@ func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *ba
 		t.shift(q, by)
 	}
 	for range alternations {
-		if b, err = t.dualSimplex(ctx, left); err != nil {
+		if _, err = t.dualSimplex(ctx, left); err != nil {
 			return nil, err
 		}
 		clear(t.shifts)
