@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -248,4 +249,43 @@ func childDraw(id string, covers bool) *Draw {
 	d := h.Draw("e", id)
 	d.Covers = covers
 	return d
+}
+
+// honest fails on a violation, and if the second child could not work.
+func honest(t *testing.T) func(at, path string, first, second said) {
+	return func(at, path string, first, second said) {
+		t.Helper()
+		for id := range second.released {
+			first.released[id] = true
+		}
+		if v := first.violation(path); v != "" {
+			t.Errorf("%s: %s", at, v)
+		}
+		if len(second.released) != 2 {
+			t.Errorf("%s: the next process released %d of 2", at, len(second.released))
+		}
+		os.RemoveAll(filepath.Dir(path))
+	}
+}
+
+// existing returns a function that makes copies of one small ledger.
+func existing(t *testing.T) func() string {
+	u := newUnderAttack(t, 2)
+	return func() string {
+		path := filepath.Join(tempDir(t), "ledger")
+		u.last().write(t, path)
+		if err := os.WriteFile(path+behindSuffix, u.states[len(u.states)-2].anchor, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+// tempDir is t.TempDir without the numbers: there are hundreds of them.
+func tempDir(t *testing.T) string {
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -56,47 +56,8 @@ func everyCall(t *testing.T, mode string, act interference, errno syscall.Errno,
 
 func anyCall(*fileOp) bool { return true }
 
-// honest fails on a violation, and if the second child could not work.
-func honest(t *testing.T) func(at, path string, first, second said) {
-	return func(at, path string, first, second said) {
-		t.Helper()
-		for id := range second.released {
-			first.released[id] = true
-		}
-		if v := first.violation(path); v != "" {
-			t.Errorf("%s: %s", at, v)
-		}
-		if len(second.released) != 2 {
-			t.Errorf("%s: the next process released %d of 2", at, len(second.released))
-		}
-		os.RemoveAll(filepath.Dir(path))
-	}
-}
-
-// existing returns a function that makes copies of one small ledger.
-func existing(t *testing.T) func() string {
-	u := newUnderAttack(t, 2)
-	return func() string {
-		path := filepath.Join(tempDir(t), "ledger")
-		u.last().write(t, path)
-		if err := os.WriteFile(path+behindSuffix, u.states[len(u.states)-2].anchor, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-}
-
 func missing(t *testing.T) func() string {
 	return func() string { return filepath.Join(tempDir(t), "ledger") }
-}
-
-// tempDir is t.TempDir without the numbers: there are hundreds of them.
-func tempDir(t *testing.T) string {
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // kill -9 before and after every call that changes a file, while charging and
