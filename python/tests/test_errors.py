@@ -87,7 +87,7 @@ class Kinds(unittest.TestCase):
         script.write_text(f'#!/bin/sh\nexec timeout --preserve-status -s INT 0.5 "{_program.program()}" "$@"\n')
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         with mock.patch.dict(os.environ, {"DARRM": str(script)}):
-            self.fails(darrm.Interrupted, 130, lambda: darrm.solve(K=201, m=5, no_cache=True))
+            self.fails(darrm.Interrupted, 130, lambda: darrm.solve(K=501, m=5, no_cache=True))
 
     def test_failure(self):
         """A program that ends without a word of why: another kind of darrm, or none."""
@@ -144,7 +144,7 @@ class Progress(unittest.TestCase):
                     raise kind
 
                 with self.assertRaises(kind):
-                    darrm.solve(K=201, m=5, no_cache=True, progress=stop)
+                    darrm.solve(K=501, m=5, no_cache=True, progress=stop)
                 # It has ended, and not with a table.
                 self.assertNotIn(started[-1].returncode, (None, 0))
 
