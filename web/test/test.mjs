@@ -99,7 +99,7 @@ const plans = [
   {"K": 11, "queries": 5, "budget-eps": 3, "budget-delta": 1e-5, "eps": 0.1, "teacher-delta": 1e-6, "teachers": "fresh"},
   {"K": 12, "num-classes": 3, "queries": 20, "budget-eps": 2, "budget-delta": 1e-6, "affected": 1},
   {"K": 7, "num-classes": 5, "queries": 10, "budget-eps": 4, "budget-delta": 1e-5, "affected": 1, "prior-mean": 0.8},
-  {"K": 20, "num-classes": 4, "queries": 30, "budget-eps": 5, "budget-delta": 1e-5, "affected": 1, "agreement": 0.7},
+  {"K": 14, "num-classes": 4, "queries": 30, "budget-eps": 5, "budget-delta": 1e-5, "affected": 1, "agreement": 0.7},
   {"K": 25, "queries": 10, "budget-eps": 0.5, "budget-delta": 0, "affected": 25},
 ];
 
