@@ -44,7 +44,7 @@ type Comparison struct {
 	// UpperBound is, for two classes, an agreement with these votes that no mechanism exceeds which
 	// keeps the target, presumes nothing of the teachers, sees the counts alone and treats the classes
 	// alike; else 1. One that favours a class may exceed it, where that class leads. See
-	// [answers.Problem.CoinChain].
+	// [answers.Problem.LeadBound].
 	UpperBound float64
 	Rows       []ComparisonRow
 }
@@ -132,23 +132,21 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	return c, nil
 }
 
-// upperBound averages, over the votes of two classes, the largest probability of the leading class
-// that a target of one answer allows at its lead. Each probability and the sum are rounded up.
+// upperBound returns Comparison.UpperBound for the target of one answer. Shares of queries are
+// rounded by 2⁻⁵³ of themselves, far less than what LeadBound adds.
 func (b *Ballots) upperBound(target accountant.Cost) float64 {
 	if b.classes != 2 || b.queries == 0 {
 		return 1
 	}
-	most := answers.Problem{K: b.k, Classes: 2, Answers: 1, Delta: target.Delta}.CoinChain(
-		target.Epsilon)
-	sum := 0.0
-	for _, kind := range b.kinds {
-		if lead := max(kind.counts[0], kind.counts[1]) - min(kind.counts[0], kind.counts[1]); lead > 0 {
-			sum += float64(kind.queries) * most[lead]
-		} else { // both classes have the most votes
-			sum += float64(kind.queries)
+	p := answers.Problem{K: b.k, Classes: 2, Answers: 1, Epsilon: target.Epsilon, Delta: target.Delta}
+	return p.LeadBound(func(yield func(lead int, weight float64) bool) {
+		for _, kind := range b.kinds {
+			lead := max(kind.counts[0]-kind.counts[1], kind.counts[1]-kind.counts[0])
+			if !yield(lead, float64(kind.queries)/float64(b.queries)) {
+				return
+			}
 		}
-	}
-	return min(1, float64(sum/float64(b.queries))*(1+0x1p-30)) // 2⁻³⁰ is more than the sum's error
+	})
 }
 
 // row makes the mechanism and scores it.

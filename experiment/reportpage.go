@@ -12,16 +12,8 @@ import (
 // html is the page.
 func (p reportPage) html() []byte {
 	var out markup.Page
-	out.Put(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Experiments with private majorities</title>
-<style>
-:root { --ink: #222; --soft: #555; --paper: #fff; --line: #ddd; --link: #0072b2; --good: #00704f; --bad: #b03000; --panel: #f6f6f6; }
+	out.Begin("Experiments with private majorities")
+	out.Put(`:root { --ink: #222; --soft: #555; --paper: #fff; --line: #ddd; --link: #0072b2; --good: #00704f; --bad: #b03000; --panel: #f6f6f6; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #b0b4ba; --paper: #14171c; --line: #363b44; --link: #6db6ea; --good: #45c49b; --bad: #f0975a; --panel: #1d2128; } }
 `)
 	out.Trust(markup.Trusted(figure.StyleSheet))

@@ -54,9 +54,7 @@ func (t *tableau) dualSimplex(ctx context.Context, left *int) (b *basis, err err
 			continue
 		}
 		for _, f := range flips {
-			before := t.at(f)
-			t.above[f] = !t.above[f]
-			t.move(f, t.at(f)-before)
+			t.flip(f)
 		}
 		if t.wrong(q) > 0 {
 			t.shift(q, -t.reduced[q])

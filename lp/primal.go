@@ -31,9 +31,7 @@ func (t *tableau) primalSimplex(ctx context.Context, left *int) (b *basis, err e
 			if math.IsInf(high-low, 1) {
 				return nil, statusErrorf(Unbounded, "simplex: nothing bounds variable %d", t.nonbasic[q])
 			}
-			before := t.at(q)
-			t.above[q] = !t.above[q]
-			t.move(q, t.at(q)-before)
+			t.flip(q)
 			t.pivots++
 			if *left--; *left < 0 {
 				return nil, statusErrorf(IterationLimit, "simplex: too many pivots")

@@ -130,13 +130,17 @@ func (b *basis) solve(transposed bool, rhs []float64) ([]float64, error) {
 	return x.RawVector().Data, nil
 }
 
-// solveLU ignores what gonum says of a condition: factorise has looked at it.
-func solveLU(lu *mat.LU, x *mat.VecDense, transposed bool, rhs *mat.VecDense) error {
-	err := lu.SolveVecTo(x, transposed, rhs)
+// solved is the error of a solve by gonum, without what it says of a condition: factorise has looked
+// at it.
+func solved(err error) error {
 	if _, ok := err.(mat.Condition); err != nil && !ok {
 		return &StatusError{Status: Numerical, Err: fmt.Errorf("simplex: %w", err)}
 	}
 	return nil
+}
+
+func solveLU(lu *mat.LU, x *mat.VecDense, transposed bool, rhs *mat.VecDense) error {
+	return solved(lu.SolveVecTo(x, transposed, rhs))
 }
 
 // point returns all columns' values.
@@ -270,9 +274,8 @@ func (t *tableau) refreshCells(b *basis) error {
 			}
 		}
 		var inner mat.Dense
-		err := b.lu.SolveTo(&inner, false, right)
-		if _, ok := err.(mat.Condition); err != nil && !ok {
-			return &StatusError{Status: Numerical, Err: fmt.Errorf("simplex: %w", err)}
+		if err := solved(b.lu.SolveTo(&inner, false, right)); err != nil {
+			return err
 		}
 		c := 0
 		for p, v := range t.basic {
@@ -364,6 +367,13 @@ func (t *tableau) move(q int, step float64) {
 	for p, cells := range t.cells {
 		t.value[p] += cells[q] * step
 	}
+}
+
+// flip moves the nonbasic variable of column q to its other bound.
+func (t *tableau) flip(q int) {
+	before := t.at(q)
+	t.above[q] = !t.above[q]
+	t.move(q, t.at(q)-before)
 }
 
 // exchange makes the variable of row r nonbasic, on its upper bound if above, and that of column q

@@ -44,6 +44,21 @@ func (p *Page) Put(markup literal, values ...any) {
 	}
 }
 
+// Begin writes the beginning of a page, up to that of its style sheet. The page loads nothing and
+// runs nothing.
+func (p *Page) Begin(title string) {
+	p.Put(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{}</title>
+<style>
+`, title)
+}
+
 // Trust appends what the program vouches for, between tags.
 func (p *Page) Trust(t Trusted) {
 	if p.tag {

@@ -2,12 +2,17 @@ package answers
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 )
+
+// HasChains reports whether the laws chain and coins are for p: two classes, t = 1, and never the
+// answer no class.
+func (p Problem) HasChains() bool { return p.Classes == 2 && p.Affected == 1 && !p.Abstain }
 
 // Chain returns, for leads 0 to k of one of two classes, the probability that the leading one is
 // the answer. From a tie, where it is ½, next leads to lead 2, 4, …. The odd leads begin with
@@ -50,10 +55,23 @@ func (s *System) twoClassBound(w plurality.Weights) float64 {
 	if p.Classes != 2 || p.Abstain {
 		return 1
 	}
+	return p.LeadBound(func(yield func(lead int, weight float64) bool) {
+		for h, weight := range w.High {
+			if !yield(s.Lead(h), weight) {
+				return
+			}
+		}
+	})
+}
+
+// LeadBound returns an upper bound, at most 1, on the agreement of any table of a Problem of two
+// classes that is used for all Q answers and treats the classes alike: Σ weight·a_lead, a the
+// CoinChain, over the leads of votes and their weights, and 1 for a_lead where both classes have
+// the most votes. Every step is rounded up.
+func (p Problem) LeadBound(leads iter.Seq2[int, float64]) float64 {
 	a := p.CoinChain(p.Epsilon)
 	sum := 0.0
-	for h, weight := range w.High {
-		lead := s.Lead(h)
+	for lead, weight := range leads {
 		if lead == 0 { // both classes have the most votes
 			sum = up(sum + weight)
 			continue

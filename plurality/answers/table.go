@@ -51,8 +51,7 @@ func NewWeightedTable(c *Certified, prior Prior, w plurality.Weights, law Law, p
 		return nil, err
 	}
 	s := c.system
-	if (law.Name == ChainLaw || law.Name == CoinsLaw) && (c.Problem().Classes != 2 || c.Problem().Affected != 1 ||
-		c.Problem().Abstain) {
+	if (law.Name == ChainLaw || law.Name == CoinsLaw) && !c.Problem().HasChains() {
 		return nil, &check.Error{Name: "law", Value: fmt.Sprintf("%q", law.Name),
 			Rule: "of two classes at affected = 1, and never no class"}
 	}

@@ -40,16 +40,7 @@ func Plural[T int | uint64](n T) string {
 
 // Head begins a page, up to the end of its title and of the style that pages share.
 func Head(p *markup.Page, title string) {
-	p.Put(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{}</title>
-<style>
-`, title)
+	p.Begin(title)
 	p.Trust(styleSheet)
 	p.Put("</style>\n")
 }

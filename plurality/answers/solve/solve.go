@@ -131,7 +131,7 @@ func Best(ctx context.Context, p answers.Problem, prior answers.Prior,
 // best returns a table with the error that kept it from a better one.
 func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	p := v.system.Problem()
-	two := p.Classes == 2 && p.Affected == 1 && !p.Abstain
+	two := p.HasChains()
 	switch v.Law {
 	case answers.NormalLaw:
 		t, _, err := v.normal(ctx)

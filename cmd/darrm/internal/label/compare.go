@@ -148,20 +148,28 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	return unsaved
 }
 
+// request checks the flags that say what is stated of votes and mechanisms.
+func (f *compareFlags) request(c *cobra.Command, a *cli.App) (r choose.Request, err error) {
+	if err := f.read.prepare(c); err != nil {
+		return r, err
+	}
+	if err := f.mechanism.PrepareRelation(); err != nil {
+		return r, err
+	}
+	if r, err = f.Request(c, a, &f.optimal, &f.mechanism, 0); err != nil {
+		return r, err
+	}
+	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	return r, nil
+}
+
 // prepare checks the flags.
 func (f *compareFlags) prepare(c *cobra.Command, a *cli.App,
 	unsaved *error) (*choose.Comparison, error) {
-	if err := f.read.prepare(c); err != nil {
-		return nil, err
-	}
-	if err := f.mechanism.PrepareRelation(); err != nil {
-		return nil, err
-	}
-	r, err := f.Request(c, a, &f.optimal, &f.mechanism, 0)
+	r, err := f.request(c, a)
 	if err != nil {
 		return nil, err
 	}
-	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
 	r.Missing = f.read.abstain()
 	r.Solve.Noise, r.Solve.Plurality = f.Solvers(a, &f.optimal, unsaved)
 	for _, path := range f.tables {

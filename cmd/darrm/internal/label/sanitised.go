@@ -148,17 +148,11 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 // gnmax checks the flags, and returns what makes the mechanism for votes.
 func (f *compareFlags) gnmax(c *cobra.Command, a *cli.App) (
 	func(context.Context, *ensemble.Ballots) (*ensemble.Mechanism, error), error) {
-	if err := f.read.prepare(c); err != nil {
-		return nil, err
-	}
-	if err := f.mechanism.PrepareRelation(); err != nil {
-		return nil, err
-	}
-	r, err := f.Request(c, a, &f.optimal, &f.mechanism, 0)
+	r, err := f.request(c, a)
 	if err != nil {
 		return nil, err
 	}
-	r.K, r.Classes, r.Mechanism = f.read.options.K, len(f.read.options.Classes), "gnmax"
+	r.Mechanism = "gnmax"
 	chooser, err := choose.Prepare(c.Context(), r)
 	if err != nil {
 		return nil, err
