@@ -24,17 +24,10 @@ func (t *tableau) dualFeasible() {
 	}
 }
 
-// dualSimplex makes pivots from a fresh tableau, which it makes dual feasible, until no basic
-// variable is outside its bounds, and leaves a fresh tableau.
-func (t *tableau) dualSimplex(ctx context.Context, left *int) (b *basis, err error) {
-	refresh := func() (err error) {
-		b, err = t.refresh()
-		t.dualFeasible()
-		return err
-	}
-	if err := refresh(); err != nil {
-		return nil, err
-	}
+// dualSimplex makes pivots from a fresh tableau of basis b, which it makes dual feasible, until no
+// basic variable is outside its bounds, and leaves a fresh tableau of the basis that it returns.
+func (t *tableau) dualSimplex(ctx context.Context, b *basis, left *int) (*basis, error) {
+	t.dualFeasible()
 	for {
 		r, above := t.leaving()
 		if r < 0 && t.pivots == 0 {
@@ -48,9 +41,11 @@ func (t *tableau) dualSimplex(ctx context.Context, left *int) (b *basis, err err
 			return nil, statusErrorf(Infeasible, "simplex: no column can mend variable %d", t.basic[r])
 		}
 		if q < 0 || t.pivots >= refreshAfter || t.pivots > 0 && t.columnError(r, q) > cellError {
-			if err := refresh(); err != nil {
+			var err error
+			if b, err = t.refresh(); err != nil {
 				return nil, err
 			}
+			t.dualFeasible()
 			continue
 		}
 		for _, f := range flips {

@@ -5,12 +5,10 @@ import (
 	"math"
 )
 
-// primalSimplex makes pivots from a fresh tableau whose basic variables are within their bounds
-// until no reduced cost has the wrong sign, and leaves a fresh tableau.
-func (t *tableau) primalSimplex(ctx context.Context, left *int) (b *basis, err error) {
-	if b, err = t.refresh(); err != nil {
-		return nil, err
-	}
+// primalSimplex makes pivots from a fresh tableau of basis b whose basic variables are within their
+// bounds until no reduced cost has the wrong sign, and leaves a fresh tableau of the basis that it
+// returns.
+func (t *tableau) primalSimplex(ctx context.Context, b *basis, left *int) (*basis, error) {
 	for {
 		q := t.steepest()
 		if q < 0 && t.pivots == 0 {
@@ -21,6 +19,7 @@ func (t *tableau) primalSimplex(ctx context.Context, left *int) (b *basis, err e
 			r, step = t.blocking(q)
 		}
 		if q < 0 || t.pivots >= refreshAfter || r >= 0 && t.pivots > 0 && t.columnError(r, q) > cellError {
+			var err error
 			if b, err = t.refresh(); err != nil {
 				return nil, err
 			}

@@ -222,7 +222,7 @@ func (s *simplexSolver) attempt(ctx context.Context, shift float64) (Solution, e
 // optimise makes the dual simplex method's pivots with shifted costs, and then the primal one's
 // without. Either may leave what the other one has to mend.
 func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *basis, err error) {
-	if _, err = t.refresh(); err != nil {
+	if b, err = t.refresh(); err != nil {
 		return nil, err
 	}
 	t.dualFeasible()
@@ -235,11 +235,14 @@ func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *ba
 		t.shift(q, by)
 	}
 	for range alternations {
-		if _, err = t.dualSimplex(ctx, left); err != nil {
+		if b, err = t.dualSimplex(ctx, b, left); err != nil {
 			return nil, err
 		}
 		clear(t.shifts)
-		if b, err = t.primalSimplex(ctx, left); err != nil {
+		if err = t.reprice(b); err != nil {
+			return nil, err
+		}
+		if b, err = t.primalSimplex(ctx, b, left); err != nil {
 			return nil, err
 		}
 		if r, _ := t.leaving(); r < 0 {
