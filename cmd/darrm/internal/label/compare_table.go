@@ -2,6 +2,7 @@ package label
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
@@ -26,7 +27,8 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
 	if c.UpperBound < 1 {
 		w.Text("  ", fmt.Sprintf("No mechanism on the counts that keeps this promise, presumes nothing of the "+
-			"teachers and treats the classes alike agrees with these votes in more than %s.", num.Outward(100*c.UpperBound, 4, true)))
+			"teachers and treats the classes alike agrees with these votes in more than %s.%s", num.Outward(100*c.UpperBound, 4, true),
+			above(c)))
 	}
 	if verbose {
 		renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string {
@@ -43,6 +45,16 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 		}
 	}
 	return renderAtVotes(w, c)
+}
+
+// above explains rows that agree more often than the bound, where there are any.
+func above(c *ensemble.Comparison) string {
+	if slices.ContainsFunc(c.Rows, func(r ensemble.ComparisonRow) bool {
+		return r.Refused == nil && r.Score.Agreement > c.UpperBound
+	}) {
+		return " Rows with more rest on the teachers' own privacy."
+	}
+	return ""
 }
 
 // renderAlike writes the remarks on mechanisms, each remark once with all mechanisms that it
