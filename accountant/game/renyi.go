@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"sync"
 
 	"github.com/darrm/darrm/internal/num"
 )
@@ -19,7 +20,6 @@ const exactOrder = 6
 type Renyi struct {
 	divergences [len(orders)]float64 // D_α, rounded up
 	finite      [len(orders)]float64 // the same of outcomes that both laws have
-	conversion  [len(orders)]float64 // ln(1 - 1/α) - ln(α)/(α-1), rounded up
 	infinite    float64              // the largest probability that one law alone has, rounded up
 }
 
@@ -76,9 +76,7 @@ func whole(x float64, n int) float64 {
 func newRenyi(sums [len(orders)]float64, infinite float64) *Renyi {
 	r := &Renyi{infinite: infinite}
 	for j, order := range orders {
-		a := num.FromInt(int64(order))
 		before := num.FromInt(int64(order - 1))
-		r.conversion[j] = num.Log(before.Quo(a)).Sub(num.Log(a).Quo(before)).Upper()
 		r.finite[j] = math.Inf(1)
 		if !math.IsInf(sums[j], 1) {
 			r.finite[j] = max(0, num.Log(rational(max(1, sums[j]))).Quo(before).Upper())
@@ -90,6 +88,15 @@ func newRenyi(sums [len(orders)]float64, infinite float64) *Renyi {
 	}
 	return r
 }
+
+// conversions are ln(1 - 1/α) - ln(α)/(α-1) at each order, rounded up.
+var conversions = sync.OnceValue(func() (up [len(orders)]float64) {
+	for j, order := range orders {
+		a, before := num.FromInt(int64(order)), num.FromInt(int64(order-1))
+		up[j] = num.Log(before.Quo(a)).Sub(num.Log(a).Quo(before)).Upper()
+	}
+	return up
+})
 
 func rational(x float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat64(x)) }
 
@@ -106,10 +113,10 @@ func (r *Renyi) Epsilon(delta float64, answers int) float64 {
 		return math.Inf(1)
 	}
 	log := num.FromInt(0).Sub(num.Log(rational(delta))).Upper()
-	best := math.Inf(1)
+	best, conversion := math.Inf(1), conversions()
 	for j, order := range orders {
 		e := float64(float64(answers)*r.divergences[j]) + log/float64(order-1)
-		best = min(best, (e+r.conversion[j])+float64((e+1)*0x1p-50))
+		best = min(best, (e+conversion[j])+float64((e+1)*0x1p-50))
 	}
 	return max(0, best)
 }
@@ -117,10 +124,10 @@ func (r *Renyi) Epsilon(delta float64, answers int) float64 {
 // Delta is Epsilon the other way round: a δ such that so many answers are (epsilon, δ)-DP together,
 // at most 1.
 func (r *Renyi) Delta(epsilon float64, answers int) float64 {
-	best := 0.0
+	best, conversion := 0.0, conversions()
 	for j, order := range orders {
 		e := float64(float64(answers) * r.divergences[j])
-		e = (e - epsilon) + r.conversion[j] + float64((e+epsilon+1)*0x1p-50)
+		e = (e - epsilon) + conversion[j] + float64((e+epsilon+1)*0x1p-50)
 		best = min(best, float64(float64(order-1)*e)*(1-0x1p-50))
 	}
 	return min(1, num.ExpReal(rational(max(best, -700))).Upper())

@@ -21,8 +21,10 @@ import (
 func complete(t *testing.T, args ...string) (values []string, directive string) {
 	t.Helper()
 	var out bytes.Buffer
-	root := cli.NewRoot(&cli.App{In: strings.NewReader(""), Out: &out, Err: io.Discard}, commandGroups)
-	root.SetArgs(append([]string{cobra.ShellCompNoDescRequestCmd}, args...))
+	args = append([]string{cobra.ShellCompNoDescRequestCmd}, args...)
+	root := cli.NewRoot(&cli.App{In: strings.NewReader(""), Out: &out, Err: io.Discard},
+		cli.Needed(commandGroups, args))
+	root.SetArgs(args)
 	root.SetErr(io.Discard)
 	if err := root.Execute(); err != nil {
 		t.Fatalf("%q: %v", args, err)

@@ -31,15 +31,16 @@ const mostFirst = 8
 // has, those that most calls need, and puts all others into groups. The command has its flags.
 func First(c *cobra.Command, groups []FlagGroup, names ...string) {
 	var first, titles []string
+	flags := c.LocalFlags() // made anew by each call
 	for _, name := range names {
-		if f := c.LocalFlags().Lookup(name); f != nil && !f.Hidden && len(first) < mostFirst {
+		if f := flags.Lookup(name); f != nil && !f.Hidden && len(first) < mostFirst {
 			first = append(first, name)
 		}
 	}
 	for _, g := range groups {
 		titles = append(titles, g.Title)
 		for _, name := range strings.Fields(g.Flags) {
-			if f := c.LocalFlags().Lookup(name); f != nil {
+			if f := flags.Lookup(name); f != nil {
 				f.Annotations = withAnnotation(f.Annotations, groupOf, g.Title)
 			}
 		}

@@ -33,10 +33,15 @@ func addGroups(root *cobra.Command, a *App, groups []Group) {
 	}
 }
 
-// needed returns the groups with the one command that the arguments name, or with all commands where
-// they name none or one about all. To make all of them takes half the time of a start.
-func needed(groups []Group, args []string) []Group {
-	for len(args) > 0 && slices.Contains([]string{"--json", "-q", "--quiet"}, args[0]) {
+// Needed returns the groups with the one command that the arguments name, or with all commands where
+// they name none or one about all. To make all of them takes half the time of a start. A shell that
+// completes the arguments of a command needs that command alone.
+func Needed(groups []Group, args []string) []Group {
+	before := []string{"--json", "-q", "--quiet"}
+	if len(args) > 2 {
+		before = append(before, cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd)
+	}
+	for len(args) > 0 && slices.Contains(before, args[0]) {
 		args = args[1:]
 	}
 	for _, g := range groups {

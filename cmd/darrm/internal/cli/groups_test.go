@@ -20,10 +20,11 @@ func TestNeeded(t *testing.T) {
 		{[]string{"--json", "-q", "b", "x"}, []string{"b"}},
 		{[]string{"man"}, all}, {[]string{"help", "a"}, all}, {[]string{"c"}, all}, {nil, all},
 		{[]string{"--json"}, all}, {[]string{"--progress", "json", "a"}, all},
-		{[]string{"__complete", "a"}, all},
+		{[]string{"__complete", "a"}, all}, {[]string{"__complete", "a", ""}, []string{"a"}},
+		{[]string{"__complete", "--m", "a"}, all}, {[]string{"__completeNoDesc", "man", ""}, all},
 	} {
 		var got []string
-		for _, g := range needed(groups, c.args) {
+		for _, g := range Needed(groups, c.args) {
 			for _, command := range g.Commands {
 				got = append(got, command.Name)
 			}

@@ -42,7 +42,7 @@ func Run(args []string, groups []Group) int {
 			}
 		})
 	})
-	root := NewRoot(app, needed(groups, args))
+	root := NewRoot(app, Needed(groups, args))
 	root.SetArgs(args)
 	c, err := oneDash(root, args)
 	if err == nil {
