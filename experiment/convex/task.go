@@ -146,5 +146,5 @@ func gap(t *task, fresh *data.Records, w, _ []float64, set geometry.Set) float64
 
 // nearness is ‖prox(w) - w‖ at β = 4, in the ball of set.
 func nearness(t *task, fresh *data.Records, w, _ []float64, set geometry.Set) float64 {
-	return convex.NearStationarity(t.loss, fresh, w, 4, set.(geometry.LpBall).Radius(), 1000)
+	return convex.NearStationarity(t.loss, fresh, w, 4, set.(geometry.LpBall), 1000)
 }

@@ -156,7 +156,7 @@ func TestGap(t *testing.T) {
 	if gap := Gap(loss.Logistic{}, r, []float64{0, 0, 0}, ball); gap < 0.01 {
 		t.Error("gap at 0:", gap)
 	}
-	if near := NearStationarity(loss.Logistic{}, r, best.X, 4, 0.5, 2000); near > 0.02 {
+	if near := NearStationarity(loss.Logistic{}, r, best.X, 4, lp(t, len(best.X), 2, 0.5), 2000); near > 0.02 {
 		t.Error("the optimum is", near, "from its proximal point")
 	}
 }
@@ -177,8 +177,8 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 		ball := math.Exp(6*rng.Float64() - 3)
 		for _, m := range []Method{
 			PhasedSGD{Setting: s, Ball: ball}, PhasedSGD{Setting: s, Oracle: Bisection},
-			ProximallyGuided{Setting: s, Ball: ball, WeakConvexity: rng.Float64(), Rounds: 1 + rng.IntN(n),
-				Steps: 1 + rng.IntN(50)},
+			ProximallyGuided{Setting: s, Ball: ball, Norm: 1.1 + 0.9*rng.Float64(),
+				WeakConvexity: rng.Float64(), Rounds: 1 + rng.IntN(n), Steps: 1 + rng.IntN(50)},
 			OutputPerturbation{Setting: s, Ball: ball}, ObjectivePerturbation{Setting: s, Ball: ball},
 		} {
 			p, err := m.Plan(n, d)

@@ -204,8 +204,7 @@ func (s smooth) estimateErrors(rho, q float64, batches []batch,
 	if rho > 2 {
 		spread *= 4
 	}
-	lengths := math.Pow(d, 2/rho) * math.Pow(math.Exp2(rho/2)*math.Gamma((rho+1)/2)/
-		math.Sqrt(math.Pi), 2/rho)
+	lengths := squareNorm(d, rho)
 	errors := make([]float64, len(batches))
 	gamma, rounded := 0.0, 0.0
 	for k, b := range batches {
@@ -221,6 +220,13 @@ func (s smooth) estimateErrors(rho, q float64, batches []batch,
 		errors[k] = math.Sqrt(gamma) + rounded
 	}
 	return errors
+}
+
+// squareNorm returns d^{2/q}(E|Z|^q)^{2/q}, Z standard normal, which is at least E‖ξ‖_q² for a standard
+// normal ξ in d dimensions.
+func squareNorm(d, q float64) float64 {
+	logs, _ := math.Lgamma((q + 1) / 2)
+	return math.Exp(2 / q * (math.Log(d) + q/2*math.Ln2 + logs - math.Log(math.Pi)/2))
 }
 
 // gapBound is a bound on the gap beside what every model has.
@@ -262,25 +268,34 @@ func (p *nsfwPlan) Bound() (train.Bound, bool) {
 	return p.gapBound(value, printed, rate, "Theorem 11"), true
 }
 
-// Bound bounds the expected distance of the model from its proximal point, by the argument of Theorem
-// 16 with this package's inner solver in the place of the cited one.
+// Bound bounds the expected distance ‖·‖_p of the model from its proximal point, by the argument of
+// Theorem 16 with this package's inner solver in the place of the cited one.
 //
-// With λ = β-ρ, m records and T steps a round, the empirical gap of a round is at most
-// 2B²/(λ(T+1)), B² = (G+βD)² + dσ², in expectation; so its solution is within B·2/(λ√(T+1)) of the
-// empirical minimiser, and the population's F + (β/2)‖·-w_r‖² is G+βD Lipschitz and is at most
-// 2G²/(λm) above its minimum at the empirical minimiser, which one record moves by at most 2G/(λm):
+// With λ = β/κ - ρ = ρ, m records and T steps a round, mirror descent leaves an empirical gap of
+// at most 2B²/(λ(T+1)) in expectation (its steps are of strong convexity μ = λκ relative to a
+// map of strong convexity 1/κ), where noise ξ ~ N(0, σ²I) has
+//
+//	B² = E‖g + ξ + β∇h‖_q² ≤ min{(G+βD)² + κN, (G+βD+√N)²}, N = E‖ξ‖_q² ≤ σ²d^{2/q}(E|Z|^q)^{2/q};
+//
+// so its solution is within B·2/(λ√(T+1)) of the empirical minimiser, and the population's
+// F + (β/2)‖·-w_r‖_p² is G+βD Lipschitz and is at most 2G²/(λm) above its minimum at the empirical
+// minimiser, which one record moves by at most 2G/(λm):
 //
 //	e = (G+βD)·2B/(λ√(T+1)) + 2G²/(λm).
 //
 // A round lowers F by at least (λ/2)‖w_r - prox(w_r)‖² - e, and F varies by at most GD. So
-// E‖w̄ - prox(w̄)‖² ≤ (2/λ)(GD/R + e). The cited solver has a better rate in e.
+// E‖w̄ - prox(w̄)‖² ≤ (2/λ)(GD/R + e). The cited solver has a better rate in e. Points of steps that are
+// outside the ball by cutSlack are counted with it.
 func (p *proximalPlan) Bound() (train.Bound, bool) {
 	g, diameter, steps := p.norm, 2*p.c.Ball, float64(p.c.Steps)
-	b := p.price.Blocks[0]
-	steep := g + p.schedule.Beta*diameter
-	noisy := math.Sqrt(steep*steep + float64(p.d)*b.Deviation*b.Deviation)
-	left := steep*2*noisy/(p.lambda*math.Sqrt(steps+1)) + 2*g*g/(p.lambda*float64(b.To-b.From))
-	value := math.Sqrt(2 / p.lambda * (g*diameter/float64(len(p.price.Blocks)) + left))
+	b, kappa := p.price.Blocks[0], p.schedule.Kappa
+	lambda := p.mu / kappa
+	steep := g + p.schedule.Beta*diameter*(1+cutSlack)
+	noise := b.Deviation * b.Deviation * squareNorm(float64(p.d), geometry.Dual(p.c.Norm))
+	noisy := min(math.Sqrt(steep*steep+kappa*noise), steep+math.Sqrt(noise))
+	left := steep*(2*noisy/(lambda*math.Sqrt(steps+1))+p.c.Ball*cutSlack) +
+		2*g*g/(lambda*float64(b.To-b.From))
+	value := math.Sqrt(2 / lambda * (g*diameter/float64(len(p.price.Blocks)) + left))
 	return train.Bound{Of: train.ProximalDistance, Value: value, Nothing: diameter,
 		Rate: p.schedule.Rate, Theorem: "Theorem 16"}, true
 }

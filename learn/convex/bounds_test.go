@@ -288,7 +288,7 @@ func TestProximalBound(t *testing.T) {
 	steep := g + 4*3
 	left := steep*2*math.Sqrt(steep*steep+2*sigma*sigma)/(2*math.Sqrt(401)) + 2*g*g/(2*1000)
 	b := bound(t, p)
-	must.Near(t, "bound", b.Value, math.Sqrt(g*3/20+left), 1e-9)
+	must.Near(t, "bound", b.Value, math.Sqrt(g*3/20+left), 1e-8)
 	must.Near(t, "rate", b.Rate, p.schedule.Rate, 1e-12)
 	if b.Nothing != 3 || b.Of != train.ProximalDistance {
 		t.Errorf("%+v", b)
@@ -313,7 +313,7 @@ func TestProximalBound(t *testing.T) {
 	off := 0.0
 	for seed := range uint64(4) {
 		w := traintest.Simulate(t, traintest.Trained(t, p, r), seed)
-		off += NearStationarity(s.Loss, r, w, 4, 1.5, 300) / 4
+		off += NearStationarity(s.Loss, r, w, 4, lp(t, 2, 2, 1.5), 300) / 4
 	}
 	if b := bound(t, p); !(off > 0 && off <= b.Value) {
 		t.Errorf("%g from nearly stationary, bound %g", off, b.Value)

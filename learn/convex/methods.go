@@ -60,12 +60,15 @@ var catalogue = []struct {
 	}},
 	{"nsfw", "Noise Batches Rounds", func(o Options) (Method, error) {
 		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise},
-			o.need("a ball of l2 or lp")
+			o.need(lpBalls)
 	}},
 	{"proximally-guided", "Rounds Steps WeakConvexity", func(o Options) (Method, error) {
-		ball, err := o.ball()
-		return ProximallyGuided{Setting: o.Setting, Ball: ball, WeakConvexity: o.WeakConvexity,
-			Rounds: o.Rounds, Steps: o.Steps}, err
+		ball, ok := o.Set.(geometry.LpBall)
+		if !ok {
+			return nil, o.needBall()
+		}
+		return ProximallyGuided{Setting: o.Setting, Ball: ball.Radius(), Norm: ball.Norm(),
+			WeakConvexity: o.WeakConvexity, Rounds: o.Rounds, Steps: o.Steps}, nil
 	}},
 	{"dp-sgd", "Rate Steps StepSize Lambda Average", func(o Options) (Method, error) {
 		ball, err := o.ball()
@@ -141,6 +144,17 @@ func (o Options) polytope() (geometry.Polytope, error) {
 	}
 	return nil, &check.Error{Name: "set", Value: o.Set.Name(),
 		Rule: "an l1 ball, simplex or hull, which have vertices, for this method"}
+}
+
+// lpBalls are the sets of methods in ℓp.
+const lpBalls = "a ball of l2 or lp"
+
+// needBall refuses a set that is no ball of ℓp.
+func (o Options) needBall() error {
+	if err := o.need(lpBalls); err != nil {
+		return err
+	}
+	return &check.Error{Name: "set", Value: o.Set.Name(), Rule: lpBalls + " for this method"}
 }
 
 func (o Options) need(what string) error {

@@ -26,7 +26,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 		"frank-wolfe":            {hull(t, 2, points), l1(t, 3, 1)},
 		"poly-sfw":               {hull(t, 2, points), l1(t, 3, 1)},
 		"nsfw":                   {lp(t, 3, 1.5, 1), lp(t, 3, 1.5, 2)},
-		"proximally-guided":      {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
+		"proximally-guided":      {lp(t, 3, 1.5, 1), lp(t, 3, 2, 2)},
 		"dp-sgd":                 {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
 		"output-perturbation":    {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
 		"objective-perturbation": {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
@@ -147,7 +147,7 @@ func TestDigestsCoverEverything(t *testing.T) {
 // a vector of equal numbers differ most.
 func TestLongRecordsDoNoMore(t *testing.T) {
 	const n = 40
-	norms := map[string]float64{"frank-wolfe": 2, "poly-sfw": 2, "nsfw": 3}
+	norms := map[string]float64{"frank-wolfe": 2, "poly-sfw": 2, "nsfw": 3, "proximally-guided": 3}
 	for name, plans := range variants(t, n, false) {
 		q := norms[name]
 		if q == 0 {

@@ -7,41 +7,44 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/train"
 )
 
 // ProximallyGuided is the proximally guided private method (PGPSMD, Algorithm 2) for weakly
-// convex losses that need not be smooth, in ℓ2. Round r takes the next block of records S_r
+// convex losses that need not be smooth, in a ball of ‖·‖_p, 1 < p ≤ 2. Round r takes the next block of records S_r
 // and goes from w_r to about the proximal point
 //
-//	w_{r+1} ≈ argmin_{w∈W} F(w) + (β/2)‖w - w_r‖², β = 2ρ,
+//	w_{r+1} ≈ argmin_{w∈W} F(w) + (β/2)‖w - w_r‖_p², β = 2ρκ, κ = 1/(p-1),
 //
 // and the model is one of the iterates w_1, …, w_R, drawn uniformly: it is near a point that is
-// nearly stationary. The inner solver is noised subgradient descent on the whole block,
-// T steps of 2/(λ(t+1)), λ = β - ρ, with their weighted average 2Σt·v_t/(T(T+1)); the source
-// only cites one (Theorem 29). The proximal term is not of the data and gets no noise. Where
-// p ≠ 2 the source has mirror descent, which is not built.
+// nearly stationary. Records are measured in ℓq, 1/p + 1/q = 1. The inner solver is mirror descent on
+// the whole block by noised subgradients and the mirror map h = ½‖· - w_r‖_p², T steps of 2/(μ(t+1)),
+// with their weighted average 2Σt·v_t/(T(T+1)); the source only cites one (Theorem 29). As F + ρκh is
+// convex, F + βh is μ-strongly convex relative to h, μ = β - ρκ. For p = 2 that is projected
+// subgradient descent. The proximal term is not of the data and gets no noise.
 //
-// Privacy: each inner step is a Gaussian release of a mean gradient, which a record that
-// differs moves by at most 2L0·R/m; T of them compose exactly, blocks in parallel. Cost:
-// R·T·m = nT gradients.
+// Privacy: each inner step is a Gaussian release of a mean gradient, which a record that differs
+// moves by at most 2L0·R/m in ℓq, so by at most d^{1/p-1/2} times that in ℓ2; T of them compose
+// exactly, blocks in parallel. Steps are functions of what was released, so no account rests on how
+// exact they are. Cost: R·T·m = nT gradients.
 type ProximallyGuided struct {
 	Setting
 	Ball float64 // radius of W, a ball around 0; required
-	// WeakConvexity is ρ; 0 is the loss's own for features within Radius.
+	Norm float64 // its p, in [1.1, 2], from 1 + 1/ln d where that is less; 0 is 2
+	// WeakConvexity is ρ, in ‖·‖_p; 0 is the loss's own for features within Radius.
 	WeakConvexity float64
 	Rounds        int // R; 0 is the schedule's
 	Steps         int // T; 0 is the records of a block
-	// Start is w_1 in W; nil draws a point uniformly from the sphere of half the ball's radius.
+	// Start is w_1 in W; nil draws a direction uniformly, and takes half the ball's radius.
 	// 0 is a bad start: for phase retrieval it is stationary.
 	Start []float64
 }
 
 // proximalSchedule are the parameters of PGPSMD in ℓp that follow from the setting.
 type proximalSchedule struct {
-	Kappa, KappaTilde float64 // κ = min{1/(p-1), ln d} and κ̃ = 1 + ln d·1{p<2}; both 1 for p = 2
+	Kappa, KappaTilde float64 // κ = 1/(p-1) and κ̃ = 1 + ln d·1{p<2}; both 1 for p = 2
 	Beta              float64 // β = 2ρκ
 	ByData, ByNoise   float64 // the two terms whose minimum R is
 	Rounds, Block     int     // R and ⌊n/R⌋
@@ -50,8 +53,9 @@ type proximalSchedule struct {
 	Rate float64
 }
 
-// newProximalSchedule returns the schedule for p in [1, 2], with p below 1 + 1/ln d raised
-// to that, n records of dimension d, ρ, the Lipschitz constant L0 of f and the diameter D.
+// newProximalSchedule returns the schedule for p in (1, 2], n records of dimension d, ρ, the Lipschitz
+// constant L0 of f and the diameter D. Below p = 1 + 1/ln d the source takes that for p, by which κ
+// is at most ln d; who wants it states the ball so.
 func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
 	diameter float64) (proximalSchedule, error) {
 	var s proximalSchedule
@@ -73,17 +77,18 @@ func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
 	if err := check.Whole("dimension", d, 1, 0); err != nil {
 		return s, err
 	}
-	if !(p >= 1 && p <= 2) {
-		return s, &check.Error{Name: "p", Value: p, Rule: "between 1 and 2"}
+	least := 1.1
+	if d > 1 {
+		least = min(least, 1+1/math.Log(float64(d)))
+	}
+	if !(p >= least && p <= 2) {
+		return s, &check.Error{Name: "norm p of the set", Value: p, Rule: fmt.Sprintf(
+			"between %.4g and 2 for this method: 1/(p-1) is a factor of its steps and noise", least)}
 	}
 	dim, count, logs := float64(d), float64(n), -math.Log(delta)
 	s.Kappa, s.KappaTilde = 1, 1
 	if p < 2 {
-		if d < 3 {
-			return s, &check.Error{Name: "dimension", Value: d, Rule: "at least 3 for p < 2"}
-		}
-		p = max(p, 1+1/math.Log(dim))
-		s.Kappa, s.KappaTilde = min(1/(p-1), math.Log(dim)), 1+math.Log(dim)
+		s.Kappa, s.KappaTilde = 1/(p-1), 1+math.Log(dim)
 	}
 	s.Beta = 2 * rho * s.Kappa
 	s.ByData = math.Sqrt(count * diameter * rho / (s.Kappa * lipschitz))
@@ -107,7 +112,7 @@ type proximalPlan struct {
 	c        ProximallyGuided
 	schedule proximalSchedule
 	star     float64
-	lambda   float64
+	mu       float64 // of strong convexity relative to h
 	price    train.Price
 }
 
@@ -130,7 +135,10 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 	if err := check.Positive("weak convexity rho", p.c.WeakConvexity); err != nil {
 		return nil, fmt.Errorf("%w: for a convex loss state one, or take phased-sgd", err)
 	}
-	if p.schedule, err = newProximalSchedule(2, n, d, t.Target.Epsilon, t.Target.Delta,
+	if p.c.Norm == 0 {
+		p.c.Norm = 2
+	}
+	if p.schedule, err = newProximalSchedule(p.c.Norm, n, d, t.Target.Epsilon, t.Target.Delta,
 		p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
 		return nil, err
 	}
@@ -147,13 +155,13 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	if c.Start != nil {
-		if len(c.Start) != d || !(vec.Norm(c.Start) <= c.Ball*(1+1e-9)) {
+		if len(c.Start) != d || !(geometry.Norm(c.Start, p.c.Norm) <= c.Ball*(1+1e-9)) {
 			return nil, &check.Error{Name: "start", Value: c.Start,
 				Rule: fmt.Sprintf("%d numbers within the ball of radius %v", d, c.Ball)}
 		}
 		p.c.Start = slices.Clone(c.Start)
 	}
-	p.lambda = p.schedule.Beta - p.c.WeakConvexity
+	p.mu = p.schedule.Beta - p.c.WeakConvexity*p.schedule.Kappa
 	return p, p.account()
 }
 
@@ -164,10 +172,12 @@ func (p *proximalPlan) account() (err error) {
 	}
 	p.price = train.Price{Method: "proximally-guided", Records: p.n, Dim: p.d, Relation: p.Neighbours}
 	m := p.schedule.Block
+	// By which an ℓ2 norm can be above the ℓq norm.
+	widening := math.Pow(float64(p.d), 1/p.c.Norm-0.5) * (1 + slack)
 	for r := range p.schedule.Rounds {
 		b := train.Block{Name: fmt.Sprintf("round %d", r+1), From: r * m, To: (r + 1) * m,
-			Releases: p.c.Steps, StepSize: 2 / p.lambda}
-		b.Sensitivity = p.gradients() * p.norm / float64(m) * (1 + slack)
+			Releases: p.c.Steps, StepSize: 2 / p.mu}
+		b.Sensitivity = p.gradients() * widening * p.norm / float64(m) * (1 + slack)
 		b.Deviation = b.Sensitivity * math.Sqrt(float64(p.c.Steps)) * p.star
 		p.price.Blocks = append(p.price.Blocks, b)
 	}
@@ -190,18 +200,18 @@ func (p *proximalPlan) Compare() ([]train.PriceRow, error) {
 
 // Train returns the method on these records.
 func (p *proximalPlan) Train(r *data.Records) (train.Algorithm, error) {
-	own, err := p.take(r, false)
+	own, err := p.takeIn(r, geometry.Dual(p.c.Norm))
 	if err != nil {
 		return nil, err
 	}
 	first := p.price.Blocks[0]
 	a := algorithm{plan: p.price, task: &p.task, rounds: p.schedule.Rounds}
-	// The least that one step's noise leaves: the last steps are 2/(λT), of weight 2/T.
+	// The least that one step's noise leaves: the last steps are 2/(μT), of weight 2/T.
 	t := float64(p.c.Steps)
 	a.noise = first.Deviation * first.StepSize / (t + 1) * 2 / (t + 1)
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex proximally-guided v1\n%q %v %v %v\n%v %v %v %v\n%v\n", p.link.Name(),
-		p.slope, p.Radius, p.c.Ball, p.schedule, p.lambda, p.c.Steps, first, p.c.Start)
+	fmt.Fprintf(h, "darrm convex proximally-guided v1\n%q %v %v %v %v\n%v %v %v %v\n%v\n",
+		p.link.Name(), p.slope, p.Radius, p.c.Norm, p.c.Ball, p.schedule, p.mu, p.c.Steps, first, p.c.Start)
 	fmt.Fprintf(h, "%x\n", own.Digest())
 	a.digest = [32]byte(h.Sum(nil))
 	a.start = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
-	"github.com/darrm/darrm/internal/vec"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -19,8 +19,9 @@ type proximalRun struct {
 	noise normals
 	pick  int // the round before which the iterate is the model
 
-	w, kept      []float64
-	v, g, z, sum []float64
+	w, kept   []float64
+	mirror    *mirror
+	g, z, sum []float64
 }
 
 // The streams of a run besides the noise, one each.
@@ -34,13 +35,13 @@ func newProximalRun(p *proximalPlan, rows samples, coins train.Coins) *proximalR
 	e := &proximalRun{
 		p: p, rows: rows, noise: coins.Normals(),
 		pick: int(stream.Below(coins.Stream(streamPick, 0), uint64(p.schedule.Rounds))),
-		w:    v(), kept: v(), v: v(), g: v(), z: v(), sum: v(),
+		w:    v(), kept: v(), g: v(), z: v(), sum: v(), mirror: newMirror(p.c.Norm, p.d, p.c.Ball),
 	}
 	copy(e.w, p.c.Start)
 	if p.c.Start == nil {
 		e.noise.Restart(streamStart, 0)
 		e.noise.Fill(e.w)
-		if length := vec.Norm(e.w); length > 0 {
+		if length := geometry.Norm(e.w, p.c.Norm); length > 0 {
 			floats.Scale(p.c.Ball/2/length, e.w)
 		}
 	}
@@ -60,7 +61,8 @@ func (e *proximalRun) Output() []float64 { return e.kept }
 func (e *proximalRun) Round(ctx context.Context, k int) error {
 	b := e.p.price.Blocks[k]
 	m, steps := float64(b.To-b.From), float64(b.Releases)
-	copy(e.v, e.w)
+	e.mirror.restart(e.w)
+	v := e.mirror.point
 	clear(e.sum)
 	e.noise.Restart(streamNoise, k)
 	for t := 1.0; t <= steps; t++ {
@@ -70,23 +72,24 @@ func (e *proximalRun) Round(ctx context.Context, k int) error {
 		clear(e.g)
 		for i := b.From; i < b.To; i++ {
 			x := e.rows.Row(i)
-			s := e.p.link.Slope(floats.Dot(e.v, x), e.rows.Response(i))
+			s := e.p.link.Slope(floats.Dot(v, x), e.rows.Response(i))
 			if math.IsNaN(s) {
 				s = 0 // within the bound, and the state ends the round
 			}
 			floats.AddScaled(e.g, max(-e.p.slope, min(e.p.slope, s)), x)
 		}
 		e.noise.Fill(e.z)
-		floats.AddScaled(e.sum, t, e.v)
-		for j := range e.v {
-			g := e.g[j]/m + b.Deviation*e.z[j] + e.p.schedule.Beta*(e.v[j]-e.w[j])
-			e.v[j] -= b.StepSize / (t + 1) * g
+		floats.AddScaled(e.sum, t, v)
+		for j := range e.g {
+			e.g[j] = e.g[j]/m + b.Deviation*e.z[j]
 		}
-		vec.Clip(e.v, e.p.c.Ball)
+		e.mirror.step(e.g, b.StepSize/(t+1), e.p.schedule.Beta)
 	}
 	for j := range e.w {
 		e.w[j] = e.sum[j] * (2 / (steps * (steps + 1)))
 	}
+	// Steps end up to cutSlack outside.
+	floats.Scale(geometry.Shortening(e.w, e.p.c.Ball, e.p.c.Norm), e.w)
 	if k < e.pick {
 		copy(e.kept, e.w)
 	}

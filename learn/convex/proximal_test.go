@@ -111,12 +111,12 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 		visited = append(visited, rounds(t, e, p.schedule.Rounds)...)
 		for i, w := range visited[:p.schedule.Rounds] { // the model is one of these
 			if i%20 == 10 {
-				mean += NearStationarity(phase, population, w, 4, 1.5, 1000) / float64(p.schedule.Rounds/20)
+				mean += NearStationarity(phase, population, w, 4, lp(t, 2, 2, 1.5), 1000) / float64(p.schedule.Rounds/20)
 			}
 		}
-		return mean, NearStationarity(phase, population, visited[len(visited)-1], 4, 1.5, 1000)
+		return mean, NearStationarity(phase, population, visited[len(visited)-1], 4, lp(t, 2, 2, 1.5), 1000)
 	}
-	if start := NearStationarity(phase, population, []float64{-1, 1}, 4, 1.5,
+	if start := NearStationarity(phase, population, []float64{-1, 1}, 4, lp(t, 2, 2, 1.5),
 		1000); math.Abs(start-0.119) > 0.02 {
 		t.Errorf("at the start %v", start)
 	}
@@ -212,11 +212,12 @@ func TestProximalRefusals(t *testing.T) {
 		"weak convexity rho": func(c *ProximallyGuided) {
 			c.Loss, c.WeakConvexity = loss.GLM[loss.Absolute]{}, 0
 		},
-		"rounds":       func(c *ProximallyGuided) { c.Rounds = 9 },
-		"steps":        func(c *ProximallyGuided) { c.Steps = -1 },
-		"start":        func(c *ProximallyGuided) { c.Start = []float64{2, 0} },
-		"target delta": func(c *ProximallyGuided) { c.Target.Delta = 1 },
-		"neighbours":   func(c *ProximallyGuided) { c.Neighbours = accountant.AddOrRemoveOne },
+		"rounds":            func(c *ProximallyGuided) { c.Rounds = 9 },
+		"steps":             func(c *ProximallyGuided) { c.Steps = -1 },
+		"start":             func(c *ProximallyGuided) { c.Norm, c.Start = 1.1, []float64{0.7, 0.7} },
+		"norm p of the set": func(c *ProximallyGuided) { c.Norm = 1.05 },
+		"target delta":      func(c *ProximallyGuided) { c.Target.Delta = 1 },
+		"neighbours":        func(c *ProximallyGuided) { c.Neighbours = accountant.AddOrRemoveOne },
 	} {
 		c := ProximallyGuided{Setting: setting(), Ball: 1}
 		c.Loss = loss.GLM[loss.PhaseRetrieval]{}
@@ -226,7 +227,11 @@ func TestProximalRefusals(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, p := range []float64{0.9, 2.1, math.NaN()} {
+	// From 1 + 1/ln d, the source's least norm, where that is less than 1.1.
+	if _, err := newProximalSchedule(1.095, 100, 40_000, 1, 1e-6, 1, 1, 2); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []float64{0.9, 1, 1.095, 2.1, math.NaN()} {
 		if _, err := newProximalSchedule(p, 100, 10, 1, 1e-6, 1, 1, 2); err == nil {
 			t.Error("p =", p)
 		}

@@ -133,6 +133,14 @@ func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
 	return r.Shortened(t.Radius), nil
 }
 
+// takeIn is take for features that are measured in ‖·‖_q.
+func (t *task) takeIn(r *data.Records, q float64) (*data.Records, error) {
+	if err := train.CheckRecords(r, t.n, t.d, t.Loss.Check); err != nil {
+		return nil, err
+	}
+	return train.Shortened(r, t.Radius, q), nil
+}
+
 // releasable returns an error if no model of the plan may be released.
 func (t *task) releasable() error {
 	if t.Neighbours == accountant.BlankOne {

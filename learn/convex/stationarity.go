@@ -1,11 +1,8 @@
 package convex
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -26,25 +23,22 @@ func meanGradient(l loss.Loss, records *data.Records, w []float64) []float64 {
 	return g
 }
 
-// NearStationarity returns ‖prox(w) - w‖ for the mean loss F of the records, which is to be
-// ρ-weakly convex with ρ < β, and prox(w) = argmin F(v) + (β/2)‖v - w‖² over the ball of the given
-// radius: w is that near to a point that is stationary to within β·D times it (Lemma 14). The
-// minimiser is found by the given number of subgradient steps, to within the order of 1/√steps: it
+// NearStationarity returns ‖prox(w) - w‖_p for the mean loss F of the records, which is to be
+// ρ-weakly convex with 2ρ/(p-1) ≤ β, and prox(w) = argmin F(v) + (β/2)‖v - w‖_p² over the ball of
+// ‖·‖_p: w is that near to a point that is stationary to within β·D times it (Lemma 14). The minimiser
+// is found by the given number of steps of mirror descent, to within the order of 1/√steps: it
 // is a measure for experiments, not part of any promise, and a secret of the records. Cost: steps·n
 // gradients.
-func NearStationarity(l loss.Loss, records *data.Records, w []float64, beta, radius float64,
-	steps int) float64 {
-	total := float64(steps)
-	lambda := beta / 2
-	v, sum := append([]float64(nil), w...), make([]float64, len(w))
+func NearStationarity(l loss.Loss, records *data.Records, w []float64, beta float64,
+	ball geometry.LpBall, steps int) float64 {
+	total, m := float64(steps), newMirror(ball.Norm(), len(w), ball.Radius())
+	m.restart(w)
+	sum := make([]float64, len(w))
 	for t := 1.0; t <= total; t++ {
-		g := meanGradient(l, records, v)
-		floats.AddScaled(sum, 2*t/(total*(total+1)), v)
-		for j := range v {
-			v[j] -= 2 / (lambda * (t + 1)) * (g[j] + beta*(v[j]-w[j]))
-		}
-		vec.Clip(v, radius)
+		g := meanGradient(l, records, m.point)
+		floats.AddScaled(sum, 2*t/(total*(total+1)), m.point)
+		m.step(g, 2/(beta/2*(t+1)), beta)
 	}
 	floats.Sub(sum, w)
-	return math.Sqrt(floats.Dot(sum, sum))
+	return geometry.Norm(sum, ball.Norm())
 }
