@@ -29,7 +29,7 @@ func TestList(t *testing.T) {
 		"crime", "compas", "credit-card", "mnist-69", "cifar-10", "pipeline",
 		"figure-2.2", "figure-2.3", "figure-2.4", "figure-a.1", "figure-a.2", "figure-a.3", "figure-a.4",
 		"figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8", "mean-bits",
-		"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2", "convex-phase",
+		"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2", "convex-phase", "convex-phase-lp",
 		"convex-dimension", "convex-field", "convex-credit",
 		"federated-california", "federated-belts", "federated-local-steps", "federated-price",
 		"auc-diabetes", "auc-german", "auc-letter", "auc-ijcnn1", "auc-usps", "auc-mnist", "auc-passes",

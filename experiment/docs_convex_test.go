@@ -12,6 +12,9 @@ func init() {
 	goldenTables["convex-dimension"] = func(t *testing.T, m *markdown) {
 		convexTable(t, m, "d", "value", "%.3f", "convex-dimension")
 	}
+	goldenTables["convex-phase-lp"] = func(t *testing.T, m *markdown) {
+		convexTable(t, m, "n", "value", "%.4f", "convex-phase-lp")
+	}
 	goldenTables["convex-field"] = func(t *testing.T, m *markdown) {
 		convexTable(t, m, "eps", "value", "%.4f", "convex-field")
 	}
@@ -65,7 +68,7 @@ func publishedTable(t *testing.T, m *markdown) {
 // convexTable has a line for each line of the experiments and a column for each place of the
 // sweep.
 func convexTable(t *testing.T, m *markdown, sweep, measure, format string, names ...string) {
-	title := map[string]string{"d": "d = ", "eps": "ε = "}[sweep]
+	title := map[string]string{"d": "d = ", "eps": "ε = ", "n": "n = "}[sweep]
 	for i, name := range names {
 		rows := goldenRows(t, name, "scores")
 		var head, first []string

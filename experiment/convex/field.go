@@ -30,7 +30,8 @@ func Field() experiment.Field {
 		Looks: looks,
 		Files: definitions,
 		Names: []string{"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2",
-			"convex-phase", "convex-dimension", "convex-field", "convex-credit", "convex-credit-real"},
+			"convex-phase", "convex-phase-lp", "convex-dimension", "convex-field", "convex-credit",
+			"convex-credit-real"},
 	}
 }
 

@@ -144,7 +144,7 @@ func gap(t *task, fresh *data.Records, w, _ []float64, set geometry.Set) float64
 	return convex.Gap(t.loss, fresh, w, set)
 }
 
-// nearness is ‖prox(w) - w‖ at β = 4, in the ball of set.
+// nearness is ‖prox(w) - w‖_p at β = 2ρ/(p-1), ρ = 2, in the ball of set.
 func nearness(t *task, fresh *data.Records, w, _ []float64, set geometry.Set) float64 {
-	return convex.NearStationarity(t.loss, fresh, w, 4, set.(geometry.LpBall), 1000)
+	return convex.NearStationarity(t.loss, fresh, w, 4/(set.Norm()-1), set.(geometry.LpBall), 1000)
 }

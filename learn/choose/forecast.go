@@ -39,6 +39,8 @@ type Expected struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
+	// Bound is what is proved of the method's models, nil for nothing.
+	Bound *train.Bound `json:"-"`
 }
 
 // ScoreOf returns the figure that a Forecast has of a task: "accuracy", "auc" or "r2".
@@ -80,6 +82,7 @@ func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expect
 	if err != nil {
 		return e, err
 	}
+	e.Bound = train.BoundOf(plan)
 	rng := rand.New(rand.NewPCG(f.Seed, uint64(n)))
 	scores, rows := make([]float64, f.Runs), make([]int, n)
 	for run := range scores {

@@ -7,6 +7,16 @@ type Bounded interface {
 	Bound() (Bound, bool)
 }
 
+// BoundOf returns the bound of a plan, nil where the theory says nothing of it.
+func BoundOf(plan PricedMethod) *Bound {
+	if bounded, ok := plan.(Bounded); ok {
+		if b, ok := bounded.Bound(); ok {
+			return &b
+		}
+	}
+	return nil
+}
+
 // Bound is what is proved of a plan's models for records that are drawn independently of one law,
 // in expectation over them and over the noise. It is worked out from the plan's own schedule and
 // noise, so that it depends on no record, and it is for the loss with clipped slopes.
@@ -20,6 +30,9 @@ type Bound struct {
 	Rate    float64 // the source's order of magnitude, constants left out; 0 where it has none
 	Theorem string  // the source's theorem that it follows
 }
+
+// Says reports whether the bound says more of a model than that it is in the set.
+func (b Bound) Says() bool { return b.Value < b.Nothing }
 
 // Measure is what a Bound is of.
 type Measure string

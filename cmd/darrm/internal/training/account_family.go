@@ -120,14 +120,9 @@ type theory struct {
 	Theorem string        `json:"theorem"`
 }
 
-// theoryOf returns what is proved of a plan's models, nil for nothing.
-func theoryOf(plan train.PricedMethod) *theory {
-	bounded, ok := plan.(train.Bounded)
-	if !ok {
-		return nil
-	}
-	b, ok := bounded.Bound()
-	if !ok {
+// newTheory returns nil for no bound.
+func newTheory(b *train.Bound) *theory {
+	if b == nil {
 		return nil
 	}
 	return &theory{b.Of, cli.Finite(b.Value), cli.Finite(b.Nothing), b.Printed, b.Rate, b.Theorem}
@@ -135,6 +130,9 @@ func theoryOf(plan train.PricedMethod) *theory {
 
 // sentences tell what is proved, rounded to the safe side.
 func (t *theory) sentences() (lines []string) {
+	if t == nil {
+		return nil
+	}
 	value, nothing := math.Inf(1), math.Inf(1)
 	if t.Bound != nil {
 		value = *t.Bound
@@ -159,7 +157,7 @@ func (t *theory) sentences() (lines []string) {
 func newPricedMethod(plan train.PricedMethod, rows []train.PriceRow) pricedMethod {
 	p := plan.Price()
 	out := pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p),
-		Theory: theoryOf(plan)}
+		Theory: newTheory(train.BoundOf(plan))}
 	for _, r := range rows {
 		out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
 			cli.Finite(r.Epsilon), r.InUse, r.Holds})
@@ -189,10 +187,8 @@ func deliverPrice(a *cli.App, plan train.PricedMethod, rows []train.PriceRow) er
 		for _, note := range p.Notes {
 			w.Text("  ", note)
 		}
-		if t := theoryOf(plan); t != nil {
-			for _, line := range t.sentences() {
-				w.Text("  ", line)
-			}
+		for _, line := range newTheory(train.BoundOf(plan)).sentences() {
+			w.Text("  ", line)
 		}
 		w.Text("  ", p.Tuning())
 		w.Printf("\n")

@@ -31,7 +31,7 @@ var convexFamily = family{
   frank-wolfe             sparse models in the l1 ball or simplex, many features;
                           LIBSVM files are not made dense
   poly-sfw, nsfw          losses that need not be convex, in a polytope or lp ball
-  proximally-guided       weakly convex losses with kinks, in l2
+  proximally-guided       weakly convex losses with kinks, in an lp ball
   dp-sgd, output-perturbation, objective-perturbation
                           what is commonly used, to compare with
 

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/data"
@@ -81,14 +82,20 @@ numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R²
 
 // planTrainReport is the result of plan train, in JSON.
 type planTrainReport struct {
-	Guess    bool              `json:"guess"` // always true
-	By       string            `json:"by"`
-	Task     string            `json:"task"`
-	Score    string            `json:"score"`
-	Delta    float64           `json:"delta"`
-	Runs     int               `json:"runs"`
-	Expected []choose.Expected `json:"expected"`
-	Reach    []reached         `json:"reach,omitempty"`
+	Guess    bool           `json:"guess"` // always true
+	By       string         `json:"by"`
+	Task     string         `json:"task"`
+	Score    string         `json:"score"`
+	Delta    float64        `json:"delta"`
+	Runs     int            `json:"runs"`
+	Expected []plannedScore `json:"expected"`
+	Reach    []reached      `json:"reach,omitempty"`
+}
+
+// plannedScore is an expected score with what is proved.
+type plannedScore struct {
+	choose.Expected
+	Theory *theory `json:"theory,omitempty"`
 }
 
 // reached is from how many records on a score is expected.
@@ -127,7 +134,7 @@ func (f *planTrainFlags) run(c *cobra.Command, a *cli.App, args []string) error 
 			if err != nil {
 				return fmt.Errorf("n = %d: %w", n, err)
 			}
-			report.Expected = append(report.Expected, e)
+			report.Expected = append(report.Expected, plannedScore{e, newTheory(e.Bound)})
 			count(len(report.Expected), len(f.numbers)*len(f.epsilons))
 		}
 	}
@@ -250,8 +257,8 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 // from returns from how many records on the score is reached at the i-th ε, by a line in the
 // logarithm of n between the numbers tried, nil where none reaches it. The least n that is tried
 // and reaches it is the answer where it is the first.
-func (f *planTrainFlags) from(all []choose.Expected, i int) *int {
-	var before choose.Expected
+func (f *planTrainFlags) from(all []plannedScore, i int) *int {
+	var before plannedScore
 	for k := i; k < len(all); k += len(f.epsilons) {
 		at := all[k]
 		if at.Median >= f.reach {
@@ -274,6 +281,25 @@ func rounded(x float64) int {
 	return int(math.Ceil(x/unit) * unit)
 }
 
+// printProved prints the bounds that say something.
+func (f *planTrainFlags) printProved(w *terminal.Page, r planTrainReport) error {
+	t := terminal.TextTable{Header: []string{"n", "ε", "method", "expected", "at most",
+		"any model", "by"}}
+	for _, e := range r.Expected {
+		if b := e.Bound; b != nil && b.Says() {
+			t.Rows = append(t.Rows, []string{strconv.Itoa(e.Records), cli.Shortest(e.Epsilon), e.Method,
+				string(b.Of), num.Outward(b.Value, 4, true), num.Outward(b.Nothing, 4, true), b.Theorem})
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	w.Printf("\n")
+	w.Text("  ", "proved, for independent records, where that says something:")
+	w.Printf("\n")
+	return w.Table(t)
+}
+
 func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 	w.Text("  ", fmt.Sprintf("A GUESS, by %s: private records may be harder or easier to learn from",
 		r.By))
@@ -292,6 +318,9 @@ func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 		t.Rows = append(t.Rows, row)
 	}
 	if err := w.Table(t); err != nil {
+		return err
+	}
+	if err := f.printProved(w, r); err != nil {
 		return err
 	}
 	for _, reach := range r.Reach {

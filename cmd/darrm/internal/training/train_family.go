@@ -161,6 +161,12 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if !ok || !g.explain(a, plan) {
 		sayPrice(a, price)
 	}
+	bound := train.BoundOf(plan)
+	if bound != nil && bound.Says() {
+		for _, line := range newTheory(bound).sentences() {
+			a.Say("%s", line)
+		}
+	}
 	if f.testEps > 0 {
 		if f.testEps <= f.common().epsilon { // which the model may fall short of by little
 			f.testEps = min(f.testEps, price.Cost.Epsilon)
@@ -191,6 +197,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		}
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
+		r.Theory = newTheory(bound)
 		if ok {
 			g.describe(r, plan)
 		}
