@@ -15,9 +15,9 @@ import (
 )
 
 // inMemory serves from a ledger in memory, whose commits tests watch.
-func inMemory(t *testing.T, w way, budget float64) (*memory, *Online) {
+func inMemory(t *testing.T, w way, budget float64) (*stepped, *Online) {
 	t.Helper()
-	s, l, _ := newMemory(t, budget)
+	s, l, _ := newStepped(t, budget)
 	w.charge.AcceptWeak = true
 	return s, openOnline(t, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: w.charge, Book: l,
 		Key: filepath.Join(t.TempDir(), "key")})

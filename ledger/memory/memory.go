@@ -18,9 +18,17 @@ import (
 // Make returns the location of a ledger that [ledger.Create] can make, for this process alone. Its
 // secret will be the file at the path secret. forget ends the location; ledgers that are open go on.
 func Make(secret string) (location string, forget func()) {
-	location = scheme + "://" + rand.Text()
-	stores.Store(location, &store{location: location, secret: secret, turn: make(chan struct{}, 1)})
-	return location, func() { stores.Delete(location) }
+	s := newStore(secret)
+	stores.Store(s.location, s)
+	return s.location, func() { stores.Delete(s.location) }
+}
+
+// NewStore returns the store of one ledger, for tests that step between a ledger and its store
+// ([ledger.Register]).
+func NewStore(secret string) ledger.Store { return newStore(secret) }
+
+func newStore(secret string) *store {
+	return &store{location: scheme + "://" + rand.Text(), secret: secret, turn: make(chan struct{}, 1)}
 }
 
 const scheme = "in-memory"
