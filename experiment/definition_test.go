@@ -37,7 +37,7 @@ func TestList(t *testing.T) {
 		"auc-utility", "auc-dpegd", "many-classes", "many-answers",
 		"mnist", "fashion-mnist", "figure-2.4-real", "convex-credit-real",
 		"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real",
-		"auc-private-german-real",
+		"auc-private-german-real", "auc-private-size-real", "auc-private-size-german-real",
 	}
 	if !slices.Equal(names, order) {
 		t.Errorf("listed %v, want those that need data last: %v", names, order)

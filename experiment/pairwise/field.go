@@ -32,7 +32,7 @@ func Field() experiment.Field {
 			"auc-passes", "auc-private-diabetes", "auc-private-german", "auc-private-size",
 			"auc-private-size-german", "auc-utility", "auc-dpegd", "auc-diabetes-real",
 			"auc-german-real", "auc-letter-real", "auc-private-diabetes-real",
-			"auc-private-german-real"},
+			"auc-private-german-real", "auc-private-size-real", "auc-private-size-german-real"},
 	}
 }
 
