@@ -25,10 +25,10 @@ func alone(binary string, n, runs int, dir string) error {
 		mechanism, ledger string
 		how               []string
 	}{
-		{"darrm", "no", []string{"--m", "1", "--eps", "1", "--teacher-delta", "0", "--force"}},
-		{"darrm", "yes", []string{"--m", "1", "--eps", "1", "--teacher-delta", "0", "--ledger", book,
-			"--request-id", "a", "--teachers", "frozen", "--ensemble", "e"}},
-		{"gnmax", "no", []string{"--label-eps", "1", "--delta", "1e-6", "--affected", "1", "--force"}},
+		{"darrm", "no", []string{"--force"}},
+		{"darrm", "yes", []string{"--ledger", book, "--request-id", "a", "--teachers", "frozen",
+			"--ensemble", "e"}},
+		{"gnmax", "no", []string{"--force"}},
 	} {
 		least := usage{wall: 1e9, cpu: 1e9}
 		for range runs {
@@ -41,7 +41,7 @@ func alone(binary string, n, runs int, dir string) error {
 				return fmt.Errorf("%s: %w: %s", binary, err, out)
 			}
 			u, err := released(binary, filepath.Join(dir, "votes.csv"), "wide", labels,
-				append([]string{"--accept-weak", "--mechanism", c.mechanism}, c.how...)...)
+				append(stated(c.mechanism), c.how...)...)
 			if err != nil {
 				return err
 			}

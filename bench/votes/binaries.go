@@ -121,19 +121,24 @@ func releases(list string, n, runs int, dir string) error {
 		"alternating runs\n\n", thousands(n), teachers, runs)
 	fmt.Println("| mechanism | s before | s after | ratio | processor s before | after | ratio |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|")
-	for _, mechanism := range [][]string{
-		{"darrm", "--m", "1", "--eps", "1", "--teacher-delta", "0"},
-		{"gnmax", "--label-eps", "1", "--delta", "1e-6", "--affected", "1"},
-	} {
-		x, y, err := p.least(runs, "votes.csv", "wide",
-			append([]string{"--accept-weak", "--mechanism"}, mechanism...)...)
+	for _, mechanism := range []string{"darrm", "gnmax"} {
+		x, y, err := p.least(runs, "votes.csv", "wide", stated(mechanism)...)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n", mechanism[0], x.wall, y.wall,
+		fmt.Printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n", mechanism, x.wall, y.wall,
 			y.wall/x.wall, x.cpu, y.cpu, y.cpu/x.cpu)
 	}
 	return nil
+}
+
+// stated returns the arguments of a mechanism, darrm or gnmax.
+func stated(mechanism string) []string {
+	how := []string{"--m", "1", "--eps", "1", "--teacher-delta", "0"}
+	if mechanism == "gnmax" {
+		how = []string{"--label-eps", "1", "--delta", "1e-6", "--affected", "1"}
+	}
+	return append([]string{"--accept-weak", "--mechanism", mechanism}, how...)
 }
 
 // usage is a process's use of resources: seconds, and bytes.

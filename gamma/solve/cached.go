@@ -27,10 +27,6 @@ type Result struct {
 	Rejected error
 }
 
-// rule is raised when the same parameters have another table: 2 since rare vote counts have a
-// program of their own.
-const rule = 2
-
 // keyOf returns the cache key: everything that determines the table.
 func keyOf(p constraints.Problem, o Options) string {
 	o = o.withDefaults()
@@ -46,9 +42,9 @@ func keyOf(p constraints.Problem, o Options) string {
 		prior = fmt.Sprintf("prior_counts=%v", o.Counts)
 	}
 	return fmt.Sprintf("darrm table format=%d k=%d %s epsilon=%v teacher_delta=%v delta=%v "+
-		"affected=%d shape=%s %s method=%s rule=%d",
+		"affected=%d shape=%s %s method=%s solvers=%d",
 		gamma.FormatVersion, p.K, budget, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, prior,
-		o.Method, rule)
+		o.Method, cache.Solvers)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is

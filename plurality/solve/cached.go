@@ -30,9 +30,9 @@ func keyOf(p plurality.Problem, o plurality.Objective) string {
 		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Counts)))
 	}
 	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d "+
-		"abstain=%t value=%v accuracy=%v concentration=%v counts=%v",
+		"abstain=%t value=%v accuracy=%v concentration=%v counts=%v solvers=%d",
 		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain,
-		o.AbstainValue, o.Accuracy, o.Concentration, counts)
+		o.AbstainValue, o.Accuracy, o.Concentration, counts, cache.Solvers)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is used only if
