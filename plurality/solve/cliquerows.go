@@ -86,11 +86,12 @@ func (r *cliqueRows) pull(i int, dual []float64) float64 {
 	return sum
 }
 
-func (r *cliqueRows) advance(n int, sigma float64, dual, xbar, out []float64) {
+func (r *cliqueRows) advance(n int, sigma float64, dual, xbar, out []float64,
+	near *float64) {
 	for k, i := range r.At(n) {
 		out[k] = dual[k] + sigma*xbar[i]
 	}
-	projectCone(out, r.e)
+	*near = projectCone(out, r.e, *near)
 }
 
 func (r *cliqueRows) excess(n int, x []float64) float64 {

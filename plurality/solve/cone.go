@@ -7,18 +7,24 @@ import "math"
 //	{u : max u ≤ e·min u} = {u : s ≤ u ≤ e·s for some s ≥ 0},   e > 1
 //
 // The nearest s is where f'(s) = Σ_{v<s} (s-v) - e·Σ_{v>es} (v-es) changes sign; f' is
-// piecewise linear and increasing. Newton's steps inside a bracket find it in a few passes.
-func projectCone(v []float64, e float64) {
+// piecewise linear and increasing. Newton's steps inside a bracket find it in a few passes, in two
+// where guess is near. It returns s, or guess where none is needed.
+func projectCone(v []float64, e, guess float64) float64 {
 	low, high := v[0], v[0]
 	for _, x := range v[1:] {
-		low, high = min(low, x), max(high, x)
+		if x < low {
+			low = x
+		}
+		if x > high {
+			high = x
+		}
 	}
 	if high <= e*low { // then low ≥ 0
 		clear(v)
-		return
+		return guess
 	}
 	if high <= 0 {
-		return // the nearest point is 0
+		return guess // the nearest point is 0
 	}
 	// f' < 0 at left and > 0 at right, once 0 itself is excluded.
 	left, right := max(0, low), high/e
@@ -32,37 +38,42 @@ func projectCone(v []float64, e float64) {
 			}
 		}
 		if slope >= 0 {
-			return // s = 0
+			return guess // s = 0
 		}
 	}
-	s := min(right, max(left, (low+e*high)/(1+e*e))) // if only these two are outside
+	square := e * e
+	s := guess
+	if !(s > left && s < right) {
+		s = min(right, max(left, (low+e*high)/(1+square))) // if only these two are outside
+	}
 	for range 60 {
 		es := e * s
-		num, den, f := 0.0, 0.0, 0.0
+		below, above, fewer, more := 0.0, 0.0, 0, 0
 		for _, x := range v {
 			if x < s {
-				num += x
-				den++
-				f += s - x
+				below += x
+				fewer++
 			} else if x > es {
-				num += e * x
-				den += e * e
-				f -= e * (x - es)
+				above += x
+				more++
 			}
 		}
-		if f < 0 {
+		num, den := below+e*above, float64(fewer)+square*float64(more)
+		// f'(s) = den·s - num
+		next := num / den
+		if next > s {
 			left = s
 		} else {
 			right = s
 		}
-		next := num / den
-		if den == 0 || !(next >= left && next <= right) {
+		if !(next >= left && next <= right) { // NaN too
 			next = 0.5 * (left + right)
 		}
-		if d := next - s; d <= 1e-16*s && d >= -1e-16*s {
+		d := next - s
+		s = next
+		if d <= 4e-16*s && d >= -4e-16*s {
 			break
 		}
-		s = next
 	}
 	es := e * s
 	for i, x := range v {
@@ -75,6 +86,7 @@ func projectCone(v []float64, e float64) {
 			v[i] = 0
 		}
 	}
+	return s
 }
 
 // projectSimplex replaces q by the nearest point of {p ≥ 0 : Σ m·p = 1} in the norm

@@ -28,7 +28,7 @@ func TestProjectCone(t *testing.T) {
 			}
 		}
 		z := append([]float64(nil), v...)
-		projectCone(z, e)
+		projectCone(z, e, rapid.Float64Range(-1, 2).Draw(rt, "guess"))
 		tolerance := 1e-13 * (1 + size*size) * (1 + e)
 		low, high, inner, positive, negative := math.Inf(1), math.Inf(-1), 0.0, 0.0, 0.0
 		for i := range v {
@@ -91,10 +91,11 @@ func BenchmarkProjectCone(b *testing.B) {
 		v[i] = 0.3 + 0.05*rnd.NormFloat64()
 	}
 	w := make([]float64, len(v))
+	guesses := make([]float64, len(v)/7)
 	for b.Loop() {
 		copy(w, v)
 		for i := 0; i < len(w); i += 7 {
-			projectCone(w[i:i+7], 1.2)
+			guesses[i/7] = projectCone(w[i:i+7], 1.2, guesses[i/7])
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/cone")

@@ -30,7 +30,8 @@ type engine struct {
 
 	x, x0, xt, xbar []float64 // xt, yt: T's result in the last measured step
 	y, y0, yt       []float64
-	primal, dual    float64 // ‖T(z)-z‖² of the last measured step, in the norms of τ and σ at ω = 1
+	near            []float64 // a number of each block that its projection keeps
+	primal, dual    float64   // ‖T(z)-z‖² of the last measured step, in the norms of τ and σ at ω = 1
 }
 
 // newEngine begins at x and y = 0. Once ctx ends, chunks are left out and the numbers are useless,
@@ -44,6 +45,7 @@ func newEngine(ctx context.Context, p *program, cost, share, x []float64, worker
 		sigma: sigma, load: load, omega: 1,
 		x: clone(x), x0: clone(x), xt: clone(x), xbar: clone(x),
 		y: make([]float64, values), y0: make([]float64, values), yt: make([]float64, values),
+		near: make([]float64, p.rows.blocks()),
 	}
 }
 
@@ -120,7 +122,7 @@ func (g *engine) dualStep(from, to int, a float64, measure bool) (moved float64)
 		for end-first > len(out) {
 			out = make([]float64, 2*len(out))
 		}
-		g.rows.advance(n, g.omega*g.sigma[n], g.y[first:end], g.xbar, out[:end-first])
+		g.rows.advance(n, g.omega*g.sigma[n], g.y[first:end], g.xbar, out[:end-first], &g.near[n])
 		for k, t := range out[:end-first] {
 			i := first + k
 			d := t - g.y[i]

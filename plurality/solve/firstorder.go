@@ -8,18 +8,18 @@ import (
 )
 
 // When the iteration starts anew, as in cuPDLP: the residual has fallen to a fifth since the
-// last start, or to .8 of it and rises again, or .36 of all steps were done since then.
+// last start, or to .8 of it and rises again, or .2 of all steps were done since then.
 const (
 	restartAt     = 0.2
 	restartRising = 0.8
-	restartSteps  = 0.36
+	restartSteps  = 0.2
 	measureEvery  = 10
 )
 
 // How the primal weight ω is chosen: tuned for few steps to a gap of 1e-3 and of 1e-6 at
-// (50,4), (25,10) and (250,3).
+// (50,4), (25,10), (30,10), (100,4) and (250,3).
 const (
-	shareExponent = 0.4  // share of a block: (its largest weight)^this, times what shares says
+	shareExponent = 0.5  // share of a block: (its largest weight)^this, times what shares says
 	shareFloor    = 1e-7 // of weights
 	sparseFloor   = 1e-3 // the same where some histograms never occur
 	firstOmega    = 40   // times the balance of costs and loads
@@ -72,7 +72,7 @@ func (f *firstOrder) run(ctx context.Context, goal float64) error {
 			continue
 		}
 		if total >= look {
-			look = total + max(100, total/6)
+			look = total + max(100, total/8)
 			f.look(ctx, g, total)
 			if gap := f.best.gap(); gap <= goal {
 				return nil

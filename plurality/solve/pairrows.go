@@ -78,7 +78,8 @@ func (r *pairRows) pull(i int, dual []float64) float64 {
 
 // advance: with v = dual/σ + u, the nearest point to v with Σ n·u₊ ≤ δ is v - min(θn, v₊), and
 // the new dual value is σ times the difference.
-func (r *pairRows) advance(n int, sigma float64, dual, xbar, out []float64) {
+func (r *pairRows) advance(n int, sigma float64, dual, xbar, out []float64,
+	_ *float64) {
 	from, to := r.block(n)
 	i, j, count := r.i[from:to], r.j[from:to], r.count[from:to]
 	over := -r.delta

@@ -2,12 +2,15 @@ package solve
 
 import "context"
 
+// polishExponent is the shareExponent of polishing. At 0 more of the value is lost.
+const polishExponent = 0.1
+
 // polish looks for a private point near T's last result: the same iteration with no
-// objective and with shares that do not know the weights, so that histograms that hardly
+// objective and with shares that hardly know the weights, so that histograms that hardly
 // ever occur obey their rows too. Without it they hold the certified value back.
 func (f *firstOrder) polish(ctx context.Context, g *engine, steps int) {
 	if f.polisher == nil {
-		share, err := f.shares(ctx, 0)
+		share, err := f.shares(ctx, polishExponent)
 		if err != nil {
 			return // to whoever looks at ctx next
 		}
