@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -26,12 +27,14 @@ type coins interface {
 	bernoullis
 	uniform(n uint64) (uint64, error)       // on {0 … n-1}, 1 ≤ n ≤ 2⁶³
 	exp(num, den uint64) (bool, error)      // true with probability e^{-num/den}, 1 ≤ den ≤ 2⁶³
+	expWide(num, den wide) (bool, error)    // the same for 1 ≤ den ≤ 2¹⁰⁶
 	expBig(num, den *big.Int) (bool, error) // the same for any num ≥ 0, den ≥ 1
 }
 
 // bernoullis are the coins that those of probability e^{-num/den} are made of.
 type bernoullis interface {
 	bernoulli(num, den uint64) (bool, error)      // true with probability num/den ≤ 1, 1 ≤ den ≤ 2⁶³
+	bernoulliWide(num, den wide) (bool, error)    // the same for 1 ≤ den ≤ 2¹⁰⁶
 	bernoulliBig(num, den *big.Int) (bool, error) // the same for any den ≥ 1
 }
 
@@ -93,22 +96,22 @@ func (c fair) word() (uint64, error) {
 
 // uniformBig is uniform for any n ≥ 1: as many bits as n-1 has, drawn again from n on.
 func (c fair) uniformBig(n *big.Int) (*big.Int, error) {
-	bits := n.BitLen()
-	if n.TrailingZeroBits() == uint(bits-1) { // n = 2^(bits-1)
-		bits--
+	most := n.BitLen()
+	if n.TrailingZeroBits() == uint(most-1) { // n = 2^(most-1)
+		most--
 	}
 	x, next := new(big.Int), new(big.Int)
 	for range patience {
 		x.SetUint64(0)
 		got := 0
-		for ; got < bits; got += 53 {
+		for ; got < most; got += 53 {
 			u, err := c.word()
 			if err != nil {
 				return nil, err
 			}
 			x.Lsh(x, 53).Or(x, next.SetUint64(u))
 		}
-		if x.Rsh(x, uint(got-bits)); x.Cmp(n) < 0 {
+		if x.Rsh(x, uint(got-most)); x.Cmp(n) < 0 {
 			return x, nil
 		}
 	}
@@ -124,4 +127,60 @@ func (c fair) bernoulli(num, den uint64) (bool, error) {
 func (c fair) bernoulliBig(num, den *big.Int) (bool, error) {
 	u, err := c.uniformBig(den)
 	return err == nil && u.Cmp(num) < 0, err
+}
+
+// wide is hi·2⁶⁴ + lo.
+type wide struct{ hi, lo uint64 }
+
+func (x wide) less(y wide) bool { return x.hi < y.hi || x.hi == y.hi && x.lo < y.lo }
+
+func (x wide) minus(y wide) wide {
+	lo, borrow := bits.Sub64(x.lo, y.lo, 0)
+	hi, _ := bits.Sub64(x.hi, y.hi, borrow)
+	return wide{hi, lo}
+}
+
+func (x wide) len() int {
+	if x.hi != 0 {
+		return 64 + bits.Len64(x.hi)
+	}
+	return bits.Len64(x.lo)
+}
+
+// fits64 reports whether x is a range of Uniform.
+func (x wide) fits64() bool { return x.hi == 0 && x.lo <= maxUniform }
+
+// wideOf returns x if it is at most 2¹⁰⁶.
+func wideOf(x *big.Int) (w wide, ok bool) {
+	if x.Cmp(maxWide) > 0 {
+		return wide{}, false
+	}
+	w.lo = new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	w.hi = new(big.Int).Rsh(x, 64).Uint64()
+	return w, true
+}
+
+var maxWide = new(big.Int).Lsh(big.NewInt(1), 2*53)
+
+// bernoulliWide draws the words that bernoulliBig draws, and decides as it does.
+func (c fair) bernoulliWide(num, den wide) (bool, error) {
+	n := den.minus(wide{0, 1}).len() // bits of the largest number that is kept
+	for range patience {
+		var x wide
+		got := 0
+		for ; got < n; got += 53 {
+			u, err := c.word()
+			if err != nil {
+				return false, err
+			}
+			x = wide{x.hi<<53 | x.lo>>11, x.lo<<53 | u}
+		}
+		if down := uint(got - n); down > 0 { // at most 52
+			x = wide{x.hi >> down, x.hi<<(64-down) | x.lo>>down}
+		}
+		if x.less(den) {
+			return x.less(num), nil
+		}
+	}
+	return false, fmt.Errorf("%w: %d numbers were all out of range", errSource, patience)
 }

@@ -89,6 +89,77 @@ func TestBernoulliByWords(t *testing.T) {
 
 func bigInt(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
 
+// A coin of 128 bits takes the words that a coin of any size takes, and falls as that does.
+func TestWideCoins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		den, ok := wideOf(bigBelow(t, maxWide, "den"))
+		num, ok2 := wideOf(bigBelow(t, den.big(), "num"))
+		if !ok || !ok2 {
+			t.Fatalf("%v/%v is not wide", num, den)
+		}
+		words := rapid.SliceOfN(rapid.Uint64Range(0, randsrc.One53-1), 40, 40).Draw(t, "words")
+		if rapid.Bool().Draw(t, "near") { // the first number is next to where the coin turns
+			n := new(big.Int).Sub(den.big(), big.NewInt(1)).BitLen()
+			count := (n + 52) / 53
+			x := num.big()
+			x.Add(x, big.NewInt(rapid.Int64Range(-1, 1).Draw(t, "off")))
+			if x.Sign() >= 0 && x.BitLen() <= n {
+				x.Lsh(x, uint(53*count-n))
+				for k := count - 1; k >= 0; k-- {
+					words[k] = new(big.Int).And(x, bigInt(randsrc.One53-1)).Uint64()
+					x.Rsh(x, 53)
+				}
+			}
+		}
+		a, b := &randsrctest.Sequence{Words: words}, &randsrctest.Sequence{Words: words}
+		got, err := fair{a}.bernoulliWide(num, den)
+		want, err2 := fair{b}.bernoulliBig(num.big(), den.big())
+		drawn, _ := a.Used()
+		wanted, _ := b.Used()
+		if got != want || drawn != wanted || (err == nil) != (err2 == nil) {
+			t.Fatalf("%v/%v: %t after %d words, %v; want %t after %d, %v", num.big(), den.big(), got, drawn,
+				err, want, wanted, err2)
+		}
+	})
+}
+
+// bigBelow draws an integer between 1 and most.
+func bigBelow(t *rapid.T, most *big.Int, label string) *big.Int {
+	x := new(big.Int).SetUint64(rapid.Uint64().Draw(t, label))
+	x.Lsh(x, 64).Add(x, bigInt(rapid.Uint64().Draw(t, label+", low")))
+	x.Rsh(x, uint(rapid.IntRange(0, 127).Draw(t, label+", shift")))
+	x.Mod(x, most)
+	return x.Add(x, big.NewInt(1))
+}
+
+// A law's draws do not depend on the size of the integers that it is worked out with.
+func TestGaussianSizesDrawAlike(t *testing.T) {
+	for _, variance := range []*big.Rat{big.NewRat(5, 2), big.NewRat(35, 1),
+		ratio(3572691984, 100_000_000), big.NewRat(1<<34, 1), big.NewRat(1, 1<<34)} {
+		g, err := NewGaussian(variance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.short == nil {
+			t.Errorf("σ² = %v has no short form", variance)
+		}
+		if g.short.divisor.fits64() {
+			continue // its coins are those of 64 bits
+		}
+		long := g
+		long.short = nil
+		a, b := randsrc.NewSeeded(7), randsrc.NewSeeded(7)
+		for n := range 2000 {
+			x, err := g.Sample(a)
+			y, err2 := long.Sample(b)
+			if x != y || err != nil || err2 != nil {
+				t.Fatalf("σ² = %v, draw %d: %d, %v with 128 bits, %d, %v with more", variance, n, x, err, y,
+					err2)
+			}
+		}
+	}
+}
+
 // bitsFor returns how many bits n-1 has.
 func bitsFor(n uint64) int { return bigInt(n - 1).BitLen() }
 

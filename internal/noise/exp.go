@@ -36,6 +36,21 @@ func expOf[C bernoullis](c C, num, den uint64) (bool, error) {
 	return expUnit(func() (bool, error) { return c.bernoulli(num, den) }, c)
 }
 
+func (c fair) expWide(num, den wide) (bool, error) { return expOfWide(c, num, den) }
+
+func expOfWide[C bernoullis](c C, num, den wide) (bool, error) {
+	for heads := 0; den.less(num); num = num.minus(den) {
+		on, err := expUnit(func() (bool, error) { return true, nil }, c)
+		if err != nil || !on {
+			return false, err
+		}
+		if heads++; heads > patience {
+			return false, fmt.Errorf("%w: %d unlikely coins in a row", errSource, heads)
+		}
+	}
+	return expUnit(func() (bool, error) { return c.bernoulliWide(num, den) }, c)
+}
+
 func (c fair) expBig(num, den *big.Int) (bool, error) { return expOfBig(c, num, den) }
 
 func expOfBig[C bernoullis](c C, num, den *big.Int) (bool, error) {

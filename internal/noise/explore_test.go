@@ -54,10 +54,19 @@ func (e *explorer) bernoulliBig(n, d *big.Int) (bool, error) {
 	return e.coin(quotient(n, d), quotient(new(big.Int).Sub(d, n), d))
 }
 
+func (e *explorer) bernoulliWide(n, d wide) (bool, error) { return e.bernoulliBig(n.big(), d.big()) }
+
+func (x wide) big() *big.Int {
+	n := new(big.Int).Lsh(bigInt(x.hi), 64)
+	return n.Add(n, bigInt(x.lo))
+}
+
 func (e *explorer) exp(n, d uint64) (bool, error) {
 	x := float64(n) / float64(d)
 	return e.coin(math.Exp(-x), -math.Expm1(-x))
 }
+
+func (e *explorer) expWide(n, d wide) (bool, error) { return e.expBig(n.big(), d.big()) }
 
 func (e *explorer) expBig(n, d *big.Int) (bool, error) {
 	x := quotient(n, d)
@@ -134,7 +143,8 @@ func TestExpIsExact(t *testing.T) {
 	for _, c := range []struct{ num, den uint64 }{{0, 1}, {1, 1}, {1, 3}, {2, 3}, {999, 1000},
 		{1, 1 << 50}, {4, 3}, {7, 2}, {3, 1}} {
 		for name, draw := range map[string]func(c coins) (bool, error){
-			"64 bits": func(e coins) (bool, error) { return expOf(e, c.num, c.den) },
+			"64 bits":  func(e coins) (bool, error) { return expOf(e, c.num, c.den) },
+			"128 bits": func(e coins) (bool, error) { return expOfWide(e, wide{0, c.num}, wide{0, c.den}) },
 			"big": func(e coins) (bool, error) {
 				return expOfBig(e, new(big.Int).SetUint64(c.num), new(big.Int).SetUint64(c.den))
 			},
@@ -210,26 +220,31 @@ func TestLaplaceIsExact(t *testing.T) {
 	}
 }
 
-// σ² that take the short way, ones that need more than 64 bits, and at the end one that
-// needs them for |y| ≥ 5 only.
+// σ² that take 64 bits, ones that need 128 or more, and at the end one that needs them for |y| ≥ 5
+// only.
 var gaussianCases = [][2]uint64{{1, 1}, {1, 4}, {1, 3}, {2, 1}, {4, 1}, {9, 2}, {25, 3},
-	{1<<35 + 1, 1 << 35}, {5<<33 + 7, 1 << 34}, {1<<62 + 1, 1 << 62}, {1<<29 + 1, 1 << 29}}
+	{1<<35 + 1, 1 << 35}, {5<<33 + 7, 1 << 34}, {1<<62 + 1, 1 << 62}, {3<<60 + 1, 1 << 60},
+	{1<<29 + 1, 1 << 29}}
 
 func TestGaussianIsExact(t *testing.T) {
-	short, long := 0, 0
+	short, wide, long := 0, 0, 0
 	for _, c := range gaussianCases {
 		g := mustGaussian(t, c[0], c[1])
-		if g.short == nil {
+		switch {
+		case g.short == nil:
 			long++
-		} else {
+		case g.short.divisor.fits64():
 			short++
+		default:
+			wide++
 		}
 		if err := checkGaussian(t, g, c[0], c[1]); err != nil {
 			t.Errorf("variance %d/%d: %v", c[0], c[1], err)
 		}
 	}
-	if short < 3 || long < 2 {
-		t.Errorf("%d cases with 64 bits, %d with more: is this test out of date?", short, long)
+	if short < 3 || wide < 2 || long < 2 {
+		t.Errorf("%d cases with 64 bits, %d with 128, %d with more: is this test out of date?", short,
+			wide, long)
 	}
 }
 
@@ -289,7 +304,7 @@ func TestExactnessKillsMutants(t *testing.T) {
 				return 0, false, err
 			}
 			square, _ := (&shortGaussian{num: centre, step: den * t}).square(uint64(max(y, -y)))
-			ok, err = c.exp(square, 2*variance*den*t*t)
+			ok, err = c.exp(square.lo, 2*variance*den*t*t)
 			return y, ok, err
 		})
 	}

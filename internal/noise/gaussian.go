@@ -19,18 +19,22 @@ type Gaussian struct {
 	variance *big.Rat
 	proposal Laplace // of the integer scale t = ⌊σ⌋ + 1
 
-	// What attempt computes with, and whether it all fits 64 bits.
+	// What attempt computes with, and in 64 and 128 bits where it fits.
 	num, step, divisor *big.Int // num, den·t, 2·num·den·t²
 	short              *shortGaussian
 }
 
-type shortGaussian struct{ num, step, divisor uint64 }
+// shortGaussian has a divisor of at most 2¹⁰⁶.
+type shortGaussian struct {
+	num, step uint64
+	divisor   wide
+}
 
 // maxVariance bounds σ² and 1/σ²: a Table then has at most four million numbers.
 var maxVariance = big.NewRat(1<<34, 1)
 
-// NewGaussian returns the law of σ², between 2⁻³⁴ and 2³⁴. It is sampled twice as fast
-// where σ has at most four digits or so: 2·num·den·t² must be at most 2⁶³.
+// NewGaussian returns the law of σ², between 2⁻³⁴ and 2³⁴. It is sampled faster where σ has at most
+// eight digits or so: 2·num·den·t² must be at most 2¹⁰⁶.
 func NewGaussian(variance *big.Rat) (Gaussian, error) {
 	if variance.Sign() <= 0 || variance.Cmp(maxVariance) > 0 ||
 		new(big.Rat).Inv(variance).Cmp(maxVariance) > 0 {
@@ -48,8 +52,8 @@ func NewGaussian(variance *big.Rat) (Gaussian, error) {
 	}
 	g.divisor = new(big.Int).Mul(g.num, g.step)
 	g.divisor.Mul(g.divisor, t).Lsh(g.divisor, 1)
-	if g.divisor.Cmp(new(big.Int).SetUint64(maxUniform)) <= 0 { // then num and step are below it
-		g.short = &shortGaussian{g.num.Uint64(), g.step.Uint64(), g.divisor.Uint64()}
+	if divisor, ok := wideOf(g.divisor); ok && g.num.IsUint64() && g.step.IsUint64() {
+		g.short = &shortGaussian{g.num.Uint64(), g.step.Uint64(), divisor}
 	}
 	return g, nil
 }
@@ -77,9 +81,12 @@ func (g Gaussian) attempt(c coins) (int64, bool, error) {
 		return 0, false, err
 	}
 	size := uint64(max(y, -y))
-	if square, fits := g.short.square(size); fits {
-		ok, err = c.exp(square, g.short.divisor)
-	} else {
+	switch square, fits := g.short.square(size); {
+	case fits && square.hi == 0 && g.short.divisor.fits64():
+		ok, err = c.exp(square.lo, g.short.divisor.lo)
+	case fits:
+		ok, err = c.expWide(square, g.short.divisor)
+	default:
 		x := new(big.Int).SetUint64(size)
 		x.Mul(x, g.step).Sub(x, g.num)
 		ok, err = c.expBig(x.Mul(x, x), g.divisor)
@@ -90,20 +97,20 @@ func (g Gaussian) attempt(c coins) (int64, bool, error) {
 	return y, true, nil
 }
 
-// square returns (size·den·t - num)², and whether every step fits 64 bits.
-func (s *shortGaussian) square(size uint64) (square uint64, fits bool) {
+// square returns (size·den·t - num)², and whether every step fits.
+func (s *shortGaussian) square(size uint64) (square wide, fits bool) {
 	if s == nil {
-		return 0, false
+		return wide{}, false
 	}
 	high, x := bits.Mul64(size, s.step)
 	if high != 0 {
-		return 0, false
+		return wide{}, false
 	}
 	if x < s.num {
 		x = s.num - x
 	} else {
 		x -= s.num
 	}
-	high, square = bits.Mul64(x, x)
-	return square, high == 0
+	square.hi, square.lo = bits.Mul64(x, x)
+	return square, true
 }

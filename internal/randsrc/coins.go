@@ -14,9 +14,9 @@ import (
 //	SeededSequence    a seed: one stream, in the order of the draws; for experiments
 //
 // There is no way to pass another source, and none to make Coins outside of this module. The zero
-// Coins answer nothing. Coins are safe for concurrent use, but for SeededSequence.
+// Coins answer nothing. Coins are safe for concurrent use, but for SeededSequence and Own.
 type Coins struct {
-	system  *Secure
+	system  Source // a *Secure or an *unshared
 	key     *Key
 	release string // of key
 	seeded  func(query string) Source
@@ -64,11 +64,11 @@ func SeededSequence(seed uint64) Coins {
 	return Coins{seeded: func(string) Source { return src }}
 }
 
-// Own returns coins of the same maker for one more goroutine: those of the operating system's
-// generator have a buffer of their own, so that goroutines that draw do not wait for each other.
+// Own returns coins of the same maker for one goroutine alone: those of the operating system's
+// generator have a buffer of their own without a lock, and are not safe for concurrent use.
 func (c Coins) Own() Coins {
 	if c.system != nil {
-		c.system = NewSecure()
+		c.system = new(unshared)
 	}
 	return c
 }
