@@ -24,6 +24,7 @@ func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins rands
 		return nil, errSimulated
 	}
 	coins = coins.Own()
+	named := coins.Named()
 	answers := make([]int, b.Len())
 	for i := range answers {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -33,8 +34,12 @@ func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins rands
 		if b.Missing != nil && !m.Setting().Missing {
 			missing, b.Missing[i] = b.Missing[i], 0
 		}
+		name := ""
+		if named { // an id that counts up is formatted, which takes as long as to draw
+			name = b.ID(i)
+		}
 		var err error
-		if answers[i], err = m.AnswerMissing(coins, b.ID(i), b.Row(i), missing); err != nil {
+		if answers[i], err = m.AnswerMissing(coins, name, b.Row(i), missing); err != nil {
 			return nil, fmt.Errorf("query %q: %w", b.ID(i), err)
 		}
 	}

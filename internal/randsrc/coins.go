@@ -73,6 +73,10 @@ func (c Coins) Own() Coins {
 	return c
 }
 
+// Named reports whether a query's name decides its coins. Those of the operating system's
+// generator take any name.
+func (c Coins) Named() bool { return c.system == nil }
+
 // Private reports whether answers with these coins are releases. Those from a seed are not:
 // they must be marked, and cannot be paid for.
 func (c Coins) Private() bool { return c.seeded == nil && (c.system != nil || c.key != nil) }
