@@ -89,3 +89,20 @@ func TestOwnCoins(t *testing.T) {
 		t.Errorf("coins that nobody made: %v", src)
 	}
 }
+
+// Who leaves out names that decide nothing must be told of those that do.
+func TestNamed(t *testing.T) {
+	key, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		coins Coins
+		named bool
+	}{{SystemCoins(), false}, {SystemCoins().Own(), false}, {KeyedCoins(key, "r"), true},
+		{KeyedCoins(key, "r").Own(), true}, {SeededCoins(1), true}, {SeededCoins(1).Own(), true}} {
+		if c.coins.Named() != c.named {
+			t.Errorf("%v: named is %t", c.coins, c.coins.Named())
+		}
+	}
+}
