@@ -38,3 +38,33 @@ func BenchmarkPhasedPass(b *testing.B) {
 		})
 	}
 }
+
+// A pass of nSFW over 8,192 dense records of 1,000 features.
+func BenchmarkStochasticPass(b *testing.B) {
+	const n, d = 8192, 1000
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, y := make([]float64, n*d), make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64() / 40
+	}
+	for i := range y {
+		y[i] = float64(rng.IntN(2))
+	}
+	r, err := data.NewRecords(n, d, x, y)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := setting()
+	s.Loss = loss.Logistic{}
+	m := NSFW{Setting: s, Set: lp(b, d, 1.5, 1), Batches: Batches{Rounds: 3, FullBudget: true}}
+	plan, err := m.Plan(n, d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := traintest.Trained(b, plan, r)
+	b.SetBytes(8 * n * d)
+	for b.Loop() {
+		rounds(b, a.Start(stream.Seeded(1)), a.Rounds())
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n/d, "ns/feature")
+}

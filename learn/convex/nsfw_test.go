@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -309,5 +310,55 @@ func TestAcceptance12NonConvexGaps(t *testing.T) {
 	}
 	if got := normal(Corrected, Batches{}, true); !(got <= 0.04) {
 		t.Errorf("nSFW, no noise: %g", got)
+	}
+}
+
+// The loops over a record's features give the bits of the plain ones, whether all columns are there
+// or some.
+func TestRecordLoops(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		d := 1 + rng.IntN(40)
+		var columns []int32
+		var values []float64
+		v, w := make([]float64, d), make([]float64, d)
+		sum := make([]int64, d)
+		part := rng.IntN(2)
+		for j := range d {
+			v[j], w[j], sum[j] = rng.NormFloat64(), rng.NormFloat64(), rng.Int64N(1000)
+			if part == 0 || rng.IntN(2) == 0 {
+				columns, values = append(columns, int32(j)), append(values, rng.NormFloat64())
+			}
+		}
+		xv, xw := dots(columns, values, v, w)
+		if xv != geometry.SparseDot(columns, values, v) || xw != geometry.SparseDot(columns, values, w) {
+			t.Fatalf("⟨x,v⟩ = %v, ⟨x,w⟩ = %v of %v at %v, %v, %v", xv, xw, values, columns, v, w)
+		}
+		factor, unit := rng.NormFloat64(), math.Ldexp(1, -rng.IntN(40))
+		want := slices.Clone(sum)
+		for k, j := range columns {
+			want[j] += int64(factor * values[k] / unit)
+		}
+		addScaled(sum, columns, values, factor/unit)
+		if !slices.Equal(sum, want) {
+			t.Fatalf("%v more in units of %v of %v at %v: %v, want %v", factor, unit, values, columns, sum,
+				want)
+		}
+	}
+}
+
+// The unit is a power of two, and sums of a batch fit 64 bits.
+func TestGradientUnit(t *testing.T) {
+	for _, size := range []float64{1e-9, 0.3, 1, 1.5, 2, 1e9} {
+		s := smooth{task: task{norm: size / 2}, change: size / 2}
+		for _, n := range []int{1, 1000, 1 << 30} {
+			unit := s.gradientUnit(batch{to: n})
+			if f, _ := math.Frexp(unit); f != 0.5 {
+				t.Errorf("unit %v of %v is no power of two", unit, size)
+			}
+			if most := float64(n) * size / unit; !(most < 1<<62) {
+				t.Errorf("%d gradients of length %v have a sum of %v units", n, size, most)
+			}
+		}
 	}
 }

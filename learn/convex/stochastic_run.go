@@ -75,9 +75,43 @@ func (e *stochasticRun) State() []train.Vector {
 // Output returns the drawn iterate, after all rounds.
 func (e *stochasticRun) Output() []float64 { return e.model }
 
-// gradientUnit is the unit of which the coordinates of a batch's gradients are multiples.
+// gradientUnit is the unit of which the coordinates of a batch's gradients are multiples: a power
+// of two, by which to divide is exact.
 func (s smooth) gradientUnit(b batch) float64 {
-	return math.Ldexp(s.norm+s.change, -min(40, 60-bits.Len(uint(b.to-b.from))))
+	_, exponent := math.Frexp(s.norm + s.change)
+	return math.Ldexp(1, exponent-min(40, 60-bits.Len(uint(b.to-b.from))))
+}
+
+// dots returns ⟨x,v⟩ and ⟨x,w⟩ of a record x. Each is summed in the order of the columns, as
+// geometry.SparseDot does, and the two sums go on side by side.
+func dots(columns []int32, values, v, w []float64) (xv, xw float64) {
+	if len(columns) == len(v) { // all of them, in order
+		v, w = v[:len(values)], w[:len(values)]
+		for j, x := range values {
+			xv += float64(x * v[j])
+			xw += float64(x * w[j])
+		}
+		return xv, xw
+	}
+	for k, j := range columns {
+		xv += float64(values[k] * v[j])
+		xw += float64(values[k] * w[j])
+	}
+	return xv, xw
+}
+
+// addScaled adds the record x, scaled by factor and rounded towards 0, to sum.
+func addScaled(sum []int64, columns []int32, values []float64, factor float64) {
+	if len(columns) == len(sum) {
+		sum = sum[:len(values)]
+		for j, x := range values {
+			sum[j] += int64(factor * x)
+		}
+		return
+	}
+	for k, j := range columns {
+		sum[j] += int64(factor * values[k])
+	}
 }
 
 // Round does the step of batch k.
@@ -101,15 +135,14 @@ func (e *stochasticRun) Round(ctx context.Context, k int) error {
 		}
 		columns, values := e.rows.Row(record)
 		y := e.rows.Response(record)
-		factor := clampSlope(e.s.link.Slope(geometry.SparseDot(columns, values, e.w), y), e.s.slope)
+		at, was := dots(columns, values, e.w, e.before)
+		factor := clampSlope(e.s.link.Slope(at, y), e.s.slope)
 		if b.step > 0 {
-			was := clampSlope(e.s.link.Slope(geometry.SparseDot(columns, values, e.before), y), e.s.slope)
+			was := clampSlope(e.s.link.Slope(was, y), e.s.slope)
 			most := e.s.change / e.s.Radius * stepSize(b.step-1)
 			factor = (1-eta)*clampSlope(factor-was, most) + eta*factor
 		}
-		for l, j := range columns {
-			e.sum[j] += int64(factor * values[l] / unit)
-		}
+		addScaled(e.sum, columns, values, factor/unit)
 	}
 	if b.step == 0 {
 		clear(e.estimate)
