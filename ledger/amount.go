@@ -90,8 +90,12 @@ func amountOf(x *big.Int) (amount, bool) {
 // zero, no space.
 func parseAmount(s []byte) (amount, error) {
 	if len(s) > 0 && len(s) <= 37 && (s[0] != '0' || len(s) == 1) {
-		a, digits := amount{}, true
-		for _, c := range s { // 37 digits are less than 2¹²⁸
+		a, digits, first := amount{}, true, min(len(s), 18)
+		for _, c := range s[:first] { // below 10¹⁸
+			digits = digits && '0' <= c && c <= '9'
+			a.lo = 10*a.lo + uint64(c-'0')
+		}
+		for _, c := range s[first:] { // 37 digits are less than 2¹²⁸
 			digits = digits && '0' <= c && c <= '9'
 			a = a.times(10).add(amount{0, uint64(c - '0')})
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 )
 
 // book is the past of a whole ledger in memory: some 50 bytes an entry, 100 with a draw. The
@@ -46,8 +47,7 @@ func newBook() *book {
 // find returns the number of the entry of a key, 0 for none, with the place that has it or would
 // have it.
 func (b *book) find(k key) (number, at, hash uint32) {
-	h := maphash.Comparable(b.seed, k)
-	hash = uint32(h ^ h>>32)
+	hash = b.hash(k)
 	mask := uint32(len(b.table) - 1)
 	for at = hash & mask; ; at = (at + 1) & mask {
 		p := b.table[at]
@@ -55,6 +55,16 @@ func (b *book) find(k key) (number, at, hash uint32) {
 			return p.number, at, hash
 		}
 	}
+}
+
+// hash is the same for all keys of one name, so that whoever looks for an answer to a draw and for
+// what covers it, or for a charge and its result, goes to one place in memory.
+func (b *book) hash(k key) uint32 {
+	h := maphash.String(b.seed, k.name)
+	if k.ensemble != "" {
+		h = bits.RotateLeft64(h, 17) ^ maphash.String(b.seed, k.ensemble)
+	}
+	return uint32(h ^ h>>32)
 }
 
 func (b *book) first(k key) *charged {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,18 +12,33 @@ import (
 // decodeEntry accepts what encode produces for a valid entry, byte for byte, and fills in
 // Hash. Of the event it checks that it is JSON without space: that its keys are sorted
 // and unique is for [Ledger.Charge] to see to, and nothing rests on it here.
-func decodeEntry(line []byte) (Entry, error) { return decode(line, true) }
+func decodeEntry(line []byte) (Entry, error) {
+	var l located
+	err := (&decoder{all: true}).decode(line, &l)
+	return l.Entry, err
+}
 
-// decode is decodeEntry, or, if not all, leaves out Time and Event, whose bytes the hash covers.
-// It is a parser of its own because [Open] decodes every entry, and encoding/json takes
-// twenty times as long.
-func decode(line []byte, all bool) (e Entry, err error) {
+// decoder decodes entries one after the other. It is a parser of its own because [Open] decodes
+// every entry, and encoding/json takes twenty times as long.
+type decoder struct {
+	// all is false where Time and Event, whose bytes the hash covers, are left out, and the Draw may
+	// lie in the located.
+	all  bool
+	last lastNames
+}
+
+// lastNames are the latest texts of fields in which entries are mostly alike.
+type lastNames struct{ paidBy, client, ensemble, teachers string }
+
+// decode fills in l, whose entry is zero, but for where its line begins.
+func (d *decoder) decode(line []byte, l *located) error {
+	e := &l.Entry
 	// The end has a fixed length, so it also marks the end of the event.
 	const end = len(`,"previous":"`) + 2*len(e.Previous) + len(`"}`)
 	if len(line) < end {
-		return e, errors.New("entry is cut short")
+		return errors.New("entry is cut short")
 	}
-	p := parser{b: line[len(line)-end:], all: all}
+	p := parser{b: line[len(line)-end:], all: d.all}
 	p.expect(`,"previous":`)
 	e.Previous = p.digest()
 	p.expect("}")
@@ -44,7 +58,7 @@ func decode(line []byte, all bool) (e Entry, err error) {
 	e.Time = p.time()
 	if isCharge {
 		e.Kind = KindCharge
-		p.charge(&e)
+		p.charge(l, &d.last)
 	} else {
 		e.Kind = KindResult
 		p.expect(`,"sha256":`)
@@ -52,11 +66,11 @@ func decode(line []byte, all bool) (e Entry, err error) {
 	}
 	switch {
 	case p.err != nil:
-		return e, p.err
+		return p.err
 	case len(p.b) > 0:
-		return e, fmt.Errorf("%.40q is not of an entry", p.b)
+		return fmt.Errorf("%.40q is not of an entry", p.b)
 	case e.Seq == 0 || e.Commit == 0 || e.Commit > e.Seq:
-		return e, fmt.Errorf("seq %d with commit %d: each starts at 1, and every commit has an entry",
+		return fmt.Errorf("seq %d with commit %d: each starts at 1, and every commit has an entry",
 			e.Seq, e.Commit)
 	}
 	// The same rules as for a request, so that a file cannot hold what could not have been
@@ -67,13 +81,13 @@ func decode(line []byte, all bool) (e Entry, err error) {
 			Ensemble: e.Ensemble, EnsembleDigest: e.EnsembleDigest, Draw: e.Draw, Quota: e.Quota,
 		}
 		if err := r.checkFields(); err != nil {
-			return e, err
+			return err
 		}
 	} else if err := checkID("request id", e.ID); err != nil {
-		return e, err
+		return err
 	}
 	e.Hash = entryHash(e.Previous, line)
-	return e, nil
+	return nil
 }
 
 // parser reads a line from left to right. The first error stays.
@@ -106,7 +120,8 @@ func (p *parser) expect(text string) {
 }
 
 // charge takes what a charge has after its time.
-func (p *parser) charge(e *Entry) {
+func (p *parser) charge(l *located, last *lastNames) {
+	e := &l.Entry
 	p.expect(`,"neighbours":`)
 	switch {
 	case p.skip(`"replace"`):
@@ -124,19 +139,23 @@ func (p *parser) charge(e *Entry) {
 	e.Unit.delta = p.amount()
 	p.expect("}")
 	if p.skip(`,"paid_by":`) {
-		e.PaidBy = p.name()
+		e.PaidBy = p.nameLike(&last.paidBy)
 	}
 	if p.skip(`,"client":`) {
-		e.Client = p.name()
+		e.Client = p.nameLike(&last.client)
 	}
 	if p.skip(`,"ensemble":`) {
-		e.Ensemble = p.name()
+		e.Ensemble = p.nameLike(&last.ensemble)
 	}
 	if p.skip(`,"ensemble_digest":`) {
-		e.EnsembleDigest = p.name()
+		e.EnsembleDigest = p.nameLike(&last.teachers)
 	}
 	if p.skip(`,"draw":`) {
-		e.Draw = p.draw()
+		e.Draw = &l.draw
+		if p.all {
+			e.Draw = &Draw{}
+		}
+		p.draw(e.Draw, e.ID)
 	}
 	if p.skip(`,"quota":`) {
 		e.Quota = p.quota()
@@ -155,16 +174,15 @@ func (p *parser) charge(e *Entry) {
 	e.Event = bytes.Clone(event)
 }
 
-func (p *parser) draw() *Draw {
-	d := &Draw{}
+// draw takes a draw, whose name is often the id.
+func (p *parser) draw(d *Draw, id string) {
 	p.expect(`{"name":`)
-	d.Name = p.name()
+	d.Name = p.nameLike(&id)
 	p.expect(`,"votes":`)
 	d.Votes = p.digest()
 	d.Query = p.skip(`,"query":true`)
 	d.Covers = p.skip(`,"covers":true`)
 	p.expect("}")
-	return d
 }
 
 func (p *parser) quota() *Quota {
@@ -186,7 +204,14 @@ func (p *parser) number() uint64 {
 	for n < len(p.b) && '0' <= p.b[n] && p.b[n] <= '9' {
 		n++
 	}
-	v, err := strconv.ParseUint(string(p.b[:n]), 10, 64)
+	v, err := uint64(0), error(nil)
+	if 0 < n && n < 19 { // below 10¹⁸
+		for _, c := range p.b[:n] {
+			v = 10*v + uint64(c-'0')
+		}
+	} else {
+		v, err = strconv.ParseUint(string(p.b[:n]), 10, 64)
+	}
 	if err != nil || p.b[0] == '0' && n > 1 {
 		p.fail("%.40q does not begin with a number", p.b)
 		return 0
@@ -197,6 +222,14 @@ func (p *parser) number() uint64 {
 
 // quoted takes a string with its quotes.
 func (p *parser) quoted() []byte {
+	if len(p.b) > 0 && p.b[0] == '"' {
+		// No escape before the next quotation mark: so it is for nearly all texts.
+		if n := bytes.IndexByte(p.b[1:], '"'); n >= 0 && bytes.IndexByte(p.b[1:n+1], '\\') < 0 {
+			s := p.b[:n+2]
+			p.b = p.b[n+2:]
+			return s
+		}
+	}
 	for i := 1; i < len(p.b) && p.b[0] == '"'; i++ {
 		switch p.b[i] {
 		case '\\':
@@ -212,9 +245,16 @@ func (p *parser) quoted() []byte {
 }
 
 // text takes a string in the one form that marshal gives it.
-func (p *parser) text() string {
+func (p *parser) text() string { return p.textLike("") }
+
+// textLike is text, and returns like where it is the same.
+func (p *parser) textLike(like string) string {
 	quoted := p.quoted()
-	s := string(quoted[1 : len(quoted)-1])
+	inner := quoted[1 : len(quoted)-1]
+	if string(inner) != like {
+		like = string(inner)
+	}
+	s := like
 	if plain(s) {
 		return s
 	}
@@ -237,12 +277,14 @@ func plain(s string) bool {
 	return true
 }
 
-// name is text of a field that is left out where it is empty.
-func (p *parser) name() string {
-	s := p.text()
+// nameLike is text of a field that is left out where it is empty.
+// It is like *like where it is the same, which it then becomes.
+func (p *parser) nameLike(like *string) string {
+	s := p.textLike(*like)
 	if s == "" {
 		p.fail("a name is empty")
 	}
+	*like = s
 	return s
 }
 
@@ -289,13 +331,27 @@ func parseTime(s string) (time.Time, error) {
 
 // parseDigest reads what [Digest.String] writes.
 func parseDigest(s []byte) (d Digest, err error) {
-	if len(s) == hex.EncodedLen(len(d)) {
-		_, err = hex.Decode(d[:], s)
+	bad := byte(0)
+	if len(s) == 2*len(d) {
+		for i := range d {
+			high, low := nibbles[s[2*i]], nibbles[s[2*i+1]]
+			bad |= high | low
+			d[i] = high<<4 | low&0xf
+		}
 	}
-	var again [2 * len(d)]byte
-	hex.Encode(again[:], d[:])
-	if err != nil || string(again[:]) != string(s) {
+	if len(s) != 2*len(d) || bad&0xf0 != 0 {
 		return Digest{}, fmt.Errorf("digest %.80q is not 64 lower-case hexadecimal digits", s)
 	}
 	return d, nil
 }
+
+// nibbles has the value of each lower-case hexadecimal digit, and 0xff for other bytes.
+var nibbles = func() (values [256]byte) {
+	for i := range values {
+		values[i] = 0xff
+	}
+	for i, c := range []byte("0123456789abcdef") {
+		values[c] = byte(i)
+	}
+	return values
+}()

@@ -76,11 +76,8 @@ const (
 //
 //	SHA-256(tag ‖ previous hash ‖ canonical encoding)
 func entryHash(previous Digest, encoded []byte) Digest {
-	h := sha256.New()
-	h.Write([]byte(entryTag))
-	h.Write(previous[:])
-	h.Write(encoded)
-	return Digest(h.Sum(nil))
+	var room [1024]byte // more than most have, and not on the heap
+	return sha256.Sum256(append(append(append(room[:0], entryTag...), previous[:]...), encoded...))
 }
 
 type costJSON struct {

@@ -150,9 +150,12 @@ type state struct {
 	spent  Cost
 }
 
+// headBegins begins every head record, and no entry.
+const headBegins = `{"commit":`
+
 // appendTo appends the head record, the line that closes a commit.
 func (s *state) appendTo(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"commit":`...), s.commit, 10)
+	b = strconv.AppendUint(append(b, headBegins...), s.commit, 10)
 	b = strconv.AppendUint(append(b, `,"seq":`...), s.head.Seq, 10)
 	b = hex.AppendEncode(append(b, `,"hash":"`...), s.head.Hash[:])
 	b = s.spent.epsilon.appendTo(append(b, `","spent":{"epsilon":"`...))

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,8 +10,9 @@ import (
 	"sync"
 )
 
-// A long ledger is read by two goroutines: one reads, decodes and hashes pieces of it, the other
-// judges them by the rules. What is new since the last look is one piece, and needs no second.
+// A long ledger is read by three goroutines: one reads ahead, one decodes and hashes pieces of what
+// was read, and one judges them by the rules. What is new since the last look is one piece, and
+// needs no second.
 
 // pieceEntries is about how many entries a piece has.
 const pieceEntries = 1024
@@ -25,7 +27,8 @@ type piece struct {
 // located is an entry and where its line begins.
 type located struct {
 	Entry
-	at int64
+	at   int64
+	draw Draw // the entry's, where it was decoded in part
 }
 
 // ending marks the end of a commit: in the entries of its piece, and in the ledger.
@@ -36,10 +39,10 @@ type ending struct {
 }
 
 // read fills p with what follows a state, and returns the state after it.
-func (p *piece) read(lines *lines, now state, all bool) state {
+func (p *piece) read(lines *lines, now state, d *decoder) state {
 	p.entries, p.ends, p.err = p.entries[:0], p.ends[:0], nil
 	for len(p.entries) < pieceEntries {
-		list, next, err := readCommit(p.entries, lines, now, all)
+		list, next, err := readCommit(p.entries, lines, now, d)
 		if err != nil {
 			p.err = err
 			break
@@ -53,7 +56,7 @@ func (p *piece) read(lines *lines, now state, all bool) state {
 // readCommit appends the entries of one commit to list, up to the head record that closes it,
 // and returns the state after it. The error is io.EOF where there is nothing more, an errLine
 // where there is no whole commit.
-func readCommit(list []located, lines *lines, now state, all bool) ([]located, state, error) {
+func readCommit(list []located, lines *lines, now state, d *decoder) ([]located, state, error) {
 	next, first := now, len(list)
 	for {
 		at := lines.at
@@ -63,20 +66,22 @@ func readCommit(list []located, lines *lines, now state, all bool) ([]located, s
 			return nil, now, badLine(at, errors.New("the head record of the commit is missing"))
 		case err != nil:
 			return nil, now, err
-		case len(list) > first && bytes.Equal(line, next.appendTo(lines.scratch[:0])):
+		case len(list) > first && bytes.HasPrefix(line, []byte(headBegins)) &&
+			bytes.Equal(line, next.appendTo(lines.scratch[:0])):
 			return list, next, nil
 		}
-		e, err := decode(line, all)
+		list = append(list, located{at: at})
+		e := &list[len(list)-1]
+		err = d.decode(line, e)
 		if err == nil && e.Commit != now.commit+1 {
 			err = fmt.Errorf("entry %d of commit %d follows commit %d", e.Seq, e.Commit, now.commit)
 		}
 		if err == nil {
-			next, err = next.follow(&e)
+			next, err = next.follow(&e.Entry)
 		}
 		if err != nil {
 			return nil, now, badLine(at, err)
 		}
-		list = append(list, located{e, at})
 	}
 }
 
@@ -84,16 +89,18 @@ func readCommit(list []located, lines *lines, now state, all bool) ([]located, s
 // it is nil, times and events are not looked into.
 func (c *chain) readOn(ctx context.Context, lines *lines, visit func(*Entry) error) error {
 	p := &piece{}
-	now := p.read(lines, c.now, visit != nil)
+	d := &decoder{all: visit != nil}
+	now := p.read(lines, c.now, d)
 	if p.err != nil {
 		return c.judge(ctx, p, visit)
 	}
 	free, pieces, stop := make(chan *piece, 3), make(chan *piece), make(chan struct{})
 	free <- &piece{}
 	var reader sync.WaitGroup
+	lines.r = bufio.NewReaderSize(readAhead(lines.r, stop, &reader), maxLine)
 	reader.Go(func() {
 		for q := range free {
-			now = q.read(lines, now, visit != nil)
+			now = q.read(lines, now, d)
 			select {
 			case pieces <- q:
 			case <-stop:
@@ -150,4 +157,61 @@ func (c *chain) judge(ctx context.Context, p *piece, visit func(*Entry) error) e
 		return p.err
 	}
 	return nil
+}
+
+const (
+	blockBytes = 256 << 10
+	blocks     = 16 // as many bytes as a store may return at a time
+)
+
+// ahead reads what a goroutine has read before, so that the store works while lines are decoded.
+type ahead struct {
+	full, free chan []byte
+	now, rest  []byte // the block that is read, and what is left of it
+	err        error  // why no block follows, once full is closed
+}
+
+// readAhead reads r in a goroutine of w, until its first error or until stop is closed.
+func readAhead(r io.Reader, stop <-chan struct{}, w *sync.WaitGroup) io.Reader {
+	a := &ahead{full: make(chan []byte, blocks), free: make(chan []byte, blocks),
+		err: io.ErrClosedPipe}
+	for range blocks {
+		a.free <- nil // made when it is first used
+	}
+	w.Go(func() {
+		defer close(a.full)
+		for {
+			var b []byte
+			select {
+			case b = <-a.free:
+			case <-stop:
+				return
+			}
+			if b == nil {
+				b = make([]byte, blockBytes)
+			}
+			n, err := r.Read(b[:blockBytes])
+			a.full <- b[:n] // has room for all blocks
+			if err != nil {
+				a.err = err
+				return
+			}
+		}
+	})
+	return a
+}
+
+func (a *ahead) Read(p []byte) (int, error) {
+	for len(a.rest) == 0 {
+		if a.now != nil {
+			a.free <- a.now // has room for all blocks
+		}
+		if a.now = <-a.full; a.now == nil {
+			return 0, a.err
+		}
+		a.rest = a.now
+	}
+	n := copy(p, a.rest)
+	a.rest = a.rest[n:]
+	return n, nil
 }

@@ -23,6 +23,15 @@ const (
 		comment on table darrm.commits is 'privacy budgets spent: never update or delete a row, nor restore an older copy';
 		comment on table darrm.heads is 'where each ledger in darrm.commits must end'`
 
+	// PostgreSQL compresses rows of more than some 2 KB. Lines are unpacked by LZ4 in a fifth of the
+	// time of its default, and take a third of the room. Not every build has it.
+	compressLines = `
+		do $$ begin
+			if (select 'lz4' = any (enumvals) from pg_settings where name = 'default_toast_compression') then
+				execute 'alter table darrm.commits alter column lines set compression lz4';
+			end if;
+		end $$`
+
 	// Two that make tables at once could both find none.
 	makeAlone = `select pg_advisory_xact_lock(hashtext('darrm ledger'))`
 
@@ -48,7 +57,7 @@ func (s *store) Create(ctx context.Context, first func() ([]byte, error)) error 
 			return err
 		}
 		if !there {
-			if _, err := t.Exec(ctx, makeTables); err != nil {
+			if _, err := t.Exec(ctx, makeTables+";"+compressLines); err != nil {
 				return err
 			}
 		}

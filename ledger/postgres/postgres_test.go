@@ -608,6 +608,13 @@ func createdAtOnce(t *testing.T, s *pgtest.Server) {
 	if made.Load() != 1 {
 		t.Errorf("made %d times", made.Load())
 	}
+	s.Exec(t, `do $$ begin
+		if (select 'lz4' = any (enumvals) from pg_settings where name = 'default_toast_compression') and
+			(select attcompression <> 'l' from pg_attribute
+				where attrelid = 'darrm.commits'::regclass and attname = 'lines') then
+			raise 'lines are not compressed by LZ4';
+		end if;
+	end $$`)
 }
 
 // kill -9 of the server, again and again, while clients charge and ask again what was not

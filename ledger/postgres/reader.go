@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -37,6 +39,7 @@ type reader struct {
 	next int64 // where the next commit begins; -1 before the first
 	most int64
 	end  bool   // no commit begins at next: the transaction sees all of them
+	room []byte // for the lines of a piece
 	rest []byte // read and not returned yet
 	err  error
 }
@@ -71,10 +74,10 @@ func (r *reader) fill() error {
 	}
 	defer rows.Close()
 	r.most = min(2*r.most, mostRead)
-	piece := []byte{}
+	piece := r.room[:0]
 	for rows.Next() {
 		var begins int64
-		var lines []byte
+		var lines pgtype.DriverBytes // in the room of pgx, until the next row
 		if err := rows.Scan(&begins, &lines); err != nil {
 			return err
 		}
@@ -94,6 +97,7 @@ func (r *reader) fill() error {
 	case int64(len(piece)) <= skip:
 		return io.EOF
 	}
+	r.room = piece
 	// A commit that began here would have been among those read.
 	r.end = r.next < past
 	r.rest = piece[skip:]
