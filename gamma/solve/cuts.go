@@ -21,9 +21,18 @@ const maxRounds = 1000
 
 // cuttingPlanes solves by adding violated rows until there is no new one.
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
-	// γ ≡ 1 is the optimum without rows.
-	if _, err := pr.separate(ctx, allOnes(pr.n)); err != nil {
+	// γ ≡ 1 is the optimum without rows, and of the program where it breaks none. A solver may
+	// return another point without rows: one where γ is 0 at counts whose weights it does not see,
+	// for which the complete search takes minutes.
+	ones := allOnes(pr.n)
+	violation, err := pr.separate(ctx, ones)
+	if err != nil {
 		return nil, gamma.Proof{}, err
+	}
+	if violation == 0 && pr.order+len(pr.rows) == 0 {
+		pr.last, pr.lastProof, pr.lastError = ones, gamma.Proof{}, 0
+		pr.report(0)
+		return ones, gamma.Proof{}, nil
 	}
 	for range maxRounds {
 		free, sol, err := pr.solve(ctx)

@@ -280,3 +280,26 @@ func TestNumericalTrouble(t *testing.T) {
 		}
 	}
 }
+
+// No solver is asked where γ ≡ 1 breaks no row: one that returned γ = 0 at counts of no weight made
+// the complete search take minutes for 255 teachers.
+func TestNoiselessNeedsNoSolver(t *testing.T) {
+	p, err := constraints.NewProblem(41, 36, 1, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.PostProcessing() {
+		t.Fatal("every γ is private")
+	}
+	for _, shape := range []gamma.Shape{gamma.Free, gamma.Any} {
+		table, err := Optimal(t.Context(), p, Options{Shape: shape, NewSolver: lying(func(*lp.Solution) {
+			t.Errorf("shape %s: a program is solved", shape)
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.ExpectedError > 1e-11 || table.Gap > 1e-11 {
+			t.Errorf("shape %s: error %g, gap %g", shape, table.ExpectedError, table.Gap)
+		}
+	}
+}
