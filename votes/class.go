@@ -131,6 +131,9 @@ func (c *classList) ofBytes(name []byte) int {
 
 // text returns text, without a copy if it names a class.
 func (c *classList) text(text []byte) string {
+	if len(text) == 1 { // it takes no memory
+		return string(text)
+	}
 	if i, ok := c.byName[string(text)]; ok {
 		return c.names[i]
 	}

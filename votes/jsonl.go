@@ -235,31 +235,64 @@ func (p *jsonParser) parse(line []byte) error {
 
 // items reads the list of all votes or counts.
 func (p *jsonParser) items(key int) error {
-	name := quote(p.keys[key].name)
+	name := func() string { return quote(p.keys[key].name) }
 	if kind := p.dec.PeekKind(); kind != '[' && kind != 0 {
-		return p.errorf("key %s: not a list", name)
+		return p.errorf("key %s: not a list", name())
 	}
-	if _, err := p.dec.ReadToken(); err != nil {
+	// The decoder checks the list at once, which takes less than item by item.
+	list, err := p.dec.ReadValue()
+	if err != nil {
 		return err
 	}
 	n, want := 0, len(p.rec.votes)
-	for ; p.dec.PeekKind() != ']'; n++ {
-		raw, err := p.dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if n < want {
-			p.voteCell(raw, &p.rec.votes[n])
+	for list = trimJSON(list[1 : len(list)-1]); len(list) > 0; n++ {
+		var item []byte
+		if item, list = firstItem(list); n < want {
+			p.voteCell(item, &p.rec.votes[n])
 		}
 	}
 	if n != want && p.layout == LayoutCounts {
-		return p.errorf("key %s: %d counts, want %d, one for each class", name, n, want)
+		return p.errorf("key %s: %d counts, want %d, one for each class", name(), n, want)
 	}
 	if n != want {
-		return p.errorf("key %s: %d votes, but the first line has %d", name, n, want)
+		return p.errorf("key %s: %d votes, but the first line has %d", name(), n, want)
 	}
-	_, err := p.dec.ReadToken()
-	return err
+	return nil
+}
+
+// trimJSON removes the spaces around a part of valid JSON: the bytes up to ' ' that may stand there.
+func trimJSON(b []byte) []byte {
+	for len(b) > 0 && b[0] <= ' ' {
+		b = b[1:]
+	}
+	for len(b) > 0 && b[len(b)-1] <= ' ' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// firstItem returns the first of the items of a valid JSON list, and the others.
+func firstItem(list []byte) (item, others []byte) {
+	depth := 0
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '"':
+			for i++; list[i] != '"'; i++ {
+				if list[i] == '\\' {
+					i++
+				}
+			}
+		case ',':
+			if depth == 0 {
+				return trimJSON(list[:i]), trimJSON(list[i+1:])
+			}
+		}
+	}
+	return list, nil
 }
 
 // cell reads a value into c.

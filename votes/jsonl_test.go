@@ -402,3 +402,34 @@ func FuzzJSONL(f *testing.F) {
 		}
 	})
 }
+
+// A list falls into the items that encoding/json finds in it.
+func TestFirstItem(t *testing.T) {
+	items := []string{`0`, `-1.5e3`, `"a"`, `",]"`, `"\\"`, `"\",["`, `[1,[2,"]"]]`, `{"a":[1,2],"b":",}"}`,
+		`null`, `true`, `""`, `[]`, `{}`}
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOf(rapid.SampledFrom(items)).Draw(t, "items")
+		space := rapid.SampledFrom([]string{"", " ", "\t", " \r\n "})
+		var text strings.Builder
+		for i, item := range list {
+			if i > 0 {
+				text.WriteString(",")
+			}
+			text.WriteString(space.Draw(t, "before") + item + space.Draw(t, "after"))
+		}
+		var want []json.RawMessage
+		if err := json.Unmarshal([]byte("["+text.String()+"]"), &want); err != nil {
+			t.Fatal(err)
+		}
+		rest := trimJSON([]byte(text.String()))
+		for n, w := range want {
+			var item []byte
+			if item, rest = firstItem(rest); string(item) != string(w) {
+				t.Fatalf("%q: item %d is %q, want %q", text.String(), n+1, item, w)
+			}
+		}
+		if len(rest) > 0 {
+			t.Fatalf("%q: %q is left", text.String(), rest)
+		}
+	})
+}
