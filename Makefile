@@ -46,8 +46,8 @@ race: ## the race detector, where anything runs in parallel (scripts/packages)
 
 plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
 	CGO_ENABLED=0 go build ./...
-	GOOS=windows CGO_ENABLED=0 go build ./...
-	GOOS=windows CGO_ENABLED=0 go vet ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
+	GOOS=windows CGO_ENABLED=0 go build -trimpath ./... # make dist takes it out of the build cache
+	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
 	CGO_ENABLED=0 go test -vet=off -timeout 30m $$(scripts/packages plain)
 	CGO_ENABLED=0 go test -vet=off -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
