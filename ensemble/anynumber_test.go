@@ -338,6 +338,7 @@ func TestReleaseOfCostAndNoise(t *testing.T) {
 // More answers than the optimal composition takes: General's closed form, which is far
 // below the sum and never below the optimal one.
 func TestReleaseOfVeryManyAnswers(t *testing.T) {
+	raced.Sequential(t)
 	r := Answers{Queries: accountant.MaxOptimalCount + 1,
 		PerAnswer: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12},
 		Teachers:  accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, K: 9, Affected: 9,

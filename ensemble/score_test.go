@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -20,6 +21,7 @@ import (
 // run in 190,000. Exactness is shown in exact_test.go; this is about the wiring to the real
 // source.
 func TestReleaseFrequencies(t *testing.T) {
+	raced.Sequential(t)
 	const n = 200_000
 	coins := randsrc.SystemCoins()
 	for _, m := range []*Mechanism{anyGamma(t, 3, 1, 0.3), anyGamma(t, 6, 0.9, 0.05, 0.5)} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -154,6 +155,7 @@ func newWorst(t *testing.T, k, classes int, sigma float64, o TellingOptions, coa
 // J is the smallest smooth bound there is or above it, found by the sets themselves: the local
 // sensitivity of each, and the largest of those within each distance.
 func TestTellingBoundsEveryNeighbour(t *testing.T) {
+	raced.Sequential(t)
 	varied := 0
 	for _, c := range []struct {
 		k, classes int
@@ -296,6 +298,7 @@ func telling250(t testing.TB) (*Telling, *Ballots) {
 // What is told lies around the truth, in the interval 95 times of 100 at least, and is cut to what is
 // possible. 400 draws by seeds: 95 % with n = 400 fall below .92 with a chance of .3 %.
 func TestTellingInterval(t *testing.T) {
+	raced.Sequential(t)
 	w, b := telling250(t)
 	total, _ := w.figure(must.Get(w.gaps(b))(t))
 	truth := math.Ldexp(float64(total)*w.unit, int(w.shift))

@@ -253,6 +253,7 @@ func TestLloydMax(t *testing.T) {
 // error of one round has a relative standard deviation of some per cent. A vector with one
 // coordinate is the worst for a rotation by signs and one transform.
 func TestRotatedErrors(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	const d, rounds = 4096, 40
 	one := make([]float64, d)
 	one[17] = -3

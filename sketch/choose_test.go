@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // The thresholds of the theory, for tasks' settings; what a decoder for the wrong correlation
@@ -115,6 +116,7 @@ func TestSpend(t *testing.T) {
 // Every estimator by its name has the error that it predicts, on vectors that have the
 // correlation that was asked for.
 func TestEstimatorsByName(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	ctx := context.Background()
 	const n, k, d, star = 6, 20, 256, 0.7
 	xs, err := AlikeVectors(t.Context(), n, d, star, 3)

@@ -12,6 +12,7 @@ import (
 // S8: the ensembles at T = 1, one client. v is 30 to 60 %: with 40000 trials 3 % are 10 standard
 // errors, with 10000 trials 5. Gaussian and row-normalised Gaussian differ by 13 %.
 func TestS8Ensembles(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	x := make([]float64, 16)
 	for j := range x {
 		x[j] = float64(j%5) - 1
@@ -112,6 +113,7 @@ func TestS10Controls(t *testing.T) {
 // trials. v is 6 to 10 %: 8 % with 25 trials are 4 standard errors. Avg has 1.097, 0.742, 0.460 and
 // 0.388.
 func TestPlugIn(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for star, want := range map[float64]float64{0: 0.901, 0.5: 0.742, 0.9: 0.339, 1: 0.112} {
 		if !long() && star != 0 && star != 0.9 {
 			continue
@@ -204,6 +206,7 @@ func TestHaarRows(t *testing.T) {
 // Haar loses no rank: Max on equal vectors has the error d/(nk) - 1, which SRHT's is above; and in
 // between its errors are those of the limit that SRHT has for large d.
 func TestHaarErrors(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	x := equicorrelated(2, 16, 1)
 	c := Config{N: 2, K: 6, D: 16, Ensemble: Haar, T: Transform{Rho: 1}, Root: 9}
 	r, q := Correlation(x)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // allocated returns the memory that f allocates in all, in numbers of 8 bytes.
@@ -18,6 +20,7 @@ func allocated(f func()) float64 {
 // A decode takes O(d + nk) memory, not O(nd): here n = 64 vectors of length d would be 64d
 // numbers. Rand-k needs no more than the sum and the counts.
 func TestDecodeMemory(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	const n, k, d = 64, 16, 1 << 16
 	for _, v := range []struct {
 		c    Config

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // figure22 is the table of Figure 2.2 for identical unit vectors and d = 1024: Rand-k,
@@ -81,6 +83,7 @@ func TestPredictFigure23(t *testing.T) {
 
 // The predictions by Monte Carlo and by the asymptotic form are two ways to one number.
 func TestPredictionsAgree(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for _, rho := range []float64{0.3, 0.7, -0.1} {
 		c := Config{N: 6, K: 20, D: 256, Ensemble: SRHT, T: Transform{Rho: rho}, Root: 3}
 		mc := c

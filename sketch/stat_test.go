@@ -124,6 +124,7 @@ func TestS1S2Avg(t *testing.T) {
 
 // S3: Opt. v is about 6 %; 3 % with 200 trials are 7 standard errors, 4 % with 30 trials 4.
 func TestS3Opt(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	for i, want := range []float64{1.139, 1.049, 0.902, 0.679} {
 		star := float64(i+1) / 5
 		if !long() && i%2 == 0 {
@@ -142,6 +143,7 @@ func TestS3Opt(t *testing.T) {
 
 // S4: Max on identical vectors, d/(nk) - 1.
 func TestS4Max(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	xs := equicorrelated(10, 1024, 1)
 	c := Config{N: 10, K: 80, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}, Root: 5}
 	// The error is d/nk squared times the part of a unit vector outside a random subspace: v is 10 %.
@@ -176,6 +178,7 @@ func TestS5MaxOffIdentical(t *testing.T) {
 // 2 MSE/m but once in 10⁶ (χ² with some 50 degrees of freedom); with β 10 % off it is 0.01
 // more, ten times the limit. m = 2000 is enough for both.
 func TestS6Unbiased(t *testing.T) {
+	raced.Elsewhere(t, "TestDeterministic")
 	const m = 2000
 	for _, e := range []Ensemble{SRHT, RowSelect} {
 		xs := spread(equicorrelated(4, 64, 1))

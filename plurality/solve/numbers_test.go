@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -51,6 +52,7 @@ var optima = []optimum{
 // All optima that were computed independently, to their digits: the optimum lies between
 // value and bound, which differ by at most the gap asked for.
 func TestOptima(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersDoNotMatter")
 	for _, o := range optima {
 		if o.long && os.Getenv("DARRM_LONG") == "" {
 			continue

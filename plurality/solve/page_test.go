@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
 // docs/many-classes.md compares the optimum with mechanisms that need no table: every figure there
 // is what is computed, to its four digits.
 func TestPageComparison(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersDoNotMatter")
 	page, err := os.ReadFile("../../docs/many-classes.md")
 	if err != nil {
 		t.Fatal(err)

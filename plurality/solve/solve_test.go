@@ -16,6 +16,7 @@ import (
 	gammasolve "github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
 )
@@ -119,6 +120,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 // Polishing closes the gap: histograms that hardly ever occur are not yet private when those that
 // count are.
 func TestPolishingPays(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersDoNotMatter")
 	p, o := plurality.Problem{K: 100, Classes: 3, Epsilon: .1, Affected: 1},
 		plurality.Objective{Accuracy: .5}
 	s, err := plurality.NewSystem(p)
@@ -447,6 +449,7 @@ func ExampleOptimal() {
 // Counts of few queries leave most histograms at 0. The search has larger steps where nothing
 // occurs: 1,805 of them to a gap of 1e-3, and 7,410 with those that rare histograms have otherwise.
 func TestSparseCounts(t *testing.T) {
+	raced.Elsewhere(t, "TestWorkersDoNotMatter")
 	p := plurality.Problem{K: 120, Classes: 3, Epsilon: 0.1, Affected: 1}
 	rnd := rand.New(rand.NewPCG(3, 4))
 	var o plurality.Objective
