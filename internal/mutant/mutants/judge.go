@@ -29,8 +29,16 @@ const (
 // A judge runs the tests of one package.
 type judge struct {
 	dir, binary string
-	quick       string        // pattern of the tests that run first
-	cpu, wall   time.Duration // a run may take so long
+	tests       []timed       // by their time
+	cpu, wall   time.Duration // a run of all may take so long
+}
+
+// A timed is a test with the seconds that it takes, and the numbers of the woven changes whose
+// functions it calls, once that is known.
+type timed struct {
+	name    string
+	seconds float64
+	calls   map[int]bool
 }
 
 // judges stand in the order in which they are asked: the changed package's own comes first.
@@ -39,7 +47,8 @@ type judges []judge
 // A planting is a copy of the changed package, and where its test binaries are.
 type planting struct {
 	temp, overlay string
-	number        int // of the change that is chosen in a woven copy, else 0
+	number        int    // of the change that is chosen in a woven copy, else 0
+	called        string // file in which a woven copy notes the functions that are called, or ""
 }
 
 // newJudges runs the tests of dirs without a change, which must pass, and takes their times.
@@ -56,7 +65,7 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 		if v != survived {
 			return nil, fmt.Errorf("%s: the tests fail without a change:\n%s", dir, out)
 		}
-		j.quick = quickest(string(out))
+		j.tests = timesOf(string(out))
 		// Other programs may slow a run down, but they cost it no processor time.
 		j.cpu = 5*cpu + 10*time.Second
 		j.wall = 10*time.Since(begin) + time.Minute
@@ -67,30 +76,71 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \(([0-9.]+)s\)$`)
 
-// quickest is the pattern of the quickest tests that together take a tenth of the time that the
-// tests of the verbose output take.
-func quickest(output string) string {
-	type timed struct {
-		name    string
-		seconds float64
-	}
+// timesOf lists the tests of the verbose output, the quickest first.
+func timesOf(output string) []timed {
 	var all []timed
-	var sum float64
 	for _, m := range passed.FindAllStringSubmatch(output, -1) {
 		s, _ := strconv.ParseFloat(m[2], 64) // the expression admits digits alone
-		all = append(all, timed{m[1], s})
-		sum += s
+		all = append(all, timed{name: m[1], seconds: s})
 	}
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.seconds, b.seconds) })
-	var names []string
-	var quick float64
+	return all
+}
+
+// quickest splits the tests: those of the first part together take a tenth of the time at most.
+func quickest(all []timed) (quick, slow []timed) {
+	var sum, first float64
 	for _, t := range all {
-		if quick += t.seconds; quick > sum/10 {
-			break
+		sum += t.seconds
+	}
+	for i, t := range all {
+		if first += t.seconds; first > sum/10 {
+			return all[:i], all[i:]
 		}
+	}
+	return all, nil
+}
+
+// pattern is the expression for the names of the tests.
+func pattern(tests []timed) string {
+	var names []string
+	for _, t := range tests {
 		names = append(names, t.name)
 	}
-	return "^(" + strings.Join(names, "|") + ")$"
+	return "-test.run=^(" + strings.Join(names, "|") + ")$"
+}
+
+// survey runs each test of j alone, with all changes compiled in and none chosen, and notes whose
+// functions it calls. Processes that the test starts count as the test.
+func (j *judge) survey(ctx context.Context, at planting) error {
+	at.number, at.called = 0, filepath.Join(at.temp, "called")
+	for i := range j.tests {
+		t := &j.tests[i]
+		if err := os.WriteFile(at.called, nil, 0o600); err != nil {
+			return err
+		}
+		v, cpu, out := j.run(ctx, at, pattern(j.tests[i:i+1]))
+		if ctx.Err() != nil {
+			return nil
+		}
+		if v != survived {
+			return fmt.Errorf("%s: %s fails alone, without a change:\n%s", j.dir, t.name, out)
+		}
+		called, err := os.ReadFile(at.called)
+		if err != nil {
+			return err
+		}
+		t.seconds, t.calls = cpu.Seconds(), map[int]bool{}
+		for line := range strings.Lines(string(called)) {
+			n, err := strconv.Atoi(strings.TrimSpace(line))
+			if err != nil {
+				return fmt.Errorf("%s: a call in %s: %w", t.name, at.called, err)
+			}
+			t.calls[n] = true
+		}
+	}
+	slices.SortStableFunc(j.tests, func(a, b timed) int { return cmp.Compare(a.seconds, b.seconds) })
+	return nil
 }
 
 // of judges the points in their order. Those inside functions are compiled together.
@@ -159,6 +209,14 @@ func (js judges) weave(
 			return nil, fmt.Errorf("%s with all changes: %w\n%s", j.dir, err, out)
 		}
 	}
+	for i := range js {
+		if len(points) == 0 {
+			break
+		}
+		if err := js[i].survey(ctx, *at); err != nil {
+			return nil, err
+		}
+	}
 	return compiles, nil
 }
 
@@ -200,13 +258,36 @@ func (j judge) compile(ctx context.Context, at planting) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// test runs the quick tests and then the others.
+// test runs the tests that can notice, first the quick ones: no other calls the function of the
+// change that is chosen.
 func (j judge) test(ctx context.Context, at planting) verdict {
-	v, _, _ := j.run(ctx, at, "-test.run="+j.quick)
-	if v == survived {
-		v, _, _ = j.run(ctx, at, "-test.skip="+j.quick)
+	tests := j.tests
+	if at.number != 0 {
+		tests = slices.DeleteFunc(slices.Clone(tests), func(t timed) bool { return !t.calls[at.number] })
 	}
-	return v
+	quick, slow := quickest(tests)
+	for _, part := range [][]timed{quick, slow} {
+		if len(part) == 0 {
+			continue
+		}
+		if v, _, _ := j.within(at, part).run(ctx, at, pattern(part)); v != survived {
+			return v
+		}
+	}
+	return survived
+}
+
+// within allows a run of a part of the surveyed tests five times the processor's time of that part.
+func (j judge) within(at planting, part []timed) judge {
+	if at.number == 0 {
+		return j // the times are of tests that ran side by side
+	}
+	limit := 10.0
+	for _, t := range part {
+		limit += 5 * t.seconds
+	}
+	j.cpu = min(j.cpu, time.Duration(limit*float64(time.Second)))
+	return j
 }
 
 // run runs the binary within its times, and within 8 GB, since a change may ask for any memory. It
@@ -222,7 +303,7 @@ func (j judge) run(
 	cmd.Dir = j.dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1",
-		chosen+"="+strconv.Itoa(at.number))
+		chosen+"="+strconv.Itoa(at.number), called+"="+at.called)
 	if at.overlay != "" {
 		cmd.Env = append(cmd.Env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+at.overlay)
 	}

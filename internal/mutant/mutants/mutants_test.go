@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -99,11 +98,15 @@ func TestQuickest(t *testing.T) {
 	output := "=== RUN   TestA\n--- PASS: TestA (9.00s)\n    --- PASS: TestA/part (8.00s)\n" +
 		"--- PASS: TestB (0.60s)\n--- PASS: TestC (0.00s)\n--- SKIP: TestD (0.00s)\n" +
 		"--- PASS: ExampleE (0.40s)\nPASS\n"
-	if got, want := quickest(output), "^(TestC|ExampleE|TestB)$"; got != want {
+	quick, slow := quickest(timesOf(output))
+	if got, want := pattern(quick), "-test.run=^(TestC|ExampleE|TestB)$"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := quickest("--- PASS: TestA (1.00s)\n"); regexp.MustCompile(got).MatchString("TestA") {
-		t.Errorf("all time is a tenth: %s", got)
+	if got, want := pattern(slow), "-test.run=^(TestA)$"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if quick, _ := quickest(timesOf("--- PASS: TestA (1.00s)\n")); len(quick) != 0 {
+		t.Errorf("all time is a tenth: %v", quick)
 	}
 }
 
@@ -119,10 +122,46 @@ func TestTimedOut(t *testing.T) {
 		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		j := judge{dir: ".", binary: "late", cpu: time.Minute, wall: time.Minute}
+		j := judge{dir: ".", binary: "late", tests: []timed{{name: "TestA"}},
+			cpu: time.Minute, wall: time.Minute}
 		if got := j.test(t.Context(), at); got != want {
 			t.Errorf("%s: verdict %d, want %d", script, got, want)
 		}
+	}
+}
+
+// Only the tests that call a change's function run for it, and one that fails alone is an error.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	at := planting{temp: t.TempDir()}
+	ran := filepath.Join(at.temp, "ran")
+	script := "#!/bin/sh\nfor last; do :; done\ncase $last in\n*TestA*) n=1;;\n*TestB*) n=2;;\n" +
+		"*Worse*) exit 1;;\nesac\n" +
+		"if [ -n \"$" + called + "\" ]; then echo $n >>\"$" + called + "\"; fi\n" +
+		"echo \"$last\" >>" + ran + "\n"
+	if err := os.WriteFile(filepath.Join(at.temp, "some"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	j := judge{dir: ".", binary: "some", tests: []timed{{name: "TestA"}, {name: "TestB"}},
+		cpu: time.Minute, wall: time.Minute}
+	if err := j.survey(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(ran); err != nil {
+		t.Fatal(err)
+	}
+	for at.number = 1; at.number <= 3; at.number++ { // no test calls the function of 3
+		if v := j.test(t.Context(), at); v != survived {
+			t.Errorf("change %d: verdict %d", at.number, v)
+		}
+	}
+	got, err := os.ReadFile(ran)
+	if want := "-test.run=^(TestA)$\n-test.run=^(TestB)$\n"; err != nil || string(got) != want {
+		t.Errorf("ran %q, %v, want %q", got, err, want)
+	}
+	j.tests = []timed{{name: "TestWorse"}}
+	if err := j.survey(t.Context(), at); err == nil || !strings.Contains(err.Error(), "TestWorse") {
+		t.Errorf("a test that fails alone: %v", err)
 	}
 }
 

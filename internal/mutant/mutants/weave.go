@@ -14,8 +14,46 @@ import (
 // chosen is the environment variable that names the change that a woven binary has.
 const chosen = "DARRM_MUTANT"
 
+// called is the environment variable that names the file in which a woven binary notes, by the
+// numbers of their changes, the functions that are called.
+const called = "DARRM_CALLED"
+
+// chooser is the file of a woven package that knows which change is chosen. A note is one write at
+// the end of the file, so that several processes can share it.
+const chooser = `package %s
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	darrmMutant, _ = strconv.Atoi(os.Getenv(%q))
+	darrmNotes     = os.Getenv(%q)
+	darrmCalled    sync.Map
+)
+
+// darrmCall notes a call of the function of change i, and is false.
+func darrmCall(i int) bool {
+	if _, known := darrmCalled.LoadOrStore(i, true); known {
+		return false
+	}
+	f, err := os.OpenFile(darrmNotes, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(strconv.Itoa(i) + "\n")
+		f.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return false
+}
+`
+
 // A woven package has many changes at once, so that it is compiled once. Each changed function
-// stands there a second time for each of its changes, with a number, and begins with a choice:
+// stands there a second time for each of its changes, with a number, and begins with a choice (and
+// with a note of the call, where notes are asked for):
 //
 //	func f(x int) int { if darrmMutant == 7 { return f_7(x) }; … }
 type woven struct {
@@ -37,8 +75,7 @@ func weave(points []point) woven {
 		w.files[file] = w.file(filepath.Base(file), of)
 	}
 	w.files[filepath.Join(filepath.Dir(points[0].file), "darrm_mutant.go")] = fmt.Sprintf(
-		"package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\n"+
-			"var darrmMutant, _ = strconv.Atoi(os.Getenv(%q))\n", points[0].pkg, chosen)
+		chooser, points[0].pkg, chosen, called)
 	return w
 }
 
@@ -143,7 +180,8 @@ func (f *function) choice(i int) point {
 		call += "; return"
 	}
 	at := f.offset(f.decl.Body.Lbrace) + 1
-	return point{from: at, to: at, text: fmt.Sprintf(" if darrmMutant == %d { %s };", i, call)}
+	return point{from: at, to: at, text: fmt.Sprintf(
+		` if darrmMutant == %[1]d || darrmNotes != "" && darrmCall(%[1]d) { %[2]s };`, i, call)}
 }
 
 // copied is a copy of the function, with the change p.
