@@ -98,7 +98,8 @@ func TestQuickest(t *testing.T) {
 	t.Parallel()
 	output := "=== RUN   TestA\n--- PASS: TestA (9.00s)\n    --- PASS: TestA/part (8.00s)\n" +
 		"--- PASS: TestB (0.60s)\n--- PASS: TestC (0.00s)\n--- SKIP: TestD (0.00s)\n" +
-		"--- PASS: ExampleE (0.40s)\nPASS\n"
+		"--- PASS: ExampleE (0.40s)\n" +
+		"--- PASS: TestMutantsDie (0.00s)\nPASS\n"
 	quick, slow := quickest(timesOf(output))
 	if got, want := pattern(quick), "-test.run=^(TestC|ExampleE|TestB)$"; got != want {
 		t.Errorf("%s, want %s", got, want)
