@@ -127,5 +127,10 @@ func TestBudgetReportAssumesTheTeachers(t *testing.T) {
 		if !slices.ContainsFunc(r.Assumed, func(a Assumption) bool { return a.Text == want }) {
 			t.Errorf("%q is not among %+v", want, r.Assumed)
 		}
+		for _, general := range general(l.Relation()) {
+			if !slices.ContainsFunc(r.Assumed, func(a Assumption) bool { return a.Text == general.Text }) {
+				t.Errorf("%q is not among %+v", general.Text, r.Assumed)
+			}
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
 )
 
 // restOf is a release of three labels for 0.9 within what a ledger of ε = 1 has left, and the
@@ -79,6 +80,20 @@ func TestRestIsKeptInTheCheckpoint(t *testing.T) {
 	}
 	if n := len(must.Get(book.History(t.Context()))(t)); n != 0 {
 		t.Errorf("%d entries", n)
+	}
+}
+
+// The checkpoint of a release that was interrupted has the budget that it was planned for.
+func TestCheckpointTakesTheRest(t *testing.T) {
+	l, _, planned := restOf(t)
+	broken := errors.New("broken")
+	l.Each = func(*votes.Batch, []int) error { return broken }
+	if _, err := l.Run(t.Context()); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	coins := must.Get(openCoins(t.Context(), l.Checkpoint))(t)
+	if coins.budget == nil || *coins.budget != (*planned)[0] {
+		t.Errorf("%v, planned for %v", coins.budget, *planned)
 	}
 }
 

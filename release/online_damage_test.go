@@ -13,9 +13,8 @@ import (
 // After damage that was undone, such as a file that was put back, the very next query is answered:
 // the handle that saw the damage is replaced at once, not only when it has refused once more.
 func TestOnlineReopensAfterDamage(t *testing.T) {
-	w := ways(t)["none"]
-	o, options := newOnline(t, w.plan, w.charge, 1e3)
-	q := func(id string) Query { return Query{ID: id, ReplayKey: myKey, Votes: w.votes} }
+	o, options := newOnline(t, together(t, 9), Charge{}, 1e3)
+	q := func(id string) Query { return Query{ID: id, ReplayKey: myKey, Votes: threeVotes} }
 	mustAnswer(t, o, q("a"))
 	path := options.Charge.Ledger
 	whole, err := os.ReadFile(path)
@@ -26,6 +25,7 @@ func TestOnlineReopensAfterDamage(t *testing.T) {
 		"an answer": func() error { _, err := o.Answer(t.Context(), q("b")); return err },
 		"a state":   func() error { _, err := o.State(t.Context()); return err },
 		"a share":   func() error { _, err := o.SpentBy(t.Context(), "alice"); return err },
+		"a quota":   func() error { _, _, err := o.Taken(t.Context(), "alice"); return err },
 	} {
 		if err := os.WriteFile(path, whole[:len(whole)/2], 0o600); err != nil {
 			t.Fatal(err)

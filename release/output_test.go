@@ -2,6 +2,7 @@ package release
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,5 +39,27 @@ func TestCheckPlace(t *testing.T) {
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
 		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// A device and stdout are written to, also where no file may be there: they are in nobody's way.
+func TestWriteNewToADevice(t *testing.T) {
+	if _, err := os.Stat(os.DevNull); err != nil || os.DevNull != "/dev/null" {
+		t.Skip("no device")
+	}
+	wrote := 0
+	encode := func(w io.Writer) error {
+		wrote++
+		_, err := io.WriteString(w, "labels")
+		return err
+	}
+	if err := (FileOutput{Path: os.DevNull}).WriteNew(t.Context(), encode); err != nil || wrote != 1 {
+		t.Errorf("%v, written %d times", err, wrote)
+	}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	for i, want := range []error{nil, fs.ErrExist} {
+		if err := (FileOutput{Path: path}).WriteNew(t.Context(), encode); !errors.Is(err, want) {
+			t.Errorf("file %d: %v", i+1, err)
+		}
 	}
 }

@@ -1,6 +1,11 @@
 package release
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+)
 
 // What is shown of an amount errs on the safe side, and is the amount where that is short.
 func TestSixDigits(t *testing.T) {
@@ -14,5 +19,15 @@ func TestSixDigits(t *testing.T) {
 			down != tt.down {
 			t.Errorf("%s: %s and %s, want %s and %s", tt.decimal, up, down, tt.up, tt.down)
 		}
+	}
+}
+
+// A quote shows six digits of each amount, rounded up.
+func TestQuoteRows(t *testing.T) {
+	var q Quote
+	q.PerAnswer, q.Together.Most = accountant.Cost{Epsilon: 0.12345611, Delta: 1.2345611e-5}, 3
+	want := []string{"up to 3 labels", "0.123457", "1.23457e-05"}
+	if rows := q.Rows(); !slices.Equal(rows[0], want) {
+		t.Errorf("%q, want %q", rows[0], want)
 	}
 }

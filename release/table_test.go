@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 )
 
 // A table of many classes is read by its kind, certified, and held to what it says of itself:
@@ -32,6 +33,17 @@ func TestReadTable(t *testing.T) {
 		plan.mechanism.Problem().TotalEpsilon != 0.5 ||
 		plan.mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
 		t.Errorf("%+v, %v", plan, err)
+	}
+	if got := read.Verdict(); !strings.HasPrefix(got, "VERIFIED: private as promised; within ") {
+		t.Errorf("%q", got)
+	}
+	for want, table := range map[string]Table{
+		"no table": {},
+		"VERIFIED: all answers together are as private as promised.": {Answers: new(answers.Table)},
+	} {
+		if got := table.Verdict(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	b.Reset()
 	_ = table.Encode(&b) // a buffer takes everything

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -83,6 +84,13 @@ func TestQuotaOfThreeServers(t *testing.T) {
 	book := must.Get(ledger.Open(t.Context(), options.Charge.Ledger))(t)
 	if use := quotaOf(t, book, plan); use.Taken != most || use.Charge.Total() != first.Unit() {
 		t.Errorf("%+v, want %d answers for %v", use, most, first.Unit())
+	}
+	// The price holds whoever asks, so that it is nobody's consent to spend more than is worth anything.
+	var event Event
+	found := must.Get(book.Find(t.Context(), answersPrefix+plan.mechanism.AnswersTable().Hash()))(t)
+	if err := json.Unmarshal(found.Event, &event); err != nil || event.AcceptWeak ||
+		!options.Charge.AcceptWeak {
+		t.Errorf("%s, %v", found.Event, err)
 	}
 	spent := must.Get(book.State(t.Context()))(t).Spent
 	if epsilon, delta := spent.Ceil(); epsilon != 2 || delta != 1e-3 {

@@ -50,8 +50,17 @@ func TestToldIsPaidOnce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if drawn > 0 {
-		t.Fatal("it was drawn for nothing")
+	var input *release.InputError
+	others := told
+	others.Ballots = must.Get(ensemble.NewBallots(5, 2))(t)
+	if err := others.Ballots.Add([]int{5, 0}, ensemble.NoTruth); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := others.Run(t.Context()); !errors.As(err, &input) {
+		t.Errorf("votes of other teachers: %v", err)
+	}
+	if now := must.Get(l.State(t.Context()))(t); drawn > 0 || now.Spent != (ledger.Cost{}) {
+		t.Fatalf("%d draws and %v spent for nothing", drawn, now.Spent)
 	}
 	if out, err := told.Run(t.Context()); err != nil || !out.Done() || out.Before || drawn != 1 {
 		t.Fatalf("%+v, %v, %d draws", out, err, drawn)
