@@ -13,6 +13,17 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
+// A head that cannot be written is an error, for nobody would keep it then.
+func TestHeadThatIsNotKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "head")
+	if err := os.MkdirAll(filepath.Join(path, "a folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&headFile{path: path}).keep(t.Context(), ledger.Head{Seq: 1}); err == nil {
+		t.Error("a folder in the file's place is no error")
+	}
+}
+
 // A server that starts beside an older copy of its ledger, which was put back with its anchor, is
 // refused by the head that was kept; with the newest copy it goes on, however much came later.
 func TestHeadFile(t *testing.T) {

@@ -113,6 +113,9 @@ func TestRestThatIsGone(t *testing.T) {
 	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
 		t.Errorf("of nothing: %+v, %v", s, err)
 	}
+	if left, err := l.Budget.Left(t.Context(), book.Path()); !isUsage(err) {
+		t.Errorf("of nothing, %v is left, %v", left, err)
+	}
 	l.Charge, l.Checkpoint = Charge{}, ""
 	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
 		t.Errorf("without a ledger: %+v, %v", s, err)

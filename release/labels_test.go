@@ -226,6 +226,29 @@ func TestKeyMustBeKept(t *testing.T) {
 	}
 }
 
+// A ledger without its secret pays for no votes, and nothing is released; nor is anything without a
+// plan.
+func TestLabelsWithoutTheSecretOrAPlan(t *testing.T) {
+	l, dir, book := newLabels(t, 10)
+	l.Charge = paidBy(book, "a")
+	planned, broken := l.Plan, errors.New("broken")
+	l.Plan = func(context.Context, int, int) (Plan, error) { return Plan{}, broken }
+	if s, err := l.Run(t.Context()); s != nil || !errors.Is(err, broken) {
+		t.Errorf("without a plan: %+v, %v", s, err)
+	}
+	l.Plan = planned
+	if err := os.Remove(book.Path() + ledger.SecretSuffix); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := l.Run(t.Context()); s != nil || !errors.Is(err, ledger.ErrSecret) {
+		t.Errorf("without the secret: %+v, %v", s, err)
+	}
+	if got := namesIn(t, dir); !slices.Equal(got, []string{"votes.csv"}) {
+		t.Errorf("files %q", got)
+	}
+	checkSpent(t, book, 0)
+}
+
 // A release that was interrupted after it was paid for is finished with its key: charged
 // once, with the answers that it would have had. The key is gone then. Other votes, another
 // noise function and another request are not answered with it.
