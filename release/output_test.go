@@ -43,6 +43,7 @@ func TestCheckPlace(t *testing.T) {
 }
 
 // A device and stdout are written to, also where no file may be there: they are in nobody's way.
+// Nothing is read from them.
 func TestWriteNewToADevice(t *testing.T) {
 	if _, err := os.Stat(os.DevNull); err != nil || os.DevNull != "/dev/null" {
 		t.Skip("no device")
@@ -55,6 +56,12 @@ func TestWriteNewToADevice(t *testing.T) {
 	}
 	if err := (FileOutput{Path: os.DevNull}).WriteNew(t.Context(), encode); err != nil || wrote != 1 {
 		t.Errorf("%v, written %d times", err, wrote)
+	}
+	for _, path := range []string{"-", "", os.DevNull} { // a pipe would be waited for
+		f, err := (FileOutput{Path: path}).Open(t.Context())
+		if f != nil || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q is read: %v", path, err)
+		}
 	}
 	path := filepath.Join(t.TempDir(), "x.csv")
 	for i, want := range []error{nil, fs.ErrExist} {
