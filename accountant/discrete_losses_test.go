@@ -27,7 +27,7 @@ func TestInfiniteLossesOfASumAreOutward(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "parts") {
 			m := math.Pow(10, rapid.Float64Range(-15, -0.5).Draw(t, "log mass"))
 			n := rapid.IntRange(1, 200).Draw(t, "count")
-			s.parts = append(s.parts, lossPart{lossMass{infinite: m}, n})
+			s.parts = append(s.parts, newLossPart(lossMass{infinite: m}, n))
 			for range n {
 				all = all.Mul(num.FromInt(1).Sub(exactly(m)))
 			}

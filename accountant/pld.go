@@ -91,7 +91,7 @@ func lossBound(sources []lossSource, counts []int, bits int, goal tiltGoal) (los
 		low, high, _ := s.span()
 		widest = max(widest, high-low)
 	}
-	coarse := powerOfTwo(max(widest, 1e-12) / (1 << 14))
+	coarse := powerOfTwo(max(widest, 1e-12) / (1 << 11))
 	// Narrow bulk within a wide span would be invisible on that grid.
 	for _, s := range sources {
 		if _, _, d := s.span(); d > 0 && widest/(d/8) < maxLossPoints/64 {

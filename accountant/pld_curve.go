@@ -22,7 +22,14 @@ type lossCurve struct {
 // curve convolves under the tilt theta.
 func (s lossSum) curve(theta float64) lossCurve {
 	n, levels := 1<<s.bits, float64(s.bits)
-	_, mean, variance := s.logMoment(theta)
+	mean, variance := 0.0, 0.0
+	logs := make([]float64, len(s.parts))
+	for i, p := range s.parts {
+		log, m, v := p.logMoment(s.step, theta)
+		logs[i] = log
+		mean += float64(p.count) * m
+		variance += float64(p.count) * v
+	}
 	first := int(math.Round(mean/s.step)) - n/2
 	roots := fftRoots(n)
 	// product becomes Π ŵ_c^{k_c}; missed[k] = Σ_c k_c·ln(1+e/|ŵ_c|) bounds what the
@@ -33,8 +40,8 @@ func (s lossSum) curve(theta float64) lossCurve {
 		product[i] = 1
 	}
 	logScale, exponents, multiplications := 0.0, 0.0, 1.0
-	for _, p := range s.parts {
-		log, _, _ := p.logMoment(s.step, theta)
+	for k, p := range s.parts {
+		log := logs[k]
 		logScale += float64(p.count) * log
 		exponents += float64(p.count) * (math.Abs(log) + 1) * 0x1p-52
 		multiplications += float64(p.count) + 1
@@ -45,9 +52,10 @@ func (s lossSum) curve(theta float64) lossCurve {
 				continue
 			}
 			x := theta * s.step * float64(p.first+i)
-			e := x + math.Log(m) - log
+			logM := p.logs[i]
+			e := x + logM - log
 			// Rounded up: the exponent's error is below two units of each part.
-			v := math.Exp(e) * (1 + 4*0x1p-52*(math.Abs(x)+math.Abs(math.Log(m))+math.Abs(log)+2))
+			v := math.Exp(e) * (1 + 4*0x1p-52*(math.Abs(x)+math.Abs(logM)+math.Abs(log)+2))
 			at := (p.first + i) & (n - 1)
 			w[at] += complex(v, 0) // circular: mass that wraps is added, never lost
 			total += v

@@ -9,7 +9,16 @@ import (
 
 type lossPart struct {
 	lossMass
+	logs  []float64 // of the masses
 	count int
+}
+
+func newLossPart(m lossMass, count int) lossPart {
+	p := lossPart{m, make([]float64, len(m.mass)), count}
+	for i, x := range m.mass {
+		p.logs[i] = math.Log(x)
+	}
+	return p
 }
 
 // logMoment returns ln Σ mass·e^{θ·loss} over the finite losses, and the tilted mean
@@ -19,7 +28,7 @@ func (p lossPart) logMoment(step, theta float64) (log, mean, variance float64) {
 	top := math.Inf(-1)
 	for i, m := range p.mass {
 		if m > 0 {
-			top = max(top, theta*step*float64(p.first+i)+math.Log(m))
+			top = max(top, theta*step*float64(p.first+i)+p.logs[i])
 		}
 	}
 	if math.IsInf(top, -1) {
@@ -29,7 +38,7 @@ func (p lossPart) logMoment(step, theta float64) (log, mean, variance float64) {
 	for i, m := range p.mass {
 		if m > 0 {
 			x := step * float64(p.first+i)
-			w := math.Exp(theta*x + math.Log(m) - top)
+			w := math.Exp(theta*x + p.logs[i] - top)
 			s0 += w
 			s1 += w * x
 			s2 += w * x * x
@@ -54,7 +63,7 @@ func newLossSum(sources []lossSource, counts []int, step float64, bits int) (los
 		if err != nil {
 			return s, err
 		}
-		s.parts = append(s.parts, lossPart{m, counts[i]})
+		s.parts = append(s.parts, newLossPart(m, counts[i]))
 		reach += float64(counts[i]) * (math.Abs(float64(m.first)) + float64(len(m.mass)))
 	}
 	if reach+float64(int(2)<<bits) > math.MaxInt/2 {
@@ -111,30 +120,68 @@ func (s lossSum) largest() float64 {
 	return sum + 1e-15*math.Abs(sum)*float64(len(s.parts)+1)
 }
 
-// tiltFor returns θ ≥ 0 with goal(K(θ), K'(θ), θ) = 0, goal rising in θ, by bisection, or
-// the largest θ where it stays below: saturated. Any θ gives valid bounds.
+// tiltFor returns θ ≥ 0 with goal = 0, or the largest θ where it stays below: saturated. θ is rounded
+// up to a part of 2⁻¹⁶ of a power of four. Any θ gives valid bounds.
 func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
-	at := func(theta float64) float64 {
-		log, mean, _ := s.logMoment(theta)
-		return goal(log, mean, theta)
-	}
-	if at(0) >= 0 {
+	limit := s.largestTilt()
+	root := s.tiltRoot(goal, limit)
+	if root == 0 {
 		return 0, false
 	}
 	low, high := 0.0, 1.0
-	limit := s.largestTilt()
-	for high < limit && at(high) < 0 {
+	for high < limit && high < root {
 		low, high = high, 4*high
 	}
 	high = min(high, limit)
 	for range 16 {
-		if mid := (low + high) / 2; at(mid) < 0 {
+		if mid := (low + high) / 2; mid < root {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
 	return high, high == limit
+}
+
+// tiltRoot returns θ in [0, limit] with goal = 0: 0 where it is not below, +Inf where it stays below.
+// Each look takes an exponential for each point of the grid, so it goes by Newton's steps, within
+// what is known.
+func (s lossSum) tiltRoot(goal tiltGoal, limit float64) float64 {
+	at := func(theta float64) (value, slope float64) {
+		log, mean, variance := s.logMoment(theta)
+		return goal(log, mean, variance, theta)
+	}
+	value, slope := at(0)
+	if value >= 0 {
+		return 0
+	}
+	next := -value / slope
+	if slope == 0 { // the goal begins like a square
+		_, _, variance := s.logMoment(0)
+		next = math.Sqrt(-2 * value / variance)
+	}
+	low, high, known := 0.0, limit, false // whether the goal at high is known not to be below
+	for range 100 {
+		if !(low < next && next < high) {
+			if next = (low + high) / 2; !known {
+				next = min(max(1, 4*low), limit)
+			}
+		}
+		theta := next
+		if value, slope = at(theta); value < 0 {
+			low = theta
+			if theta == limit {
+				return math.Inf(1)
+			}
+		} else {
+			high, known = theta, true
+		}
+		next = theta - value/slope
+		if math.Abs(next-theta) <= 1e-10*theta || known && high-low <= 1e-10*high {
+			return next
+		}
+	}
+	return high
 }
 
 // largestTilt returns the θ at which e^{θ·step} is e. Beyond it one point holds everything.
@@ -147,23 +194,29 @@ func (s lossSum) halfOfLargestTilt() tiltGoal {
 	limit := s.largestTilt()
 	log, mean, _ := s.logMoment(limit)
 	middle := (log - limit*mean) / 2
-	return func(log, mean, theta float64) float64 { return middle - (log - theta*mean) }
+	return func(log, mean, variance, theta float64) (value, slope float64) {
+		return middle - (log - theta*mean), theta * variance
+	}
 }
 
-// tiltGoal is a function of K(θ), K'(θ) and θ, for all events together.
-type tiltGoal func(log, mean, theta float64) float64
+// tiltGoal is a function of K(θ), K'(θ), K”(θ) and θ, for all events together, that rises in θ, and
+// its slope.
+type tiltGoal func(log, mean, variance, theta float64) (value, slope float64)
 
 // untilted leaves the sum where it is.
-func untilted(_, _, _ float64) float64 { return 0 }
+func untilted(_, _, _, _ float64) (value, slope float64) { return 0, 0 }
 
 // towardEpsilon tilts the mean of the sum to epsilon.
 func towardEpsilon(epsilon float64) tiltGoal {
-	return func(_, mean, _ float64) float64 { return mean - epsilon }
+	return func(_, mean, variance, _ float64) (value, slope float64) { return mean - epsilon, variance }
 }
 
 // towardDelta tilts it to where Chernoff's bound ln δ ≈ K(θ) - θK'(θ) is the target.
 func towardDelta(delta float64) tiltGoal {
-	return func(log, mean, theta float64) float64 { return math.Log(delta) - (log - theta*mean) }
+	target := math.Log(delta)
+	return func(log, mean, variance, theta float64) (value, slope float64) {
+		return target - (log - theta*mean), theta * variance
+	}
 }
 
 // tail bounds the probability of a finite sum above x by Chernoff's inequality,

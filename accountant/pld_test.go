@@ -426,7 +426,7 @@ func TestPLDBelowTheWindow(t *testing.T) {
 // Chernoff's bound of a mass of 1e-200 is about that mass, for which e^{-θx} must be as small.
 func TestTailOfATinyMass(t *testing.T) {
 	const mass = 1e-200
-	s := lossSum{step: 1, parts: []lossPart{{lossMass{mass: []float64{1, mass}}, 1}}}
+	s := lossSum{step: 1, parts: []lossPart{newLossPart(lossMass{mass: []float64{1, mass}}, 1)}}
 	if p := s.tail(0, 1, mass); p < mass || p > mass*(1+1e-6) {
 		t.Errorf("the mass at 1 is %g, at most %g", mass, p)
 	}
