@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/release"
@@ -82,6 +83,7 @@ func TestWithin(t *testing.T) {
 
 // Teachers whose own privacy keeps the budget need no noise, and there is nothing to draw.
 func TestWithinNeedsNoNoise(t *testing.T) {
+	raced.Sequential(t)
 	private := darrm.Teachers{K: 5, Affected: 1, Epsilon: 0.1, Neighbours: darrm.ReplaceOne,
 		Randomness: darrm.Frozen, Ensemble: "e"}
 	m, err := darrm.Optimal(t.Context(), private, darrm.Within(newBudget(t, 1, 0), 100))

@@ -127,6 +127,7 @@ func TestReportsAgreeBothWays(t *testing.T) {
 
 // The count counts: the mutant that charges once must report less than the truth.
 func TestCountIsNotIgnored(t *testing.T) {
+	raced.Sequential(t)
 	e := ApproxDP{Cost{0.1, 1e-6}, ReplaceOne}
 	right, err := mustNew(t, ReplaceOne, Charge{e, 40}).Epsilon(1e-3)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // exponentialPair returns the logarithms of the laws of an exponential mechanism over scores
@@ -82,6 +84,7 @@ func TestBoundedRangeCoversExponentialMechanisms(t *testing.T) {
 
 // It composes to less than pure DP of its ε, and to never more: by every method.
 func TestBoundedRangeComposes(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct {
 		eps float64
 		k   int

@@ -153,6 +153,7 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 
 // Minus zero is zero.
 func TestMinusZeroIsZero(t *testing.T) {
+	raced.Sequential(t)
 	zero := math.Copysign(0, -1)
 	for i, e := range []Event{ApproxDP{Cost{zero, zero}, ReplaceOne},
 		RandomizedResponse{zero, ReplaceOne}, SubsampledGaussian{1, zero, AddOrRemoveOne}} {

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // σ to 30 digits from mpmath 1.3 at 60 digits, bisecting the formula of Balle and Wang
 // (2018).
 func TestGaussianNoiseKnownDigits(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct {
 		target Cost
 		sigma  float64
@@ -45,6 +48,7 @@ func TestGaussianNoiseGoldenValues(t *testing.T) {
 }
 
 func TestGaussianNoiseIsTheSmallest(t *testing.T) {
+	raced.Sequential(t)
 	for _, target := range []Cost{{1, 0.9}, {1e-6, 1e-5}, {1e4, 1e-300}} {
 		sigma, err := GaussianNoise(target)
 		if err != nil {

@@ -285,6 +285,7 @@ func TestMixtureMutantsAreCaught(t *testing.T) {
 // More outcomes than can be enumerated are refused, and the report has the bound from
 // above instead, by its name.
 func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
+	raced.Sequential(t)
 	a := mustNew(t, ReplaceOne)
 	for i := range 12 {
 		a, _ = a.Charge(ApproxDP{Cost{0.01 + float64(i)*1e-3, 1e-9}, ReplaceOne}, 3)

@@ -193,6 +193,7 @@ func TestPLDOfOneLaplace(t *testing.T) {
 // rate 0.04, 2250 steps, δ = 1e-5, as an upper end with error 0.01 to either side of
 // its estimate.
 func TestPLDOfTheSubsampledGaussianGoldenValue(t *testing.T) {
+	raced.Sequential(t)
 	const upper = 6.777395712150674
 	eps, err := lossEpsilon([]Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5,
 		gridBits)
@@ -408,6 +409,7 @@ func TestNormalMassMarginHolds(t *testing.T) {
 
 // Where the tilt moves the window above ε, δ is taken of the losses as they are, and not put at 1.
 func TestPLDBelowTheWindow(t *testing.T) {
+	raced.Sequential(t)
 	const bits = 12
 	rare := []Charge{{SubsampledGaussian{1, 1e-9, AddOrRemoveOne}, 1000}}
 	directions, counts, err := lossDirections(rare)

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func mustCurve(t testing.TB, relation Relation, points ...CurvePoint) Curve {
@@ -288,6 +289,7 @@ func TestProfileCapsNoiseTowardsPrivacy(t *testing.T) {
 // δ(ε) of a Profile is the mean of its parts' curves, and twice a Profile is one of the four
 // pairs of parts. No mass is lost: not the part that says nothing, not the one that says all.
 func TestProfileAgainstItsParts(t *testing.T) {
+	raced.Sequential(t)
 	const silent, all = 0.3, 1e-3
 	inf := math.Inf(1)
 	single := []ProfilePart{{0.5 - all, 1.5}, {silent, inf}, {0.2, 0.8}, {all, 0}}
@@ -385,6 +387,7 @@ func TestProfileDivergence(t *testing.T) {
 
 // Which methods take which event, alone and beside one that all methods but two take.
 func TestWhichMethodTakesWhichEvent(t *testing.T) {
+	raced.Sequential(t)
 	all := map[Method]string{MethodBasic: "b", MethodGeneral: "g", MethodOptimal: "o",
 		MethodGaussian: "n", MethodZCDP: "z", MethodRDP: "r", MethodPLD: "p"}
 	for _, c := range []struct {

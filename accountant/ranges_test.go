@@ -7,12 +7,14 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // One rule decides which noise is taken, when it is charged. What is taken is not out of
 // range for a method later, however much of it was charged: methods may have no figure, but
 // not because of the noise of the sum.
 func TestNoiseIsInRangeOnce(t *testing.T) {
+	raced.Sequential(t)
 	none, err := accountant.New(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // moments returns E f(n1 + X - Y), X ~ Binomial(up,Δ), Y ~ Binomial(down,Δ), as the sum
@@ -52,6 +54,7 @@ func bestSplit(s *System, u, v []float64, n1, may int) float64 {
 // The screen is an upper bound, for any U and V with entries in [-1,1]. A false alarm is
 // impossible: 1e-13 is a hundred times the rounding errors of these sums.
 func TestScreenIsAnUpperBound(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(21, 22))
 	vector := func(n int) []float64 {
 		x := make([]float64, n+1)
@@ -89,6 +92,7 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 
 // The second level finds the best split, and the multiset it names is one that has that value.
 func TestSplitterNamesTheBestSplit(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(23, 24))
 	for range 3000 {
 		n := 1 + rng.IntN(4)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // By the exact laws of GNMax's answers on all small votes and all their neighbours: the
@@ -194,6 +195,7 @@ func TestDataDependentFiguresGoNowhere(t *testing.T) {
 // Noise that hides t votes behind t times the deviation costs what noise for one does: where votes
 // say nothing, as from σ = 2048 on, by ρ = t²/σ² alone.
 func TestAtVotesGrowsLikeTheSquareOfTheVotes(t *testing.T) {
+	raced.Sequential(t)
 	b := twoClasses(t, 9, []int{9, 0, 5, 9}, nil)
 	for _, claim := range []accountant.Cost{{Epsilon: 20, Delta: 1e-3}, {Epsilon: 0.01, Delta: 1e-3}} {
 		costs := map[int]float64{}

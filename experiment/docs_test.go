@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/shuffled"
 )
 
@@ -445,6 +446,7 @@ func TestReproductionNamesEveryExperiment(t *testing.T) {
 
 // Every test that docs/errata.md names is there, and it names every test of an erratum.
 func TestErrataPageNamesItsTests(t *testing.T) {
+	raced.Sequential(t)
 	page, err := os.ReadFile("../docs/errata.md")
 	if err != nil {
 		t.Fatal(err)

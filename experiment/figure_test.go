@@ -70,6 +70,7 @@ func TestShadesOnALogarithmicAxis(t *testing.T) {
 // Panels with the same vertical axis share its range, and bars of a row theirs: the largest mark
 // of one is on the other.
 func TestPanelsShareScales(t *testing.T) {
+	raced.Sequential(t)
 	line := func(y string, values ...float64) Panel {
 		return Panel{Title: y, Y: y, Series: []Series{{Method: "a", X: []float64{0, 1}, Y: values}}}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -205,6 +206,7 @@ func TestOneRecordReachesItsTeachersOnly(t *testing.T) {
 // 2G at noise σ, and the K of them together are one with K times the squared distance. The
 // planted mistake, affected = 1, promises what is not so.
 func TestTotalCoversTheModels(t *testing.T) {
+	raced.Sequential(t)
 	one, err := data.NewRecords(1, 1, []float64{3}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -405,6 +407,7 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 
 // A plan promises at least what each teacher's own report says, whatever is asked for.
 func TestTeacherCostIsThePlans(t *testing.T) {
+	raced.Sequential(t)
 	records, public := clients(t, 60, 2, 9), clients(t, 60, 2, 10)
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))

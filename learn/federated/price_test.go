@@ -166,6 +166,7 @@ func TestWhatIsCharged(t *testing.T) {
 
 // A promise grows where there are fewer reports, more rounds, larger batches, or a local phase.
 func TestPricesOrder(t *testing.T) {
+	raced.Sequential(t)
 	eps := func(f func(*PSGM)) float64 {
 		return networkPlan(t, 400, 10, func(c *PSGM) {
 			c.Account = ""

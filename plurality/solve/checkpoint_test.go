@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
 // Checkpoints are certified tables, each nearer to the optimum than the last, and the solve goes
 // on as without them.
 func TestCheckpoints(t *testing.T) {
+	raced.Sequential(t)
 	ctx := context.Background()
 	p, o := plurality.Problem{K: 30, Classes: 4, Epsilon: .2, Affected: 1},
 		plurality.Objective{Accuracy: .5}

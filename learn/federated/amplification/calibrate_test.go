@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // fullGradients is a run of the specification's experiment: 500 rounds, the first of one stream.
@@ -61,6 +62,7 @@ func TestClosedForm(t *testing.T) {
 // the target, and 10⁻³ more costs more, so it is the largest. The run here is a 25th of the whole,
 // which takes less time. That of the whole run is in package federated's TestCalibratedReports.
 func TestCalibrate(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct{ local, classical, improved float64 }{{0.4, 0.52595, 0.40939},
 		{0.8, 1.16723, 0.95677}, {1.6, 2.86338, 2.47425}} {
 		charges, err := fullGradients(16512, 500)(v.local)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
@@ -57,6 +58,7 @@ func blanketPair(reports int, epsilon float64) (p, q []float64) {
 // Rounds cost by their losses no less than what is enumerated, over what others hold, and hardly
 // more than the pair of laws that is the worst for all ε at once.
 func TestLossesCompose(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct {
 		reports, rounds int
 		epsilon         float64
@@ -84,6 +86,7 @@ func TestLossesCompose(t *testing.T) {
 
 // A profile is nowhere below δ of one stream, and δ is that of the theorem by a plain double sum.
 func TestLossesAreOfTheTheorem(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct {
 		reports int
 		epsilon float64

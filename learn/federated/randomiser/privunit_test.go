@@ -33,6 +33,7 @@ func TestOnePairIsOneBit(t *testing.T) {
 // times that is exceeded with probability below 1e-5 for d = 6. Squared norms are averaged to 3 %.
 // A constant that is off by 3 % moves ‖x‖ = 1 by 0.03, ten times the error.
 func TestCodebooksAreUnbiased(t *testing.T) {
+	raced.Sequential(t)
 	const n = 40_000
 	for _, v := range []struct {
 		d, bits, projection int
