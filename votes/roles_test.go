@@ -14,7 +14,6 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
-
 )
 
 // table is a file of named columns with integer cells, to be written in every format that
