@@ -29,7 +29,7 @@ func TestPluralityIsPlanned(t *testing.T) {
 		c.Mechanism.PerAnswer().Epsilon != c.x {
 		t.Errorf("%+v for ε₀ = %v", p, c.x)
 	}
-	table, err := solve.Optimal(context.Background(), p, c.Objective, solve.Options{Gap: 1e-6})
+	table, err := solve.Optimal(context.Background(), p, c.Objective, solve.Options{Gap: 1e-4})
 	if err != nil {
 		t.Fatal(err)
 	}
