@@ -4,6 +4,7 @@
 //
 //	go build -o /tmp/darrm ./cmd/darrm && go run ./bench/serve [-postgres DIRECTORY] [-seconds 5] /tmp/darrm [OTHER]
 //	go run ./bench/serve -soak 1000000 [-ids 20000] /tmp/darrm
+//	go run ./bench/serve -opening 1000000 [-postgres DIRECTORY] /tmp/darrm [OTHER]
 //
 // Each line of a second program, as an older build is, comes after the first one's and has its
 // ratio to that.
@@ -11,6 +12,7 @@
 // -postgres names the directory of initdb and postgres; without it the file alone is measured.
 // -soak asks for so many answers through 64 clients instead, and prints the server's memory on the
 // way; with -ids there are so many different queries, each of which is asked again and again.
+// -opening fills a ledger with so many charges of queries and measures how long it takes to open.
 package main
 
 import (
@@ -38,6 +40,7 @@ func main() {
 	clients := flag.String("clients", "1,8,64", "numbers of clients, each a line")
 	soak := flag.Int("soak", 0, "ask for so many answers, and watch the memory")
 	ids := flag.Int("ids", 0, "of a soak: different queries (default: as many as answers)")
+	opening := flag.Int("opening", 0, "open a ledger of so many entries")
 	folder := flag.String("folder", "",
 		"where ledgers are (default: the system's for temporary files)")
 	flag.Parse()
@@ -58,6 +61,8 @@ func main() {
 		case err != nil:
 		case *soak > 0:
 			err = b.soak(*soak, *ids)
+		case *opening > 0:
+			err = b.opening(*postgres, *opening)
 		default:
 			err = b.all(*postgres)
 		}
