@@ -228,4 +228,7 @@ func TestNoShareOfFrozenTeachers(t *testing.T) {
 	if err := s.SetClients(share); err == nil {
 		t.Error("a share is taken when the clients are read anew")
 	}
+	if got := s.promise().Of; got != ofAllAnswers {
+		t.Errorf("the promise is of %s", got)
+	}
 }
