@@ -1,0 +1,134 @@
+package votes
+
+import (
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// errorOf returns the error of reading all of text.
+func errorOf(t *testing.T, text string, o Options) error {
+	t.Helper()
+	o.Stdin = strings.NewReader(text)
+	r, err := Open(t.Context(), o, "-")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// A row per vote needs its columns, by their usual names or by those that are stated.
+func TestLongNeedsItsColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"query,teacher,x\na,t1,1\n":           "no column of votes",
+		"query,vote,x\na,1,1\n":               "no column of teachers' names",
+		"teacher,vote\nt1,1\n":                "no column of query ids",
+		"query,teacher,vote,Vote\na,t1,1,0\n": "vote",
+	} {
+		err := errorOf(t, text, Options{Layout: LayoutLong})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want one with %q", text, err, want)
+		}
+	}
+	if err := errorOf(t, "query,teacher,vote\na,t1,1\n", Options{Layout: LayoutLong,
+		VoteColumn: "answer"}); err == nil || !strings.Contains(err.Error(), "answer") {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
+// A line of JSON ends with its object, of whatever shape.
+func TestJSONLinesEndWithTheirObject(t *testing.T) {
+	for _, first := range []string{`{"t1":1,"t2":0}`, `{"votes":[1,0]}`} {
+		for _, more := range []string{"}", "]", "x", `"`, "1", "{}", ",", "\x00"} {
+			for _, text := range []string{first + more + "\n", first + "\n" + first + more + "\n"} {
+				if err := errorOf(t, text, Options{Format: FormatJSONL}); err == nil {
+					t.Errorf("%q is read", text)
+				}
+			}
+		}
+		cut := first + "\n" + first[:len(first)-1] + "\n"
+		if err := errorOf(t, cut, Options{Format: FormatJSONL}); err == nil {
+			t.Errorf("%q is read", cut)
+		}
+	}
+}
+
+// A key of true labels that is stated and not there is an error beside a list of votes, too.
+func TestJSONListWithoutTheStatedLabel(t *testing.T) {
+	err := errorOf(t, `{"votes":[1,0]}`+"\n", Options{Format: FormatJSONL, LabelColumn: "right"})
+	if err == nil || !strings.Contains(err.Error(), "right") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Queries without a true label are not counted as labelled.
+func TestDescribeWithoutLabels(t *testing.T) {
+	r, err := Open(t.Context(), Options{KeepVotes: true,
+		Stdin: strings.NewReader("t1,t2\n0,0\n1,1\n")}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	d, err := Describe(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Labelled != 0 || d.Accuracy != nil || d.Teachers[0].Accuracy != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A number in a message is the one in the file.
+func TestCellsAreShownWhole(t *testing.T) {
+	for x, want := range map[float64]string{2: "2", -3: "-3", 0.25: "0.25", 1.0 / 3: "0.3333333333333333",
+		math.Inf(1): "+Inf"} {
+		if got := (&cell{kind: floatCell, x: x}).plain(); got != want {
+			t.Errorf("%v is shown as %s, want %s", x, got, want)
+		}
+	}
+}
+
+func TestTrailingBlankLines(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "\n": 1, "\r\n": 2, "\r": 1, "a\n": 0, "a\n\n": 1,
+		"a\r\n\r\n": 2, "a\n\r": 1, "a": 0, "\n\n\r\n": 4} {
+		if got := trailingBlank([]byte(text)); got != want {
+			t.Errorf("%q: %d bytes, want %d", text, got, want)
+		}
+	}
+}
+
+// A batch that no reader made has no memory to give back.
+func TestReleaseOfABatchOfOnesOwn(t *testing.T) {
+	new(Batch).Release()
+}
+
+// Every policy has its name in the list that help and completion show.
+func TestMissingPoliciesHaveNames(t *testing.T) {
+	names := MissingPolicyNames()
+	if len(names) == 0 {
+		t.Fatal("no names")
+	}
+	for _, name := range names {
+		if p, err := ParseMissingPolicy(name); err != nil || p.String() != name {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+}
+
+// A name is refused only while its format is neither linked nor known.
+func TestCheckName(t *testing.T) {
+	for name, fine := range map[string]bool{"a.parquet": true, "a.PQ": true, "a.csv": true, "a": true,
+		"a.xlsx": false, "a.json": false} {
+		if err := CheckName(name); (err == nil) != fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
