@@ -33,9 +33,11 @@ func (s lossSum) curve(theta float64) lossCurve {
 	first := int(math.Round(mean/s.step)) - n/2
 	roots := fftRoots(n)
 	// product becomes Π ŵ_c^{k_c}; missed[k] = Σ_c k_c·ln(1+e/|ŵ_c|) bounds what the
-	// errors e of the ŵ_c may do to it, and size is ln Π (|ŵ_c|+e)^{k_c}.
-	product := make([]complex128, n)
-	missed, size := make([]float64, n), make([]float64, n)
+	// errors e of the ŵ_c may do to it, and size is ln Π (|ŵ_c|+e)^{k_c}. The masses are real, so the
+	// other half of each spectrum are the conjugates.
+	product := make([]complex128, n/2+1)
+	missed, size := make([]float64, n/2+1), make([]float64, n/2+1)
+	w := make([]float64, n)
 	for i := range product {
 		product[i] = 1
 	}
@@ -45,7 +47,7 @@ func (s lossSum) curve(theta float64) lossCurve {
 		logScale += float64(p.count) * log
 		exponents += float64(p.count) * (math.Abs(log) + 1) * 0x1p-52
 		multiplications += float64(p.count) + 1
-		w := make([]complex128, n)
+		clear(w)
 		total := 0.0
 		for i, m := range p.mass {
 			if m == 0 {
@@ -57,34 +59,38 @@ func (s lossSum) curve(theta float64) lossCurve {
 			// Rounded up: the exponent's error is below two units of each part.
 			v := math.Exp(e) * (1 + 4*0x1p-52*(math.Abs(x)+math.Abs(logM)+math.Abs(log)+2))
 			at := (p.first + i) & (n - 1)
-			w[at] += complex(v, 0) // circular: mass that wraps is added, never lost
+			w[at] += v // circular: mass that wraps is added, never lost
 			total += v
 		}
-		fft(w, roots, false)
+		realFFT(w, roots)
 		// The hundredth also covers masses that underflow under the tilt.
 		e := levels * fftError * total * 1.01
-		for i := range product[:n/2+1] {
-			a := math.Sqrt(real(w[i])*real(w[i]) + imag(w[i])*imag(w[i])) // 0 only where e is all
+		for i := range product {
+			z := complex(w[i], 0)
+			if i > 0 && i < n/2 {
+				z = complex(w[i], w[n-i])
+			}
+			a := math.Sqrt(real(z)*real(z) + imag(z)*imag(z)) // 0 only where e is all
 			missed[i] += float64(p.count) * math.Log1p(e/a)
 			size[i] += float64(p.count) * math.Log(a+e)
-			product[i] *= power(w[i], p.count)
+			product[i] *= power(z, p.count)
 		}
 	}
 	sumSize, sumError := 0.0, 0.0
-	for i := range product[:n/2+1] {
+	for i, z := range product {
 		b := math.Exp(size[i]) * 1.01
 		// Π(|ŵ|+e)^k - Π|ŵ|^k, and the rounding of the powers: each multiplication
 		// √5·u, and underflow.
 		off := b*-math.Expm1(-missed[i]) + b*math.Expm1(multiplications*3*0x1p-53) + 1e-290
+		w[i] = real(z)
 		if i > 0 && i < n/2 {
-			// The masses are real, so the other half are the conjugates.
-			product[n-i] = complex(real(product[i]), -imag(product[i]))
+			w[n-i] = imag(z)
 			b, off = 2*b, 2*off
 		}
 		sumSize += b
 		sumError += off
 	}
-	fft(product, roots, true)
+	inverseRealFFT(w, roots)
 	each := (sumError*1.01 + levels*fftError*1.01*(sumSize+sumError)) / float64(n)
 	c := lossCurve{step: s.step, first: first, delta: make([]float64, n), largest: s.largest(),
 		infinite: s.infinite()}
@@ -94,7 +100,7 @@ func (s lossSum) curve(theta float64) lossCurve {
 	for j := n - 1; j >= 0; j-- {
 		c.delta[j] = min(1, d)
 		index := first + j
-		density := max(0, real(product[index&(n-1)])/float64(n)) + each
+		density := max(0, w[index&(n-1)]/float64(n)) + each
 		x := theta * s.step * float64(index)
 		term := math.Exp(logScale-x) * density * (1 + 8*0x1p-52*(math.Abs(x)+math.Abs(logScale)+2) +
 			exponents)
