@@ -22,8 +22,10 @@ demo: build ## solve for 11 teachers and release private labels for 1,866 real q
 	@echo; echo "The first of the private labels in bin/labels.csv:"; head -n 4 bin/labels.csv
 
 # make lint vets all packages, once: test, race and plain would vet them anew for each of their builds.
+# Without the debugger's tables a test program links in half the time.
+TEST = go test -vet=off -ldflags=-w
 test: ## all tests; make lint vets
-	$(HIGHS) go test -vet=off -timeout 30m ./...
+	$(HIGHS) $(TEST) -timeout 30m ./...
 
 build: ## bin/darrm
 	$(HIGHS) go build -o bin/darrm ./cmd/darrm
@@ -38,21 +40,21 @@ lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the 
 # input, the server, the solver of many classes. All else that it starts is raced where it is defined.
 RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progress|resume|serve|sweep|sweep_interrupt|votes)$$
 # Scripts of the command that solve. With plain Go all others are those of make test.
-SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_objectives|verify|version)$$
+SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_errors|sweep_objectives|verify|version)$$
 
 race: ## the race detector, where anything runs in parallel (scripts/packages)
-	$(HIGHS) go test -vet=off -race -timeout 40m $$(scripts/packages race)
-	$(HIGHS) go test -vet=off -race -timeout 40m -run '$(RACED)' ./cmd/darrm
+	$(HIGHS) $(TEST) -race -timeout 40m $$(scripts/packages race)
+	$(HIGHS) $(TEST) -race -timeout 40m -run '$(RACED)' ./cmd/darrm
 
 plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
 	CGO_ENABLED=0 go build ./...
 	GOOS=windows CGO_ENABLED=0 go build -trimpath ./... # make dist takes it out of the build cache
 	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
-	CGO_ENABLED=0 go test -vet=off -timeout 30m $$(scripts/packages plain)
-	CGO_ENABLED=0 go test -vet=off -timeout 30m -run '$(SOLVING)' ./cmd/darrm
+	CGO_ENABLED=0 $(TEST) -timeout 30m $$(scripts/packages plain)
+	CGO_ENABLED=0 $(TEST) -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
 beam: ## the Beam module, which is apart from the rest: vet and tests
-	cd beam && go vet ./... && go test -timeout 20m ./...
+	cd beam && go vet ./... && go test -ldflags=-w -timeout 20m ./...
 
 wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/darrm/darrm/cmd/darrm/internal/cli.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
