@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"errors"
 	"io"
 	"math"
 	"strings"
@@ -130,5 +131,15 @@ func TestCheckName(t *testing.T) {
 		if err := CheckName(name); (err == nil) != fine {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Votes in a compression that the program does not link are refused, not read as they are.
+func TestCompressionThatIsNotLinked(t *testing.T) {
+	raw := &countingReader{r: strings.NewReader("1,0,1\n")}
+	r, err := decompress(&fileInfo{name: "votes.csv.xz"}, raw, Compression(len(compressionNames)))
+	var parse *ParseError
+	if r != nil || !errors.As(err, &parse) || !strings.Contains(err.Error(), "imports votes/compress") {
+		t.Errorf("%v, error %v, want a ParseError that names the package", r, err)
 	}
 }
