@@ -38,7 +38,7 @@ func (o FileOutput) CheckPlace() error {
 	if o.toStdout() {
 		return nil
 	}
-	if err := CheckNoLedger(o.Path); err != nil {
+	if err := checkNoLedger(o.Path); err != nil {
 		return err
 	}
 	if info, err := os.Stat(o.Path); err == nil && info.IsDir() {

@@ -50,7 +50,7 @@ func CheckPaths(out, checkpoint, book string, reads ...File) error {
 	}
 	for _, f := range files {
 		if f.Written {
-			if err := CheckNoLedger(f.Path); err != nil {
+			if err := checkNoLedger(f.Path); err != nil {
 				return err
 			}
 		}
@@ -58,9 +58,9 @@ func CheckPaths(out, checkpoint, book string, reads ...File) error {
 	return nil
 }
 
-// CheckNoLedger refuses to write over a ledger or a file that belongs to one. A ledger is
+// checkNoLedger refuses to write over a ledger or a file that belongs to one. A ledger is
 // known by the files beside it: one that lost them all is not known here.
-func CheckNoLedger(path string) error {
+func checkNoLedger(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
@@ -89,12 +89,12 @@ func checkOverwrite(path string, force, simulated bool) error {
 	case simulated:
 		return usagef("%s = %q, but %w", pOutput, path, errSimulatedOver)
 	}
-	return Overwrites(path)
+	return overwrites(path)
 }
 
-// Overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
+// overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
 // its own.
-func Overwrites(path string) error {
+func overwrites(path string) error {
 	return usagef("%s = %q, but %w", pOutput, path, errOverwrite)
 }
 

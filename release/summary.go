@@ -120,7 +120,7 @@ func (s Summary) Facts() (facts []Fact) {
 		}
 	}
 	for _, t := range totals {
-		if text := Unchecked(t.cost, s.Records); text != "" {
+		if text := unchecked(t.cost, s.Records); text != "" {
 			add("records:", text)
 			break
 		}

@@ -62,9 +62,9 @@ func (c Charge) strength() strength { return strength{c.Records, c.AcceptWeak, l
 
 func (m Model) strength() strength { return strength{m.Records, m.AcceptWeak, modelAdvice} }
 
-// Unchecked states that δ was not compared with one over the records, where their number is
+// unchecked states that δ was not compared with one over the records, where their number is
 // unknown; "" where it was, or where δ is 0.
-func Unchecked(total accountant.Cost, records int) string {
+func unchecked(total accountant.Cost, records int) string {
 	if records > 0 || total.Delta == 0 {
 		return ""
 	}
@@ -82,7 +82,7 @@ func Weakness(total accountant.Cost, records int) (remarks []string) {
 	if reason, worthless := ensemble.Worthless(total, records); worthless {
 		remarks = append(remarks, "warning: "+reason+"; "+modelAdvice)
 	}
-	if text := Unchecked(total, records); text != "" {
+	if text := unchecked(total, records); text != "" {
 		remarks = append(remarks, "records "+text)
 	}
 	return remarks

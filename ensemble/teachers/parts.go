@@ -29,7 +29,7 @@ func DisjointParts(records, k int) (Parts, error) {
 	for i := range records {
 		of[i%k] = append(of[i%k], i)
 	}
-	return NewParts(records, of)
+	return newParts(records, of)
 }
 
 // OverlappingParts gives each of k teachers size of the records, drawn without replacement
@@ -61,13 +61,13 @@ func OverlappingParts(records, k, size int, seed uint64) (Parts, error) {
 		}
 		of[j] = all[:size]
 	}
-	return NewParts(records, of)
+	return newParts(records, of)
 }
 
-// NewParts returns parts of the caller's own: of[j] are the numbers of teacher j's records,
+// newParts returns parts of the caller's own: of[j] are the numbers of teacher j's records,
 // from 0. They must not have been chosen by what the records hold. A number twice in one
 // part is refused: its record would weigh twice in that teacher, who would promise half.
-func NewParts(records int, of [][]int) (Parts, error) {
+func newParts(records int, of [][]int) (Parts, error) {
 	if err := checkTeachersOf(records, len(of)); err != nil {
 		return Parts{}, err
 	}

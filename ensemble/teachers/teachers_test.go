@@ -142,16 +142,16 @@ func TestPartsRefuse(t *testing.T) {
 		"part of teacher 4":  func() (Parts, error) { return DisjointParts(3, 4) },
 		"number of records":  func() (Parts, error) { return DisjointParts(0, 4) },
 		"size of a part":     func() (Parts, error) { return OverlappingParts(10, 3, 11, 1) },
-		"record of teacher":  func() (Parts, error) { return NewParts(3, [][]int{{0, 3}}) },
+		"record of teacher":  func() (Parts, error) { return newParts(3, [][]int{{0, 3}}) },
 		// half the promise, if taken
-		"1 twice": func() (Parts, error) { return NewParts(3, [][]int{{0}, {1, 2, 1}}) },
+		"1 twice": func() (Parts, error) { return newParts(3, [][]int{{0}, {1, 2, 1}}) },
 	} {
 		if _, err := f(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v; want an error with %q", err, name)
 		}
 	}
 	of := [][]int{{2, 0}, {1}}
-	p, err := NewParts(3, of)
+	p, err := newParts(3, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +395,7 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 	}
 	// Uneven parts: the promise is the weakest teacher's.
 	c := Config{Teacher: teacherConfig(2),
-		Parts: must.Get(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))(t)}
+		Parts: must.Get(newParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))(t)}
 	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffled.Interleaved,
 		0.5, 3, 2
 	q := mustPlan(t, c, clients(t, 55, 3, 1), clients(t, 55, 3, 2))

@@ -19,19 +19,19 @@ func (e *SharedError) Count() string {
 	return fmt.Sprintf("%d of %d public records do", e.Shared, e.Public)
 }
 
-// CheckShared returns a [SharedError] where [Shared] is not 0.
+// CheckShared returns a [SharedError] where [shared] is not 0.
 func CheckShared(private, public *Records) error {
-	if n := Shared(private, public); n > 0 {
+	if n := shared(private, public); n > 0 {
 		return &SharedError{n, public.Len()}
 	}
 	return nil
 }
 
-// Shared returns the number of records of public that equal a record of private: the same numbers,
-// the response among them, in any order. Two different records may have the same numbers, so Shared
+// shared returns the number of records of public that equal a record of private: the same numbers,
+// the response among them, in any order. Two different records may have the same numbers, so shared
 // may count too many. It never counts too few of those that are the same but for their columns'
 // order. The count is a secret of the private records. Costs the time to read both once.
-func Shared(private, public *Records) int {
+func shared(private, public *Records) int {
 	known := map[uint64][]int{} // a record of each kind
 	for i := range private.n {
 		key := private.unordered(i)

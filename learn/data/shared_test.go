@@ -29,11 +29,11 @@ func TestShared(t *testing.T) {
 		{"the same sum", [][]float64{{2, 5}}, []float64{0}, 0},
 		{"the next number", [][]float64{{math.Nextafter(3, 4), 4}}, []float64{0}, 0},
 	} {
-		if got := Shared(private, newRecords(t, c.rows, c.y)); got != c.want {
+		if got := shared(private, newRecords(t, c.rows, c.y)); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
-	if got := Shared(newRecords(t, [][]float64{{1, 2, 3}}, nil),
+	if got := shared(newRecords(t, [][]float64{{1, 2, 3}}, nil),
 		newRecords(t, [][]float64{{3, 1, 2}, {3, 1, 1}}, nil)); got != 1 {
 		t.Errorf("without responses: %d", got)
 	}
@@ -68,7 +68,7 @@ func TestSharedAgainstAllPairs(t *testing.T) {
 				}
 			}
 		}
-		if got := Shared(private, public); got != want {
+		if got := shared(private, public); got != want {
 			t.Fatalf("%d, want %d", got, want)
 		}
 		if 0 < want && want < public.Len() {
@@ -97,7 +97,7 @@ func BenchmarkShared(b *testing.B) {
 	}
 	private, public := draw(), draw()
 	for b.Loop() {
-		if Shared(private, public) != 0 {
+		if shared(private, public) != 0 {
 			b.Fatal("shared")
 		}
 	}

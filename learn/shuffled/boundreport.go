@@ -55,7 +55,7 @@ func BoundOf(ctx context.Context, c Config, private, public *data.Records, optim
 	if c.Method.UsesFraction() {
 		share = c.Fraction
 	}
-	rates, err := Rate(c.Method, in.N, in.Dim, r.Account.Cost.Epsilon, share)
+	rates, err := rate(c.Method, in.N, in.Dim, r.Account.Cost.Epsilon, share)
 	r.Rates = &rates
 	return r, err
 }

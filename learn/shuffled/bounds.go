@@ -290,14 +290,14 @@ type Rates struct {
 	BestEpochs         float64 // the K that the printed rate is for
 }
 
-// Rate returns the rates of DPShuffleG, PrivPub, PubPriv and Interleaved with p in [1/K, 1]
+// rate returns the rates of DPShuffleG, PrivPub, PubPriv and Interleaved with p in [1/K, 1]
 // (1 for DPShuffleG), and of DPSGD, the known optimum √d/(nε):
 //
 //	              printed                                corrected             best K
 //	dp-shuffle-g  (1/n)^{2/3}·(√d/ε)^{4/3}               √(d/n)/ε              nε²/d
 //	priv-pub      (p/n)^{2/3}·(√d/ε)^{4/3}               √(pd/n)/ε             nε²/(dp)
 //	interleaved   (1/(n((1-p)n+1)))^{2/3}·(√d/ε)^{4/3}   √d/(ε√(n((1-p)n+1)))  nε²((1-p)n+1)/d
-func Rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
+func rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
 	if n < 1 || d < 1 {
 		return Rates{}, &check.Error{Name: "n and d", Value: fmt.Sprintf("%d and %d", n, d),
 			Rule: "at least 1"}

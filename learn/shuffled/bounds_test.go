@@ -70,7 +70,7 @@ func TestAcceptance21Bounds(t *testing.T) {
 		{200, 21, 5, .25, 0.0260315200, 0.0103306155, 0.000918011726, 0.0045825757},
 	} {
 		rate := func(m Scheme) Rates {
-			return must.Get(Rate(m, v.n, v.d, v.eps, v.p))(t)
+			return must.Get(rate(m, v.n, v.d, v.eps, v.p))(t)
 		}
 		must.Near(t, "DP rate", rate(DPShuffleG).Printed, v.dp, 1e-8)
 		must.Near(t, "Priv-Pub rate", rate(PrivPub).Printed, v.prp, 1e-8)
@@ -85,8 +85,8 @@ func TestAcceptance21Bounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 5000).Draw(t, "n")
 		p := rapid.Float64Range(0.0001, 1).Draw(t, "p")
-		a, err := Rate(Interleaved, n, 10, 1, p)
-		b, err2 := Rate(PrivPub, n, 10, 1, p)
+		a, err := rate(Interleaved, n, 10, 1, p)
+		b, err2 := rate(PrivPub, n, 10, 1, p)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
@@ -96,8 +96,8 @@ func TestAcceptance21Bounds(t *testing.T) {
 			t.Errorf("n = %d, p = %g: %g and %g", n, p, a.Printed, b.Printed)
 		}
 		for _, p := range []float64{1 / float64(n), 1} {
-			a, _ := Rate(Interleaved, n, 10, 1, p)
-			b, _ := Rate(PrivPub, n, 10, 1, p)
+			a, _ := rate(Interleaved, n, 10, 1, p)
+			b, _ := rate(PrivPub, n, 10, 1, p)
 			if math.Abs(a.Printed/b.Printed-1) > 1e-9 {
 				t.Errorf("p = %g: %g and %g", p, a.Printed, b.Printed)
 			}

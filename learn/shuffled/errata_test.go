@@ -50,7 +50,7 @@ func TestErratumRateOfInterleaved(t *testing.T) {
 		eps, p float64
 	}{{1000, 784, 5, .5}, {1000, 784, 10, .5}, {159, 124, 1, .5}, {2103, 11, 5, .5},
 		{200, 21, 5, .25}} {
-		r, err := Rate(Interleaved, v.n, v.d, v.eps, v.p)
+		r, err := rate(Interleaved, v.n, v.d, v.eps, v.p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -229,7 +229,7 @@ func chargeOrLook(l *ledger.Ledger, a Ask) (told Told, err error) {
 	ctx := context.Background()
 	if a.Look {
 		spent, err := l.Spent(ctx)
-		for spent != Unit().Times(uint64(told.Spent)) && told.Spent <= Room {
+		for spent != unit().Times(uint64(told.Spent)) && told.Spent <= Room {
 			told.Spent++
 		}
 		return told, err
@@ -266,18 +266,18 @@ func (a Ask) request() ledger.Request {
 	r := Request(id(a.ID))
 	switch {
 	case kind == Opens:
-		r = Opening(r.ID, Answers)
+		r = opening(r.ID, Answers)
 	case kind == Takes:
-		r = Taking(id(openingOf(a.quota())), r.ID, 1)
+		r = taking(id(openingOf(a.quota())), r.ID, 1)
 	}
 	switch {
 	case a.Other && kind == Opens: // a quota has a count of 1
-		r.Unit = Unit().Times(2)
+		r.Unit = unit().Times(2)
 	case a.Other:
 		r.Count = 2
 	}
 	if kind == Double || kind == Cover {
-		r.Unit = Unit().Times(2)
+		r.Unit = unit().Times(2)
 	}
 	if First <= kind && kind <= Further {
 		r.Ensemble, r.Draw = "teachers", newDraw("teachers", fmt.Sprint("draw-", draw), 1+int(draw))

@@ -52,7 +52,7 @@ func inOneProcess(t *testing.T, newLocation func(t *testing.T) string) {
 // Long reports whether the complete runs are wanted (make test-long).
 func Long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
-// Create makes a ledger with a budget of n answers of [Unit].
+// Create makes a ledger with a budget of n answers of [unit].
 func Create(t testing.TB, location string, n int) *ledger.Ledger {
 	t.Helper()
 	budget, err := ledger.NewBudget(float64(n), 0)
@@ -66,8 +66,8 @@ func Create(t testing.TB, location string, n int) *ledger.Ledger {
 	return l
 }
 
-// Unit is ε = 1.
-func Unit() ledger.Cost {
+// unit is ε = 1.
+func unit() ledger.Cost {
 	c, err := ledger.NewCost(1, 0)
 	if err != nil {
 		panic(err)
@@ -77,15 +77,15 @@ func Unit() ledger.Cost {
 
 // Request asks for one answer.
 func Request(id string) ledger.Request {
-	return ledger.Request{ID: id, Count: 1, Unit: Unit(), Relation: ledger.ReplaceOne,
+	return ledger.Request{ID: id, Count: 1, Unit: unit(), Relation: ledger.ReplaceOne,
 		Event: []byte(`{"mechanism":"none"}`)}
 }
 
 // MustSpend fails unless n answers are spent and the ledger is whole.
 func MustSpend(t testing.TB, l *ledger.Ledger, n int) {
 	t.Helper()
-	if got, err := l.Spent(t.Context()); err != nil || got != Unit().Times(uint64(n)) {
-		t.Errorf("%v is spent (%v), want %v", got, err, Unit().Times(uint64(n)))
+	if got, err := l.Spent(t.Context()); err != nil || got != unit().Times(uint64(n)) {
+		t.Errorf("%v is spent (%v), want %v", got, err, unit().Times(uint64(n)))
 	}
 	if err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -148,7 +148,7 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		r.Client = name
 		return r
 	}
-	table := Taking("quota", "table", 1)
+	table := taking("quota", "table", 1)
 	table.Quota.Table = ledger.Digest{2}
 	five := Request("five")
 	five.Count = 5
@@ -173,17 +173,17 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		{five, ledger.ErrExceeded},
 		{draw("cast anew", 1, func(r *ledger.Request) { r.Draw.CastAnew = true }), nil},
 		{Request("ünïcode 名"), nil},
-		{Taking("quota", "early", 1), ledger.ErrUnpaid},
-		{Opening("quota", 3), nil},
-		{Taking("quota", "two", 2), nil},
-		{Taking("quota", "two", 2), ledger.ErrReplayed},
-		{Taking("quota", "two", 1), ledger.ErrConflict},
-		{Taking("quota", "more", 2), ledger.ErrExceeded},
+		{taking("quota", "early", 1), ledger.ErrUnpaid},
+		{opening("quota", 3), nil},
+		{taking("quota", "two", 2), nil},
+		{taking("quota", "two", 2), ledger.ErrReplayed},
+		{taking("quota", "two", 1), ledger.ErrConflict},
+		{taking("quota", "more", 2), ledger.ErrExceeded},
 		{table, ledger.ErrUnpaid},
 		{paid(Request("no table"), "quota"), ledger.ErrUnpaid},
-		{Opening("quota", 4), ledger.ErrConflict},
-		{Taking("quota", "last", 1), nil},
-		{Taking("quota", "none left", 1), ledger.ErrExceeded},
+		{opening("quota", 4), ledger.ErrConflict},
+		{taking("quota", "last", 1), nil},
+		{taking("quota", "none left", 1), ledger.ErrExceeded},
 		{Request("too much"), ledger.ErrExceeded},
 	} {
 		handle := []*ledger.Ledger{l, other}[i%2]
@@ -294,7 +294,7 @@ func randomRequest(random *rand.Rand) ledger.Request {
 	}
 	if random.IntN(4) == 0 {
 		r.Client = []string{"alice", "bob"}[random.IntN(2)]
-		r.Share = Share(4 + random.IntN(4))
+		r.Share = share(4 + random.IntN(4))
 	}
 	return r
 }
@@ -343,8 +343,8 @@ func handles(t *testing.T, newLocation func(t *testing.T) string) {
 	MustSpend(t, all[1], 100)
 }
 
-// Share is a client's share of n answers of [Unit].
-func Share(n int) *ledger.Budget {
+// share is a client's share of n answers of [unit].
+func share(n int) *ledger.Budget {
 	b, err := ledger.NewBudget(float64(n), 0)
 	if err != nil {
 		panic(err)
@@ -368,7 +368,7 @@ func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
 		r := Request(id)
 		r.Client = client
 		if client != "carol" {
-			r.Share = Share(want[client])
+			r.Share = share(want[client])
 		}
 		var share *ledger.ShareError
 		switch receipt, err := handle.Charge(t.Context(), r); {
@@ -376,7 +376,7 @@ func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
 			got[client].Add(1)
 		case errors.As(err, &share):
 			if client == "carol" || share.Client != client || share.Share != *r.Share ||
-				share.Spent != Unit().Times(uint64(want[client])) || share.Asked != Unit() ||
+				share.Spent != unit().Times(uint64(want[client])) || share.Asked != unit() ||
 				!errors.Is(err, ledger.ErrRefused) {
 				t.Errorf("%s: %+v", id, share)
 			}
@@ -403,7 +403,7 @@ func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
 			t.Errorf("%s has %d answers, and a share of %d", client, got[client].Load(), n)
 		}
 		for i, l := range append(all, must(ledger.Open(t.Context(), location))(t)) {
-			if spent := must(l.SpentBy(t.Context(), client))(t); spent != Unit().Times(uint64(n)) {
+			if spent := must(l.SpentBy(t.Context(), client))(t); spent != unit().Times(uint64(n)) {
 				t.Errorf("%s has spent %v by handle %d, want %d", client, spent, i, n)
 			}
 		}
@@ -619,7 +619,7 @@ func runChild(location, prefix, count string) error {
 		id := fmt.Sprintf("%s-%d", prefix, i)
 		r := Request(id)
 		if strings.HasPrefix(id, quotaPrefix) {
-			r = Taking(quotaPrefix, id, 1)
+			r = taking(quotaPrefix, id, 1)
 		}
 		if i%2 == 1 { // with its result
 			_, err = chargeDrawn(l, ctx, []ledger.Request{r})
