@@ -267,7 +267,7 @@ func (r *labelRun) count(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.Read = hashed(r.Read, hash)
+	r.Read = Hashed(r.Read, hash)
 	v, err := r.source.open(ctx, r.Read)
 	if err != nil {
 		return err

@@ -89,12 +89,12 @@ func checkOverwrite(path string, force, simulated bool) error {
 	case simulated:
 		return usagef("%s = %q, but %w", pOutput, path, errSimulatedOver)
 	}
-	return overwrites(path)
+	return Overwrites(path)
 }
 
-// overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
+// Overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
 // its own.
-func overwrites(path string) error {
+func Overwrites(path string) error {
 	return usagef("%s = %q, but %w", pOutput, path, errOverwrite)
 }
 

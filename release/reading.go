@@ -18,9 +18,9 @@ type reading struct {
 	paid    *reading         // the first reading; nil in the first
 }
 
-// hashed returns the options of reading votes for [hashVotes], if hash is not nil: the votes
+// Hashed returns the options of reading votes for [hashVotes], if hash is not nil: the votes
 // of each teacher are kept, where the layout has them.
-func hashed(o votes.Options, hash *ledger.VoteHash) votes.Options {
+func Hashed(o votes.Options, hash *ledger.VoteHash) votes.Options {
 	o.KeepVotes = hash != nil && o.Layout != votes.LayoutCounts
 	return o
 }
@@ -53,14 +53,14 @@ func (r *reading) digest(b *votes.Batch) *ledger.VoteHash {
 		return nil
 	}
 	h := r.hash.New()
-	hashVotes(h, b)
+	HashVotes(h, b)
 	return h
 }
 
-// hashVotes adds the votes of a batch, read with the options of [hashed] and not resolved, to
+// HashVotes adds the votes of a batch, read with the options of [hashed] and not resolved, to
 // the digest by which a ledger recognises them ([Charge.Votes]). The same votes have one
 // digest in whatever order the classes are listed.
-func hashVotes(h *ledger.VoteHash, b *votes.Batch) {
+func HashVotes(h *ledger.VoteHash, b *votes.Batch) {
 	rank := b.ClassRanks()
 	votes, counts := make([]int, b.K), make([]int, b.Classes)
 	for i := range b.Len() {

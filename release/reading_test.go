@@ -54,7 +54,7 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 	missing := func(text string) ledger.Digest {
 		r := newReading(hash.New(), nil)
 		v, err := votes.Open(t.Context(),
-			hashed(votes.Options{Stdin: strings.NewReader(text), Missing: votes.MissingCoin}, hash), "-")
+			Hashed(votes.Options{Stdin: strings.NewReader(text), Missing: votes.MissingCoin}, hash), "-")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,8 @@ const BlockSize = federated.BlockSize
 // Messages begin with random bits, so the cells of honest silos are about equal.
 const Cells = 1 << 12
 
-// cell returns the part that a message belongs to.
-func cell(message []byte) int { return int(binary.BigEndian.Uint16(message) >> 4) }
+// Cell returns the part that a message belongs to.
+func Cell(message []byte) int { return int(binary.BigEndian.Uint16(message) >> 4) }
 
 // Mix is a Shuffle and the Aggregate after it for reports that are never in one place. A report's
 // place is its rank in the order of its stream's bytes; of equal reports, which are alike to

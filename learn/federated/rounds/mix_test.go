@@ -31,7 +31,7 @@ func mix(t testing.TB, p *Run, r *Round, files [][]byte) mixed {
 		silos = append(silos, silo)
 		for k := range reports {
 			for m := range slices.Chunk(reports[k], p.size()) {
-				cells[k][cell(m)] = append(cells[k][cell(m)], m...)
+				cells[k][Cell(m)] = append(cells[k][Cell(m)], m...)
 			}
 		}
 	}
