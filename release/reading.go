@@ -18,7 +18,7 @@ type reading struct {
 	paid    *reading         // the first reading; nil in the first
 }
 
-// Hashed returns the options of reading votes for [hashVotes], if hash is not nil: the votes
+// Hashed returns the options of reading votes for [HashVotes], if hash is not nil: the votes
 // of each teacher are kept, where the layout has them.
 func Hashed(o votes.Options, hash *ledger.VoteHash) votes.Options {
 	o.KeepVotes = hash != nil && o.Layout != votes.LayoutCounts
@@ -57,7 +57,7 @@ func (r *reading) digest(b *votes.Batch) *ledger.VoteHash {
 	return h
 }
 
-// HashVotes adds the votes of a batch, read with the options of [hashed] and not resolved, to
+// HashVotes adds the votes of a batch, read with the options of [Hashed] and not resolved, to
 // the digest by which a ledger recognises them ([Charge.Votes]). The same votes have one
 // digest in whatever order the classes are listed.
 func HashVotes(h *ledger.VoteHash, b *votes.Batch) {
