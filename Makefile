@@ -121,7 +121,7 @@ fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
 	scripts/fuzz $(FUZZTIME)
 
 fuzz-smoke: ## every fuzz target for some seconds, and that each has inputs in testdata
-	FRESH=1 scripts/fuzz 4s
+	FRESH=1 scripts/fuzz 2s
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...
