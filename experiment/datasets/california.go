@@ -10,7 +10,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
@@ -70,8 +69,7 @@ func OpenHousing(ctx context.Context, root string, split HousingSplit) (Housing,
 	x, y, path, err := realHousing(ctx, root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		x, y = standin()
-		x, y = slices.Clone(x), slices.Clone(y) // split changes them
+		x, y = standinHousing()
 	case err != nil:
 		return h, err
 	default:
@@ -186,8 +184,6 @@ func standardiseRows(x, y []float64, by []int) {
 		}
 	}
 }
-
-var standin = sync.OnceValues(standinHousing) // an experiment opens it for each of its trainings
 
 // standinHousing draws districts with the ranges of the real ones and their main dependencies: two
 // cities and a diagonal between, incomes that decide most of the value, and its cap.

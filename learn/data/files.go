@@ -26,7 +26,7 @@ type Files struct {
 // name; labels may be alike by coincidence. "-", stdin, is one file. What cannot be read is no
 // error here: it is one where it is read.
 //
-// Single records are compared by [shared]; here, images that come with other labels are
+// Single records are compared by [CheckShared]; here, images that come with other labels are
 // found too. Costs the reading of what the files have in common, if they are of equal
 // length.
 func (f Files) CheckApart(ctx context.Context) error {

@@ -19,7 +19,7 @@ func (e *SharedError) Count() string {
 	return fmt.Sprintf("%d of %d public records do", e.Shared, e.Public)
 }
 
-// CheckShared returns a [SharedError] where [shared] is not 0.
+// CheckShared returns a [SharedError] where [SharedError.Shared] is not 0.
 func CheckShared(private, public *Records) error {
 	if n := shared(private, public); n > 0 {
 		return &SharedError{n, public.Len()}

@@ -52,7 +52,7 @@ func inOneProcess(t *testing.T, newLocation func(t *testing.T) string) {
 // Long reports whether the complete runs are wanted (make test-long).
 func Long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
-// Create makes a ledger with a budget of n answers of [unit].
+// Create makes a ledger with a budget of n answers, each of ε = 1.
 func Create(t testing.TB, location string, n int) *ledger.Ledger {
 	t.Helper()
 	budget, err := ledger.NewBudget(float64(n), 0)
