@@ -11,9 +11,9 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// What lies below the outcomes that are kept is counted above the loss of the first of them: at the grid's
-// point below there is nothing but the first one's own part. Lower, it would be as if the mechanism told
-// less.
+// What lies below the outcomes that are kept is counted above the loss of the first of them: at the
+// grid's point below there is nothing but the first one's own part. Lower, it would be as if the
+// mechanism told less.
 func TestTailOfDiscreteNoiseIsRaised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := discreteLoss{rapid.Float64Range(0.5, 40).Draw(t, "sigma"),

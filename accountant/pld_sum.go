@@ -120,8 +120,8 @@ func (s lossSum) largest() float64 {
 	return sum + 1e-15*math.Abs(sum)*float64(len(s.parts)+1)
 }
 
-// tiltFor returns θ ≥ 0 with goal = 0, or the largest θ where it stays below: saturated. θ is rounded
-// up to a part of 2⁻¹⁶ of a power of four. Any θ gives valid bounds.
+// tiltFor returns θ ≥ 0 with goal = 0, or the largest θ where it stays below: saturated. θ is
+// rounded up to a part of 2⁻¹⁶ of a power of four. Any θ gives valid bounds.
 func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
 	limit := s.largestTilt()
 	root := s.tiltRoot(goal, limit)
@@ -143,9 +143,9 @@ func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
 	return high, high == limit
 }
 
-// tiltRoot returns θ in [0, limit] with goal = 0: 0 where it is not below, +Inf where it stays below.
-// Each look takes an exponential for each point of the grid, so it goes by Newton's steps, within
-// what is known.
+// tiltRoot returns θ in [0, limit] with goal = 0: 0 where it is not below, +Inf where it stays
+// below. Each look takes an exponential for each point of the grid, so it goes by Newton's steps,
+// within what is known.
 func (s lossSum) tiltRoot(goal tiltGoal, limit float64) float64 {
 	at := func(theta float64) (value, slope float64) {
 		log, mean, variance := s.logMoment(theta)

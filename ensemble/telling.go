@@ -26,8 +26,8 @@ type TellingOptions struct {
 	SizeNoise float64
 }
 
-// Telling tells what answers cost at the votes that were cast, with noise by the smooth sensitivity of
-// that cost. It is a mechanism of its own, with a Rényi curve of its own. The answers' own cost
+// Telling tells what answers cost at the votes that were cast, with noise by the smooth sensitivity
+// of that cost. It is a mechanism of its own, with a Rényi curve of its own. The answers' own cost
 // stays what it is: the figure is an estimate, and may lie below the truth.
 //
 // # What is told
@@ -53,8 +53,8 @@ type TellingOptions struct {
 //	J' = J-1:  λr/(2σ²s) + (-2βλ - ln s)/(2(λ-1)),   s = 1-λ(1-r), which must be above 0
 //	J' = J+1:  λ/(2σ²v) + (2βλ - ln v)/(2(λ-1)),     v = 1+λ(e^{2β}-1)
 //
-// Discrete normal laws of σ ≥ 4 exceed these by a factor below 1+1e-50: their sums are those of
-// the densities up to e^{-2π²·8}, whatever the means, by Poisson's summation formula. I adds λ/(2τ²).
+// Discrete normal laws of σ ≥ 4 exceed these by a factor below 1+1e-50: their sums are those of the
+// densities up to e^{-2π²·8}, whatever the means, by Poisson's summation formula. I adds λ/(2τ²).
 //
 // Sources: Papernot et al., Scalable Private Learning with PATE (2018), appendix B, for f, gaps and
 // the smooth sensitivity; its Theorem 23 and public code charge less than the divergence is
@@ -248,8 +248,8 @@ func (t *Telling) scale(size int) *big.Rat {
 	return r.Mul(r, t.noise)
 }
 
-// DrawnCost is what was told of the cost of answers at the votes that were cast. All of it follows from
-// the two numbers that were drawn with noise, and from what was public before.
+// DrawnCost is what was told of the cost of answers at the votes that were cast. All of it follows
+// from the two numbers that were drawn with noise, and from what was public before.
 type DrawnCost struct {
 	Queries int     `json:"queries"`
 	Order   float64 `json:"order"` // λ of Divergence
@@ -293,8 +293,8 @@ func (t *Telling) Draw(coins randsrc.Coins, b *Ballots, delta float64) (out Draw
 	return t.read(total+first, int64(size)+second, delta), nil
 }
 
-// Normal quantiles of 1-0.0125 and 1-0.025: the figure's noise is within the first on both sides, and
-// the size's on one, with 97.5 % each.
+// Normal quantiles of 1-0.0125 and 1-0.025: the figure's noise is within the first on both sides,
+// and the size's on one, with 97.5 % each.
 const (
 	twoSided = 2.2415
 	oneSided = 1.96

@@ -70,8 +70,9 @@ func TestTellingDivergence(t *testing.T) {
 	}
 }
 
-// The bound of Papernot et al. (2018), Theorem 23, in their public code is below the divergence of the
-// two laws that it is about: .27157 at order 20, β = .4/20, σ = 10, where the divergence is .46455.
+// The bound of Papernot et al. (2018), Theorem 23, in their public code is below the divergence of
+// the two laws that it is about: .27157 at order 20, β = .4/20, σ = 10, where the divergence is
+// .46455.
 func TestErratumCostOfSmoothSensitivity(t *testing.T) {
 	const alpha, beta, sigma = 20, 0.4 / 20, 10.0
 	public := alpha*math.Exp(2*beta)/(sigma*sigma) +
@@ -295,8 +296,8 @@ func telling250(t testing.TB) (*Telling, *Ballots) {
 	return w, b
 }
 
-// What is told lies around the truth, in the interval 95 times of 100 at least, and is cut to what is
-// possible. 400 draws by seeds: 95 % with n = 400 fall below .92 with a chance of .3 %.
+// What is told lies around the truth, in the interval 95 times of 100 at least, and is cut to what
+// is possible. 400 draws by seeds: 95 % with n = 400 fall below .92 with a chance of .3 %.
 func TestTellingInterval(t *testing.T) {
 	raced.Sequential(t)
 	w, b := telling250(t)

@@ -18,10 +18,10 @@
 // A crash at any moment leaves at worst budget spent without a release, never a
 // release that is not paid for. There is no refund.
 //
-// Where the coins of the answer were kept before, [Ledger.ChargeDrawn] makes one write of two: check
-// in integers, sample in memory, write charge and result, force to disk, release. What was sampled
-// for a write that failed is dropped. A crash before the write spends nothing. A crash after it
-// leaves a charge with its result, which the same coins give again.
+// Where the coins of the answer were kept before, [Ledger.ChargeDrawn] makes one write of two:
+// check in integers, sample in memory, write charge and result, force to disk, release. What was
+// sampled for a write that failed is dropped. A crash before the write spends nothing. A crash
+// after it leaves a charge with its result, which the same coins give again.
 //
 // # Notation
 //
@@ -288,9 +288,8 @@
 // # Cost
 //
 // A charge writes about 500 bytes, 700 with a draw or a quota, and forces them and the anchor to
-// disk.
-// [Ledger.ChargeAll] shares the writes among its requests, [Ledger.ChargeDrawn] among charge and result. Open decodes every entry: 10⁶ take
-// about 1.1 s of two cores and 45 MB, with draws 1.8 s and 98 MB, which the handle keeps. From
-// PostgreSQL on the same two cores it is 1.9 and 4.1 s. Verify and History read all entries
-// again; both keep others from charging meanwhile.
+// disk. [Ledger.ChargeAll] shares the writes among its requests, [Ledger.ChargeDrawn] among charge
+// and result. Open decodes every entry: 10⁶ take about 1.1 s of two cores and 45 MB, with draws 1.8
+// s and 98 MB, which the handle keeps. From PostgreSQL on the same two cores it is 1.9 and 4.1 s.
+// Verify and History read all entries again; both keep others from charging meanwhile.
 package ledger

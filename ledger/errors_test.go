@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An error of the system is told where a handle looks for what is new, too: a handle that took its old
-// state for the latest would charge beside what others have charged.
+// An error of the system is told where a handle looks for what is new, too: a handle that took its
+// old state for the latest would charge beside what others have charged.
 func TestSystemErrorWhereTheEndStood(t *testing.T) {
 	u := newUnderAttack(t, 6)
 	whole := u.last()
@@ -41,7 +41,8 @@ func TestEntryWithOneFieldMore(t *testing.T) {
 	}
 }
 
-// The id of a result is checked as that of a charge: what a reader prints has no control characters.
+// The id of a result is checked as that of a charge: what a reader prints has no control
+// characters.
 func TestResultWithABadID(t *testing.T) {
 	l := create(t, 1, 0)
 	r := mustCharge(t, l, Request{ID: "the-id", Count: 1, Unit: mustCost(t, .1, 0),
@@ -69,8 +70,8 @@ func TestResultWithABadID(t *testing.T) {
 	}
 }
 
-// A request's own judge is asked with what all would have spent, refuses, and costs nothing; it is not
-// asked of a charge that spends nothing.
+// A request's own judge is asked with what all would have spent, refuses, and costs nothing; it is
+// not asked of a charge that spends nothing.
 func TestJudge(t *testing.T) {
 	l := create(t, 1, 0)
 	unit := mustCost(t, .25, 0)
@@ -111,8 +112,8 @@ func (s unsynced) Begin(ctx context.Context, exclusive bool) (Tx, error) {
 
 func (tx unsyncedTx) Sync() error { return tx.err }
 
-// No anchor is made of lines that may not be on disk: after a power failure it would be ahead of them,
-// and the ledger called damaged.
+// No anchor is made of lines that may not be on disk: after a power failure it would be ahead of
+// them, and the ledger called damaged.
 func TestAdoptForcesLinesFirst(t *testing.T) {
 	l := create(t, 1, 0)
 	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, .1, 0), Relation: ReplaceOne})

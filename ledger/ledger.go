@@ -168,8 +168,8 @@ func (g *genesis) checkRelation(r Relation) error {
 	return nil
 }
 
-// Simulated reports whether the ledger is one to try things out, which is forgotten when its program
-// ends (package memory). What it pays for is no release.
+// Simulated reports whether the ledger is one to try things out, which is forgotten when its
+// program ends (package memory). What it pays for is no release.
 func (l *Ledger) Simulated() bool {
 	s, ok := l.store.(interface{ Simulated() bool })
 	return ok && s.Simulated()

@@ -15,7 +15,8 @@ const (
 	refreshAfter    = 100   // pivots
 )
 
-// dualFeasible shifts the costs that make t not dual feasible: rounding's, or what a tolerance left.
+// dualFeasible shifts the costs that make t not dual feasible: rounding's, or what a tolerance
+// left.
 func (t *tableau) dualFeasible() {
 	for q := range t.nonbasic {
 		if t.wrong(q) > 0 {

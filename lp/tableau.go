@@ -130,8 +130,8 @@ func (b *basis) solve(transposed bool, rhs []float64) ([]float64, error) {
 	return x.RawVector().Data, nil
 }
 
-// solved is the error of a solve by gonum, without what it says of a condition: factorise has looked
-// at it.
+// solved is the error of a solve by gonum, without what it says of a condition: factorise has
+// looked at it.
 func solved(err error) error {
 	if _, ok := err.(mat.Condition); err != nil && !ok {
 		return &StatusError{Status: Numerical, Err: fmt.Errorf("simplex: %w", err)}
@@ -412,8 +412,8 @@ func (t *tableau) exchange(r, q int, above bool) {
 	t.pivots++
 }
 
-// columnError returns by how much column q of the cells breaks the tight rows and row r, relative to its
-// largest value.
+// columnError returns by how much column q of the cells breaks the tight rows and row r, relative
+// to its largest value.
 func (t *tableau) columnError(r, q int) float64 {
 	direction, largest := make([]float64, t.n), 1.0
 	for p, v := range t.basic {

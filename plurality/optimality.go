@@ -33,11 +33,11 @@ type PairMultiplier struct {
 //
 //	U(y) = Σ_λ max_v r(λ,v)/m(λ,v)  +  δ·Σ_pairs max_k y_k/n_k
 //
-// since -y·Gp ≥ 0 (at least -δ·max y_k/n_k for a pair) for every private p, and p is in a
-// simplex for each histogram. Proved by machine for exact numbers: upper_bound in proofs/ManyVotes.v,
+// since -y·Gp ≥ 0 (at least -δ·max y_k/n_k for a pair) for every private p, and p is in a simplex
+// for each histogram. Proved by machine for exact numbers: upper_bound in proofs/ManyVotes.v,
 // many_optimal in proofs/ManyBound.v. So the multipliers may come from anyone. Everything is
-// rounded up. The error names a multiplier that is not finite and ≥ 0 or whose row is none
-// of the problem's.
+// rounded up. The error names a multiplier that is not finite and ≥ 0 or whose row is none of the
+// problem's.
 func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float64, error) {
 	gain := make([]float64, s.Variables()) // the positive and the negative part of r
 	loss := make([]float64, s.Variables())

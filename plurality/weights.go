@@ -22,8 +22,8 @@ type Weights struct{ Low, High []float64 }
 //	w(λ) = [C!/Π_v m_v!]·[K!/Π λ_i!]·Π_i (A/C)^(λ_i) / A^(K)
 //
 // and for Counts these divided by their sum. That the first factors count the votes of a sorted
-// histogram: ways_sorted in proofs/ManyBound.v. The error names the count that breaks its rule, or is
-// ctx.Err(). Cost: O(variables) operations on 320 bits, some seconds for 10⁵ histograms.
+// histogram: ways_sorted in proofs/ManyBound.v. The error names the count that breaks its rule, or
+// is ctx.Err(). Cost: O(variables) operations on 320 bits, some seconds for 10⁵ histograms.
 //
 // Source of the second: Mosimann, On the Compound Multinomial Distribution (Biometrika 49, 1962).
 func (o Objective) Weights(ctx context.Context, s *Space) (Weights, error) {

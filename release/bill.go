@@ -307,8 +307,8 @@ func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger
 	return paid.Receipt, err
 }
 
-// pay is Pay, with what is drawn with the charge. What it returns has a Charge where the release was
-// charged before.
+// pay is Pay, with what is drawn with the charge. What it returns has a Charge where the release
+// was charged before.
 func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool,
 	now *drawn) (ledger.Replay, error) {
 	paid, err := b.payOnce(ctx, l, resumed, now)

@@ -78,8 +78,8 @@
 // # On line
 //
 // A query that comes by itself is a release of one answer. Its coins come from a key that stays, so
-// that the same query has the same answer whenever and at whichever server of the ledger it is asked
-// again, and is charged once:
+// that the same query has the same answer whenever and at whichever server of the ledger it is
+// asked again, and is charged once:
 //
 //	s = F_k("scope", ledger's ID, mechanism, its exact noise or table, setting, (ε, δ))
 //	p = F_k("votes", s, q, r, v)         in the ledger: tells the same query from others
@@ -119,9 +119,9 @@
 // answers in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). It is
 // bound to one ledger and one mechanism by s, so that a file that is used for two has unrelated
 // coins for each. How long a mechanism samples can depend on the votes ([Answered.InLedger] does
-// not). Who waits for the ledger waits for the draws of the answers before, and of those in the same
-// commit: microseconds, beside a forced write of hundreds. How long a refusal takes depends on no
-// draw of the query that is refused.
+// not). Who waits for the ledger waits for the draws of the answers before, and of those in the
+// same commit: microseconds, beside a forced write of hundreds. How long a refusal takes depends on
+// no draw of the query that is refused.
 //
 // # Secrets
 //

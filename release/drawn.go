@@ -30,8 +30,8 @@ func (t *Transaction) drawnWithCharge(ctx context.Context) *drawn {
 func (d *drawn) stored() bool { return d != nil && d.digest != ledger.Digest{} }
 
 // charge charges requests, with the result of the last where there is d, and returns the last one's
-// receipt, which is used up. After an error nothing may be drawn, and what was drawn is dropped. The
-// errors are those of [ledger.Ledger.ChargeAll], and of the draw.
+// receipt, which is used up. After an error nothing may be drawn, and what was drawn is dropped.
+// The errors are those of [ledger.Ledger.ChargeAll], and of the draw.
 func (d *drawn) charge(ctx context.Context, l *ledger.Ledger,
 	requests ...ledger.Request) (*ledger.Receipt, error) {
 	if d == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/ledger/memory"
 )
 
-// stepped is a store in memory that tests step into: before a commit begins, and where its outcome is
-// returned.
+// stepped is a store in memory that tests step into: before a commit begins, and where its outcome
+// is returned.
 type stepped struct {
 	ledger.Store
 	begins  func()       // before a look that may end with a commit; nil for nothing

@@ -85,7 +85,8 @@ func TestQuotaOfThreeServers(t *testing.T) {
 	if use := quotaOf(t, book, plan); use.Taken != most || use.Charge.Total() != first.Unit() {
 		t.Errorf("%+v, want %d answers for %v", use, most, first.Unit())
 	}
-	// The price holds whoever asks, so that it is nobody's consent to spend more than is worth anything.
+	// The price holds whoever asks, so that it is nobody's consent to spend more than is worth
+	// anything.
 	var event Event
 	found := must.Get(book.Find(t.Context(), answersPrefix+plan.mechanism.AnswersTable().Hash()))(t)
 	if err := json.Unmarshal(found.Event, &event); err != nil || event.AcceptWeak ||

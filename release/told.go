@@ -27,7 +27,8 @@ type Told struct {
 	AcceptWeak        bool
 	Output            FileOutput
 	Reads             []File // the files of votes, so that nothing is written there
-	// Encode gives the bytes of the figure and of what it was charged; the same ones when called again.
+	// Encode gives the bytes of the figure and of what it was charged; the same ones when called
+	// again.
 	Encode func(drawn ensemble.DrawnCost, charged accountant.Cost) func(io.Writer) error
 }
 

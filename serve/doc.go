@@ -1,6 +1,6 @@
 // Package serve answers queries over HTTP: a door to [release.Online], which holds the rules. It
-// decides the cost of an answer, the order of draw, commit and answer, and the shares of clients. This
-// package identifies the client, limits how much may be asked at once, and words the refusals.
+// decides the cost of an answer, the order of draw, commit and answer, and the shares of clients.
+// This package identifies the client, limits how much may be asked at once, and words the refusals.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.

@@ -168,9 +168,9 @@ func TestGaussianMax(t *testing.T) {
 	}
 }
 
-// Haar: rows are orthonormal and have no direction. A coordinate of a uniform unit vector has the mean
-// fourth power 3/(d(d+2)), SRHT's 1/d² and a row-normalised selection's 1/d; in 4000 draws the standard
-// error is 2 %.
+// Haar: rows are orthonormal and have no direction. A coordinate of a uniform unit vector has the
+// mean fourth power 3/(d(d+2)), SRHT's 1/d² and a row-normalised selection's 1/d; in 4000 draws the
+// standard error is 2 %.
 func TestHaarRows(t *testing.T) {
 	c := Config{N: 1, K: 5, D: 12, Ensemble: Haar, Root: 4}
 	const draws = 4000

@@ -63,9 +63,9 @@ func (c Config) draw(s, rows stream.Stream) matrix {
 	return g
 }
 
-// orthonormalise makes a row orthonormal to those before, which are so to one another. Normal rows have
-// no direction, so that what comes of them is k rows of a uniformly random rotation (Stewart 1980). A
-// second pass takes off what rounding left of the first.
+// orthonormalise makes a row orthonormal to those before, which are so to one another. Normal rows
+// have no direction, so that what comes of them is k rows of a uniformly random rotation (Stewart
+// 1980). A second pass takes off what rounding left of the first.
 func orthonormalise(row []float64, before dense) {
 	for range 2 {
 		for _, other := range before {

@@ -468,8 +468,8 @@ func TestWideAgainstOracle(t *testing.T) {
 	})
 }
 
-// The set must answer as a plain map does: numbers with and without leading zeros, what stands before
-// them, long ones, and texts without.
+// The set must answer as a plain map does: numbers with and without leading zeros, what stands
+// before them, long ones, and texts without.
 func TestIDSetAgainstMap(t *testing.T) {
 	files := []*fileInfo{{name: "a"}, {name: "b"}}
 	forms := []string{"%d", "0%d", "%03d", "q%d", "q%03d", "q-%d", "%dq", "1234567890123456789%d",

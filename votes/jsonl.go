@@ -260,7 +260,8 @@ func (p *jsonParser) items(key int) error {
 	return nil
 }
 
-// trimJSON removes the spaces around a part of valid JSON: the bytes up to ' ' that may stand there.
+// trimJSON removes the spaces around a part of valid JSON: the bytes up to ' ' that may stand
+// there.
 func trimJSON(b []byte) []byte {
 	for len(b) > 0 && b[0] <= ' ' {
 		b = b[1:]

@@ -24,11 +24,11 @@
 // # What is proved
 //
 // Each W_n is convex and falling with W_n(0) = 1: W_0 is, and scaling, mixing and maxima keep it.
-// Let c_m(x) = Σ m·max(0, 1 - x·r) be the curve of a measure m on ratios r = P'/P. Every such W
-// is a constant and a mixture of hats max(0, 1 - x/a). Hence Σ m·W(x·r) of one measure is nowhere
+// Let c_m(x) = Σ m·max(0, 1 - x·r) be the curve of a measure m on ratios r = P'/P. Every such W is
+// a constant and a mixture of hats max(0, 1 - x/a). Hence Σ m·W(x·r) of one measure is nowhere
 // below that of another if its curve is nowhere below the other's at x ≥ 0. Proved by machine:
-// below_worth in proofs/Dominate.v; stands_for and one_more in proofs/Price.v, that such measures may
-// stand for pairs at each step.
+// below_worth in proofs/Dominate.v; stands_for and one_more in proofs/Price.v, that such measures
+// may stand for pairs at each step.
 //
 //   - Lattice. A ratio between two points e^{kh} is split between them, so that its P mass and P'
 //     mass stay. That spread raises the curve (below_split in proofs/Dominate.v). The ratio 0 is a

@@ -5,7 +5,8 @@
 //	go run ./bench/pairwise [-d 8] [-steps 100000]
 //	go run ./bench/pairwise -seconds
 //
-// With -seconds it times Algorithm 3 and DPEGD at the sizes of the source's Table G.5, without Python.
+// With -seconds it times Algorithm 3 and DPEGD at the sizes of the source's Table G.5, without
+// Python.
 //
 // It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's).
 // Values that both work out are compared, and must be equal up to rounding.
@@ -162,9 +163,9 @@ func run(d, steps int) error {
 	return nil
 }
 
-// seconds prints the seconds of Algorithm 3 and of DPEGD beside those of the source's Table G.5, for
-// records of as many features, ε = 1 and δ = 1/n. Both methods do the source's work, and their noise
-// costs no time.
+// seconds prints the seconds of Algorithm 3 and of DPEGD beside those of the source's Table G.5,
+// for records of as many features, ε = 1 and δ = 1/n. Both methods do the source's work, and their
+// noise costs no time.
 func seconds() error {
 	fmt.Print("Seconds of the processor, ε = 1, fastest of 12 runs; printed ones are of another machine " +
 		"and language, so that their ratio is what compares.\n\n")

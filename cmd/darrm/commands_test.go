@@ -71,8 +71,8 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 	}
 }
 
-// A command that is made by itself has the name by which it is found, and the help that it has among
-// all others.
+// A command that is made by itself has the name by which it is found, and the help that it has
+// among all others.
 func TestCommandsByThemselves(t *testing.T) {
 	help := func(groups []cli.Group, args ...string) string {
 		var out bytes.Buffer

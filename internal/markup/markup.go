@@ -1,6 +1,6 @@
-// Package markup writes HTML pages of two things that the compiler tells apart: markup, which stands
-// in the source, and values, which are escaped. It calls no methods by name, as package html/template
-// does, for whose sake the linker keeps every exported method of a program.
+// Package markup writes HTML pages of two things that the compiler tells apart: markup, which
+// stands in the source, and values, which are escaped. It calls no methods by name, as package
+// html/template does, for whose sake the linker keeps every exported method of a program.
 package markup
 
 import (

@@ -93,8 +93,9 @@ func (c PhasedSGD) rank(n, d int) int {
 	return min(n, d)
 }
 
-// Bound bounds the expected excess risk in a ball. For W = Rᵈ it depends on where the best model is:
-// Risk has it. For a loss on an Interval there is none: the last noise, and models beyond it, leave it.
+// Bound bounds the expected excess risk in a ball. For W = Rᵈ it depends on where the best model
+// is: Risk has it. For a loss on an Interval there is none: the last noise, and models beyond it,
+// leave it.
 func (p *phasedPlan) Bound() (train.Bound, bool) {
 	n, diameter := float64(p.n), 2*p.c.Ball
 	return train.Bound{Of: train.ExcessRisk, Value: p.risk(0), Nothing: p.norm * diameter,
@@ -159,9 +160,9 @@ func (p *frankWolfePlan) Bound() (train.Bound, bool) {
 //
 //	γ_0 ≤ κd^(2/ρ-2/q)·V_0/b + κN_0,   γ_t ≤ (1-η_t)²γ_{t-1} + κ²d^(2/ρ-2/q)·V_t/m + κN_t.
 //
-// V_t is for what one record adds, Y = (1-η)Δ + ηg with ‖Y‖_* ≤ B_t = (1-η)L1Dη_{t-1} + ηL0:
-// E‖Y - EY‖_+² is at most d^(2/ρ-2/q)·B_t² for ρ = 2, and of (2B_t)² in other norms, where the mean is
-// no projection. N = σ²d^(2/ρ)(E|Z|^ρ)^(2/ρ), Z standard normal. The source has half of V, and the κ
+// V_t is for what one record adds, Y = (1-η)Δ + ηg with ‖Y‖_* ≤ B_t = (1-η)L1Dη_{t-1} + ηL0: E‖Y -
+// EY‖_+² is at most d^(2/ρ-2/q)·B_t² for ρ = 2, and of (2B_t)² in other norms, where the mean is no
+// projection. N = σ²d^(2/ρ)(E|Z|^ρ)^(2/ρ), Z standard normal. The source has half of V, and the κ
 // of one ρ. Then by smoothness
 //
 //	E gap(w_t) ≤ √(t+1)·E(F(w_t) - F(w_{t+1})) + L1D²η_t/2 + D·√γ_t + regret,
@@ -222,8 +223,8 @@ func (s smooth) estimateErrors(rho, q float64, batches []batch,
 	return errors
 }
 
-// squareNorm returns d^{2/q}(E|Z|^q)^{2/q}, Z standard normal, which is at least E‖ξ‖_q² for a standard
-// normal ξ in d dimensions.
+// squareNorm returns d^{2/q}(E|Z|^q)^{2/q}, Z standard normal, which is at least E‖ξ‖_q² for a
+// standard normal ξ in d dimensions.
 func squareNorm(d, q float64) float64 {
 	logs, _ := math.Lgamma((q + 1) / 2)
 	return math.Exp(2 / q * (math.Log(d) + q/2*math.Ln2 + logs - math.Log(math.Pi)/2))
@@ -283,8 +284,8 @@ func (p *nsfwPlan) Bound() (train.Bound, bool) {
 //
 //	e = (G+βD)·2B/(λ√(T+1)) + 2G²/(λm).
 //
-// A round lowers F by at least (λ/2)‖w_r - prox(w_r)‖² - e, and F varies by at most GD. So
-// E‖w̄ - prox(w̄)‖² ≤ (2/λ)(GD/R + e). The cited solver has a better rate in e. Points of steps that are
+// A round lowers F by at least (λ/2)‖w_r - prox(w_r)‖² - e, and F varies by at most GD. So E‖w̄ -
+// prox(w̄)‖² ≤ (2/λ)(GD/R + e). The cited solver has a better rate in e. Points of steps that are
 // outside the ball by cutSlack are counted with it.
 func (p *proximalPlan) Bound() (train.Bound, bool) {
 	g, diameter, steps := p.norm, 2*p.c.Ball, float64(p.c.Steps)

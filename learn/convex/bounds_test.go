@@ -276,8 +276,8 @@ func TestCentredGradientsAreLongerThanPrinted(t *testing.T) {
 	}
 }
 
-// The bound of proximal guidance by hand; its rate is the published one; and no mean of runs on a law
-// that is known is above it.
+// The bound of proximal guidance by hand; its rate is the published one; and no mean of runs on a
+// law that is known is above it.
 func TestProximalBound(t *testing.T) {
 	s := setting()
 	s.Loss = loss.GLM[loss.PhaseRetrieval]{}

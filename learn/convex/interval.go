@@ -8,18 +8,19 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Interval is M, the predictions ⟨w,x⟩ that a loss is for; the zero value is all numbers. A loss with
-// an Interval is minimised through its Moreau envelope over M,
+// Interval is M, the predictions ⟨w,x⟩ that a loss is for; the zero value is all numbers. A loss
+// with an Interval is minimised through its Moreau envelope over M,
 //
 //	env(m) = min_{u∈M} φ(u) + (β/2)(u-m)²,
 //
-// and predictions beyond M, which noised iterates have, count as its nearest end. So slopes stay within
-// [-L0, L0] and grow with the prediction, and a step is non-expansive: beyond M the unclipped β(m-u)
-// grows without end, and with it what a record does. L0 is the loss's bound within M.
+// and predictions beyond M, which noised iterates have, count as its nearest end. So slopes stay
+// within [-L0, L0] and grow with the prediction, and a step is non-expansive: beyond M the
+// unclipped β(m-u) grows without end, and with it what a record does. L0 is the loss's bound within
+// M.
 //
-// Near an end the envelope is flat where φ falls beyond it: with |u-3| and M = [-1,1] nothing draws a
-// prediction of 1 further. Every loss here is one for all numbers, so that no interval learns more;
-// state one where only the bound of the slopes on M is known, or to repeat the source.
+// Near an end the envelope is flat where φ falls beyond it: with |u-3| and M = [-1,1] nothing draws
+// a prediction of 1 further. Every loss here is one for all numbers, so that no interval learns
+// more; state one where only the bound of the slopes on M is known, or to repeat the source.
 type Interval struct{ Low, High float64 }
 
 // ParseInterval reads "low:high"; either may be left out for none.

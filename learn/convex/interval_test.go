@@ -32,8 +32,8 @@ func TestIntervalVectors(t *testing.T) {
 	}
 }
 
-// Slopes over an interval against a search of its points: they are those of the envelope there, stay
-// within L0, and neither fall nor rise faster than β.
+// Slopes over an interval against a search of its points: they are those of the envelope there,
+// stay within L0, and neither fall nor rise faster than β.
 func TestIntervalEnvelope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 6))
 	for range 300 {

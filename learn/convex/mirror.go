@@ -9,18 +9,18 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 )
 
-// mirror takes steps of mirror descent in the ball W of ‖·‖_p and a given radius, p in (1,2], by the
-// mirror map h(v) = ½‖v - c‖_p². With q dual to p,
+// mirror takes steps of mirror descent in the ball W of ‖·‖_p and a given radius, p in (1,2], by
+// the mirror map h(v) = ½‖v - c‖_p². With q dual to p,
 //
 //	∇h(v) = ‖x‖_p·(sgn(x_i)(|x_i|/‖x‖_p)^{p-1})_i, x = v - c,   its inverse  θ ↦ c + ∇½‖θ‖_q²,
 //
-// and h is (p-1)-strongly convex in ‖·‖_p. A step from v is to the Bregman projection of a point onto
-// W, which is closed for p = 2 only. For others it is replaced by projections onto half-spaces that W
-// is in, {⟨b,v⟩ ≤ radius} for the norm's gradient b where the point stands: θ becomes θ - τb, for the
-// τ that puts it on the border. By each the divergence D(u, v) of every u in W falls or stays, which
-// is all that the analysis of mirror descent needs, so nothing is lost to them; and a τ that is
-// too small is the projection onto a wider half-space, so neither is to rounding. They end within
-// 1+cutSlack of the ball.
+// and h is (p-1)-strongly convex in ‖·‖_p. A step from v is to the Bregman projection of a point
+// onto W, which is closed for p = 2 only. For others it is replaced by projections onto half-spaces
+// that W is in, {⟨b,v⟩ ≤ radius} for the norm's gradient b where the point stands: θ becomes θ -
+// τb, for the τ that puts it on the border. By each the divergence D(u, v) of every u in W falls or
+// stays, which is all that the analysis of mirror descent needs, so nothing is lost to them; and a
+// τ that is too small is the projection onto a wider half-space, so neither is to rounding. They
+// end within 1+cutSlack of the ball.
 //
 // Privacy rests on none of this: a step is a function of noised gradients and of released iterates.
 type mirror struct {
@@ -34,7 +34,8 @@ type mirror struct {
 // cutSlack bounds how far outside the ball a point of a step may be, relative to the radius.
 const cutSlack = 1e-9
 
-// maxCuts bounds the half-spaces of a step. Tests of every norm that a plan allows needed at most 12.
+// maxCuts bounds the half-spaces of a step. Tests of every norm that a plan allows needed at most
+// 12.
 const maxCuts = 64
 
 func newMirror(p float64, d int, radius float64) *mirror {

@@ -88,7 +88,8 @@ func TestMirrorStepsAreFejer(t *testing.T) {
 	}
 }
 
-// The step without a ball is the minimiser of size·⟨g, v⟩ + D(v, v before): no point near it is better.
+// The step without a ball is the minimiser of size·⟨g, v⟩ + D(v, v before): no point near it is
+// better.
 func TestMirrorStepMinimises(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, p := range []float64{1.1, 1.5, 2} {
@@ -171,8 +172,8 @@ func retrieval(t testing.TB, rng *rand.Rand, n, d int, q float64) *data.Records 
 	return records(t, rows, y)
 }
 
-// A round without noise ends near the minimiser of F + (β/2)‖· - w‖_p² in the ball, found by looking
-// everywhere: as near as the proof of the bound says.
+// A round without noise ends near the minimiser of F + (β/2)‖· - w‖_p² in the ball, found by
+// looking everywhere: as near as the proof of the bound says.
 func TestProximalRoundMinimises(t *testing.T) {
 	const n = 40
 	for _, p := range []float64{1.2, 1.5, 2} {
@@ -267,7 +268,8 @@ func TestProximalBoundInLp(t *testing.T) {
 	}
 }
 
-// E‖ξ‖_q² of normal vectors, drawn, is not above its bound, and near to it where few numbers are in it.
+// E‖ξ‖_q² of normal vectors, drawn, is not above its bound, and near to it where few numbers are in
+// it.
 func TestSquareNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, c := range []struct{ d, q, least float64 }{{5, 2, 0.97}, {5, 3, 0.9}, {50, 11, 0.7},

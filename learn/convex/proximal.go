@@ -12,18 +12,18 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// ProximallyGuided is the proximally guided private method (PGPSMD, Algorithm 2) for weakly
-// convex losses that need not be smooth, in a ball of ‖·‖_p, 1 < p ≤ 2. Round r takes the next block of records S_r
-// and goes from w_r to about the proximal point
+// ProximallyGuided is the proximally guided private method (PGPSMD, Algorithm 2) for weakly convex
+// losses that need not be smooth, in a ball of ‖·‖_p, 1 < p ≤ 2. Round r takes the next block of
+// records S_r and goes from w_r to about the proximal point
 //
 //	w_{r+1} ≈ argmin_{w∈W} F(w) + (β/2)‖w - w_r‖_p², β = 2ρκ, κ = 1/(p-1),
 //
 // and the model is one of the iterates w_1, …, w_R, drawn uniformly: it is near a point that is
-// nearly stationary. Records are measured in ℓq, 1/p + 1/q = 1. The inner solver is mirror descent on
-// the whole block by noised subgradients and the mirror map h = ½‖· - w_r‖_p², T steps of 2/(μ(t+1)),
-// with their weighted average 2Σt·v_t/(T(T+1)); the source only cites one (Theorem 29). As F + ρκh is
-// convex, F + βh is μ-strongly convex relative to h, μ = β - ρκ. For p = 2 that is projected
-// subgradient descent. The proximal term is not of the data and gets no noise.
+// nearly stationary. Records are measured in ℓq, 1/p + 1/q = 1. The inner solver is mirror descent
+// on the whole block by noised subgradients and the mirror map h = ½‖· - w_r‖_p², T steps of
+// 2/(μ(t+1)), with their weighted average 2Σt·v_t/(T(T+1)); the source only cites one (Theorem 29).
+// As F + ρκh is convex, F + βh is μ-strongly convex relative to h, μ = β - ρκ. For p = 2 that is
+// projected subgradient descent. The proximal term is not of the data and gets no noise.
 //
 // Privacy: each inner step is a Gaussian release of a mean gradient, which a record that differs
 // moves by at most 2L0·R/m in ℓq, so by at most d^{1/p-1/2} times that in ℓ2; T of them compose
@@ -53,9 +53,9 @@ type proximalSchedule struct {
 	Rate float64
 }
 
-// newProximalSchedule returns the schedule for p in (1, 2], n records of dimension d, ρ, the Lipschitz
-// constant L0 of f and the diameter D. Below p = 1 + 1/ln d the source takes that for p, by which κ
-// is at most ln d; who wants it states the ball so.
+// newProximalSchedule returns the schedule for p in (1, 2], n records of dimension d, ρ, the
+// Lipschitz constant L0 of f and the diameter D. Below p = 1 + 1/ln d the source takes that for p,
+// by which κ is at most ln d; who wants it states the ball so.
 func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
 	diameter float64) (proximalSchedule, error) {
 	var s proximalSchedule

@@ -25,10 +25,10 @@ func meanGradient(l loss.Loss, records *data.Records, w []float64) []float64 {
 
 // NearStationarity returns ‖prox(w) - w‖_p for the mean loss F of the records, which is to be
 // ρ-weakly convex with 2ρ/(p-1) ≤ β, and prox(w) = argmin F(v) + (β/2)‖v - w‖_p² over the ball of
-// ‖·‖_p: w is that near to a point that is stationary to within β·D times it (Lemma 14). The minimiser
-// is found by the given number of steps of mirror descent, to within the order of 1/√steps: it
-// is a measure for experiments, not part of any promise, and a secret of the records. Cost: steps·n
-// gradients.
+// ‖·‖_p: w is that near to a point that is stationary to within β·D times it (Lemma 14). The
+// minimiser is found by the given number of steps of mirror descent, to within the order of
+// 1/√steps: it is a measure for experiments, not part of any promise, and a secret of the records.
+// Cost: steps·n gradients.
 func NearStationarity(l loss.Loss, records *data.Records, w []float64, beta float64,
 	ball geometry.LpBall, steps int) float64 {
 	total, m := float64(steps), newMirror(ball.Norm(), len(w), ball.Radius())

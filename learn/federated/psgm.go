@@ -29,8 +29,8 @@ type PSGM struct {
 	Momentum float64
 	// FirstBatch is B_0 and Batch B_1: how many of its records a silo takes in round 0 and in later
 	// ones. None is all records, one number is of each silo, and otherwise each silo has its own, 0
-	// being all of its records. The server's mean is over all reports: unless every silo takes the same
-	// share of its records, those of small batches count for less.
+	// being all of its records. The server's mean is over all reports: unless every silo takes the
+	// same share of its records, those of small batches count for less.
 	FirstBatch, Batch []int
 	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
 	Epsilon float64

@@ -11,7 +11,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// The theory's step size by the formulas of the specification, in its variables, and what bounds it.
+// The theory's step size by the formulas of the specification, in its variables, and what bounds
+// it.
 func TestTheoryStep(t *testing.T) {
 	const silos, records, dim = 4, 50, 3
 	for _, c := range []struct {

@@ -207,8 +207,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// A plan's suffix is the second half of its steps: 2/T times the sum that the uniform averages of the
-// whole and of its first half leave.
+// A plan's suffix is the second half of its steps: 2/T times the sum that the uniform averages of
+// the whole and of its first half leave.
 func TestSuffixOfAPlan(t *testing.T) {
 	r := gaussians(t, rand.New(rand.NewPCG(4, 1)), 40, 3, 1, .5, .3)
 	model := func(output Output, passes int) []float64 {

@@ -13,23 +13,23 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// RandomSteps is the source's private localised minimisation, by its own random solver (Algorithm 5).
-// It has the phases, objectives and projections of Minimised, and approaches each minimiser by T_k
-// steps of Algorithm 1 on W ∩ Ball(w_{k-1}, Gζ_k·n_k), whose lagged-strong average is within
+// RandomSteps is the source's private localised minimisation, by its own random solver (Algorithm
+// 5). It has the phases, objectives and projections of Minimised, and approaches each minimiser by
+// T_k steps of Algorithm 1 on W ∩ Ball(w_{k-1}, Gζ_k·n_k), whose lagged-strong average is within
 // G²ζ_k/n_k of the minimum with probability 1-δ/4,
 //
 //	T_k = ⌈294·n_k²·ln(8/δ)⌉,
 //
-// by Theorem 7(b) with its constants put right: gaps are at most (44(3G)²/α_k + 16B)ln(8/δ)/(T+1) for
-// the loss with its regulariser, 3G-Lipschitz there and of a range B ≤ 6G²ζ_k·n_k. The source says
-// only T_k ≍ n_k²·ln(1/δ), and about a thousandth was enough on every data set that was tried; a
-// number of steps that was tried proves nothing.
+// by Theorem 7(b) with its constants put right: gaps are at most (44(3G)²/α_k + 16B)ln(8/δ)/(T+1)
+// for the loss with its regulariser, 3G-Lipschitz there and of a range B ≤ 6G²ζ_k·n_k. The source
+// says only T_k ≍ n_k²·ln(1/δ), and about a thousandth was enough on every data set that was tried;
+// a number of steps that was tried proves nothing.
 //
-// Privacy: by strong convexity that is within Gζ_k of the minimiser, which a record moves by at most
-// cGζ_k/2. So where the steps succeed in both worlds, as they do but for δ/2, w̄_k moves by at most
-// (c/2+2)Gζ_k. The same coins drive both worlds, so the outcome's law is a mixture over them, and the
-// failures cost δ/2. Minimised spends neither: it has about half the noise, in less time. This
-// method is for repeating the source. Cost: T_k gradients, seconds for 256 records.
+// Privacy: by strong convexity that is within Gζ_k of the minimiser, which a record moves by at
+// most cGζ_k/2. So where the steps succeed in both worlds, as they do but for δ/2, w̄_k moves by at
+// most (c/2+2)Gζ_k. The same coins drive both worlds, so the outcome's law is a mixture over them,
+// and the failures cost δ/2. Minimised spends neither: it has about half the noise, in less time.
+// This method is for repeating the source. Cost: T_k gradients, seconds for 256 records.
 type RandomSteps struct {
 	Setting         // Ball is needed
 	Scale   float64 // ζ; 0 is Minimised's, for this noise
@@ -222,8 +222,8 @@ func newPhaseSteps(t *task, rows samples, coins train.Coins) *phaseSteps {
 }
 
 // run replaces w, the centre, by the lagged-strong average of so many steps of Algorithm 1 on
-// F_S(w) + ‖w-centre‖²/(ζ·n) for the block's records, ζ its step size, within W and the ball of radius
-// Gζn around the centre.
+// F_S(w) + ‖w-centre‖²/(ζ·n) for the block's records, ζ its step size, within W and the ball of
+// radius Gζn around the centre.
 func (e *phaseSteps) run(ctx context.Context, k int, b train.Block, norm float64, steps int,
 	w []float64) error {
 	n := b.To - b.From

@@ -60,8 +60,8 @@ func TestRandomStepsSchedule(t *testing.T) {
 	}
 }
 
-// The steps end within Gζ_k of the exact minimiser, as the price says, with the centre where noise put
-// it; and for neighbours, by the same coins, they move by no more than the sensitivity.
+// The steps end within Gζ_k of the exact minimiser, as the price says, with the centre where noise
+// put it; and for neighbours, by the same coins, they move by no more than the sensitivity.
 func TestRandomStepsReachTheMinimiser(t *testing.T) {
 	const n, d = 16, 2
 	rng := rand.New(rand.NewPCG(15, 16))

@@ -41,6 +41,7 @@ type Measure string
 const (
 	ExcessRisk      Measure = "excess risk"      // F(w) - min_W F
 	StationarityGap Measure = "stationarity gap" // max_{v∈W} ⟨∇F(w), w - v⟩
-	// ‖prox(w) - w‖ for prox(w) = argmin_W F(v) + ρ‖v - w‖², which is stationary to within 2ρD times it
+	// ‖prox(w) - w‖ for prox(w) = argmin_W F(v) + ρ‖v - w‖², which is stationary to within 2ρD times
+	// it
 	ProximalDistance Measure = "distance to a nearly stationary model"
 )

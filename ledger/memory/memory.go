@@ -16,7 +16,8 @@ import (
 )
 
 // Make returns the location of a ledger that [ledger.Create] can make, for this process alone. Its
-// secret will be the file at the path secret. forget ends the location; ledgers that are open go on.
+// secret will be the file at the path secret. forget ends the location; ledgers that are open go
+// on.
 func Make(secret string) (location string, forget func()) {
 	s := newStore(secret)
 	stores.Store(s.location, s)

@@ -33,9 +33,9 @@ func addGroups(root *cobra.Command, a *App, groups []Group) {
 	}
 }
 
-// Needed returns the groups with the one command that the arguments name, or with all commands where
-// they name none or one about all. To make all of them takes half the time of a start. A shell that
-// completes the arguments of a command needs that command alone.
+// Needed returns the groups with the one command that the arguments name, or with all commands
+// where they name none or one about all. To make all of them takes half the time of a start. A
+// shell that completes the arguments of a command needs that command alone.
 func Needed(groups []Group, args []string) []Group {
 	before := []string{"--json", "-q", "--quiet"}
 	if len(args) > 2 {
