@@ -8,9 +8,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/darrm/darrm/votes/format"
 )
 
-// csvDecoder cuts a CSV or TSV file into tasks. encoding/csv defines the meaning of a row. csvFast
+// csvDecoder cuts a CSV or TSV file into tasks. The first row of a CSV decides what is between its
+// cells. encoding/csv defines the meaning of a row. csvFast
 // parses the chunks that it understands and leaves all others, and every fault, to encoding/csv.
 type csvDecoder struct {
 	*fileInfo
@@ -33,6 +36,9 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if comma == ',' {
+		d.comma = format.Separator(ch.data)
 	}
 	rows := d.rows(ch)
 	row, err := rows.read()
@@ -263,10 +269,9 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 // resolveColumns finds the columns in the first row.
 func (r *rowReader) resolveColumns(first []string) error {
 	d, n := r.csvDecoder, len(first)
-	if n == 1 {
-		if rule := d.otherSeparator(first[0]); rule != "" {
-			return r.fault(faultf(-1, "%s", rule))
-		}
+	if n == 1 && d.comma == '\t' && strings.ContainsAny(first[0], ",;") {
+		return r.fault(faultf(-1, "the row has no tab, but %q: the columns must be separated by tabs",
+			format.Separator([]byte(first[0]))))
 	}
 	seen := make(map[string]int, n)
 	for i, name := range d.header {
@@ -305,20 +310,4 @@ func (r *rowReader) sample(column int) (cells []cell) {
 		cells = append(cells, cell{text: strings.Clone(row[column])})
 	}
 	return cells[min(1, len(cells)):]
-}
-
-// otherSeparator explains a first row of one cell that holds another separator.
-func (d *csvDecoder) otherSeparator(text string) string {
-	own, want := "comma", "commas"
-	if d.comma == '\t' {
-		own, want = "tab", "tabs"
-	}
-	for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"},
-		{",", "commas"}} {
-		if sep.name != want && strings.Contains(text, sep.char) {
-			return "the row has no " + own + ", but " + sep.name + ": the columns must be separated by " +
-				want
-		}
-	}
-	return ""
 }

@@ -490,6 +490,8 @@ func (d *data) variants(t *rapid.T) []variant {
 		{name: "v.csv", data: d.writeCSV(',', false)},
 		{name: "crlf.csv", data: d.writeCSV(',', true)},
 		{name: "v.tsv", data: d.writeCSV('\t', false)},
+		{name: "semicolons.csv", data: d.writeCSV(';', false)},
+		{name: "tabs.csv", data: d.writeCSV('\t', true)},
 		{name: "v.csv.gz", data: gzipped(d.writeCSV(',', false))},
 		{name: "v.tsv.zst", data: zstded(d.writeCSV('\t', false))},
 		{name: "list.jsonl", data: d.writeJSON(true, true)},

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/darrm/darrm/votes/format"
 )
 
 // MaxHistogramBytes bounds what ReadHistogram reads; K+1 short lines need far less.
@@ -27,8 +29,9 @@ func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
 	name = shownName(name)
 	counts := make([]float64, k+1)
 	seen := make([]bool, k+1)
-	in := csv.NewReader(io.LimitReader(r, MaxHistogramBytes+1))
-	in.FieldsPerRecord = 2
+	r, separator := format.PeekSeparator(io.LimitReader(r, MaxHistogramBytes+1))
+	in := csv.NewReader(r)
+	in.Comma, in.FieldsPerRecord = separator, 2
 	rows := 0
 	for first := true; ; first = false {
 		record, err := in.Read()

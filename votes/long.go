@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // Limits of LayoutLong: queries, whose ids are in memory; and votes that wait in memory, two bytes
@@ -55,8 +56,9 @@ func (o *Options) checkLong() error {
 // is an id too. name is the file's name for messages; faults of the file are [*ParseError]s.
 func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 	name = shownName(name)
+	r, separator := format.PeekSeparator(r)
 	in := csv.NewReader(r)
-	in.ReuseRecord = true
+	in.Comma, in.ReuseRecord = separator, true
 	var ids []string
 	seen := make(map[string]bool)
 	at, width := 0, 0

@@ -18,7 +18,8 @@
 // # Files
 //
 // CSV and TSV as in RFC 4180 in UTF-8, with or without a byte order mark, lines
-// ended by LF or CRLF but not both; JSON Lines; NumPy's .npy (versions 1 to 3) and
+// ended by LF or CRLF but not both, where a CSV without a comma in its first row has semicolons or
+// tabs between its cells; JSON Lines; NumPy's .npy (versions 1 to 3) and
 // .npz. Text and .npy also inside gzip or zstd. Parquet with flat columns, where the program
 // imports votes/parquet; [Formats] lists what a program reads. The file's name decides its
 // format, or Options.Format does.

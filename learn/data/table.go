@@ -40,12 +40,15 @@ type Table struct {
 	line  int      // of first
 }
 
-// NewCSV returns the table of a CSV file. With header the first line names the columns. It refuses
+// NewCSV returns the table of a CSV file, whose first row decides what is between the cells
+// ([format.Separator]). With header the first line names the columns. It refuses
 // names that occur twice, and a header of numbers, since it may be a record, which a model would
 // publish.
 func NewCSV(r io.Reader, header bool) (*Table, error) {
+	r, separator := format.PeekSeparator(r)
 	cr := NewCSVReader(r)
-	cr.TrimLeadingSpace = true
+	cr.Comma = separator
+	cr.TrimLeadingSpace = separator != '\t' // else an empty cell would be trimmed away
 	return newSeparated(cr, header)
 }
 

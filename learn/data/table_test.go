@@ -54,6 +54,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// The first row of a CSV decides what is between its cells. Empty cells stay where tabs are.
+func TestTableSeparators(t *testing.T) {
+	for _, text := range []string{"a,b,c\n1,,x\n", "a;b;c\n1;;x\n", "a\tb\tc\n1\t\tx\n"} {
+		table, err := NewCSV(strings.NewReader(text), true)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		cells, _, err := table.Next()
+		if err != nil || !slices.Equal(table.Columns, []string{"a", "b", "c"}) ||
+			!slices.Equal(cells, []string{"1", "", "x"}) {
+			t.Errorf("%q: columns %q, cells %q, error %v", text, table.Columns, cells, err)
+		}
+	}
+}
+
 // A first line of numbers is a record that would be published as names. Numbered columns, which
 // some programs write, are names.
 func TestHeaderThatIsARecord(t *testing.T) {

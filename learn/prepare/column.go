@@ -170,6 +170,11 @@ func (c Column) number(cell string) (float64, error) {
 	case slices.Contains(blanks, cell):
 		return 0, check.SettledBy(fmt.Errorf("column %q: the cell is blank, but it must be a number, or "+
 			"the column have a rule for blank cells", c.Name), "fill")
+	case strings.Contains(cell, ","):
+		if _, err := data.ParseNumber(strings.Replace(cell, ",", ".", 1)); err == nil {
+			return 0, fmt.Errorf("column %q: value = %s has a comma, but numbers have a decimal point",
+				c.Name, data.Shorten(cell))
+		}
 	}
 	return 0, check.SettledBy(fmt.Errorf("column %q: %w: words need a list of categories, or the "+
 		"column is left out", c.Name, err), "categories", "left out columns")

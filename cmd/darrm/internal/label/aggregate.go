@@ -58,7 +58,8 @@ within --solve-within is answered by permute-and-flip, and the report says so. F
 labels within one budget see darrm plan: other noise may add up better.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
-column "query" or "id" and a column "label" or "truth" are optional.
+column "query" or "id" and a column "label" or "truth" are optional. A CSV without a
+comma in its first row has semicolons or tabs between its cells.
 ` + formatsSentence() + `
 Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
 the files.
