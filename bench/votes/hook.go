@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/darrm/darrm/votes"
+	_ "github.com/darrm/darrm/votes/compress" // as darrm links them
+	_ "github.com/darrm/darrm/votes/parquet"
 )
 
 //go:embed numpy_votes.py
