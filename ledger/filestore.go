@@ -88,7 +88,7 @@ func (t *fileTx) Lines(from int64) io.Reader {
 	return io.NewSectionReader(t.file, from, math.MaxInt64-from)
 }
 
-func (t *fileTx) Sync() error { return t.file.Sync() }
+func (t *fileTx) Sync() error { return filelock.Sync(t.file) }
 
 func (t *fileTx) Atomic() bool { return false }
 

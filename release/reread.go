@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/darrm/darrm/internal/tempfile"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -15,7 +15,7 @@ import (
 type reread struct {
 	paths []string
 	stdin io.Reader
-	spool *os.File
+	spool *tempfile.File
 }
 
 // keepStdin reads stdin to its end, if it is among the paths, so that open can read it more
@@ -24,15 +24,11 @@ func (t *reread) keepStdin(ctx context.Context) error {
 	if !slices.Contains(t.paths, "-") {
 		return nil
 	}
-	spool, err := os.CreateTemp("", ".darrm-*")
+	spool, err := tempfile.New("")
 	if err != nil {
 		return &OutputError{err}
 	}
 	t.spool = spool
-	// Without a name nothing is left behind, however the program ends.
-	if err := os.Remove(spool.Name()); err != nil {
-		return &OutputError{err}
-	}
 	_, err = io.Copy(spool, t.stdin)
 	return Unreadable(ctx, err)
 }
@@ -52,7 +48,7 @@ func (t *reread) open(ctx context.Context, o votes.Options) (*votes.Reader, erro
 
 func (t *reread) close() {
 	if t.spool != nil {
-		_ = t.spool.Close() // it has no name
+		_ = t.spool.Close() // it was only read again
 	}
 }
 

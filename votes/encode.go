@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/internal/tempfile"
 	"github.com/darrm/darrm/votes/format"
 )
 
@@ -151,7 +152,7 @@ func (e *jsonLabels) End() error { return nil }
 // in a temporary file.
 type npyLabels struct {
 	w     io.Writer
-	spool *tempFile
+	spool *tempfile.File
 	buf   *bufio.Writer
 	cells [][]byte // the classes as elements
 	descr string

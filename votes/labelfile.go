@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/tempfile"
 	"github.com/darrm/darrm/votes/format"
 )
 
@@ -52,7 +53,7 @@ type LabelFile struct {
 	buf    *bufio.Writer
 	packer io.WriteCloser   // compressor, may be nil
 	file   *atomicfile.File // nil for stdout
-	spool  *tempFile        // for stdout
+	spool  *tempfile.File   // for stdout
 	stdout io.Writer
 	temp   []io.Closer // what goes with the end of the writing
 	opts   LabelOptions
@@ -126,8 +127,8 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 }
 
 // newTemp makes a temporary file that goes with the end of the writing.
-func (f *LabelFile) newTemp() (*tempFile, error) {
-	t, err := newTempFile(f.opts.TempDir)
+func (f *LabelFile) newTemp() (*tempfile.File, error) {
+	t, err := tempfile.New(f.opts.TempDir)
 	if err == nil {
 		f.temp = append(f.temp, t)
 	}

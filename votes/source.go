@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/internal/tempfile"
 )
 
 // source is one file, or stdin, or a reader of the caller.
@@ -182,8 +183,8 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 const maxSpoolBytes = 16 << 30
 
 // spool copies r to a temporary file, if it is not too long.
-func (s *source) spool(ctx context.Context, info *fileInfo, r io.Reader) (*tempFile, int64, error) {
-	f, err := newTempFile(info.opts.TempDir)
+func (s *source) spool(ctx context.Context, info *fileInfo, r io.Reader) (*tempfile.File, int64, error) {
+	f, err := tempfile.New(info.opts.TempDir)
 	if err != nil {
 		return nil, 0, err
 	}

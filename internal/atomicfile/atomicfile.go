@@ -82,7 +82,7 @@ func Replace(path string, perm fs.FileMode, fn func(io.Writer) error) error {
 }
 
 // WriteNew is [Replace] for a name that nothing may have: where something does, even if it came
-// while fn wrote, the error is an [fs.ErrExist]. It needs a file system with hard links.
+// while fn wrote, the error is an [fs.ErrExist]. On Unix it needs a file system with hard links.
 func WriteNew(path string, perm fs.FileMode, fn func(io.Writer) error) error {
 	f, err := createTemp(path, filepath.Clean(path), perm)
 	if err != nil {
@@ -237,8 +237,7 @@ func (f *File) Commit() error {
 	f.done = true
 	switch {
 	case err == nil && f.fresh:
-		// A link, unlike a rename, replaces nothing.
-		err = errors.Join(os.Link(f.temp, f.target), os.Remove(f.temp))
+		err = place(f.temp, f.target)
 	case err == nil:
 		err = os.Rename(f.temp, f.target)
 	}

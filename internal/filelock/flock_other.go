@@ -17,5 +17,8 @@ func flock(*os.File, bool) error { return errNoLock }
 // Unlock closes f.
 func Unlock(f *os.File) error { return f.Close() }
 
+// Sync forces f to disk.
+func Sync(f *os.File) error { return f.Sync() }
+
 // Nonblock is no flag here.
 const Nonblock = 0

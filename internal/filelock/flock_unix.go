@@ -34,5 +34,8 @@ func Unlock(f *os.File) error {
 	return f.Close()
 }
 
+// Sync forces what was written to the file of f to disk, by whomever and however f is open.
+func Sync(f *os.File) error { return f.Sync() }
+
 // Nonblock is the flag that makes opening a named pipe return at once.
 const Nonblock = syscall.O_NONBLOCK

@@ -1,6 +1,7 @@
 package filelock
 
 import (
+	"errors"
 	"math"
 	"os"
 
@@ -29,6 +30,16 @@ func Unlock(f *os.File) error {
 	// Nothing can be done about an error but to close.
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, region())
 	return f.Close()
+}
+
+// Sync forces what was written to the file of f to disk. Windows does that for a file that is open
+// for writing, which f need not be.
+func Sync(f *os.File) error {
+	w, err := os.OpenFile(f.Name(), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Sync(), w.Close())
 }
 
 // Nonblock is no flag here.
