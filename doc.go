@@ -17,8 +17,8 @@
 //	by a table that somebody made         ReadTable, which proves it again
 //	in a test                             ledgertest.New, whose releases are marked
 //
-// Promised is what [Mechanism.PerLabel] and the ledger say, (ε, δ)-differential privacy, if the
-// teachers keep what [Teachers] states; what is left out there means the worst case. Not promised
-// is that timing, memory or the order of requests tell nothing. All types are safe for concurrent
-// use.
+// Promised is the price that [Mechanism.PerLabel] and the ledger state, (ε, δ)-differential
+// privacy, if the teachers keep what [Teachers] states; what is left out there means the worst
+// case. Not promised is that timing, memory or the order of requests tell nothing. All types are
+// safe for concurrent use.
 package darrm

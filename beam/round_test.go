@@ -38,7 +38,7 @@ type roundTest struct {
 	job   RoundJob
 }
 
-// siloSizes are those of a round's test: more than two blocks of a stream.
+// siloSizes are the numbers of records in a round's test: more than two blocks of a stream.
 func siloSizes() []int {
 	if long() {
 		return []int{400_000, 1, 350_000, 250_000}

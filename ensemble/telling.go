@@ -248,13 +248,13 @@ func (t *Telling) scale(size int) *big.Rat {
 	return r.Mul(r, t.noise)
 }
 
-// DrawnCost is what was told of the cost of answers at the votes that were cast. All of it follows
-// from the two numbers that were drawn with noise, and from what was public before.
+// DrawnCost holds what was told of the cost of answers at the votes that were cast. All of it
+// follows from the two numbers that were drawn with noise, and from what was public before.
 type DrawnCost struct {
 	Queries int     `json:"queries"`
 	Order   float64 `json:"order"` // λ of Divergence
-	// Divergence is what was drawn, in nats. It may lie below the truth, which is in Interval with a
-	// probability of at least 95 %; both are cut to what is possible.
+	// Divergence is the figure that was drawn, in nats. It may lie below the truth, which is in
+	// Interval with a probability of at least 95 %; both are cut to what is possible.
 	Divergence float64    `json:"divergence"`
 	Interval   [2]float64 `json:"interval"`
 	Delta      float64    `json:"delta"`
@@ -351,7 +351,7 @@ func tellingRDP(alpha, m, sigma float64) float64 {
 	return max(mean, narrower, wider)*(1+num.SumMargin) + margin + num.Tiny
 }
 
-// Cost is what a Draw is charged at δ: its Curve's (ε, δ).
+// Cost returns the charge of a Draw at δ: its Curve's (ε, δ).
 func (t *Telling) Cost(delta float64) (accountant.Cost, error) {
 	curve, err := t.Curve()
 	if err != nil {

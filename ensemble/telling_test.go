@@ -268,7 +268,8 @@ func TestTellingCurveIsThatOfTheWorstPair(t *testing.T) {
 	}
 }
 
-// discreteDivergence is that of discrete normal laws of variance a, moved by mean, and b.
+// discreteDivergence returns the divergence of discrete normal laws of variance a, moved by mean,
+// and b.
 func discreteDivergence(alpha float64, mean int64, a, b float64) float64 {
 	reach := int64(40*math.Sqrt(math.Max(a, b))) + max(mean, -mean)
 	var first, second, both float64

@@ -32,7 +32,7 @@ type Kind struct {
 	New func() Parameters
 }
 
-// Parameters are those of one experiment, the JSON object of its definition.
+// Parameters are the parameters of one experiment, the JSON object of its definition.
 type Parameters interface {
 	// Validate returns the first rule that a parameter breaks.
 	Validate() error

@@ -18,7 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// catalog is that of the command line.
+// catalog is the catalog of the command line.
 var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {

@@ -17,7 +17,7 @@ import (
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-// reportPage is what the page is about.
+// reportPage holds the contents of the page.
 type reportPage struct {
 	Sections      []section
 	Claims, Fails int

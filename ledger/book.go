@@ -25,7 +25,7 @@ type book struct {
 	charges uint64 // how many of the entries are charges
 }
 
-// place is that of a key: the hash of it, and the number of its first entry, from 1.
+// place finds a key: the hash of it, and the number of its first entry, from 1.
 type place struct{ hash, number uint32 }
 
 const blockSize = 1024

@@ -65,7 +65,7 @@ type genesis struct {
 	about    About
 }
 
-// formatVersion is that of ledgers, and no other is read.
+// formatVersion is the format of ledgers, and no other is read.
 const formatVersion = 4
 
 type genesisJSON struct {

@@ -84,7 +84,7 @@ func (t *tableau) leaving() (row int, above bool) {
 	return row, above
 }
 
-// breakpoint is where a reduced cost changes its sign.
+// breakpoint is a step at which a reduced cost changes its sign.
 type breakpoint struct {
 	q           int
 	ratio, size float64 // |reduced| / |cell|, |cell|

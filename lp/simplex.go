@@ -171,7 +171,7 @@ func (s *simplexSolver) begin() {
 	s.tableau, s.known = newTableau(s.model, low, high, cost), 0
 }
 
-// unboundedAt is how far from its bound a column without another one may be, in units of the
+// unboundedAt is the largest distance of a column from its only bound, in units of the
 // largest right-hand side. A solution there is reported as Unbounded.
 const unboundedAt = 1e6
 

@@ -9,7 +9,7 @@ import (
 
 // testCuttingPlanes uses a solver as its callers do: solve with few rows, add those
 // that the answer breaks most, delete those that have not been binding, repeat. The
-// optimum is that of all rows, known from elsewhere.
+// optimum is the optimum of all rows, known from elsewhere.
 func testCuttingPlanes(t *testing.T, newSolver Constructor) {
 	const (
 		want   = 0.0174197572 // K = 41, m = 5: see testMajority

@@ -35,7 +35,7 @@ type AnsweredBatch struct {
 	// Simulated is true if the ledger is one for tests: nothing was released.
 	Simulated bool
 	Charge    ledger.Entry // of all labels; of frozen teachers at no cost, PaidBy names the training's
-	// Cost is what all labels cost together, of frozen teachers whatever else they are asked.
+	// Cost is the cost of all labels together, of frozen teachers whatever else they are asked.
 	Cost   accountant.Cost
 	Totals Totals // the same by the kind of teachers
 }

@@ -17,7 +17,7 @@ import (
 // Bill holds the requests to a ledger that pay for a release. It is immutable and safe for
 // concurrent use.
 type Bill struct {
-	// training is that of frozen teachers, a run whose answers are released one by one, or all
+	// training is the charge of frozen teachers, a run whose answers are released one by one, or all
 	// answers of a table, charged once; nil of others.
 	training *ledger.Request
 	// release is charged by itself, or, where training is there, at no cost.

@@ -82,7 +82,7 @@ func newShortBudget(spent, granted ledger.Cost) (s ShortBudget) {
 	return s
 }
 
-// warnings are those of a ledger to try, and of a sum that promises hardly anything.
+// warnings returns the warnings of a ledger to try, and of a sum that promises hardly anything.
 func warnings(l *ledger.Ledger, spent ledger.Cost) (out []string) {
 	if l.Simulated() {
 		out = append(out, "no release: the ledger is in memory, and forgotten when its program ends")

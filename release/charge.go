@@ -70,8 +70,8 @@ type Charge struct {
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64
-	// Records is how many records the promise is about, if that is public; 0 if unknown. What is spent
-	// in all must have a δ below one over it.
+	// Records is the number of records that the promise is about, if that is public; 0 if unknown.
+	// What is spent in all must have a δ below one over it.
 	Records int
 	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused
 	// else. It stands in the ledger's entry.
@@ -89,7 +89,7 @@ type Charge struct {
 	// nil for no bound. [Online] sets it.
 	AnswersShare *uint64
 	online       bool // the release is an answer of [Online]
-	// budget is that of all labels, resolved; nil where none is stated. [Labels] sets it.
+	// budget is the budget of all labels, resolved; nil where none is stated. [Labels] sets it.
 	budget *accountant.Cost
 	// relation is the mechanism's. [Plan.Bill] sets it.
 	relation accountant.Relation

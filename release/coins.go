@@ -22,7 +22,7 @@ type keyedCoins struct {
 	*secret
 	key *randsrc.Key
 	pin []byte // of what the key answers; nil until it is known
-	// budget is that of all labels of the release, resolved; nil where none is stated
+	// budget is the budget of all labels of the release, resolved; nil where none is stated
 	budget *accountant.Cost
 	now    hash.Hash
 	buf    []byte

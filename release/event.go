@@ -31,7 +31,7 @@ type Event struct {
 	Missing bool `json:"missing,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
-	// Budget is what all labels were to cost together at most, where that was stated.
+	// Budget is the most that all labels were to cost together, where that was stated.
 	Budget *accountant.Cost `json:"budget,omitempty"`
 	// AcceptWeak is [Charge.AcceptWeak].
 	AcceptWeak bool `json:"accept_weak,omitempty"`
@@ -54,7 +54,7 @@ type ModelEvent struct {
 	ScoreEpsilon float64 `json:"score_epsilon,omitempty"`
 	// Part is which answer of a run this is; "" for a model, and for the run's own charge.
 	Part string `json:"part,omitempty"`
-	// AcceptWeak is that of [Model], which sets it.
+	// AcceptWeak is the field of [Model], which sets it.
 	AcceptWeak bool `json:"accept_weak,omitempty"`
 	// Run is the digest of the run that an answer is part of, so that no other run passes for one that
 	// was paid for.

@@ -75,7 +75,8 @@ type HistoryDraw struct {
 	Covers bool   `json:"covers"`
 }
 
-// AnswersUsed is how many of the answers that a charge pays for were taken, delivered or not.
+// AnswersUsed is the number of answers that were taken of those that a charge pays for, delivered
+// or not.
 type AnswersUsed struct {
 	Table   string `json:"table"`
 	Answers uint64 `json:"answers"`

@@ -30,7 +30,7 @@ type Labels struct {
 	// spent.
 	Within func(ctx context.Context, budget accountant.Cost, teachers, classes, queries int) (
 		p Plan, slack float64, err error)
-	// Budget is that of all labels. Required with Within.
+	// Budget is the budget of all labels. Required with Within.
 	Budget LabelBudget
 	Charge Charge
 	Output FileOutput

@@ -27,8 +27,8 @@ type Model struct {
 	// all of them cost together, the training's Cost, and each is then noted at no cost. An
 	// answer needs a RequestID and a ledger, which answers it once. "" is a model of its own.
 	PartOf string
-	// Records is how many records the model is trained on, if that is public; 0 if unknown. What is
-	// spent in all must have a δ below one over it.
+	// Records is the number of records that the model is trained on, if that is public; 0 if unknown.
+	// What is spent in all must have a δ below one over it.
 	Records int
 	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused
 	// else. It stands in the ledger's entry.

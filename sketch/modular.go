@@ -2,7 +2,7 @@ package sketch
 
 import "math/bits"
 
-// rank is that of all rows E_i H D_i of SRHT, counted modulo the prime 2³¹-1 on whole
+// rank returns the rank of all rows E_i H D_i of SRHT, counted modulo the prime 2³¹-1 on whole
 // numbers: small eigenvalues of K near nk = d cannot be told from 0 by floating point. (A rank
 // modulo a prime is never above the true one, and below it with negligible probability.)
 func (s *system) rank() int {
@@ -55,7 +55,7 @@ func (s *system) rank() int {
 
 const prime = 1<<31 - 1
 
-// reduce is x modulo the prime for x ≤ 2⁶² + 2³².
+// reduce returns x modulo the prime for x ≤ 2⁶² + 2³².
 func reduce(x uint64) uint64 {
 	x = x&prime + x>>31
 	x = x&prime + x>>31
@@ -65,7 +65,7 @@ func reduce(x uint64) uint64 {
 	return x
 }
 
-// inverse is 1/x modulo the prime, x^(prime-2).
+// inverse returns 1/x modulo the prime, x^(prime-2).
 func inverse(x uint64) uint64 {
 	y := uint64(1)
 	for e := prime - 2; e > 0; e >>= 1 {

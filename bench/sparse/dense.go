@@ -20,7 +20,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// turns is how often the programs of a dense comparison run, one after the other.
+// turns is the number of times that the programs of a dense comparison run, one after the other.
 const turns = 5
 
 // dense prints the milliseconds of a step on n records without zeros: this program's, those of

@@ -154,7 +154,7 @@ func parts(program string) error {
 	return nil
 }
 
-// rest is what no symbol names: types, texts and tables that many share.
+// rest names the bytes that no symbol names: types, texts and tables that many share.
 const rest = "types, texts and what else no module has alone"
 
 // moduleOf returns the module of a symbol, the standard library where none has it.

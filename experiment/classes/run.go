@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/plurality/solve"
 )
 
-// parameters are those of kind classes.
+// parameters are the parameters of kind classes.
 type parameters struct {
 	Sets    []set   `json:"sets"`
 	Delta   float64 `json:"delta"`             // of the mechanisms that need one; the others have 0

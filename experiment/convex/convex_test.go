@@ -75,7 +75,7 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-// Scores are those of models that package convex trains, on the price that it states.
+// Scores are the scores of models that package convex trains, on the price that it states.
 func TestScoresAgainstTheirModels(t *testing.T) {
 	p := decoded(t, small)
 	got := found(t, p, 512, 2, experiment.Options{})

@@ -165,8 +165,8 @@ func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
 	}
 }
 
-// slope is that of ln value over ln of what is swept, by least squares; NaN where a value is not
-// above 0.
+// slope returns the slope of ln value over ln of what is swept, by least squares; NaN where a value
+// is not above 0.
 func (p *parameters) slope(value func(i int) float64) float64 {
 	var x, y []float64
 	for i, at := range p.At {

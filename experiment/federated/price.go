@@ -74,7 +74,7 @@ func (p *price) sizes(r *experiment.Run) ([]size, error) {
 	return out, nil
 }
 
-// noise is that of the mean of a stream at one ε₀, over the clipping norm: √E‖error‖².
+// noise holds the noise of the mean of a stream at one ε₀, over the clipping norm: √E‖error‖².
 type noise struct {
 	Measured float64 `json:"measured"` // of real reports of zero vectors
 	Stated   float64 `json:"stated"`   // Scale/√N

@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// measures are those of one model.
+// measures are the figures of one model.
 type measures struct {
 	Round    int     `json:"round"`
 	Train    float64 `json:"train"`    // mean squared error

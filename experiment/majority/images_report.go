@@ -191,7 +191,8 @@ func pairwiseOrder(hundredths [3]int) (signs [3]int) {
 	return signs
 }
 
-// order is that of printedMethods at one number of queries, in the digits that are printed.
+// order returns the order of printedMethods at one number of queries, in the digits that are
+// printed.
 func (e evaluation) order(qi int) [3]int {
 	var v [3]int
 	for i, m := range printedMethods {

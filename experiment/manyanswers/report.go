@@ -19,7 +19,7 @@ func (p *parameters) report(r *experiment.Run, found []point) error {
 // title names a set in a picture.
 func (x point) title() string { return fmt.Sprintf("%s, K = %d", x.Title, x.K) }
 
-// columns are those of the table that are mechanisms.
+// columns are the columns of the table that are mechanisms.
 var columns = []string{gnmax, flip, single, normal, best}
 
 func (p *parameters) table(r *experiment.Run, found []point) {

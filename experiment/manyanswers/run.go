@@ -20,7 +20,7 @@ import (
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
-// parameters are those of kind answers.
+// parameters are the parameters of kind answers.
 type parameters struct {
 	Sets    []set    `json:"sets"`
 	Budgets []budget `json:"budgets"`
@@ -112,7 +112,8 @@ type row struct {
 type outcome struct {
 	K    int   `json:"k"`
 	Rows []row `json:"rows"`
-	// Bound is how often any table of two classes may agree that is used for all queries: 1 of more.
+	// Bound is the largest share of answers that can agree, of any table of two classes for all
+	// queries: 1 of more.
 	Bound float64 `json:"bound"`
 	// Refused is why the optimum of one answer is missing.
 	Refused string `json:"refused,omitempty"`

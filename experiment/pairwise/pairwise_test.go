@@ -77,8 +77,8 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-// Scores are those of models that package pairwise trains, at the price that it states and the δ
-// that the definition means.
+// Scores are the scores of models that package pairwise trains, at the price that it states and the
+// δ that the definition means.
 func TestScoresAgainstTheirModels(t *testing.T) {
 	p := decoded(t, small)
 	at := place{records: 128, epsilon: 4}

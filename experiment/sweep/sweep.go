@@ -53,7 +53,7 @@ func Names(lines []Line) []string {
 	return names
 }
 
-// Scores are those of one line at one place.
+// Scores are the scores of one line at one place.
 type Scores struct {
 	By      map[string][]float64 `json:"by"`      // by measure, then repeat; nil without scores
 	Epsilon float64              `json:"epsilon"` // accounted; 0 without privacy

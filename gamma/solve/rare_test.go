@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/lp"
 )
 
-// countProblem is that of teachers that promise nothing, one reached by a record.
+// countProblem returns the problem of teachers that promise nothing, one reached by a record.
 func countProblem(t testing.TB, k int, eps, delta float64) constraints.Problem {
 	t.Helper()
 	p, err := constraints.NewTotalProblem(k, k, eps, math.Inf(1), 0)

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// place gives the file temp the name target, which nothing may have: a link, unlike a rename, replaces
-// nothing.
+// place gives the file temp the name target, which nothing may have: a link, unlike a rename,
+// replaces nothing.
 func place(temp, target string) error {
 	return errors.Join(os.Link(temp, target), os.Remove(temp))
 }

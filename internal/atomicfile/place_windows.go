@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// place gives the file temp the name target, which nothing may have. Whoever has read the file would
-// keep a second name, as on Unix, from being removed.
+// place gives the file temp the name target, which nothing may have. Whoever has read the file
+// would keep a second name, as on Unix, from being removed.
 func place(temp, target string) error {
 	from, err := windows.UTF16PtrFromString(temp)
 	if err != nil {

@@ -79,7 +79,7 @@ func ticks(lo, hi float64, most int) []plot.Tick {
 	return out
 }
 
-// WholeTicks are those of FewTicks that are whole numbers.
+// WholeTicks returns the ticks of FewTicks that are whole numbers.
 func WholeTicks(lo, hi float64) []plot.Tick {
 	return slices.DeleteFunc(FewTicks(lo, hi), func(t plot.Tick) bool {
 		return t.Value != math.Trunc(t.Value)

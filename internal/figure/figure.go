@@ -43,7 +43,7 @@ const (
 	tickSize  = 10
 )
 
-// SmallWidth is that of the widest picture, in points, whose text is at least nine pixels high
+// SmallWidth is the width of the widest picture, in points, whose text is at least nine pixels high
 // where it is shown 400 pixels wide.
 const SmallWidth = 400.0 / 9 * tickSize
 

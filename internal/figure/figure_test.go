@@ -79,7 +79,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG 2.2, from 1 to 21.
+// contrast returns the contrast ratio of WCAG 2.2, from 1 to 21.
 func contrast(a, b color.RGBA) float64 {
 	luminance := func(c color.RGBA) float64 {
 		part := func(x uint8) float64 {

@@ -20,7 +20,7 @@ import (
 // are like the private ones, of which it sees none. So it costs nothing, and its models are no
 // releases. It is immutable and safe for concurrent use.
 type Forecast struct {
-	// Problem is that of the training. Its Records and Target are not used.
+	// Problem is the problem of the training. Its Records and Target are not used.
 	Problem Problem
 	// Learn and Test are public or made up, with a constant feature where the training adds one.
 	Learn, Test *data.Records
@@ -39,7 +39,7 @@ type Expected struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
-	// Bound is what is proved of the method's models, nil for nothing.
+	// Bound states what is proved of the method's models, nil for nothing.
 	Bound *train.Bound `json:"-"`
 }
 

@@ -15,7 +15,7 @@ import (
 // ErrSameFile is the error for a file given both as private and as public.
 var ErrSameFile = errors.New("a private file is given as a public one")
 
-// Files are those of a training: Labels and PublicLabels go with IDX images, and any but
+// Files are the files of a training: Labels and PublicLabels go with IDX images, and any but
 // Private may be "", for none.
 type Files struct {
 	Private, Labels, Public, PublicLabels string

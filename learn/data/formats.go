@@ -173,7 +173,7 @@ func (u *unpacker) fault(err error) error {
 	return errors.New(rule)
 }
 
-// chunkRows is how many rows of typed columns are held at once.
+// chunkRows is the number of rows of typed columns that are held at once.
 const chunkRows = 1024
 
 // NewColumns returns the table of a file of typed columns, such as Parquet. A boolean is 1 or 0.

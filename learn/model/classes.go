@@ -48,7 +48,7 @@ func (m *Model) several(d Document) (*Model, error) {
 }
 
 // Scores returns the score of each class, that of several, or the one score of another model. The
-// error is that of Score.
+// error is the error of Score.
 func (m *Model) Scores(a []float64) ([]float64, error) {
 	parts := m.Parts
 	if parts == nil {

@@ -17,9 +17,9 @@ func BoundOf(plan PricedMethod) *Bound {
 	return nil
 }
 
-// Bound is what is proved of a plan's models for records that are drawn independently of one law,
-// in expectation over them and over the noise. It is worked out from the plan's own schedule and
-// noise, so that it depends on no record, and it is for the loss with clipped slopes.
+// Bound states what is proved of a plan's models for records that are drawn independently of one
+// law, in expectation over them and over the noise. It is worked out from the plan's own schedule
+// and noise, so that it depends on no record, and it is for the loss with clipped slopes.
 type Bound struct {
 	Of      Measure
 	Value   float64 // at most this
@@ -34,7 +34,7 @@ type Bound struct {
 // Says reports whether the bound says more of a model than that it is in the set.
 func (b Bound) Says() bool { return b.Value < b.Nothing }
 
-// Measure is what a Bound is of.
+// Measure names the quantity that a Bound bounds.
 type Measure string
 
 // The measures. F is the mean loss over the law of the records, W the set, D its diameter.

@@ -65,8 +65,8 @@ const (
 	Room  = 70
 )
 
-// Quotas is how many quotas answers are taken of, and Answers how many each has: fewer than are
-// asked for.
+// Quotas is the number of quotas that answers are taken of, and Answers the number that each has:
+// fewer than are asked for.
 const (
 	Quotas  = 4
 	Answers = 3

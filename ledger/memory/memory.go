@@ -34,7 +34,7 @@ func newStore(secret string) *store {
 
 const scheme = "in-memory"
 
-// stores are those that were not forgotten, by location.
+// stores holds the stores that were not forgotten, by location.
 var stores sync.Map
 
 func init() {

@@ -62,7 +62,7 @@ type fileLaw struct {
 	Moment  float64 `json:"moment,omitempty"`
 }
 
-// filePrice is how finely the price is worked out.
+// filePrice sets the precision of the price.
 type filePrice struct {
 	Step   float64 `json:"step"`
 	Exact  int     `json:"exact"`

@@ -29,7 +29,7 @@ type rows interface {
 	// σ of each block and 1/τ of each variable that converge
 	steps(share []float64) (sigma, load []float64)
 	pull(i int, dual []float64) float64 // (Gᵀ·dual)_i
-	// near is where the block's last projection ended, for the next one
+	// near is the point where the block's last projection ended, for the next one
 	advance(n int, sigma float64, dual, xbar, out []float64, near *float64)
 	excess(n int, x []float64) float64          // by how much x breaks the block
 	price(from, to int, dual []float64) float64 // what the blocks' dual values add to the bound

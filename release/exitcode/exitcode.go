@@ -74,7 +74,8 @@ func Is(c Code, target error) Rule {
 	return Rule{c, func(err error) bool { return errors.Is(err, target) }}
 }
 
-// order is that in which the codes are tried: an error that is of several kinds is of the first.
+// order is the order in which the codes are tried: an error that is of several kinds is of the
+// first.
 var order = []Code{Budget, Ledger, Output, Uncertified, Input, Usage, Solver}
 
 var rules = []Rule{

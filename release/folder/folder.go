@@ -59,7 +59,7 @@ const (
 	Stepped  Did = "next round"
 )
 
-// Place is where a role meets the others, and where it keeps its secrets.
+// Place names the folders where a role meets the others and keeps its secrets.
 type Place struct {
 	Shared  string // folder
 	Secrets string // folder; "" of a leader, who has none

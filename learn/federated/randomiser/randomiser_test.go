@@ -60,7 +60,7 @@ func TestScale(t *testing.T) {
 
 // Acceptance 2: the mean of 200,000 reports. Its squared error has mean 3.47e-4; 1.2e-3 is 3.5
 // times that, which ten normal coordinates exceed with probability below 1e-4. The
-// variance is that of 2·10⁶ numbers, so 3 % is 20 standard errors.
+// variance is the variance of 2·10⁶ numbers, so 3 % is 20 standard errors.
 func TestUnbiased(t *testing.T) {
 	const n = 200_000
 	x := []float64{0.5, -0.3, 0.2, 0, 0, 0.1, 0, 0, 0, -0.4}

@@ -212,7 +212,7 @@ func (e Steps) mode() Mode {
 	return e.Mode
 }
 
-// conversion is that of a named mode.
+// conversion returns the conversion of a named mode.
 func (e Steps) conversion() Conversion {
 	switch {
 	case e.mode() == GaussianExact:

@@ -38,8 +38,8 @@ type Score struct {
 	Loss loss.Loss // of Accuracy, which takes predictions from its link, and of MeanLoss
 	// Bound is a public bound that losses are cut to, of MeanLoss.
 	Bound float64
-	// Classes is how many classes a model of several has, of Accuracy: its weights are those of each
-	// class, one after the other, and it predicts that of the highest score. 0 is a model of two.
+	// Classes is the number of classes of a model of several, of Accuracy: its weights are those of
+	// each class, one after the other, and it predicts that of the highest score. 0 is a model of two.
 	Classes int
 }
 

@@ -16,7 +16,7 @@ import (
 const (
 	// programGap ends the rounds: no table under the moment agrees more often by more.
 	programGap = 2e-5
-	// idleRounds is how many rounds in which the gap hardly falls end them.
+	// idleRounds is the number of rounds, in which the gap hardly falls, that end them.
 	idleRounds = 20
 	// programPrices is the largest number of moments that are tried.
 	programPrices = 6

@@ -27,7 +27,7 @@ type Options struct {
 	// Within bounds the time of the convex program, all its repetitions together: then the best point
 	// so far is priced. Defaults to 30 seconds.
 	Within time.Duration
-	// Price is how finely the table is priced, and is stored with it. Without a Step, that is chosen
+	// Price sets the precision of the price, which is stored with it. Without a Step, that is chosen
 	// by size.
 	Price game.Options
 	// Version of the program, recorded in the table. May be empty.

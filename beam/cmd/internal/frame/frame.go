@@ -1,5 +1,5 @@
-// Package frame is what the Beam commands share: where a job runs, its flags, and how the program
-// ends.
+// Package frame runs the Beam commands: it reads the flags that state where a job runs, and ends
+// the program.
 package frame
 
 import (
@@ -129,7 +129,7 @@ func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// page is stderr for people.
+// page returns stderr for people.
 func page() *terminal.Page {
 	return &terminal.Page{Writer: os.Stderr, Width: terminal.Width(os.Stderr)}
 }
@@ -149,7 +149,7 @@ func Print(write func(*terminal.Page) error) error {
 	})
 }
 
-// tell writes an error: in one line, that programs find it, and broken on a terminal only.
+// tell writes an error: in one line, so that programs find it, and broken on a terminal only.
 func tell(first, text string) {
 	text = terminal.Printable(text)
 	if terminal.Is(os.Stderr) {

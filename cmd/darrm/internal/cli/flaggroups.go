@@ -24,7 +24,7 @@ const (
 	groupOf    = "flag group"  // of a flag: the title of its group
 )
 
-// mostFirst is how many flags a help begins with.
+// mostFirst is the number of flags that a help begins with.
 const mostFirst = 8
 
 // First has the help of a command begin with the first eight of the named flags that the command

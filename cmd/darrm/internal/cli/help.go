@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/release/exitcode"
 )
 
-// shortExamples is how many examples the short help of a command has.
+// shortExamples is the number of examples in the short help of a command.
 const shortExamples = 3
 
 // writeHelp writes a command's help: usage and examples, then the description, then the flags. The

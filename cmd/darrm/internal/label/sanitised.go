@@ -35,7 +35,7 @@ const (
 	tellSizeNoise = 6
 )
 
-// tellFlags are those that say something with --sanitised only.
+// tellFlags are the flags that say something with --sanitised only.
 var tellFlags = []string{"ledger", "request-id", "tell-queries", "tell-order", "tell-delta", "tell-steps",
 	"tell-noise", "tell-size-noise", "accept-weak"}
 

@@ -31,7 +31,7 @@ const (
 	devDelta   = 1e-3
 )
 
-// devDefaults are what answers where the flags choose no mechanism.
+// devDefaults set the mechanism where the flags choose none.
 var devDefaults = [][2]string{{"K", "11"}, {"eps", "inf"}, {"affected", "1"}, {"label-eps", "0.5"}}
 
 // registerDev registers --dev, which excludes each flag that would make more of the server.

@@ -59,13 +59,13 @@ var proposed = []struct {
 }{{accountant.Cost{Epsilon: 3}, false}, {accountant.Cost{Epsilon: 3}, true},
 	{accountant.Cost{Epsilon: 3, Delta: 1e-6}, true}}
 
-// surveyTime is how long a table of many classes is looked for.
+// surveyTime bounds the search for a table of many classes.
 const surveyTime = time.Second
 
 // leastGain is the agreement that a proposal with a δ adds at least to those without one.
 const leastGain = 0.01
 
-// mostValues is how many values of votes a survey names. More are no classes.
+// mostValues is the largest number of values of votes that a survey names. More are no classes.
 const mostValues = 20
 
 // tell prints what the files hold and what fits, and returns the error that a budget is missing.

@@ -110,7 +110,7 @@ type pricedMethod struct {
 	Rows   []comparedPrice `json:"accounts"`
 }
 
-// theory is what is proved of a plan's models, in JSON.
+// theory states what is proved of a plan's models, in JSON.
 type theory struct {
 	Of      train.Measure `json:"of"`
 	Bound   *float64      `json:"bound"`
