@@ -9,44 +9,29 @@ import (
 const maxExp = 4096
 
 // Exp returns an interval around e^x for 0 ≤ x ≤ 4096; it panics outside.
-//
-// With y = x/2^s ≤ 2⁻⁸, e^y comes from its Taylor series; squaring s times then
-// gives e^x. Each squaring doubles the relative width.
 func Exp(x *big.Rat) Interval {
 	if x.Sign() < 0 || x.Cmp(big.NewRat(maxExp, 1)) > 0 {
 		panic(fmt.Sprintf("num: Exp of %s, want 0 ≤ x ≤ %d", x.FloatString(6), maxExp))
 	}
-	y := new(big.Rat).Set(x)
-	half := big.NewRat(1, 2)
-	squarings := 0
-	for y.Cmp(small) > 0 {
-		y.Mul(y, half)
-		squarings++
-	}
-	sum := FromInt(1).Add(expm1Small(FromRat(y)))
-	for range squarings {
-		sum = sum.Mul(sum)
-	}
-	return sum
+	return ExpReal(FromRat(x))
 }
 
-// small bounds the y for which the Taylor series of e^y converges fast.
-var small = big.NewRat(1, 256)
+// quick bounds the y for which the Taylor series of e^y converges fast.
+const quick = 0x1p-8
 
 // expm1Small returns an interval around e^y - 1 = Σ_{i≥1} y^i/i! for 0 ≤ y ≤ 2⁻⁸,
-// relatively accurate however small y is. The sum stops when a term falls below
-// 2^-precision times the first; those left out sum to less than the last one added,
-// since each is less than half of the one before.
+// relatively accurate however small y is. The terms left out sum to less than the last one
+// added, since each is less than half of the one before.
 func expm1Small(y Interval) Interval {
-	sum, term := y, y
-	for i := int64(2); ; i++ {
-		term = term.Mul(y).Quo(FromInt(i))
-		sum = sum.Add(term)
-		if term.hi.Sign() == 0 || term.hi.MantExp(nil) < y.hi.MantExp(nil)-precision {
-			sum.hi.Add(sum.hi, term.hi)
-			return sum
-		}
+	if y.hi.Sign() == 0 {
+		return y
 	}
+	s := newSeries(y, y)
+	for i := int64(2); !s.small(); i++ {
+		s.next(i)
+		s.add(&s.term)
+	}
+	return s.end()
 }
 
 // exactBits bounds the size of integer powers that are worked out as fractions.
@@ -83,20 +68,17 @@ func oneMinusExp(z *big.Float) Interval {
 	if z.Cmp(big.NewFloat(maxExp)) > 0 {
 		return Interval{one.Sub(one.Quo(Exp(big.NewRat(maxExp, 1)))).lo, one.hi}
 	}
-	x, _ := z.Rat(nil)
-	if x.Cmp(small) > 0 {
-		return one.Sub(one.Quo(Exp(x)))
+	at := Interval{z, z}
+	if z.Cmp(big.NewFloat(quick)) > 0 {
+		return one.Sub(one.Quo(ExpReal(at)))
 	}
-	m := expm1Small(FromRat(x))
+	m := expm1Small(at)
 	return m.Quo(one.Add(m))
 }
 
-// negLog returns an interval around -ln x, 0 < x ≤ 1. With x = 2^-s·w,
-// 1/2 < w ≤ 1, it is s·ln 2 - ln w, and both logarithms come from
+// negLog returns an interval around -ln x, 0 < x ≤ 1. With x = 2^-s·w, 1/2 < w ≤ 1, it is
 //
-//	-ln w = 2 Σ z^(2i+1)/(2i+1),  z = (1-w)/(1+w) ≤ 1/3,
-//
-// whose tail is below 9/8 of the first term left out.
+//	s·ln 2 - ln w,   -ln w = 2·atanh z,   z = (1-w)/(1+w) ≤ 1/3
 func negLog(x *big.Rat) Interval {
 	w := new(big.Rat).Set(x)
 	two := big.NewRat(2, 1)
@@ -108,26 +90,27 @@ func negLog(x *big.Rat) Interval {
 	}
 	l := negLogReduced(w)
 	if s > 0 {
-		l = l.Add(negLogReduced(half).Mul(FromInt(s)))
+		l = l.Add(ln2().Mul(FromInt(s)))
 	}
 	return l
 }
 
 func negLogReduced(w *big.Rat) Interval {
 	one := big.NewRat(1, 1)
-	z := new(big.Rat).Quo(new(big.Rat).Sub(one, w), new(big.Rat).Add(one, w))
-	zi := FromRat(z)
-	zz := zi.Mul(zi)
-	sum, power := FromInt(0), zi
-	for i := int64(1); ; i += 2 {
-		sum = sum.Add(power.Quo(FromInt(i)))
-		power = power.Mul(zz)
-		if power.hi.Sign() == 0 || power.hi.MantExp(nil) < zi.hi.MantExp(nil)-precision {
-			// Tail: Σ_{j≥0} power·z^(2j)/(…) ≤ power·9/8; twice is safe.
-			sum.hi.Add(sum.hi, power.hi)
-			sum.hi.Add(sum.hi, power.hi)
-			break
-		}
+	return twiceAtanh(FromRat(new(big.Rat).Quo(new(big.Rat).Sub(one, w), new(big.Rat).Add(one, w))))
+}
+
+// twiceAtanh returns an interval around 2 Σ z^(2i+1)/(2i+1) for 0 ≤ z ≤ 1/3, relatively accurate
+// however small z is. The terms left out sum to less than 9/8 of the first of them, which is below a
+// ninth of the last power.
+func twiceAtanh(z Interval) Interval {
+	if z.hi.Sign() == 0 {
+		return z
 	}
-	return sum.Add(sum)
+	s := newSeries(z, z.Mul(z))
+	for i := int64(3); !s.small(); i += 2 {
+		s.next(1)
+		s.over(i)
+	}
+	return s.end().scale(1)
 }

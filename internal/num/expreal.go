@@ -15,20 +15,20 @@ const MaxExpReal = 1 << 30
 //
 //	e^x = 2ⁿ·e^r
 func ExpReal(x Interval) Interval {
-	lo := expEnd(x.lo)
-	if x.lo.Cmp(x.hi) == 0 {
-		return lo
-	}
-	return Interval{lo.lo, expEnd(x.hi).hi} // increasing in x
+	lo, hi := monotone(x, expNarrow)
+	return Interval{lo.lo, hi.hi}
 }
 
-func expEnd(x *big.Float) Interval {
-	f, _ := x.Float64()
+func expNarrow(x Interval) Interval {
+	f, _ := x.lo.Float64()
 	if math.Abs(f) > MaxExpReal {
 		panic(fmt.Sprintf("num: ExpReal of %g, want |x| ≤ 2^30", f))
 	}
+	if x.lo.Sign() >= 0 && x.hi.Cmp(big.NewFloat(quick)) <= 0 {
+		return FromInt(1).Add(expm1Small(x)) // never below 1
+	}
 	n := int64(math.Floor(f/math.Ln2)) - 1 // the float64 may be one off; r stays positive
-	r := Interval{x, x}.Sub(ln2().Mul(FromInt(n)))
+	r := x.Sub(ln2().Mul(FromInt(n)))
 	const halvings = 10 // 3/2^10 < 2⁻⁸
 	e := FromInt(1).Add(expm1Small(r.scale(-halvings)))
 	for range halvings {
@@ -51,7 +51,7 @@ func Expm1(x Interval) Interval {
 	if x.hi.Cmp(big.NewFloat(2*maxExp)) > 0 {
 		panic("num: Expm1 beyond 8192") // aligning e^x with 1 takes as many bits as e^x has
 	}
-	if x.hi.Cmp(big.NewFloat(0x1p-8)) <= 0 {
+	if x.hi.Cmp(big.NewFloat(quick)) <= 0 {
 		return expm1Small(x)
 	}
 	return ExpReal(x).Sub(FromInt(1))

@@ -91,6 +91,24 @@ func (x Interval) Quo(y Interval) Interval {
 	return Interval{down().Quo(x.lo, lo), up().Quo(x.hi, hi)}
 }
 
+// narrow reports whether the ends of x agree in all but their last bits.
+func (x Interval) narrow() bool {
+	if x.lo.Cmp(x.hi) == 0 {
+		return true
+	}
+	width := up().Sub(x.hi, x.lo)
+	return x.lo.Sign()*x.hi.Sign() > 0 && width.MantExp(nil) < x.hi.MantExp(nil)-precision+40
+}
+
+// monotone returns f at both ends of x: f takes a narrow interval whole, which then has one value.
+func monotone(x Interval, f func(Interval) Interval) (lo, hi Interval) {
+	if x.narrow() {
+		y := f(x)
+		return y, y
+	}
+	return f(Interval{x.lo, x.lo}), f(Interval{x.hi, x.hi})
+}
+
 // Lower returns the largest float64 that is certainly ≤ the exact number.
 func (x Interval) Lower() float64 {
 	f, acc := x.lo.Float64()

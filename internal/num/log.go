@@ -8,44 +8,38 @@ import (
 // Log returns an interval around ln x for x > 0, relatively accurate near x = 1 too. It
 // panics where x may be ≤ 0.
 //
-// For y = x or 1/x, whichever is ≤ 1, and y = 2^-s·w with 1/2 < w ≤ 1,
+// For x = 2^s·m with 3/4 ≤ m < 3/2,
 //
-//	-ln y = s·ln 2 - ln w
+//	ln x = s·ln 2 + ln m,   ln m = 2·atanh z,   z = (m-1)/(m+1),   |z| ≤ 1/5
 func Log(x Interval) Interval {
 	if x.lo.Sign() <= 0 {
 		panic("num: Log of an interval that is not positive")
 	}
-	lo := logOf(x.lo)
-	if x.lo.Cmp(x.hi) == 0 {
-		return lo
+	one := FromInt(1)
+	if x.Cmp(one) == 0 { // on both sides of 1, or 1
+		return Interval{logNarrow(Interval{x.lo, x.lo}).lo, logNarrow(Interval{x.hi, x.hi}).hi}
 	}
-	return Interval{lo.lo, logOf(x.hi).hi} // increasing in x
+	lo, hi := monotone(x, logNarrow)
+	return Interval{lo.lo, hi.hi}
 }
 
-func logOf(f *big.Float) Interval {
-	x, _ := f.Rat(nil)
-	one := big.NewRat(1, 1)
-	if x.Cmp(one) >= 0 {
-		return scaledNegLog(x.Inv(x))
+func logNarrow(x Interval) Interval {
+	s, one := x.lo.MantExp(nil), FromInt(1)
+	m := x.scale(-s)
+	if m.lo.Cmp(big.NewFloat(0.75)) < 0 {
+		s--
+		m = m.scale(1)
 	}
-	return FromInt(0).Sub(scaledNegLog(x))
-}
-
-// scaledNegLog is negLog with the power of two found from the bit lengths, so that
-// 1e-300 takes no thousand halvings.
-func scaledNegLog(y *big.Rat) Interval {
-	half := big.NewRat(1, 2)
-	s := max(0, y.Denom().BitLen()-y.Num().BitLen()-1)
-	w := new(big.Rat).Mul(y, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(s))))
-	for w.Cmp(half) <= 0 {
-		w.Add(w, w)
-		s++
+	var l Interval
+	if m.lo.Cmp(one.lo) >= 0 {
+		l = twiceAtanh(m.Sub(one).Quo(m.Add(one)))
+	} else {
+		l = FromInt(0).Sub(twiceAtanh(one.Sub(m).Quo(m.Add(one))))
 	}
-	l := negLogReduced(w)
-	if s > 0 {
+	if s != 0 {
 		l = l.Add(ln2().Mul(FromInt(int64(s))))
 	}
 	return l
 }
 
-var ln2 = sync.OnceValue(func() Interval { return negLogReduced(big.NewRat(1, 2)) })
+var ln2 = sync.OnceValue(func() Interval { return twiceAtanh(FromInt(1).Quo(FromInt(3))) })

@@ -117,20 +117,30 @@ func TestSpecialFunctionIdentities(t *testing.T) {
 	})
 }
 
-// Near x = 6 the series and the continued fraction must agree; both are good there to
-// far more than 200 bits.
+// Where one takes over from the other the series and the continued fraction must agree; both are good
+// there to far more than 200 bits.
 func TestNormalTailBranchesAgree(t *testing.T) {
-	below := new(big.Float).SetPrec(precision).SetInt64(6)
-	x := Interval{below, below}
-	series := normalTailAt(below)
-	t6 := Interval{x.lo, x.Add(FromInt(251).Quo(x)).hi}
+	end := new(big.Float).SetPrec(precision).SetInt64(largestSeries)
+	x := Interval{end, end}
+	series := NormalTail(x)
+	rest := Interval{x.lo, x.Add(FromInt(251).Quo(x)).hi}
 	for n := int64(250); n >= 1; n-- {
-		t6 = x.Add(FromInt(n).Quo(t6))
+		rest = x.Add(FromInt(n).Quo(rest))
 	}
-	fraction := ExpReal(FromInt(-18)).Quo(Sqrt(pi().scale(1))).Quo(t6)
-	if series.Cmp(fraction) != 0 || relativeBits(fraction) < 200 {
-		t.Errorf("Q(6): series [%.60g, %.60g], fraction [%.60g, %.60g]", series.lo, series.hi,
+	density := ExpReal(FromInt(-largestSeries * largestSeries / 2)).Quo(rootTwoPi())
+	fraction := density.Quo(rest)
+	if series.Cmp(fraction) != 0 || relativeBits(fraction) < 200 || relativeBits(series) < 200 {
+		t.Errorf("Q: series [%.60g, %.60g], fraction [%.60g, %.60g]", series.lo, series.hi,
 			fraction.lo, fraction.hi)
+	}
+}
+
+// Wherever the fraction is used it is deep enough.
+func TestNormalTailIsNarrow(t *testing.T) {
+	for x := 0.01; x < 40000; x *= 1.07 {
+		if b := relativeBits(NormalTail(point(x))); b < 200 {
+			t.Errorf("Q(%g) is known to 2^-%d only", x, b)
+		}
 	}
 }
 
@@ -184,7 +194,7 @@ func TestNormalTailByBothMethods(t *testing.T) {
 		fraction := NormalTail(FromRat(x))
 		at := FromRat(x)
 		square := at.Mul(at)
-		density := ExpReal(FromInt(0).Sub(square.scale(-1))).Quo(Sqrt(pi().scale(1)))
+		density := ExpReal(FromInt(0).Sub(square.scale(-1))).Quo(rootTwoPi())
 		sum, term := at, at
 		for n := int64(1); n < 1000; n++ { // 2n+1 far above 2x²: what follows is below the last term
 			term = term.Mul(square).Quo(FromInt(2*n + 1))
