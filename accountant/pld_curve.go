@@ -31,16 +31,9 @@ func (s lossSum) curve(theta float64) lossCurve {
 		variance += float64(p.count) * v
 	}
 	first := int(math.Round(mean/s.step)) - n/2
-	roots := fftRoots(n)
-	// product becomes Π ŵ_c^{k_c}; missed[k] = Σ_c k_c·ln(1+e/|ŵ_c|) bounds what the
-	// errors e of the ŵ_c may do to it, and size is ln Π (|ŵ_c|+e)^{k_c}. The masses are real, so the
-	// other half of each spectrum are the conjugates.
-	product := make([]complex128, n/2+1)
-	missed, size := make([]float64, n/2+1), make([]float64, n/2+1)
+	roots := rootsFor[s.bits]()
+	product := newSpectrum(n)
 	w := make([]float64, n)
-	for i := range product {
-		product[i] = 1
-	}
 	logScale, exponents, multiplications := 0.0, 0.0, 1.0
 	for k, p := range s.parts {
 		log := logs[k]
@@ -65,45 +58,23 @@ func (s lossSum) curve(theta float64) lossCurve {
 		realFFT(w, roots)
 		// The hundredth also covers masses that underflow under the tilt.
 		e := levels * fftError * total * 1.01
-		for i := range product {
-			z := complex(w[i], 0)
-			if i > 0 && i < n/2 {
-				z = complex(w[i], w[n-i])
-			}
-			a := math.Sqrt(real(z)*real(z) + imag(z)*imag(z)) // 0 only where e is all
-			missed[i] += float64(p.count) * math.Log1p(e/a)
-			size[i] += float64(p.count) * math.Log(a+e)
-			product[i] *= power(z, p.count)
-		}
+		product.multiply(w, e, p.count)
 	}
-	sumSize, sumError := 0.0, 0.0
-	for i, z := range product {
-		b := math.Exp(size[i]) * 1.01
-		// Π(|ŵ|+e)^k - Π|ŵ|^k, and the rounding of the powers: each multiplication
-		// √5·u, and underflow.
-		off := b*-math.Expm1(-missed[i]) + b*math.Expm1(multiplications*3*0x1p-53) + 1e-290
-		w[i] = real(z)
-		if i > 0 && i < n/2 {
-			w[n-i] = imag(z)
-			b, off = 2*b, 2*off
-		}
-		sumSize += b
-		sumError += off
-	}
+	size, sumError := product.put(w, multiplications)
 	inverseRealFFT(w, roots)
-	each := (sumError*1.01 + levels*fftError*1.01*(sumSize+sumError)) / float64(n)
+	each := (sumError*1.01 + levels*fftError*1.01*(size+sumError)) / float64(n)
 	c := lossCurve{step: s.step, first: first, delta: make([]float64, n), largest: s.largest(),
 		infinite: s.infinite()}
 	// δ_j = e^-step·δ_{j+1} + (1-e^-step)·A_{j+1}, A the masses above: all positive.
 	down, rest := math.Exp(-s.step), -math.Expm1(-s.step)
 	above, d := 0.0, 0.0
+	untilt := newUntilt(logScale, theta*s.step)
 	for j := n - 1; j >= 0; j-- {
 		c.delta[j] = min(1, d)
 		index := first + j
 		density := max(0, w[index&(n-1)]/float64(n)) + each
-		x := theta * s.step * float64(index)
-		term := math.Exp(logScale-x) * density * (1 + 8*0x1p-52*(math.Abs(x)+math.Abs(logScale)+2) +
-			exponents)
+		weight, exponent := untilt.at(index)
+		term := weight * density * (1 + 8*0x1p-52*(exponent+math.Abs(logScale)+2) + exponents)
 		if float64(index)*s.step > c.largest {
 			term = 0 // no sum of losses is there
 		}
@@ -120,9 +91,92 @@ func (s lossSum) curve(theta float64) lossCurve {
 	return c
 }
 
+// spectrum is Π ŵ_c^{k_c} of transforms ŵ_c of n real numbers, each of which may be off by e_c. The
+// other half of each are the conjugates.
+type spectrum struct {
+	product []complex128
+	size    []float64 // Π (|ŵ_c|+e_c)^{k_c}
+	missed  []float64 // Σ k_c·e_c/(|ŵ_c|+e_c)
+}
+
+func newSpectrum(n int) spectrum {
+	s := spectrum{make([]complex128, n/2+1), make([]float64, n/2+1), make([]float64, n/2+1)}
+	for i := range s.product {
+		s.product[i], s.size[i] = 1, 1
+	}
+	return s
+}
+
+// multiply multiplies by the power count of w, as realFFT leaves it.
+func (s spectrum) multiply(w []float64, e float64, count int) {
+	n := len(w)
+	for i := range s.product {
+		z := complex(w[i], 0)
+		if i > 0 && i < n/2 {
+			z = complex(w[i], w[n-i])
+		}
+		a := math.Sqrt(real(z)*real(z) + imag(z)*imag(z))
+		s.missed[i] += float64(count) * e / (a + e)
+		s.size[i] *= power(a+e, count)
+		s.product[i] *= power(z, count)
+	}
+}
+
+// put writes the product to w for inverseRealFFT, and bounds Σ|product| and by how much in all it may
+// be off. As the errors grow from 0 to e_c, Π (|ŵ_c|+e_c)^{k_c} grows ever faster, in the end by
+// size·missed. The powers are rounded too: each multiplication by √5·u, and underflow.
+func (s spectrum) put(w []float64, multiplications float64) (size, off float64) {
+	n := len(w)
+	for i, z := range s.product {
+		b := s.size[i] * 1.01
+		o := b*s.missed[i] + b*math.Expm1(multiplications*3*0x1p-53) + 1e-290
+		w[i] = real(z)
+		if i > 0 && i < n/2 {
+			w[n-i] = imag(z)
+			b, o = 2*b, 2*o
+		}
+		size += b
+		off += o
+	}
+	return size, off
+}
+
+// untilt evaluates e^{scale - tilt·index}, an exponential for each block of indices and a product for
+// each of them.
+type untilt struct {
+	scale, tilt float64
+	within      [untiltBlock]float64 // e^{tilt·d}
+	last        int                  // the largest index of the block
+	base        float64              // its value
+}
+
+const untiltBlock = 64
+
+func newUntilt(scale, tilt float64) *untilt {
+	u := &untilt{scale: scale, tilt: tilt, last: math.MinInt}
+	for d := range u.within {
+		u.within[d] = math.Exp(tilt * float64(d))
+	}
+	return u
+}
+
+// at returns the value, and what its error grows with beside the scale: it is within eight units in
+// the last place of them together.
+func (u *untilt) at(index int) (value, exponent float64) {
+	last := index | (untiltBlock - 1)
+	if last != u.last {
+		u.last, u.base = last, math.Exp(u.scale-u.tilt*float64(last))
+	}
+	exponent = u.tilt * (math.Abs(float64(index)) + untiltBlock)
+	if u.base < 1e-290 { // its last place may be none
+		return math.Exp(u.scale - u.tilt*float64(index)), exponent
+	}
+	return u.base * u.within[last-index], exponent
+}
+
 // power returns z^k by squaring.
-func power(z complex128, k int) complex128 {
-	r := complex(1, 0)
+func power[T float64 | complex128](z T, k int) T {
+	r := T(1)
 	for ; k > 0; k >>= 1 {
 		if k&1 == 1 {
 			r *= z

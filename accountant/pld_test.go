@@ -3,6 +3,7 @@ package accountant
 import (
 	"math"
 	"math/cmplx"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
@@ -14,8 +15,8 @@ import (
 const testBits = 14
 
 func TestFFTAgainstTheSum(t *testing.T) {
-	for _, n := range []int{1, 2, 4, 8, 64, 512} {
-		roots := fftRoots(n)
+	for _, n := range []int{1, 2, 4, 8, 64, 512, 4 * cacheSize} {
+		roots := rootsOf(n)
 		x := make([]float64, n)
 		total := 0.0
 		for i := range x {
@@ -24,7 +25,7 @@ func TestFFTAgainstTheSum(t *testing.T) {
 		}
 		y := append([]float64(nil), x...)
 		realFFT(y, roots)
-		for k := range n/2 + 1 {
+		for k := 0; k <= n/2; k += 1 + n/1024 {
 			var want complex128
 			for j := range x {
 				// j·k is reduced first, so that the reference is good to 1e-15.
@@ -42,6 +43,76 @@ func TestFFTAgainstTheSum(t *testing.T) {
 		for i := range y {
 			if math.Abs(y[i]/float64(n)-x[i]) > 20*fftError*total {
 				t.Fatalf("n = %d: element %d comes back as %v, was %v", n, i, y[i], x[i])
+			}
+		}
+	}
+}
+
+// Transforms that are off by all that is allowed, outwards, make a product that is off by no more than
+// is stated, and little less where the errors are small.
+func TestSpectrumBoundsWhatErrorsChange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	const n = 8
+	for range 300 {
+		s := newSpectrum(n)
+		e := math.Exp(-12 * rng.Float64())
+		var plain, outwards [n/2 + 1]float64
+		for i := range plain {
+			plain[i], outwards[i] = 1, 1
+		}
+		for range 1 + rng.IntN(3) {
+			w, count := make([]float64, n), 1+rng.IntN(5)
+			for i := range w {
+				w[i] = 2*rng.Float64() - 1
+			}
+			s.multiply(w, e, count)
+			for i := range plain {
+				a := math.Abs(w[i])
+				if i > 0 && i < n/2 {
+					a = math.Hypot(w[i], w[n-i])
+				}
+				plain[i] *= math.Pow(a, float64(count))
+				outwards[i] *= math.Pow(a+e, float64(count))
+			}
+		}
+		size, change := 0.0, 0.0
+		for i := range plain {
+			times := 2.0
+			if i == 0 || i == n/2 {
+				times = 1
+			}
+			size += times * outwards[i]
+			change += times * (outwards[i] - plain[i])
+		}
+		gotSize, got := s.put(make([]float64, n), 1)
+		if got < change || gotSize < size || gotSize > 1.02*size {
+			t.Fatalf("e = %g: off by %g, size %g; bounds %g and %g", e, change, size, got, gotSize)
+		}
+		if e < 1e-4 && got > 1.05*change {
+			t.Fatalf("e = %g: off by %g, bound %g", e, change, got)
+		}
+	}
+}
+
+// What undoes the tilt is within the error that its users add, for large scales and where the
+// exponential of a block underflows.
+func TestUntiltIsWithinItsError(t *testing.T) {
+	for _, c := range []struct{ scale, tilt float64 }{
+		{0, 0}, {3.7, 0.3}, {-677, 1}, {-700, 1}, {-30_000, 0.97}, {123_456.7, 1}, {0.1, 1e-9},
+	} {
+		u := newUntilt(c.scale, c.tilt)
+		middle := 0
+		if c.tilt > 0 {
+			middle = int(c.scale / c.tilt)
+		}
+		for index := middle + 700; index >= middle-700; index-- {
+			got, exponent := u.at(index)
+			slack := 8 * 0x1p-52 * (exponent + math.Abs(c.scale) + 2)
+			exact := num.ExpReal(binaryValue(c.scale).Sub(binaryValue(c.tilt).Mul(num.FromInt(
+				int64(index)))))
+			if low, high := exact.Lower(), exact.Upper(); high > 0x1p-1000 &&
+				(got*(1+slack) < low || got*(1-slack) > high) {
+				t.Fatalf("%+v, index %d: %g, exactly %g", c, index, got, exact.Nearest())
 			}
 		}
 	}
@@ -354,7 +425,7 @@ func TestErrorOfTheTransformsIsAdded(t *testing.T) {
 // plainTop returns the probability of the largest sum of losses by two transforms.
 func plainTop(s lossSum) float64 {
 	n := 1 << s.bits
-	roots, w := fftRoots(n), make([]float64, n)
+	roots, w := rootsOf(n), make([]float64, n)
 	p := s.parts[0]
 	for i, m := range p.mass {
 		w[(p.first+i)&(n-1)] += m
