@@ -230,71 +230,22 @@ func (l normalLoss) discretise(step float64) (lossMass, error) {
 	if err != nil {
 		return out, err
 	}
-	// Outcomes in order of rising loss; sign flips them for the downward direction.
-	sign := 1.0
+	p, q := l.mixtureUpTo, func(e, f lossEdge, side float64) float64 {
+		return e.plain.massUpTo(f.plain, side)
+	}
 	if l.down {
-		sign = -1
+		p, q = q, p
 	}
-	edge := func(i int) (x, wobble float64) {
-		x, wobble = l.locate(sign * float64(out.first+i) * step)
-		return sign * x, wobble
-	}
-	plain := func(a, b float64) (mass, slack float64) { return normalMass(a/l.sigma, b/l.sigma) }
-	mixture := func(a, b float64) (mass, slack float64) {
-		m1, s1 := normalMass((a-sign)/l.sigma, (b-sign)/l.sigma)
-		if l.q == 1 {
-			return m1, s1
+	a := l.edgeAt(float64(out.first) * step)
+	// All below the grid is raised to it.
+	out.addAt(out.first, p(lossEdge{lowest, lowest}, a, +1))
+	for i := range len(out.mass) - 1 {
+		b := l.edgeAt(float64(out.first+i+1) * step)
+		if mass := p(a, b, +1); mass > 0 {
+			out.spread(i, step, mass, q(a, b, -1))
 		}
-		m0, s0 := normalMass(a/l.sigma, b/l.sigma)
-		m := (1-l.q)*m0 + l.q*m1
-		return m, (1-l.q)*s0 + l.q*s1 + 4*0x1p-52*m
+		a = b
 	}
-	p, q := mixture, plain
-	if l.down {
-		p, q = plain, mixture
-	}
-	last := len(out.mass) - 1
-	a, wa := edge(0)
-	m, s := p(math.Inf(-1), a+wa)
-	out.addAt(out.first, m+s) // everything below the grid, raised to it
-	for i := range last {
-		b, wb := edge(i + 1)
-		pm, ps := p(a-wa, b+wb)
-		qm, qs := 0.0, 0.0
-		if a+wa < b-wb {
-			qm, qs = q(a+wa, b-wb)
-		}
-		if mass := pm + ps; mass > 0 {
-			out.spread(i, step, mass, max(0, qm-qs))
-		}
-		a, wa = b, wb
-	}
-	m, s = p(a-wa, math.Inf(1))
-	out.infinite = m + s
+	out.infinite = p(a, lossEdge{highest, highest}, +1)
 	return out, nil
-}
-
-// normalMass returns the probability that a standard normal lies between a < b, and a
-// bound on its rounding error. math.Erfc is good to a unit in the last place; four are
-// allowed, and the argument's rounding moves the result by another a² units at most.
-func normalMass(a, b float64) (mass, slack float64) {
-	const ulp = 0x1p-52
-	tail := func(z float64) (q, slack float64) {
-		if math.IsInf(z, 1) {
-			return 0, 0
-		}
-		q = math.Erfc(z/math.Sqrt2) / 2
-		return q, q*(ulp*(8+2*z*z)) + 4*math.SmallestNonzeroFloat64 // q*ulp alone may underflow
-	}
-	switch {
-	case a >= 0:
-		qa, sa := tail(a)
-		qb, sb := tail(b)
-		return max(0, qa-qb), sa + sb
-	case b <= 0:
-		return normalMass(-b, -a)
-	}
-	qa, sa := tail(-a)
-	qb, sb := tail(b)
-	return max(0, 1-qa-qb), sa + sb + 2*ulp
 }

@@ -137,15 +137,16 @@ func (l mixtureLoss) discretise(step float64) (lossMass, error) {
 		low, high, _ := part.span()
 		first := max(0, int(math.Floor(low/step))-out.first)
 		last := min(len(p), int(math.Ceil(high/step))-out.first+1)
-		ap, aq := part.edges(float64(out.first+first) * step)
-		out.addAt(out.first+first, up*ap.massBelow()) // all below the part's grid, raised to it
+		a := part.edgeAt(float64(out.first+first) * step)
+		// All below the part's grid is raised to it.
+		out.addAt(out.first+first, up*lowest.massUpTo(a.moved, +1))
 		for i := first; i < last; i++ {
-			bp, bq := part.edges(float64(out.first+i+1) * step)
-			p[i] += up * ap.massUpTo(bp, +1)
-			q[i] += down * aq.massUpTo(bq, -1)
-			ap, aq = bp, bq
+			b := part.edgeAt(float64(out.first+i+1) * step)
+			p[i] += up * a.moved.massUpTo(b.moved, +1)
+			q[i] += down * a.plain.massUpTo(b.plain, -1)
+			a = b
 		}
-		out.infinite += up * ap.massAbove()
+		out.infinite += up * a.moved.massUpTo(highest, +1)
 	}
 	for i := range p {
 		if p[i] > 0 {
@@ -184,42 +185,3 @@ func (l mixtureLoss) rdp(alpha float64) float64 {
 	}
 	return (log*(1+num.SumMargin)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
 }
-
-// edges returns where the loss is x, in standard deviations of P and of Q from their means.
-func (l normalLoss) edges(x float64) (p, q normalEdge) {
-	at, wobble := l.locate(x)
-	return newNormalEdge((at-1)/l.sigma, wobble/l.sigma), newNormalEdge(at/l.sigma, wobble/l.sigma)
-}
-
-// normalEdge is a point z that the standard normal's mass is cut at: the smaller side's mass
-// and a bound on its error.
-type normalEdge struct {
-	z, tail, slack float64
-}
-
-// newNormalEdge allows for the error of Erfc, as normalMass does, and for z being off by
-// the wobble: the density at z is at most 1+|z| of the tail (Birnbaum's inequality).
-func newNormalEdge(z, wobble float64) normalEdge {
-	a := math.Abs(z)
-	t := math.Erfc(a/math.Sqrt2) / 2
-	return normalEdge{z, t, t*(0x1p-52*(8+2*z*z)+2*(1+a)*wobble) + 4*math.SmallestNonzeroFloat64}
-}
-
-// massUpTo returns the mass from e to f > e, rounded up for side = 1 and down for -1.
-func (e normalEdge) massUpTo(f normalEdge, side float64) float64 {
-	var m float64
-	slack := e.slack + f.slack
-	switch {
-	case e.z >= 0:
-		m = e.tail - f.tail
-	case f.z <= 0:
-		m = f.tail - e.tail
-	default:
-		m, slack = 1-e.tail-f.tail, slack+2*0x1p-52
-	}
-	return max(0, m+side*slack)
-}
-
-// massBelow returns the mass under e, rounded up, and massAbove the mass above it.
-func (e normalEdge) massBelow() float64 { return normalEdge{z: math.Inf(-1)}.massUpTo(e, +1) }
-func (e normalEdge) massAbove() float64 { return e.massUpTo(normalEdge{z: math.Inf(1)}, +1) }
