@@ -90,7 +90,7 @@ func TestExamples(t *testing.T) {
 				t.Fatal("nothing says what it prints: add it to programs, or a test to its folder")
 			}
 			program := filepath.Join(bin, name)
-			if out, err := exec.Command("go", "build", "-o", program, "./"+name).CombinedOutput(); err !=
+			if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./"+name).CombinedOutput(); err !=
 				nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

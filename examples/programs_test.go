@@ -46,7 +46,7 @@ func TestFirstPrograms(t *testing.T) {
 			}
 			dir := t.TempDir()
 			bin := filepath.Join(dir, p.name)
-			if out, err := exec.Command("go", "build", "-o", bin, "./"+p.name).CombinedOutput(); err !=
+			if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "./"+p.name).CombinedOutput(); err !=
 				nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

@@ -19,7 +19,7 @@ var outCommands = map[string]string{
 	"darrm aggregate":           "votes.csv --m 1 --eps 0.5 --teacher-delta 1e-5 --insecure-seed 1",
 	"darrm budget report":       "ledger",
 	"darrm certify":             "gamma.csv --K 5 --label-eps 1",
-	"darrm experiment run":      "figure-3.2 --quick",
+	"darrm experiment run":      "figure-a.1 --quick",
 	"darrm experiment show":     "figure-3.2",
 	"darrm federated aggregate": "plan.json round.json answer",
 	"darrm federated encode":    "plan.json round.json --silo 1 --private a.csv --ledger ledger",

@@ -94,7 +94,7 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 		"cache path",
 		"version",
 		"experiment list",
-		"experiment run figure-3.2 --quick",
+		"experiment run figure-a.1 --quick",
 	} {
 		for _, width := range clitest.Widths {
 			t.Setenv("COLUMNS", fmt.Sprint(width))

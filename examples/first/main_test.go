@@ -27,7 +27,7 @@ func TestFirst(t *testing.T) {
 	}
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "first")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func() string {

@@ -21,7 +21,7 @@ func TestExample(t *testing.T) {
 	}
 	defer os.RemoveAll(folder)
 	for name, from := range map[string]string{"darrm": "../../cmd/darrm", "example": "."} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(folder, name),
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(folder, name),
 			from).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -302,7 +302,7 @@ func TestVotes(t *testing.T) {
 	if n := strings.Count(string(page), "\n| `"); len(files) != n {
 		t.Errorf("%d files, %d lines", len(files), n)
 	}
-	if out, err := exec.Command("go", "build", "-o", os.DevNull,
+	if out, err := exec.Command("go", "vet",
 		"votes/make.go").CombinedOutput(); err != nil {
 		t.Errorf("make.go: %v\n%s", err, out)
 	}
