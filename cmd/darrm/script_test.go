@@ -31,7 +31,15 @@ var update = flag.Bool("update", false, "rewrite the golden files inside testdat
 // programs lists the programs that scripts can run.
 var programs = map[string]func(){"darrm": main}
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) { testscript.Main(cleaned{m}, programs) }
+
+// cleaned removes the folder of toyProgram at the end.
+type cleaned struct{ *testing.M }
+
+func (m cleaned) Run() int {
+	defer func() { os.RemoveAll(toyFolder) }()
+	return m.M.Run()
+}
 
 // Every file in testdata/script is one topic. The scripts run this very program in a process of its
 // own, with a cache and a home of its own. $VOTES is the real file of votes, $TABLES tables of many

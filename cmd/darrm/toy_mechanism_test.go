@@ -21,13 +21,7 @@ import (
 // comparison, plan, release, ledger and service follow from the row.
 func TestToyMechanism(t *testing.T) {
 	t.Parallel()
-	const last = "\t{Name: Fallback, Title: \"permute-and-flip\", Missing: true, calibrate: pure(PermuteAndFlip)},\n"
-	program, files := toyProgram(t, map[string]string{"ensemble/toyflip.go": "mechanism.go.txt"},
-		"ensemble/mechanisms.go", last,
-		"\t{Name: \"toy-flip\", Title: \"toy flip\", calibrate: pure(toyFlip)},\n")
-	if files != 2 {
-		t.Errorf("a mechanism is %d files", files)
-	}
+	program := must.Get(toyProgram())(t)
 	dir := must.Get(os.MkdirTemp("", "toy"))(t) // the name of a socket has little room
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	votes := filepath.Join(dir, "votes.csv")

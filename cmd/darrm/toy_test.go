@@ -1,55 +1,80 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/votes"
 )
 
-// toyProgram builds the program with files of testdata/toy compiled in: added are those files, by
-// the paths in the module that they get, and edited is a file of the module in which line stands
-// once and is followed by more. The tree is not touched.
-func toyProgram(t *testing.T, added map[string]string, edited, line,
-	more string) (program string, files int) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds a program")
+// A toy is something new for the program: a file of testdata/toy, by the path in the module that it
+// gets, and a row that follows a line of another file.
+type toy struct{ file, path, edited, line, row string }
+
+var toys = []toy{
+	{
+		"mechanism.go.txt", "ensemble/toyflip.go", "ensemble/mechanisms.go",
+		"\t{Name: Fallback, Title: \"permute-and-flip\", Missing: true, calibrate: pure(PermuteAndFlip)},\n",
+		"\t{Name: \"toy-flip\", Title: \"toy flip\", calibrate: pure(toyFlip)},\n",
+	},
+	{
+		"format.go.txt", "votes/toy/toy.go", "cmd/darrm/linked.go",
+		"\t_ \"github.com/darrm/darrm/votes/parquet\"\n", "\t_ \"github.com/darrm/darrm/votes/toy\"\n",
+	},
+}
+
+// toyFolder and toyProgram are the folder of the program with all toys compiled in, and the program.
+// The tree is not touched.
+var toyFolder string
+
+var toyProgram = sync.OnceValues(func() (program string, err error) {
+	if toyFolder, err = os.MkdirTemp("", "toy"); err != nil {
+		return "", err
 	}
-	dir := t.TempDir()
-	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return "", err
+	}
 	replace := map[string]string{}
-	for path, toy := range added {
-		replace[filepath.Join(root, path)] = filepath.Join(root, "cmd", "darrm", "testdata", "toy", toy)
+	for i, t := range toys {
+		replace[filepath.Join(root, t.path)] = filepath.Join(root, "cmd", "darrm", "testdata", "toy", t.file)
+		source, err := os.ReadFile(filepath.Join(root, t.edited))
+		if err != nil {
+			return "", err
+		}
+		if bytes.Count(source, []byte(t.line)) != 1 {
+			return "", fmt.Errorf("%s does not have %q once", t.edited, t.line)
+		}
+		changed := filepath.Join(toyFolder, fmt.Sprintf("%d.go", i))
+		if err := os.WriteFile(changed, bytes.Replace(source, []byte(t.line), []byte(t.line+t.row), 1),
+			0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(root, t.edited)] = changed
 	}
-	source := string(must.Get(os.ReadFile(filepath.Join(root, edited)))(t))
-	if strings.Count(source, line) != 1 {
-		t.Fatalf("%s does not have %q once", edited, line)
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
 	}
-	changed := filepath.Join(dir, filepath.Base(edited))
-	if err := os.WriteFile(changed, []byte(strings.Replace(source, line, line+more, 1)),
-		0o600); err != nil {
-		t.Fatal(err)
+	overlay := filepath.Join(toyFolder, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return "", err
 	}
-	replace[filepath.Join(root, edited)] = changed
-	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, must.Get(json.Marshal(map[string]any{"Replace": replace}))(t),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	program = filepath.Join(dir, "darrm")
+	program = filepath.Join(toyFolder, "darrm")
 	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay,
 		"-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	return program, len(replace)
-}
+	return program, nil
+})
 
 // toyRun runs the program, which must succeed, and returns all that it prints.
 func toyRun(t *testing.T, program string, args ...string) string {
@@ -64,12 +89,7 @@ func toyRun(t *testing.T, program string, args ...string) string {
 // A new format is two files, its package and the line that links it: flags, completion, help,
 // reading and writing follow from its row.
 func TestToyFormat(t *testing.T) {
-	const parquet = "\t_ \"github.com/darrm/darrm/votes/parquet\"\n"
-	program, files := toyProgram(t, map[string]string{"votes/toy/toy.go": "format.go.txt"},
-		"cmd/darrm/linked.go", parquet, strings.Replace(parquet, "parquet", "toy", 1))
-	if files != 2 {
-		t.Errorf("a format is %d files", files)
-	}
+	program := must.Get(toyProgram())(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "votes.bars")
 	if err := os.WriteFile(file, []byte("BARS|query|t1|t2|t3\nq1|1|1|1\nq2|0|1|0\n"), 0o600); err !=
