@@ -474,6 +474,7 @@ func BenchmarkPLD(b *testing.B) {
 // math.Erfc keeps within the margin that the loss grids allow it, against 200 bits, wherever within
 // the wobble the edge is.
 func TestNormalMassMarginHolds(t *testing.T) {
+	raced.Sequential(t)
 	exactTo := func(z, to float64) num.Interval {
 		exact := num.NormalTail(binaryValue(z))
 		if math.IsInf(to, 1) {

@@ -63,6 +63,9 @@ func missing(t *testing.T) func() string {
 // kill -9 before and after every call that changes a file, while charging and
 // while creating; long also leaves every write half done.
 func TestKilledAtEveryWrite(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("about other processes; the race detector adds nothing")
+	}
 	t.Parallel()
 	acts := map[string]interference{"after": killAfter}
 	if long {
@@ -90,6 +93,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 // four: what was released was taken, what was taken stays taken, and the next process, which asks
 // for two, gets what is left and no more. long also kills before every call and midway.
 func TestKilledWhileTaking(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("about other processes; the race detector adds nothing")
+	}
 	t.Parallel()
 	const answers = 4
 	l := create(t, 10, 0)
@@ -168,6 +174,9 @@ func checkLeftovers(t *testing.T, at, path string) {
 
 // Every write that ends halfway, whose second half is then lost.
 func TestTornWrite(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("about other processes; the race detector adds nothing")
+	}
 	t.Parallel()
 	n := everyCall(t, "charge", killMidway, 0, (*fileOp).isWrite, existing(t), honest(t))
 	t.Logf("%d writes cut in half", n)
@@ -180,6 +189,9 @@ func TestTornWrite(t *testing.T) {
 // with ENOSPC: the charge is refused, nothing is released for it, the handle
 // refuses from then on, and the next process works.
 func TestFailedSyncAndFullDisk(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("about other processes; the race detector adds nothing")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

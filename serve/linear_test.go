@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/release"
@@ -111,6 +112,9 @@ func (d doubling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // of the ledger, lose what the other one charged. Each of 5 histories of both kinds is found; to go
 // unnoticed, none of some 60 looks and 240 requests could meet a lost charge.
 func TestLostAnswersAreFound(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("about what finds lost answers; TestLinearisable races the server")
+	}
 	t.Parallel()
 	stores := map[string]func(t *testing.T) ledgertest.Store{
 		"lost": func(t *testing.T) ledgertest.Store {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // upTo returns the numbers 1 to n.
@@ -197,6 +198,7 @@ func TestGridInvalidPoints(t *testing.T) {
 }
 
 func TestGridCap(t *testing.T) {
+	raced.Sequential(t)
 	g := Grid{K: upTo(1000), M: floats(101, 1), Epsilon: []float64{0.1}, TeacherDelta: []float64{0},
 		Affected: []int{All}}
 	var size *SizeError

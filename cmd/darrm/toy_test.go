@@ -89,6 +89,7 @@ func toyRun(t *testing.T, program string, args ...string) string {
 // A new format is two files, its package and the line that links it: flags, completion, help,
 // reading and writing follow from its row.
 func TestToyFormat(t *testing.T) {
+	t.Parallel()
 	program := must.Get(toyProgram())(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "votes.bars")

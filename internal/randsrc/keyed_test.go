@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // fixedKey is a key that no release can have: only this package builds one.
@@ -410,6 +411,7 @@ func TestKeyCannotBeChosen(t *testing.T) {
 // over keys it would be below 1e-9 (7 standard deviations for each of 56 counts;
 // chi-square limit 440 on 255 degrees of freedom, tail 6e-12).
 func TestKeyedLooksUniformAcrossQueries(t *testing.T) {
+	raced.Sequential(t)
 	const n = 1 << 16
 	key := fixedKey(6)
 	if what := looksUniform(t, n, func(i int) *Keyed {

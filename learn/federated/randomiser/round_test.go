@@ -159,6 +159,7 @@ func TestPreSummedReportsAreNoRound(t *testing.T) {
 // 0.25 %: all limits are four of these. The server's 20,000 rounds deviate by 0.05 %.
 func TestNoiseOfARound(t *testing.T) {
 	raced.Sequential(t)
+	raced.Sequential(t)
 	const n, d, epsilon = 16512, 101, 0.580329
 	rounds, limit := 20, 0.064
 	if os.Getenv("DARRM_LONG") != "" {

@@ -275,6 +275,7 @@ func TestMixtureLossOfOnePosition(t *testing.T) {
 // multiple of h, which differ by up to Kh. Losses of an epoch, of the wrong sensitivity, or
 // of another number of positions are outside.
 func TestMixtureLossesOfEpochs(t *testing.T) {
+	raced.Sequential(t)
 	const delta, h, size = 1e-4, 0.01, 4096
 	for _, v := range []struct {
 		epochs, n, private int
