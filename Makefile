@@ -33,7 +33,7 @@ build: ## bin/darrm
 
 lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the processor
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
-	$(HIGHS) go vet ./... && go run $(STATICCHECK) ./... && go run $(DEPGUARD) ./...
+	$(HIGHS) export GOGC=400; go vet ./... && go run $(STATICCHECK) ./... && go run $(DEPGUARD) ./...
 	CGO_ENABLED=0 go vet ./lp # no other package has other files without HiGHS
 	scripts/fused
 
