@@ -6,7 +6,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// subsampledRDP bounds ρ(α) of the Gaussian on a Poisson sample.
+// subsampledRDP bounds the Rényi divergence ρ of order α of the Gaussian on a Poisson sample.
 func subsampledRDP(sigma, q, alpha float64) float64 {
 	switch {
 	case q == 0:
@@ -21,39 +21,42 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+num.SumMargin)+
 			math.SmallestNonzeroFloat64)
 	}
-	// (α-1)·ρ(α) = ln E[e^{(α-1)L}] is convex in α and 0 at α = 1.
+	// (α-1)·ρ(α) = ln E[e^{(α-1)L}] is convex in α and 0 at α = 1, so that between two integers it is
+	// below the line through its values there.
 	below := 0.0
 	if lower >= 2 {
 		below = subsampledLogMoment(sigma, q, int(lower))
 	}
 	above := subsampledLogMoment(sigma, q, int(lower)+1)
 	part := alpha - lower
-	log := (1-part)*below + part*above
-	log = min(log, subsampledQuadrature(sigma, q, alpha))
-	return min(bound, log/(alpha-1)*(1+num.SumMargin)+math.SmallestNonzeroFloat64)
+	logMoment := min((1-part)*below+part*above, subsampledQuadrature(sigma, q, alpha))
+	return min(bound, logMoment/(alpha-1)*(1+num.SumMargin)+math.SmallestNonzeroFloat64)
 }
 
-// subsampledLogMoment returns ln A for integer α ≥ 2. The terms k = 0, 1 make up 1 when
-// e^x is replaced by 1 + (e^x-1), so
+// subsampledLogMoment returns ln A, rounded up, of
 //
-//	A - 1 = Σ_{k=2}^α C(α,k)·(1-q)^{α-k}·q^k·(e^{(k²-k)/(2σ²)} - 1),
+//	A = Σ_{k=0}^α C(α,k)·(1-q)^{α-k}·q^k·e^{(k²-k)/(2σ²)}
 //
-// all of it positive. Mironov, Talwar and Zhang (2019), Section 3.3.
+// for integer α ≥ 2: Mironov, Talwar and Zhang (2019), Section 3.3. The weights of the exponentials
+// sum to 1, so A - 1 is the same sum of e^{(k²-k)/(2σ²)} - 1, which are 0 for k = 0 and 1 and positive
+// for the others.
 func subsampledLogMoment(sigma, q float64, alpha int) float64 {
 	const ulp = 0x1p-52
 	logs := make([]float64, 0, alpha-1)
 	top := math.Inf(-1)
 	a, inverse := float64(alpha), 1/(2*sigma*sigma)
 	logQ, logRest := math.Log(q), math.Log1p(-q)
-	choose, wobble := math.Log(a), 2*ulp*math.Log(a) // ln C(α,1), and its rounding error
+	choose, chooseError := math.Log(a), 2*ulp*math.Log(a) // ln C(α,1) and its rounding error
 	for k := 2.0; k <= a; k++ {
 		step := math.Log((a - k + 1) / k)
 		choose += step
-		wobble += ulp * (math.Abs(choose) + 2*math.Abs(step) + 1)
+		chooseError += ulp * (math.Abs(choose) + 2*math.Abs(step) + 1)
 		x := (k*k - k) * inverse
 		l := choose + (a-k)*logRest + k*logQ + num.LogExpm1(x)
-		// The summands may be large and cancel: each term is rounded up by what they lose.
-		l += wobble + 4*ulp*(math.Abs(choose)+(a-k)*math.Abs(logRest)+k*math.Abs(logQ)+math.Abs(x)+1000)
+		// The summands of l may be large and cancel, so l is rounded up by what each of them loses;
+		// 1000 is for LogExpm1.
+		l += chooseError + 4*ulp*(math.Abs(choose)+(a-k)*math.Abs(logRest)+k*math.Abs(logQ)+
+			math.Abs(x)+1000)
 		logs = append(logs, l)
 		top = max(top, l)
 	}
@@ -61,22 +64,22 @@ func subsampledLogMoment(sigma, q float64, alpha int) float64 {
 	for _, l := range logs {
 		sum += math.Exp(l - top)
 	}
-	// A - 1 may be below the smallest float64, ln A is not 0 all the same.
+	// A - 1 may be below the smallest float64; ln A is above 0 even then.
 	return num.LogOnePlus(top+math.Log(sum)) + math.SmallestNonzeroFloat64
 }
 
 // subsampledQuadrature returns an upper bound on ln E[(1-q+q·e^w)^α], w = z/σ -
 // 1/(2σ²), for real α > 1 and z standard normal, by the trapezoidal rule.
 //
-// The integrand f is analytic for |Im z| < πσ, where the base first meets the negative
-// axis; on |Im z| = s ≤ πσ/2 its size is at most e^{s²/2}·f(Re z). So with step h the
-// rule is off by at most 2·e^{s²/2}/(e^{2πs/h} - 1) of the value (Trefethen and
-// Weideman, The Exponentially Convergent Trapezoidal Rule, 2014, Theorem 5.1). Left of
-// -40 and right of α/σ+40 ln f falls by more than 40 a unit, so what is cut off is
-// below the last terms over 1-e^{-40h}.
+// The integrand is f(z) = φ(z)·(1-q+q·e^w)^α, φ the normal density. It is analytic for |Im z| < πσ,
+// where 1-q+q·e^w first meets the negative axis; on |Im z| = s ≤ πσ/2 its size is at most
+// e^{s²/2}·f(Re z). So with step h the rule is off by at most 2·e^{s²/2}/(e^{2πs/h} - 1) of the value
+// (Trefethen and Weideman, The Exponentially Convergent Trapezoidal Rule, 2014, Theorem 5.1). Left of
+// -40 and right of α/σ+40 ln f falls by more than 40 for each unit of z, so all terms that are cut
+// off sum to less than the first and the last one divided by 1-e^{-40h}.
 func subsampledQuadrature(sigma, q, alpha float64) float64 {
 	s := min(4, math.Pi*sigma/2)
-	const decay = 50 // 2e^{8-50} < 1e-17
+	const decay = 50 // with s²/2 ≤ 8 the rule is off by 2e^{8-50} < 1e-17
 	h := 2 * math.Pi * s / decay
 	low, high := -40.0, alpha/sigma+40
 	n := math.Ceil((high - low) / h)
@@ -84,7 +87,7 @@ func subsampledQuadrature(sigma, q, alpha float64) float64 {
 		return math.Inf(1) // the integer orders will do, in less time
 	}
 	const ulp = 0x1p-52
-	log := func(z float64) float64 {
+	logIntegrand := func(z float64) float64 {
 		w := z/sigma - 1/(2*sigma*sigma)
 		var base float64
 		if w > 30 {
@@ -100,7 +103,7 @@ func subsampledQuadrature(sigma, q, alpha float64) float64 {
 	top := math.Inf(-1)
 	logs := make([]float64, int(n)+1)
 	for i := range logs {
-		logs[i] = log(low + float64(i)*h)
+		logs[i] = logIntegrand(low + float64(i)*h)
 		top = max(top, logs[i])
 	}
 	sum := (math.Exp(logs[0]-top) + math.Exp(logs[len(logs)-1]-top)) / -math.Expm1(-40*h)

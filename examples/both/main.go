@@ -27,7 +27,7 @@ func main() {
 	book, _, err := ledger.OpenOrCreate(ctx, "patients.ledger", budget, darrm.ReplaceOne)
 	check(err)
 
-	// A model, of records whose features have norm 1 at most.
+	// Train a model in a ball of radius 10, on features that are clipped to norm 1.
 	x, y := []float64{}, []float64{}
 	for i := range 400 {
 		x, y = append(x, float64(i%2)-0.5), append(y, float64(i%2))
@@ -57,16 +57,18 @@ func main() {
 		}}.Run(ctx)
 	check(err)
 
-	// Labels, of teachers trained on parts of the same records.
+	// Release labels by nine teachers, each trained on a part of the same records; these are their
+	// votes for two queries.
 	teachers := darrm.Teachers{K: 9, Affected: 1, Neighbours: darrm.ReplaceOne}
 	m, err := darrm.Optimal(ctx, teachers, darrm.PerLabel(1))
 	check(err)
 	r, err := darrm.NewReleaser(ctx, m, book, darrm.KeyFile("service.key"))
 	check(err)
-	_, err = r.Batch(ctx, "labels", darrm.Counts{{1, 8}, {7, 2}})
+	labels, err := r.Batch(ctx, "labels", darrm.Counts{{1, 8}, {7, 2}})
 	check(err)
 	spent, err := book.Spent(ctx)
 	check(err)
+	fmt.Println("labels:", labels.Labels)
 	fmt.Println("a model and two labels cost", spent)
 }
 

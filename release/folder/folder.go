@@ -26,13 +26,15 @@ const (
 
 // State is the progress of a run, as a role sees it after a step.
 type State struct {
-	Round    int   `json:"round"` // the newest, from 0
-	Rounds   int   `json:"rounds"`
-	Finished bool  `json:"finished"` // all rounds are done
-	Waits    Wait  `json:"waits_for,omitempty"`
-	Silos    []int `json:"silos,omitempty"` // that the role waits for, or released without, from 1
+	Round    int  `json:"round"` // the newest, from 0
+	Rounds   int  `json:"rounds"`
+	Finished bool `json:"finished"` // all rounds are done
+	Waits    Wait `json:"waits_for,omitempty"`
+	// Silos are the numbers, from 1, of the silos that the role waits for, or that are missing in the
+	// round that it released.
+	Silos []int `json:"silos,omitempty"`
 	// Did is the action of the step, "" for none.
-	Did Did `json:"-"`
+	Did Action `json:"-"`
 	// Faults are files that do not fit, which the role passes over until they change.
 	Faults []error `json:"-"`
 }
@@ -48,15 +50,15 @@ const (
 	ForRound    Wait = "the next round"
 )
 
-// Did names the action of a step.
-type Did string
+// Action names what a step did.
+type Action string
 
-// What steps do.
+// Actions of steps.
 const (
-	Answered Did = "answered"
-	SatOut   Did = "sat out"
-	Shuffled Did = "shuffled"
-	Stepped  Did = "next round"
+	Answered Action = "answered"
+	SatOut   Action = "sat out"
+	Shuffled Action = "shuffled"
+	Stepped  Action = "next round"
 )
 
 // Place names the folders where a role meets the others and keeps its secrets.
@@ -114,8 +116,8 @@ func within(path, folder string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// claim notes whose secrets these are. Another role's, or those of another run, are refused: a
-// process that has two roles' secrets is one that all have to trust.
+// claim notes in the folder of secrets which role of which run it belongs to, and fails if that is
+// another one: everybody would have to trust a process with the secrets of two roles.
 func (p Place) claim(role string) error {
 	path := filepath.Join(p.Secrets, "role")
 	line := "darrm federated role 1\n" + role + "\n"
@@ -145,21 +147,21 @@ func sealedName(round, silo int) string {
 
 // OwnPlan reads this role's own copy of the plan, in a file that lies apart from the shared folder:
 // whoever can write there could put another plan in, with a larger price or fewer colluding silos.
-// A silo and the shuffler go by their own. It takes the time of the plan's pricing.
+// Silos and the shuffler use no other copy. OwnPlan prices the plan, which takes a tenth of a second.
 func (p Place) OwnPlan(ctx context.Context, path string) (*rounds.Run, error) {
-	shared, real, err := p.realPaths(path)
+	shared, own, err := p.realPaths(path)
 	if err != nil {
 		return nil, err
 	}
-	if within(real, shared) {
+	if within(own, shared) {
 		return nil, &release.UsageError{Err: &check.Error{Name: "plan", Value: path,
 			Rule: "a copy of this role's own, apart from the shared folder, which others write to"}}
 	}
 	return readPlan(ctx, path)
 }
 
-// Plan reads the shared folder's plan, nil where none is there yet, for the leader, on whom no
-// promise rests. It takes the time of its pricing.
+// Plan reads the shared folder's plan, nil where none is there yet. It is for the leader, who could
+// break no promise of privacy. Plan prices the plan, as OwnPlan does.
 func (p Place) Plan(ctx context.Context) (*rounds.Run, error) {
 	return readPlan(ctx, p.shared(PlanName))
 }
@@ -185,7 +187,8 @@ func (p Place) publishRound(r *rounds.Round) error {
 	return writeOnce(p.shared(name(r.Round, what)), 0o666, b)
 }
 
-// newest returns the newest round from one on, nil where there is none.
+// newest returns the newest round from the given one on, nil where there is none. A round has up to
+// two files: NNNN.round, and NNNN.asks once it waits for a silo's local steps, which comes later.
 func (p Place) newest(ctx context.Context, run *rounds.Run, from int) (*rounds.Round, error) {
 	for from < run.Rounds() && exists(p.shared(name(from+1, "round"))) {
 		from++
@@ -201,7 +204,7 @@ func (p Place) newest(ctx context.Context, run *rounds.Run, from int) (*rounds.R
 		}
 		r, err := run.ReadRound(b)
 		if err == nil && (r.Round != from || (r.Local != nil) != (what == "asks")) {
-			err = fmt.Errorf("%w: it is of another round than its name", rounds.ErrFormat)
+			err = fmt.Errorf("%w: its round or its kind is not that of its name", rounds.ErrFormat)
 		}
 		return r, fault(path, err)
 	}
@@ -302,7 +305,7 @@ func writeOnce(path string, perm fs.FileMode, b []byte) error {
 	return nil
 }
 
-// fault names the file of an error.
+// fault names the file of an error that is of its format.
 func fault(path string, err error) error {
 	if err != nil && errors.Is(err, rounds.ErrFormat) {
 		return &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
