@@ -26,7 +26,8 @@ permute-and-flip: 9[0-9] % are expected to agree
 lnmax: +[0-9]+ % are expected to agree
 4 labels, each \(1.5, 0\) and \(0, 0\) is left`, ""},
 	{"own", "a noise function of one's own", `a label of \(1, 0\) is entry 1`, "-"},
-	{"both", "a model, and labels beside it", `labels: \[-?\d+ -?\d+\]\na model and two labels cost \(3, 1e-6\)`, ""},
+	{"both", "a model, and labels beside it", `labels: \[-?\d+ -?\d+\]
+a model and two labels cost \(3, 1e-6\)`, ""},
 }
 
 func TestFirstPrograms(t *testing.T) {
