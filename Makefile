@@ -127,8 +127,8 @@ FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
 	scripts/fuzz $(FUZZTIME)
 
-fuzz-smoke: ## every fuzz target for some seconds, and that each has inputs in testdata
-	FRESH=1 scripts/fuzz 2s
+fuzz-smoke: ## every fuzz target for a second, and that each has inputs in testdata
+	FRESH=1 scripts/fuzz 1s
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...
