@@ -366,7 +366,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "got != s.Pass.Fingerprint", New: "false && got != s.Pass.Fingerprint",
 			Killer: "TestPlaces"},
 		{Name: "a plan of the shared folder is a role's own", File: "folder.go",
-			Old: "if within(own, shared) {", New: "if false && within(real, shared) {", Killer: "TestOwnPlan"},
+			Old: "if within(own, shared) {", New: "if false && within(own, shared) {", Killer: "TestOwnPlan"},
 		{Name: "the shuffler does not wait", File: "shuffler.go",
 			Old: "if s.Patience <= 0 {", New: "if false {", Killer: "TestWithoutASilo"},
 	})
