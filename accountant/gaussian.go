@@ -16,7 +16,7 @@ import (
 //
 // It takes sigma between 1e-4 and 1e8 and epsilon in [0, 1e4]; the error names the
 // parameter that is not. Where εσ > 30000 it returns the smallest positive float64,
-// which is more. Cost: about a millisecond.
+// which is more. Cost: about a quarter of a millisecond.
 //
 // Source: Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy
 // (2018), Theorem 8.
@@ -102,7 +102,7 @@ func GaussianNoise(target Cost) (float64, error) {
 	if !fits(high) {
 		return 0, fmt.Errorf("%v needs a noise multiplier above %g: %w", target, high, ErrUnsupported)
 	}
-	// A search in float64 comes first; the intervals take a millisecond each.
+	// A search in float64 comes first; the intervals take a quarter of a millisecond each.
 	guess := bisectDown(low, high, func(sigma float64) bool {
 		return gaussianDeltaFloat(sigma, target.Epsilon) <= target.Delta
 	})
