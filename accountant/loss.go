@@ -217,6 +217,11 @@ func (l normalLoss) locate(loss float64) (x, wobble float64) {
 	}
 	ratio := rise / l.q
 	if ratio <= -1 {
+		if l.down && ratio >= -1-8*ulp {
+			// The exact ratio may be above -1 by as much. Outcomes that are cut off too early count with
+			// larger losses.
+			return square*math.Log(8*ulp) + 0.5, 0
+		}
 		return math.Inf(-1), 0
 	}
 	v := square * math.Log1p(ratio)

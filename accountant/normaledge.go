@@ -70,5 +70,6 @@ func (l normalLoss) mixtureUpTo(e, f lossEdge, side float64) float64 {
 	if l.q == 1 {
 		return moved
 	}
-	return ((1-l.q)*e.plain.massUpTo(f.plain, side) + l.q*moved) * (1 + side*4*0x1p-52)
+	m := (1-l.q)*e.plain.massUpTo(f.plain, side) + l.q*moved
+	return max(0, m+side*(4*0x1p-52*m+4*math.SmallestNonzeroFloat64)) // m's last place may be none
 }

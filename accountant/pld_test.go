@@ -513,6 +513,32 @@ func TestNormalMassMarginHolds(t *testing.T) {
 	}
 }
 
+// Where nearly all records are sampled, the largest loss of a record that is added, -ln(1-q), is where
+// the ratio of the densities is within rounding of its end: losses short of it are not lost. The plain
+// normal's outcomes with larger losses than ε lie beyond z = -(1/(2σ) + σ·ln((e^-ε-(1-q))/q)) on one side.
+func TestLossesNearTheirLargest(t *testing.T) {
+	l := normalLoss{sigma: 0.1, q: 1 - 0x1p-53, down: true}
+	c, err := lossBound([]lossSource{l}, []int{1}, 12, untilted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, epsilon := range []float64{35, 36, 36.33, 36.5, 36.7} {
+		plain, moved := 0.0, 0.0 // of all outcomes with such losses
+		for i := range 400_000 {
+			z := -10 + float64(i)*0x1p-14 + 0x1p-15
+			density := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * 0x1p-14
+			w := (2*l.sigma*z - 1) / (2 * l.sigma * l.sigma)
+			mixture := density * (0x1p-53 + l.q*math.Exp(w))
+			if density > math.Exp(epsilon)*mixture {
+				plain, moved = plain+density, moved+mixture
+			}
+		}
+		if truth := plain - math.Exp(epsilon)*moved; c.at(epsilon) < truth*(1-1e-3) {
+			t.Errorf("δ(%g) = %g, by sums of the densities %g", epsilon, c.at(epsilon), truth)
+		}
+	}
+}
+
 // Where the tilt moves the window above ε, δ is taken of the losses as they are, and not put at 1.
 func TestPLDBelowTheWindow(t *testing.T) {
 	raced.Sequential(t)

@@ -96,8 +96,10 @@ func (x Interval) narrow() bool {
 	if x.lo.Cmp(x.hi) == 0 {
 		return true
 	}
-	width := up().Sub(x.hi, x.lo)
-	return x.lo.Sign()*x.hi.Sign() > 0 && width.MantExp(nil) < x.hi.MantExp(nil)-precision+40
+	// Ends of other sizes are not subtracted: that may take as many bits as they are apart.
+	apart := x.hi.MantExp(nil) - x.lo.MantExp(nil)
+	return x.lo.Sign()*x.hi.Sign() > 0 && apart >= -1 && apart <= 1 &&
+		up().Sub(x.hi, x.lo).MantExp(nil) < x.hi.MantExp(nil)-precision+40
 }
 
 // monotone returns f at both ends of x: f takes a narrow interval whole, which then has one value.

@@ -15,10 +15,6 @@ func Log(x Interval) Interval {
 	if x.lo.Sign() <= 0 {
 		panic("num: Log of an interval that is not positive")
 	}
-	one := FromInt(1)
-	if x.Cmp(one) == 0 { // on both sides of 1, or 1
-		return Interval{logNarrow(Interval{x.lo, x.lo}).lo, logNarrow(Interval{x.hi, x.hi}).hi}
-	}
 	lo, hi := monotone(x, logNarrow)
 	return Interval{lo.lo, hi.hi}
 }
@@ -29,6 +25,9 @@ func logNarrow(x Interval) Interval {
 	if m.lo.Cmp(big.NewFloat(0.75)) < 0 {
 		s--
 		m = m.scale(1)
+	}
+	if m.lo.Cmp(one.lo) < 0 && m.hi.Cmp(one.hi) > 0 {
+		return Interval{logNarrow(Interval{x.lo, x.lo}).lo, logNarrow(Interval{x.hi, x.hi}).hi}
 	}
 	var l Interval
 	if m.lo.Cmp(one.lo) >= 0 {

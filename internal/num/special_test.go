@@ -185,25 +185,65 @@ func TestSpecialFunctionsPanicOutside(t *testing.T) {
 	}
 }
 
-// Around 6, where the method changes, both methods hold the same number. The continued
-// fraction is cut off there while it still moves: without an interval for the rest it would
-// miss the series' result.
+// Where the series has lost most bits, and where the continued fraction begins and its depth falls,
+// other sums hold the same number: the series far beyond its end, and the fraction ten times as deep. A
+// fraction that is cut off without an interval for the rest would miss them.
 func TestNormalTailByBothMethods(t *testing.T) {
-	for _, x := range []*big.Rat{big.NewRat(601, 100), big.NewRat(13, 2), big.NewRat(7, 1),
-		big.NewRat(8, 1)} {
-		fraction := NormalTail(FromRat(x))
-		at := FromRat(x)
+	for _, x := range []*big.Rat{big.NewRat(6, 1), big.NewRat(999, 100), big.NewRat(1001, 100),
+		big.NewRat(25, 2), big.NewRat(20, 1), big.NewRat(40, 1), big.NewRat(300, 1)} {
+		got, at := NormalTail(FromRat(x)), FromRat(x)
 		square := at.Mul(at)
 		density := ExpReal(FromInt(0).Sub(square.scale(-1))).Quo(rootTwoPi())
-		sum, term := at, at
-		for n := int64(1); n < 1000; n++ { // 2n+1 far above 2x²: what follows is below the last term
-			term = term.Mul(square).Quo(FromInt(2*n + 1))
-			sum = sum.Add(term)
+		var want Interval
+		if x.Cmp(big.NewRat(largestSeries, 1)) <= 0 {
+			sum, term := at, at
+			for n := int64(1); n < 1000; n++ { // 2n+1 far above 2x²: what follows is below the last term
+				term = term.Mul(square).Quo(FromInt(2*n + 1))
+				sum = sum.Add(term)
+			}
+			sum.hi = up().Add(sum.hi, term.hi)
+			want = FromRat(big.NewRat(1, 2)).Sub(density.Mul(sum))
+		} else {
+			rest := at // cut off where it does not move any more
+			for n := int64(2500); n >= 1; n-- {
+				rest = at.Add(FromInt(n).Quo(rest))
+			}
+			want = density.Quo(rest)
 		}
-		series := FromRat(big.NewRat(1, 2)).Sub(density.Mul(Interval{sum.lo, up().Add(sum.hi, term.hi)}))
-		if fraction.Cmp(series) != 0 {
-			t.Errorf("Q(%v): %v and %v", x.FloatString(2), fraction.lo.Text('g', 100),
-				series.lo.Text('g', 100))
+		if got.Cmp(want) != 0 || relativeBits(got) < 200 || relativeBits(want) < 200 {
+			t.Errorf("Q(%v): %v and %v", x.FloatString(2), got.lo.Text('g', 100),
+				want.lo.Text('g', 100))
+		}
+	}
+}
+
+// Narrow intervals on both sides of where the way of a function changes hold its values at both ends.
+func TestNarrowIntervalsAcrossBranches(t *testing.T) {
+	for _, f := range []struct {
+		name   string
+		of     func(Interval) Interval
+		points []float64
+	}{
+		{"log", Log, []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3, 1024}},
+		{"exp", ExpReal, []float64{0x1p-8, math.Ln2, 2, -3}},
+		{"tail", NormalTail, []float64{largestSeries, 6, 0x1p-8, -2}},
+	} {
+		for _, p := range f.points {
+			for _, width := range []int{-300, -200} { // taken whole, and by its ends
+				bit := new(big.Float).SetMantExp(big.NewFloat(math.Abs(p)), width)
+				x := Interval{down().Sub(big.NewFloat(p), bit), up().Add(big.NewFloat(p), bit)}
+				got := f.of(x)
+				for _, end := range []*big.Float{x.lo, x.hi} {
+					at := f.of(Interval{end, end})
+					if got.lo.Cmp(at.hi) > 0 || got.hi.Cmp(at.lo) < 0 {
+						t.Errorf("%s around %g ± 2^%d: [%.60g, %.60g] leaves out an end, [%.60g, %.60g]", f.name, p,
+							width, got.lo, got.hi, at.lo, at.hi)
+					}
+				}
+				if b := relativeBits(got); p != 1 && b < min(200, -width-20) {
+					t.Errorf("%s around %g ± 2^%d is known to 2^-%d only", f.name, p, width, b)
+				}
+			}
 		}
 	}
 }
