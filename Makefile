@@ -51,11 +51,12 @@ plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to chan
 	CGO_ENABLED=0 go build ./...
 	GOOS=windows CGO_ENABLED=0 go build -trimpath ./... # make dist takes it out of the build cache
 	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
+	GOOS=darwin CGO_ENABLED=0 go build -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody
 	CGO_ENABLED=0 $(TEST) -timeout 30m $$(scripts/packages plain)
 	CGO_ENABLED=0 $(TEST) -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
 beam: ## the Beam module, which is apart from the rest: vet and tests
-	cd beam && go vet ./... && go test -ldflags=-w -timeout 20m ./...
+	cd beam && export CGO_ENABLED=0 && go vet ./... && $(TEST) -timeout 20m ./...
 
 wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/darrm/darrm/cmd/darrm/internal/cli.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
@@ -85,7 +86,7 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
 test-services: wheel prover ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
-	scripts/test-postgres
+	CGO_ENABLED=0 scripts/test-postgres
 	$(MAKE) -j2 --output-sync=target test-web test-python-pages-checker
 
 # The browsers wait more than they work: the rest runs beside them.
@@ -108,7 +109,7 @@ proofs: prover ## compiles the machine-checked proofs, compares what they rest o
 	proofs/test
 
 prover:
-	@dpkg -s $(PROVER) >/dev/null 2>&1 || { apt-get update -q && apt-get install -q -y --no-install-recommends $(PROVER); }
+	@dpkg -s $(PROVER) >/dev/null 2>&1 || scripts/debian $(PROVER)
 	$(MAKE) -C proofs -j2
 
 PKG ?= release
@@ -128,7 +129,7 @@ fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
 	scripts/fuzz $(FUZZTIME)
 
 fuzz-smoke: ## every fuzz target for a second, and that each has inputs in testdata
-	FRESH=1 scripts/fuzz 1s
+	SMOKE=1 scripts/fuzz 1s
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...

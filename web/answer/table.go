@@ -157,7 +157,7 @@ func curveOf(gamma []float64) string {
 	for i := range gamma {
 		l.X = append(l.X, float64(i))
 	}
-	return (&chart.Chart{Title: "γ(l): how often the majority itself is the answer",
+	return (&chart.Chart{Title: "γ(l): probability of the majority itself",
 		X: "votes for the second class", Low: 0, High: 1, Lines: []chart.Line{l}}).SVG()
 }
 
