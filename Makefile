@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo proofs prover test build lint race plain beam wheel web man test-services test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo proofs prover test build lint race plain beam wheel web man test-services test-postgres test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -86,10 +86,12 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
 test-services: wheel prover ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
-	CGO_ENABLED=0 scripts/test-postgres
-	$(MAKE) -j2 --output-sync=target test-web test-python-pages-checker
+	$(MAKE) -j3 --output-sync=target test-postgres test-web test-python-pages-checker
 
-# The browsers wait more than they work: the rest runs beside them.
+# Servers and browsers wait more than they work, so all of it runs side by side.
+test-postgres:
+	CGO_ENABLED=0 scripts/test-postgres
+
 test-web:
 	scripts/test-web bin/plain/darrm
 
