@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo proofs prover test build lint race plain beam wheel web man test-services test-postgres test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo proofs prover test build lint race plain beam wheel web man services test-services test-postgres test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -51,7 +51,7 @@ plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to chan
 	CGO_ENABLED=0 go build ./...
 	GOOS=windows CGO_ENABLED=0 go build -trimpath ./... # make dist takes it out of the build cache
 	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
-	GOOS=darwin CGO_ENABLED=0 go build -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody
+	GOOS=darwin CGO_ENABLED=0 go build -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody ./bench/processor
 	CGO_ENABLED=0 $(TEST) -timeout 30m $$(scripts/packages plain)
 	CGO_ENABLED=0 $(TEST) -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
@@ -68,7 +68,7 @@ web: ## dist/web: the page that plans in a browser, with its sizes (docs/web.md)
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 go vet ./web/program
 	go run ./web/build dist/web
 
-dist: ## dist/: archives for four platforms, Debian packages, wheels, checksums, bill of materials (scripts/dist)
+dist: ## dist/: archives for six platforms, Debian packages, wheels, checksums, bill of materials (scripts/dist)
 	scripts/dist
 
 dist-twice: ## the same from two copies of the commit, which must have equal bytes
@@ -85,7 +85,12 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-test-services: wheel prover ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
+SERVICES := postgresql chromium fonts-liberation firefox-esr nodejs npm \
+	python3-venv python3-numpy python3-pandas python3-sklearn python3-onnx mypy
+services: ## installs what test-services needs, on Debian as root; elsewhere it names that and goes on
+	@dpkg -s $(SERVICES) >/dev/null 2>&1 || scripts/debian $(SERVICES) || true
+
+test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
 	$(MAKE) -j3 --output-sync=target test-postgres test-web test-python-pages-checker
 
 # Servers and browsers wait more than they work, so all of it runs side by side.

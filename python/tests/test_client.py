@@ -197,11 +197,11 @@ class Against(unittest.TestCase):
         self.server.steps = ["hang"]
         start = time.monotonic()
         with self.assertRaises(darrm.Unavailable):
-            self.client(retries=0, timeout=0.2).answer("r", counts=[3, 8])
+            self.client(retries=0, timeout=1).answer("r", counts=[3, 8])
         self.assertLess(time.monotonic() - start, 10)
         # The late response is not taken for that to the next request.
         self.server.steps = ["hang", (200, answer("second"), {})]
-        c = self.client(retries=0, timeout=0.2)
+        c = self.client(retries=0, timeout=1)
         with self.assertRaises(darrm.Unavailable):
             c.answer("first", counts=[3, 8])
         self.assertEqual(c.answer("second", counts=[3, 8]).request_id, "second")
