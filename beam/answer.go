@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -22,10 +21,8 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, fileTask, func(int64, voteBlock), error](&readVotes{})
-	register.DoFn3x1[context.Context, int64, func(*voteBlock) bool, error](&answerShard{})
-	register.Emitter2[int64, voteBlock]()
-	register.Iter1[voteBlock]()
+	beam.RegisterDoFn(&readVotes{})
+	beam.RegisterDoFn(&answerShard{})
 	beam.RegisterType(reflectType[voteBlock]())
 }
 

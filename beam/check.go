@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/darrm/darrm/ledger"
@@ -20,10 +19,8 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, fileTask, func(int64, idBlock), error](&checkFile{})
-	register.DoFn3x1[context.Context, int64, func(*idBlock) bool, error](&findRepeated{})
-	register.Emitter2[int64, idBlock]()
-	register.Iter1[idBlock]()
+	beam.RegisterDoFn(&checkFile{})
+	beam.RegisterDoFn(&findRepeated{})
 	beam.RegisterType(reflectType[fileTask]())
 	beam.RegisterType(reflectType[idBlock]())
 }

@@ -17,7 +17,6 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/federated"
@@ -26,15 +25,10 @@ import (
 )
 
 func init() {
-	register.DoFn2x1[context.Context, reportFile, error](&checkReports{})
-	register.DoFn3x1[context.Context, reportFile, func(int64, cellPart), error](&readReports{})
-	register.DoFn4x1[context.Context, int64, func(*cellPart) bool, func(int64, sortedPart),
-		error](&orderCell{})
-	register.DoFn3x1[context.Context, int64, func(*sortedPart) bool, error](&sumBlock{})
-	register.Emitter2[int64, cellPart]()
-	register.Emitter2[int64, sortedPart]()
-	register.Iter1[cellPart]()
-	register.Iter1[sortedPart]()
+	beam.RegisterDoFn(&checkReports{})
+	beam.RegisterDoFn(&readReports{})
+	beam.RegisterDoFn(&orderCell{})
+	beam.RegisterDoFn(&sumBlock{})
 	beam.RegisterType(reflectType[reportFile]())
 	beam.RegisterType(reflectType[cellPart]())
 	beam.RegisterType(reflectType[sortedPart]())
