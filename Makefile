@@ -85,10 +85,10 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-SERVICES := postgresql chromium fonts-liberation firefox-esr nodejs npm \
+SERVICES := postgresql chromium fonts-liberation firefox-esr \
 	python3-venv python3-numpy python3-pandas python3-sklearn python3-onnx mypy
 services: ## installs what test-services needs, on Debian as root; elsewhere it names that and goes on
-	@dpkg -s $(SERVICES) >/dev/null 2>&1 || scripts/debian $(SERVICES) || true
+	@scripts/debian $(SERVICES) $$(command -v npm >/dev/null || echo nodejs npm) || true # other Node.js bring npm, and conflict
 
 test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
 	$(MAKE) -j3 --output-sync=target test-postgres test-web test-python-pages-checker
@@ -116,7 +116,7 @@ proofs: prover ## compiles the machine-checked proofs, compares what they rest o
 	proofs/test
 
 prover:
-	@dpkg -s $(PROVER) >/dev/null 2>&1 || scripts/debian $(PROVER)
+	@scripts/debian $(PROVER)
 	$(MAKE) -C proofs -j2
 
 PKG ?= release

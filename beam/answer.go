@@ -6,7 +6,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -23,10 +22,7 @@ import (
 func init() {
 	beam.RegisterDoFn(&readVotes{})
 	beam.RegisterDoFn(&answerShard{})
-	beam.RegisterType(reflectType[voteBlock]())
 }
-
-func reflectType[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // voteBlock is some consecutive queries.
 type voteBlock struct {

@@ -21,8 +21,6 @@ import (
 func init() {
 	beam.RegisterDoFn(&checkFile{})
 	beam.RegisterDoFn(&findRepeated{})
-	beam.RegisterType(reflectType[fileTask]())
-	beam.RegisterType(reflectType[idBlock]())
 }
 
 const (

@@ -29,9 +29,6 @@ func init() {
 	beam.RegisterDoFn(&readReports{})
 	beam.RegisterDoFn(&orderCell{})
 	beam.RegisterDoFn(&sumBlock{})
-	beam.RegisterType(reflectType[reportFile]())
-	beam.RegisterType(reflectType[cellPart]())
-	beam.RegisterType(reflectType[sortedPart]())
 }
 
 // reportFile is a silo's file of reports.

@@ -264,10 +264,10 @@ func processWorkers(t *testing.T, dir string, env map[string]string) {
 // An attempt that hangs is given up in time; the next answers. The local runner has a limit
 // of its own, which the job's replaces.
 func TestHangingAttempt(t *testing.T) {
-	t.Run("job", func(t *testing.T) { hangingAttempt(t, 5*time.Second, 0) })
-	t.Run("runner", func(t *testing.T) { hangingAttempt(t, 0, 5*time.Second) })
+	t.Run("job", func(t *testing.T) { hangingAttempt(t, 2*time.Second, 0) })
+	t.Run("runner", func(t *testing.T) { hangingAttempt(t, 0, 2*time.Second) })
 	t.Run("job before runner", func(t *testing.T) {
-		hangingAttempt(t, 5*time.Second, time.Nanosecond)
+		hangingAttempt(t, 2*time.Second, time.Nanosecond)
 	})
 }
 

@@ -280,7 +280,7 @@ const tests = {
     await visible(page, "#plan-stop");
     await page.focus("#plan-stop");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.getElementById("plan-status").textContent === "Stopped.", {timeout: 30000});
+    await page.waitForFunction(() => document.getElementById("plan-status").textContent === "Stopped.", {timeout: 5000});
     await go(page, "plan?K=9&queries=10&budget-eps=2&budget-delta=1e-6&affected=1");
     await planned(page);
     check((await text(page, "#plan-sentence")).includes("9 models"), "the plan after a stop");
