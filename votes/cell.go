@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // A cell is one value of a row, as its format has it. CSV has text only; a number
@@ -63,46 +64,40 @@ func (c *cell) class(l *classList) int {
 		if n, ok := wholeNumber(c.x); ok {
 			return l.ofInt(n)
 		}
+		return l.of(c.plain())
 	case numberCell:
-		if n, ok := canonicalNumber(c.text); ok {
-			return l.ofInt(int64(n))
-		}
-		if n, ok := decimalInt(c.text); ok {
-			return l.ofInt(n)
-		}
+		return l.of(c.text)
 	}
 	return -1
+}
+
+// whole returns the whole number that the cell is.
+func (c *cell) whole() (int64, bool) {
+	switch c.kind {
+	case intCell:
+		return c.n, true
+	case floatCell:
+		return wholeNumber(c.x)
+	case textCell, numberCell:
+		return wholeText(strings.TrimSpace(c.text))
+	}
+	return 0, false
 }
 
 // missing reports whether the cell stands for a missing vote; so does -1, as in the matrices of
 // weak supervision. A class of such a name is looked for first.
 func (c *cell) missing() bool {
-	switch c.kind {
-	case textCell:
-		return isMissing(c.text)
-	case intCell:
-		return c.n == -1
-	case numberCell:
-		n, ok := decimalInt(c.text)
-		return ok && n == -1
-	case floatCell:
-		return math.IsNaN(c.x) || c.x == -1
-	}
-	return c.kind == nullCell
-}
-
-// isMissing reports whether text stands for a missing vote.
-func isMissing(text string) bool {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "", "nan", "na", "n/a", "null", "none", "?", "-1":
+	if c.kind == nullCell || c.kind == floatCell && math.IsNaN(c.x) ||
+		c.kind == textCell && format.IsMissing(c.text) {
 		return true
 	}
-	return false
+	n, ok := c.whole()
+	return ok && n == -1
 }
 
 // voteRule returns the rule that a cell without a valid vote breaks.
 func (c *cell) voteRule(l *classList) check.Text {
-	if !c.missing() {
+	if !l.isMissing(c) {
 		return check.Named("vote %s %s", c, l.rule())
 	}
 	want := ""
@@ -116,7 +111,7 @@ func (c *cell) voteRule(l *classList) check.Text {
 // voteFault returns the fault of a vote that stands at a place of its record.
 func (c *cell) voteFault(at int, l *classList) *fault {
 	wrong := &fault{at: at, rule: c.voteRule(l)}
-	if !c.missing() {
+	if !l.isMissing(c) {
 		wrong.value = c.plain()
 	}
 	return wrong

@@ -42,19 +42,22 @@ func ParseClasses(list string) ([]string, error) {
 	return nil, &check.Error{Name: "classes", Value: quote(list), Rule: rule}
 }
 
-// classList knows the classes' names. It is read-only after newClassList.
+// classList knows the classes' names and their other spellings. It is read-only after newClassList.
 type classList struct {
-	names  []string
-	byName map[string]int
-	byByte [256]int16    // class of a name of one byte, -1 if there is none
-	byInt  map[int64]int // class of a name that is an integer
-	small  [256]int16    // the same for 0 … 255
-	binary bool          // the names are "0" and "1"
-	ranks  []int         // place of each name among all of them, in the order of bytes
+	names     []string
+	byName    map[string]int // exact names, and spellings that are stated
+	canonical map[string]int // the canonical text of each
+	byByte    [256]int16     // class of a name of one byte, -1 if there is none
+	byInt     map[int64]int  // class of a canonical text that is an integer
+	small     [256]int16     // the same for 0 … 255
+	binary    bool           // the names are "0" and "1"
+	ranks     []int          // place of each name among all canonical ones, in the order of bytes
+
+	zeroMissing bool // the classes are -1 and 1
 }
 
 // newClassList checks the list. None means the two classes "0" and "1".
-func newClassList(names []string) (*classList, error) {
+func newClassList(names []string, same []Spelling) (*classList, error) {
 	if len(names) == 0 {
 		names = IntegerClasses(2)
 	}
@@ -63,7 +66,8 @@ func newClassList(names []string) (*classList, error) {
 	}
 	c := &classList{
 		names:  append([]string(nil), names...),
-		byName: make(map[string]int, len(names)), byInt: make(map[int64]int),
+		byName: make(map[string]int, len(names)), canonical: make(map[string]int, len(names)),
+		byInt:  make(map[int64]int),
 		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", ranks: ranksOf(names),
 	}
 	for i := range c.byByte {
@@ -85,48 +89,50 @@ func newClassList(names []string) (*classList, error) {
 				Rule: fmt.Sprintf("in the list once, but classes %d and %d have this name", first, i)}
 		}
 		c.byName[name] = i
-		if len(name) == 1 {
-			c.byByte[name[0]] = int16(i)
-		}
-		if v, ok := canonicalInt(name); ok {
-			c.byInt[v] = i
-			if v >= 0 && v < int64(len(c.small)) {
-				c.small[v] = int16(i)
-			}
-		}
 	}
-	return c, nil
+	return c, c.spell(same)
 }
 
 func (c *classList) len() int { return len(c.names) }
 
-// ranksOf returns the place of each name among all of them, in the order of bytes.
+// ranksOf returns the place of each name among all of them, in the order of the bytes of their
+// canonical texts: lists of the same classes in other spellings have the same ranks.
 func ranksOf(names []string) []int {
-	sorted := slices.Sorted(slices.Values(names))
-	ranks := make([]int, len(names))
+	texts := make([]string, len(names))
 	for i, name := range names {
-		ranks[i], _ = slices.BinarySearch(sorted, name)
+		texts[i] = canonical(name)
+	}
+	sorted := slices.Sorted(slices.Values(texts))
+	ranks := make([]int, len(names))
+	for i, text := range texts {
+		ranks[i], _ = slices.BinarySearch(sorted, text)
 	}
 	return ranks
 }
 
-// of returns the class of that name, or -1.
-func (c *classList) of(name string) int {
-	if i, ok := c.byName[name]; ok {
+// of returns the class of which text is a spelling, or -1.
+func (c *classList) of(text string) int {
+	if len(text) == 1 {
+		return int(c.byByte[text[0]])
+	}
+	if i, ok := c.byName[text]; ok {
+		return i
+	}
+	if i, ok := c.canonical[canonical(text)]; ok {
 		return i
 	}
 	return -1
 }
 
-// ofBytes is of without the conversion.
-func (c *classList) ofBytes(name []byte) int {
-	if len(name) == 1 {
-		return int(c.byByte[name[0]])
+// ofBytes is of, without the conversion where text is exact.
+func (c *classList) ofBytes(text []byte) int {
+	if len(text) == 1 {
+		return int(c.byByte[text[0]])
 	}
-	if i, ok := c.byName[string(name)]; ok {
+	if i, ok := c.byName[string(text)]; ok {
 		return i
 	}
-	return -1
+	return c.of(string(text))
 }
 
 // text returns text, without a copy if it names a class.
@@ -140,7 +146,7 @@ func (c *classList) text(text []byte) string {
 	return string(text)
 }
 
-// ofInt returns the class whose name is v in decimal, or -1.
+// ofInt returns the class of which v in decimal is a spelling, or -1.
 func (c *classList) ofInt(v int64) int {
 	if uint64(v) < uint64(len(c.small)) {
 		return int(c.small[v])

@@ -231,7 +231,7 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 		listed[at(spec)] = true
 	}
 	isVote, what := func(text string) bool {
-		return r.classes.of(text) >= 0 || r.opts.Missing != MissingError && isMissing(text)
+		return r.classes.of(text) >= 0 || r.opts.Missing != MissingError && r.classes.isMissingText(text)
 	}, r.classes.describe()
 	if r.layout == LayoutCounts {
 		isVote, what = isCount, "whole numbers"

@@ -94,7 +94,7 @@ func (p *fastParser) row() bool {
 			c := p.classes.ofBytes(field)
 			if c >= 0 {
 				row[c]++
-			} else if p.opts.Missing != MissingError && plain(field) && isMissing(string(field)) {
+			} else if p.opts.Missing != MissingError && plain(field) && p.classes.isMissingText(string(field)) {
 				missing++
 			} else {
 				return false

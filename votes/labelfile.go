@@ -82,7 +82,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, err := newClassList(o.Classes)
+	classes, err := newClassList(o.Classes, nil)
 	if err != nil {
 		return nil, err
 	}

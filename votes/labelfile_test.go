@@ -143,7 +143,7 @@ func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
 func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes, err := newClassList(rapid.SampledFrom([][]string{nil, {"a,b", "c\"d"},
-			{"x\ty", "z"}}).Draw(t, "classes"))
+			{"x\ty", "z"}}).Draw(t, "classes"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

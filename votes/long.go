@@ -139,7 +139,7 @@ func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
 // addLong appends the vote of one teacher on one query.
 func (f *fileInfo) addLong(b *Batch, r *record) *fault {
 	class := r.votes[0].class(f.classes)
-	if class < 0 && (f.opts.Missing == MissingError || !r.votes[0].missing()) {
+	if class < 0 && (f.opts.Missing == MissingError || !f.classes.isMissing(&r.votes[0])) {
 		return r.votes[0].voteFault(0, f.classes)
 	}
 	id, rule := r.id.id()

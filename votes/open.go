@@ -88,7 +88,7 @@ func (o Options) resolve() (Options, *classList, error) {
 	if err := o.check(); err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}
-	classes, err := newClassList(o.Classes)
+	classes, err := newClassList(o.Classes, o.Same)
 	if err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}

@@ -183,6 +183,9 @@ type Options struct {
 	// and an output that names it would give the record away. Take the list from
 	// the task.
 	Classes []string
+	// Same states texts that are votes for a class, beside its name. Each vote is mapped by itself,
+	// before it is counted.
+	Same []Spelling
 	// K is the number of teachers to expect. 0 takes it from the file, where the names of the
 	// columns identify the votes.
 	K int

@@ -7,6 +7,7 @@ import "github.com/darrm/darrm/internal/check"
 const (
 	pK             check.Parameter = "number of teachers K"
 	pClasses       check.Parameter = "classes"
+	pSame          check.Parameter = "same"
 	pIDColumn      check.Parameter = "id column"
 	pLabelColumn   check.Parameter = "label column"
 	pVoteColumns   check.Parameter = "vote columns"

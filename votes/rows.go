@@ -86,7 +86,7 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 		switch {
 		case c >= 0:
 			counts[c]++
-		case f.opts.Missing != MissingError && v.missing():
+		case f.opts.Missing != MissingError && f.classes.isMissing(v):
 			missing++
 		default:
 			return 0, v.voteFault(t, f.classes)

@@ -190,12 +190,12 @@ func (s *columnSet) kind(at int, classes *classList) columnKind {
 	seen := make(map[string]bool, len(cells))
 	for i := range cells {
 		c := &cells[i]
-		if !c.missing() {
-			k.values[strings.TrimSpace(c.plain())] = true
+		if !classes.isMissing(c) {
+			k.values[canonical(c.plain())] = true
 		}
 		if c.class(classes) >= 0 {
 			k.id = false
-		} else if !c.missing() {
+		} else if !classes.isMissing(c) {
 			k.canVote = false
 		}
 		name, rule := c.id()

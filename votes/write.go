@@ -23,7 +23,7 @@ type LabelWriter struct {
 // header is written with the first row or by Flush, so a run that fails before leaves no
 // output. The error names the rule of Options.Classes that the names break.
 func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
-	classes, err := newClassList(names)
+	classes, err := newClassList(names, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,7 @@ var flagsOf = map[string]flagNames{
 
 	// The statements about a mechanism.
 	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"),
+	"same":             within("same"),
 	"numbered classes": within("num-classes"),
 	"threshold":        within("threshold"), "check ratio": within("check-ratio"),
 	"data":    within("data"),

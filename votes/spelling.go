@@ -1,0 +1,145 @@
+package votes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// A Spelling states that a text is a vote for a class.
+type Spelling struct{ Class, Text string }
+
+// String returns what [ParseSpelling] reads.
+func (s Spelling) String() string { return s.Class + "=" + s.Text }
+
+// ParseSpelling reads CLASS=SPELLING, divided at the first sign of equality.
+func ParseSpelling(text string) (Spelling, error) {
+	class, spelling, ok := strings.Cut(text, "=")
+	if !ok {
+		return Spelling{}, &check.Error{Name: string(pSame), Value: quote(text),
+			Rule: "CLASS=SPELLING"}
+	}
+	return Spelling{class, spelling}, nil
+}
+
+// canonical returns the text that all spellings of one vote share which are one without a
+// statement: without blanks around it, composed (Unicode's NFC), and of a whole number its digits.
+// The same votes in other spellings have the same canonical texts in all formats.
+func canonical(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return text
+	}
+	if c := text[0]; c == '-' || '0' <= c && c <= '9' {
+		if n, ok := wholeText(text); ok {
+			return strconv.FormatInt(n, 10)
+		}
+		return text
+	}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return norm.NFC.String(text)
+		}
+	}
+	return text
+}
+
+// wholeText returns the whole number that a text in the notation of JSON stands for, as 1, -1.0
+// and 1e0. Neither 01 nor +1 is in that notation.
+func wholeText(text string) (int64, bool) {
+	digits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+	rest := strings.TrimPrefix(text, "-")
+	n := digits(rest)
+	if n == 0 || n > 1 && rest[0] == '0' {
+		return 0, false
+	}
+	if rest = rest[n:]; strings.HasPrefix(rest, ".") {
+		if n = digits(rest[1:]); n == 0 {
+			return 0, false
+		}
+		rest = rest[1+n:]
+	}
+	if rest != "" {
+		if rest[0] != 'e' && rest[0] != 'E' {
+			return 0, false
+		}
+		if rest = rest[1:]; rest != "" && (rest[0] == '+' || rest[0] == '-') {
+			rest = rest[1:]
+		}
+		if n = digits(rest); n == 0 || n < len(rest) {
+			return 0, false
+		}
+	}
+	return decimalInt(text)
+}
+
+// spell adds the spellings that are no class's exact name: those that are stated, and the
+// canonical text of each.
+func (c *classList) spell(same []Spelling) error {
+	for i, name := range c.names {
+		of := canonical(name)
+		if other, ok := c.canonical[of]; ok {
+			return &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf(
+				"another class than %s: both are %s in one of its spellings", quote(c.names[other]), quote(of))}
+		}
+		c.canonical[of] = i
+	}
+	for _, s := range same {
+		wrong := func(format string, args ...any) error {
+			return check.Namedf("%s %s: %s", pSame, quote(s.String()), fmt.Sprintf(format, args...))
+		}
+		class, ok := c.byName[s.Class]
+		text := strings.TrimSpace(s.Text)
+		other, known := c.byName[text]
+		if !known {
+			other, known = c.canonical[canonical(text)]
+		}
+		switch {
+		case !ok || class >= len(c.names) || c.names[class] != s.Class:
+			return wrong("%s is not one of the classes", quote(s.Class))
+		case text == "" || len(text) > maxClassBytes || !utf8.ValidString(text):
+			return wrong("want a spelling of 1 to %d bytes", maxClassBytes)
+		case known && other != class:
+			return wrong("%s is a spelling of class %s", quote(text), quote(c.names[other]))
+		}
+		c.byName[text], c.canonical[canonical(text)] = class, class
+	}
+	for _, spellings := range []map[string]int{c.canonical, c.byName} {
+		for text, i := range spellings {
+			if len(text) == 1 {
+				c.byByte[text[0]] = int16(i)
+			}
+		}
+	}
+	for name, i := range c.canonical {
+		if v, ok := canonicalInt(name); ok {
+			c.byInt[v] = i
+			if v >= 0 && v < int64(len(c.small)) {
+				c.small[v] = int16(i)
+			}
+		}
+	}
+	_, minus := c.byInt[-1]
+	_, plus := c.byInt[1]
+	_, zero := c.byInt[0]
+	c.zeroMissing = minus && plus && !zero && len(c.names) == 2
+	return nil
+}
+
+// isMissing reports whether a cell that names no class stands for a missing vote: by the table of
+// package format, by -1, or by 0 between the classes -1 and 1.
+func (c *classList) isMissing(v *cell) bool {
+	if v.missing() {
+		return true
+	}
+	n, ok := v.whole()
+	return c.zeroMissing && ok && n == 0
+}
+
+// isMissingText is isMissing of text.
+func (c *classList) isMissingText(text string) bool { return c.isMissing(&cell{text: text}) }
