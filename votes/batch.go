@@ -26,8 +26,8 @@ type Batch struct {
 	Votes []int
 	// IDs are the queries' ids, nil if the file has none.
 	IDs []string
-	// Labels are the true classes, nil if the file has none. They serve scoring
-	// only: a mechanism must not see them.
+	// Labels are the true classes, -1 where one is not known, nil if the file has none or nobody needs
+	// them. They serve scoring only: a mechanism must not see them.
 	Labels []int
 
 	teachers []string // of LayoutLong, before its rows become queries: whose vote each row is
@@ -101,9 +101,13 @@ func (b *Batch) Release() {
 
 // reset empties b for a file and keeps its memory.
 func (b *Batch) reset(f *fileInfo) {
+	labels := b.Labels[:0]
+	if !f.labels { // of the files of a stream, some may have them
+		labels = nil
+	}
 	*b = Batch{
 		K: f.k, Classes: f.classes.len(), Counts: b.Counts[:0], Votes: b.Votes[:0],
-		IDs: b.IDs[:0], teachers: b.teachers[:0], Labels: b.Labels[:0], places: b.places[:0], file: f,
+		IDs: b.IDs[:0], teachers: b.teachers[:0], Labels: labels, places: b.places[:0], file: f,
 		pool: b.pool,
 	}
 }

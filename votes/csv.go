@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/darrm/darrm/votes/format"
 )
@@ -169,13 +171,28 @@ func (r *rowReader) read() ([]string, error) {
 	}
 	raw := r.ch.data[begin:r.end]
 	r.next += bytes.Count(raw, newline)
-	if at, rule := textFault(raw); rule != "" {
-		return nil, r.errorAt(first+bytes.Count(raw[:at], newline), -1, "", rule)
+	text := raw
+	if r.opts.listed() && !utf8.Valid(raw) && r.readsText(row) {
+		text = bytes.ToValidUTF8(raw, []byte("?"))
+	}
+	if at, rule := textFault(text); rule != "" {
+		return nil, r.errorAt(first+bytes.Count(text[:at], newline), -1, "", rule)
 	}
 	if rule := r.ends.rule(endOf(raw)); rule != "" && r.ends != endsUnknown {
 		return nil, r.errorAt(r.next-1, -1, "", rule)
 	}
 	return row, nil
+}
+
+// readsText reports whether the cells that are read are in UTF-8. Which they are is not known of the
+// first row: its names are judged when they are looked for.
+func (r *rowReader) readsText(row []string) bool {
+	for _, at := range r.cols.read(r.layout) {
+		if at < len(row) && !utf8.ValidString(row[at]) {
+			return false
+		}
+	}
+	return true
 }
 
 // cellLine returns the line of a cell of the row that was read last: a quoted line
@@ -273,17 +290,15 @@ func (r *rowReader) resolveColumns(first []string) error {
 		return r.fault(faultf(-1, "the row has no tab, but %q: the columns must be separated by tabs",
 			format.Separator([]byte(first[0]))))
 	}
-	seen := make(map[string]int, n)
-	for i, name := range d.header {
-		if first, ok := seen[name]; ok && name != "" {
-			return r.fault(faultf(i, "the header has the name %s twice, first in column %d", quote(name),
-				first+1))
-		}
-		seen[name] = i
+	if wrong := d.namesFault(nil); wrong != nil && !d.opts.listed() {
+		return r.fault(wrong)
 	}
 	set := &columnSet{what: "column", names: d.header, n: n, positions: true, sample: r.sample}
 	wrong := (*fault)(nil)
 	if d.cols, wrong = d.assign(set); wrong != nil {
+		return r.fault(wrong)
+	}
+	if wrong := d.namesFault(d.cols.read(d.layout)); wrong != nil {
 		return r.fault(wrong)
 	}
 	d.cellOf = make([]int, n)
@@ -292,6 +307,26 @@ func (r *rowReader) resolveColumns(first []string) error {
 	}
 	for i, at := range d.cols.votes {
 		d.cellOf[at] = i
+	}
+	return nil
+}
+
+// namesFault returns the fault of a name of the header that no name can be, or that two columns have.
+// Of columns that are listed, those in use alone count; nil takes all.
+func (d *csvDecoder) namesFault(used []int) *fault {
+	seen := make(map[string]int, len(d.header))
+	for i, name := range d.header {
+		first, twice := seen[name]
+		switch {
+		case used != nil && !slices.Contains(used, i) && !(twice && slices.Contains(used, first)):
+		case twice && name != "":
+			return faultf(i, "the header has the name %s twice, first in column %d", quote(name), first+1)
+		case !utf8.ValidString(name):
+			return faultf(i, "the name %s is not valid UTF-8", quote(name))
+		}
+		if !twice {
+			seen[name] = i
+		}
 	}
 	return nil
 }

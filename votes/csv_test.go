@@ -159,7 +159,6 @@ func TestReadRefuses(t *testing.T) {
 		{"blank line after the header", "t1\n\n1\n", CSVOptions{}, 2, 0, "blank line"},
 		{"blank line at the start", "\n1,0\n", CSVOptions{}, 1, 0, "blank line"},
 		{"label 2", "t1,label\n1,2\n", CSVOptions{}, 2, 2, `label "2" is not 0 or 1`},
-		{"label missing", "t1,label\n1,\n", CSVOptions{}, 2, 2, `label "" is not 0 or 1`},
 		{"name twice", "query,t1,t2,t1\n", CSVOptions{}, 1, 4, "twice, first in column 2"},
 		{"id empty", "query,t1\n,1\n", CSVOptions{}, 2, 1, "id is empty"},
 		{"id twice", "query,t1\nx,1\ny,1\nx,0\n", CSVOptions{}, 4, 1, `id "x" is already in line 2`},

@@ -20,7 +20,7 @@ type ParseError struct {
 	ColumnName string // from the header, if there is one
 	Rule       string // what is wrong and what is wanted
 	Err        error  // the cause, if another package found the fault
-	Value      string // of the vote or label that names no class; "" for other faults. Not private
+	Value      string // of the vote that names no class; "" for other faults. Not private
 }
 
 func (e *ParseError) Error() string {

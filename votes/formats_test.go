@@ -82,7 +82,7 @@ func drawData(t *rapid.T, missing bool) *data {
 			d.ids[i] = fmt.Sprintf(d.ids[i], i)
 		}
 		if withLabels {
-			d.labels = append(d.labels, rapid.IntRange(0, len(d.classes)-1).Draw(t, "label"))
+			d.labels = append(d.labels, rapid.IntRange(-1, len(d.classes)-1).Draw(t, "label"))
 		}
 	}
 	return d
@@ -120,7 +120,7 @@ func (d *data) writeCSV(comma rune, crlf bool) []byte {
 			cells = append(cells, d.name(c, "NA")) // an empty cell could be a blank line
 		}
 		if d.labels != nil {
-			cells = append(cells, d.classes[d.labels[i]])
+			cells = append(cells, d.name(d.labels[i], "NA"))
 		}
 		w.Write(cells)
 	}
@@ -146,7 +146,7 @@ func (d *data) writeJSON(list, number bool) []byte {
 		if d.ids != nil {
 			m["query"] = d.ids[i]
 		}
-		if d.labels != nil {
+		if d.labels != nil && (i%2 == 0 || d.labels[i] >= 0) { // an unknown one is null, or has no key
 			m["label"] = value(d.labels[i])
 		}
 		var votes []any
@@ -268,6 +268,7 @@ func (d *data) dtypes() []string {
 	for _, row := range d.votes {
 		missing = missing || slices.Contains(row, -1)
 	}
+	missing = missing || slices.Contains(d.labels, -1)
 	out := []string{fmt.Sprintf("<U%d", longest), fmt.Sprintf(">U%d", longest+2),
 		fmt.Sprintf("|S%d", longest)}
 	if !integers {
@@ -315,7 +316,7 @@ func (d *data) writeNPZ(descr string, teachers, fortran bool, method uint16) []b
 	if d.labels != nil {
 		var names []string
 		for _, c := range d.labels {
-			names = append(names, d.classes[c])
+			names = append(names, d.name(c, ""))
 		}
 		add("label", npyFile(descr, false, npyElements(descr, names), int64(len(names))))
 	}
@@ -486,6 +487,7 @@ func (d *data) variants(t *rapid.T) []variant {
 	for _, row := range d.votes {
 		missing = missing || slices.Contains(row, -1)
 	}
+	missing = missing || slices.Contains(d.labels, -1)
 	out := []variant{
 		{name: "v.csv", data: d.writeCSV(',', false)},
 		{name: "crlf.csv", data: d.writeCSV(',', true)},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,7 +20,7 @@ import (
 //	{"query":"q17","zeros":1,"ones":2}                 counts, a key for each class
 //
 // A line is one object. The keys may stand in any order, but every line has the
-// same ones, each once.
+// same ones, each once. That of the true label may be absent, as may all keys that are not read.
 type jsonDecoder struct {
 	*fileInfo
 	lines  *lineChunks
@@ -27,6 +28,7 @@ type jsonDecoder struct {
 	keys   []jsonKey // in the order of the first line
 	byName map[string]int
 	list   int // the key of the list of all votes or counts, or -1
+	need   int // how many keys every line has
 }
 
 type jsonKey struct {
@@ -34,6 +36,9 @@ type jsonKey struct {
 	raw  []byte // as in the first line
 	to   int    // as in fault: the teacher or class, labelCell or idCell; or one of these
 }
+
+// needed reports whether every line has the key.
+func (k jsonKey) needed() bool { return k.to != unusedKey && k.to != labelCell }
 
 const (
 	unusedKey = -4
@@ -51,12 +56,12 @@ func openJSONL(info *fileInfo, r io.Reader) (decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := ch.data
+	line, later := ch.data, []byte(nil)
 	if i := bytes.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i+1]
+		line, later = line[:i+1], line[i+1:]
 	}
 	d.ends = endOf(line)
-	if err := d.learnKeys(line); err != nil {
+	if err := d.learnKeys(line, later); err != nil {
 		return nil, err
 	}
 	d.lines.unread(ch, 0)
@@ -176,31 +181,43 @@ func (p *jsonParser) syntax(line []byte, err error) error {
 		Rule: fmt.Sprintf("the line is not JSON: %v", err), Err: err}
 }
 
-// parse reads a line. It finds every key of the first line once.
+// parse reads a line. It finds every key of the first line that is needed, once.
 func (p *jsonParser) parse(line []byte) error {
 	if err := p.begin(line); err != nil {
 		return err
 	}
-	found := 0
+	if p.labels {
+		p.rec.label.kind = nullCell
+	}
+	next, found := 0, 0
 	for p.dec.PeekKind() != '}' {
 		raw, err := p.dec.ReadValue()
 		if err != nil {
 			return p.syntax(line, err)
 		}
 		// Most lines have the keys in the order of the first.
-		i := found
+		i := next
 		if i >= len(p.keys) || !bytes.Equal(raw, p.keys[i].raw) {
 			name := textOf(raw)
 			var ok bool
 			if i, ok = p.byName[name]; !ok {
-				return p.errorf("the key %s is not in the first line", quote(name))
+				if !p.ignores(name) {
+					return p.errorf("the key %s is not in the first line", quote(name))
+				}
+				if err := p.dec.SkipValue(); err != nil {
+					return p.syntax(line, err)
+				}
+				continue
 			}
 		}
-		if p.seen[i] == p.rec.place {
+		next = i + 1
+		if p.seen[i] == p.rec.place && p.keys[i].to != unusedKey {
 			return p.errorf("the key %s stands there twice", quote(p.keys[i].name))
 		}
 		p.seen[i] = p.rec.place
-		found++
+		if p.keys[i].needed() {
+			found++
+		}
 		if p.keys[i].to == listKey {
 			err = p.items(i)
 		} else if raw, err = p.dec.ReadValue(); err == nil {
@@ -223,9 +240,9 @@ func (p *jsonParser) parse(line []byte) error {
 			return p.syntax(line, err)
 		}
 	}
-	if found < len(p.keys) {
+	if found < p.need {
 		for i, k := range p.keys {
-			if p.seen[i] != p.rec.place {
+			if p.seen[i] != p.rec.place && k.needed() {
 				return p.errorf("the key %s of the first line is missing", quote(k.name))
 			}
 		}
@@ -329,8 +346,37 @@ func textOf(raw []byte) string {
 	return string(text)
 }
 
-// learnKeys takes the keys and their roles from the first line.
-func (d *jsonDecoder) learnKeys(line []byte) error {
+// ignores reports whether a key that the first line lacks is not read.
+func (d *jsonDecoder) ignores(name string) bool {
+	return d.opts.listed() || d.opts.NoTruth && d.opts.isTruth(name)
+}
+
+// lateTruth returns the key of the true labels on the first of these lines that has one.
+func (d *jsonDecoder) lateTruth(lines []byte) (key jsonKey, ok bool) {
+	p := jsonParser{jsonDecoder: d}
+	for line := range bytes.Lines(lines) {
+		if p.begin(line) != nil { // parse tells it
+			return key, false
+		}
+		for p.dec.PeekKind() != '}' {
+			raw, err := p.dec.ReadValue()
+			if err != nil {
+				return key, false
+			}
+			if name := textOf(raw); d.opts.isTruth(name) {
+				return jsonKey{name: name, raw: bytes.Clone(raw), to: unusedKey}, true
+			}
+			if p.dec.SkipValue() != nil {
+				return key, false
+			}
+		}
+	}
+	return key, false
+}
+
+// learnKeys takes the keys and their roles from the first line. The true label may be unknown there,
+// and its key stand on one of the later lines.
+func (d *jsonDecoder) learnKeys(line, later []byte) error {
 	p := jsonParser{jsonDecoder: d, rec: record{place: 1}}
 	if err := p.begin(line); err != nil {
 		return err
@@ -370,6 +416,13 @@ func (d *jsonDecoder) learnKeys(line []byte) error {
 	if err := p.end(line); err != nil {
 		return err
 	}
+	if !d.opts.NoTruth && d.opts.LabelColumn != NoColumn && d.layout != LayoutLong &&
+		!slices.ContainsFunc(names, d.opts.isTruth) {
+		if key, ok := d.lateTruth(later); ok {
+			d.byName[key.name] = len(d.keys)
+			d.keys, names = append(d.keys, key), append(names, key.name)
+		}
+	}
 	set := &columnSet{what: "key", names: names, n: len(names), sample: func(at int) []cell {
 		return firstCell(&p, values[at])
 	}}
@@ -402,7 +455,7 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 		cols, wrong = d.assignList(set, lists[set.names[d.list]])
 	} else {
 		for _, name := range set.names {
-			if _, ok := lists[name]; ok && d.layout != LayoutLong {
+			if _, ok := lists[name]; ok && !d.opts.listed() && !d.opts.isTruth(name) {
 				return faultf(wholeRow,
 					"the key %s holds a list; which key holds the list of %s (%s)?", quote(name), d.listName(),
 					pVotesColumn)
@@ -428,6 +481,11 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 	}
 	if d.list >= 0 {
 		d.keys[d.list].to = listKey
+	}
+	for _, k := range d.keys {
+		if k.needed() {
+			d.need++
+		}
 	}
 	return nil
 }
@@ -463,11 +521,13 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 	if c.id, wrong = set.find("id", d.opts.IDColumn, "query", "id"); wrong != nil {
 		return c, wrong
 	}
-	if c.label, wrong = set.find("label", d.opts.LabelColumn, "label", "truth"); wrong != nil {
+	if c.label, wrong = d.findTruth(set); wrong != nil {
 		return c, wrong
 	}
 	name := set.names[d.list]
-	if free := set.unassigned(); len(free) > 0 {
+	if free := set.unassigned(); d.opts.VotesColumn != "" {
+		c.unused = free
+	} else if len(free) > 0 {
 		return c, faultf(free[0],
 			"it is neither id, label nor %s; name the true labels (%s) and the ids (%s)", quote(name),
 			pLabelColumn, pIDColumn)
@@ -483,7 +543,7 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 			return c, wrong
 		}
 	}
-	d.setRoles(set, c)
+	d.setRoles(set, &c)
 	d.roles.In, d.roles.Votes, d.roles.Width = "list", []string{name}, n
 	return c, nil
 }

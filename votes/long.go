@@ -132,7 +132,7 @@ func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
 	}
 	c.votes, f.k = []int{vote}, 1
 	c.unused = s.unassigned()
-	f.setRoles(s, c)
+	f.setRoles(s, &c)
 	return c, nil
 }
 

@@ -91,7 +91,6 @@ func TestOpenRefuses(t *testing.T) {
 	three := put(t, dir, "three.csv", "t1,t2,t3\n0,1,1\n")
 	ids := put(t, dir, "ids.csv", "query,t1,t2\nx,0,1\n")
 	more := put(t, dir, "more.csv", "query,t1,t2\ny,0,1\nx,0,1\n")
-	labels := put(t, dir, "labels.csv", "t1,t2,label\n0,1,1\n")
 	bad := put(t, dir, "bad.csv", "t1,t2\n0,2\n")
 	for name, tt := range map[string]struct {
 		opts  Options
@@ -112,8 +111,6 @@ func TestOpenRefuses(t *testing.T) {
 			" has K = 2"},
 		"ids in one": {Options{}, []string{a, ids}, "ids.csv: the file has query ids, but " + a +
 			" has no"},
-		"labels in one": {Options{}, []string{labels, a},
-			"a.csv: the file has no true labels, but " + labels + " has"},
 		"id in both": {Options{}, []string{ids, more},
 			more + `:3: column 1 ("query"): query id "x" is already in ` + ids + ", line 2"},
 		"second is bad": {Options{}, []string{a, bad}, "bad.csv:2"},

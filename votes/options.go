@@ -153,6 +153,9 @@ type Options struct {
 	// truth (in any case); without a header, to none. See NoColumn. In .npz it
 	// is the name of an array.
 	LabelColumn string
+	// NoTruth states that nobody needs the true answers: their column is found, so that it is no vote,
+	// and not read.
+	NoTruth bool
 	// VotesColumn is, in JSON Lines, the key of a list of all votes (or, with
 	// LayoutCounts, of all counts); in .npz, the name of the array. Defaults to
 	// votes (or counts); a .npz file with one array needs no name.
@@ -298,6 +301,20 @@ func checkWorkers(n int) error {
 		return &check.Error{Name: "workers", Value: n, Rule: "between 0 (one per processor) and 1024"}
 	}
 	return nil
+}
+
+// listed reports whether the columns of votes are stated, so that no other column is read.
+func (o *Options) listed() bool {
+	return len(o.VoteColumns) > 0 || o.VotesColumn != "" && o.VotesColumn != NoColumn ||
+		o.Layout == LayoutLong
+}
+
+// isTruth reports whether a column of this name holds the true labels.
+func (o *Options) isTruth(name string) bool {
+	if o.LabelColumn != "" {
+		return name == strings.TrimSpace(o.LabelColumn)
+	}
+	return slices.ContainsFunc(truthNames, func(usual string) bool { return equalFoldASCII(name, usual) })
 }
 
 type columnOption struct{ role, spec string }

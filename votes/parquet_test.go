@@ -86,8 +86,6 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"id null", parquetOf(t, []null{{nil, &one}}), Options{}, "the query id is missing (null)"},
 		{"vote null", parquetOf(t, []null{{&q, nil}}), Options{}, `the vote is missing ("null")`},
 		{"vote 3, optional", parquetOf(t, []null{{&q, &three}}), Options{}, "vote 3 is not 0 or 1"},
-		{"label null", parquetOf(t, []label{{1, &one}, {1, nil}}), Options{},
-			`row 1: column 2 ("label"): label null is not 0 or 1`},
 		{"label 3", parquetOf(t, []label{{1, &three}}), Options{}, "label 3 is not 0 or 1"},
 		{"float ids", parquetOf(t, []floatIDs{{1, 1}}), Options{}, `query ids have the type DOUBLE`},
 		{"two ids", parquetOf(t, []two{{1, 1, 1}}), Options{}, "could be the id too"},

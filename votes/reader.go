@@ -102,9 +102,6 @@ func (r *Reader) open(i int) (*openFile, error) {
 		return nil, a.errorf("K = %d teachers, but %s has K = %d", a.k, first.name, first.k)
 	case a.ids != first.ids:
 		return nil, a.errorf("the file %s query ids, but %s %s", has(a.ids), first.name, has(first.ids))
-	case a.labels != first.labels:
-		return nil, a.errorf("the file %s true labels, but %s %s", has(a.labels), first.name,
-			has(first.labels))
 	case !a.roles.SameVotes(first.roles):
 		return nil, a.errorf("%v, but in %s %v", a.roles, first.name, first.roles)
 	}
@@ -179,7 +176,8 @@ func (r *Reader) Columns() Roles {
 // HasIDs reports whether ids come from the files; otherwise they are numbers.
 func (r *Reader) HasIDs() bool { return r.first.ids }
 
-// HasLabels reports whether the files have true answers.
+// HasLabels reports whether the first file has a column of true answers that is read. Any of them may
+// be missing, and a further file's column too.
 func (r *Reader) HasLabels() bool { return r.first.labels }
 
 // Next returns the next batch, never an empty one, and io.EOF after the last.

@@ -17,6 +17,20 @@ type columns struct {
 	unused    []int // neither; only where VoteColumns lists the votes
 }
 
+// read returns the columns that are read.
+func (c *columns) read(layout Layout) []int {
+	out := slices.Clone(c.votes)
+	for _, at := range []int{c.id, c.label} {
+		if at >= 0 && out != nil { // before the columns are known there is none
+			out = append(out, at)
+		}
+	}
+	if layout == LayoutLong && out != nil {
+		out = append(out, c.teacher)
+	}
+	return out
+}
+
 // columnSet lists the columns that a file has, or the keys of its objects.
 type columnSet struct {
 	what      string   // "column" or "key", for messages
@@ -49,7 +63,7 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	if f.layout == LayoutLong {
 		return f.assignLong(s, c)
 	}
-	if c.label, wrong = s.find("label", f.opts.LabelColumn, "label", "truth"); wrong != nil {
+	if c.label, wrong = f.findTruth(s); wrong != nil {
 		return c, wrong
 	}
 	switch counts := f.layout == LayoutCounts; {
@@ -70,13 +84,30 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 			return c, wrong
 		}
 	}
-	f.setRoles(s, c)
+	f.setRoles(s, &c)
 	return c, nil
 }
 
-// setRoles remembers the roles of the file's columns.
-func (f *fileInfo) setRoles(s *columnSet, c columns) {
-	f.ids, f.labels, f.roles = c.id >= 0, c.label >= 0, s.roles(f, c)
+// findTruth finds the column of true labels. Where nobody needs them and the votes are listed, it is
+// a column like all others that are not read, whatever they are called.
+func (f *fileInfo) findTruth(s *columnSet) (int, *fault) {
+	if o := f.opts; o.NoTruth && (o.LabelColumn == "" && o.listed() ||
+		o.LabelColumn != "" && s.what == "key" && !slices.Contains(s.names, strings.TrimSpace(o.LabelColumn))) {
+		return -1, nil
+	}
+	return s.find("label", f.opts.LabelColumn, truthNames...)
+}
+
+// truthNames are the usual names of the column of true labels, in any case.
+var truthNames = []string{"label", "truth"}
+
+// setRoles remembers the roles of the file's columns. True labels that nobody needs have none.
+func (f *fileInfo) setRoles(s *columnSet, c *columns) {
+	if f.opts.NoTruth && c.label >= 0 {
+		at, _ := slices.BinarySearch(c.unused, c.label)
+		c.unused, c.label = slices.Insert(c.unused, at, c.label), -1
+	}
+	f.ids, f.labels, f.roles = c.id >= 0, c.label >= 0, s.roles(f, *c)
 	if f.idColumn = c.id; f.ids && s.names != nil {
 		f.idName = s.names[c.id]
 	}

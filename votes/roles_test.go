@@ -411,7 +411,7 @@ func TestListOfVotes(t *testing.T) {
 		{`{"votes":[0,1],"y":1}`, Options{}, `key "y": it is neither id, label nor "votes"`},
 		{`{"votes":[0,1],"t1":1}`, Options{}, `key "t1"`},
 		{`{"votes":[0,1],"t1":1}`, Options{VoteColumns: []string{"t1"}, K: 2},
-			`the key "votes" holds a list`},
+			"1 columns of votes, but K = 2 teachers are expected"},
 		{`{"votes":1}`, Options{}, "number of teachers K"},
 		{`{"votes":1}`, Options{K: 1}, ""},
 		{`{"votes":[1],"id":[1]}`, Options{}, "neither a string nor a whole number"},

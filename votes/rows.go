@@ -20,7 +20,7 @@ type fault struct {
 	at   int // index in record.votes, or one of the constants below
 	rule check.Text
 	err  *ColumnsError // what would settle it, nil where nothing is known
-	// value is that of a vote or label that names no class; "" for other faults
+	// value is that of a vote that names no class; "" for other faults
 	value string
 }
 
@@ -52,9 +52,8 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	}
 	label, id := 0, ""
 	if wrong == nil && f.labels {
-		if label = r.label.class(f.classes); label < 0 {
+		if label = r.label.class(f.classes); label < 0 && !r.label.missing() {
 			wrong = faultf(labelCell, "label %s %s", &r.label, f.classes.rule())
-			wrong.value = r.label.plain()
 		}
 	}
 	if wrong == nil && f.ids {

@@ -140,7 +140,11 @@ func (r *Reader) table() (*Table, error) {
 			t.IDs = append(t.IDs, strings.Clone(id)) // not the whole batch's memory
 		}
 		for _, c := range b.Labels {
-			t.Labels = append(t.Labels, LabelOf(c == 1))
+			label := NoLabel
+			if c >= 0 {
+				label = LabelOf(c == 1)
+			}
+			t.Labels = append(t.Labels, label)
 		}
 		b.Release()
 	}
