@@ -43,11 +43,11 @@ type fileTask struct {
 // fileReport is the result of the first pipeline for a file. A fault of the file is part of the
 // result and not an error, after which the runner would try again.
 type fileReport struct {
-	Rows        int64
-	K           int
-	IDs, Labels bool
-	Columns     votes.Roles
-	Pin         []byte
+	Rows    int64
+	K       int
+	IDs     bool
+	Columns votes.Roles
+	Pin     []byte
 	// part of the digest by which the ledger recognises the votes; nil where it need not
 	Votes   []byte
 	Buckets []int // where its ids are compared
@@ -143,7 +143,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
 			r.Buckets = append(r.Buckets, n)
 		}
 	}
-	r.K, r.IDs, r.Labels, r.Columns, r.Pin = info.k, info.ids, info.labels, info.columns, pin.sum()
+	r.K, r.IDs, r.Columns, r.Pin = info.k, info.ids, info.columns, pin.sum()
 	if hash != nil {
 		r.Votes = hash.Part()
 	}
@@ -268,9 +268,6 @@ func (j *plan) collect(ctx context.Context) error {
 				t.Path, j.tasks[0].Path)
 		case !r.Columns.SameVotes(first.Columns):
 			return inputf("%s: %v, but in %s %v", t.Path, r.Columns, j.tasks[0].Path, first.Columns)
-		case r.Labels != first.Labels:
-			return inputf("%s: of the files, some have true labels and some have none: this one and "+
-				"%s differ", t.Path, j.tasks[0].Path)
 		}
 		if j.votes != nil {
 			if err := j.votes.MergePart(r.Votes); err != nil {

@@ -39,6 +39,7 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 		OnesColumn: o.OnesColumn,
 		// All ids of all files are compared by the first pipeline.
 		TrustIDs: true,
+		NoTruth:  true,
 	}
 	out.VoteColumns, err = votes.ParseColumns(o.VoteColumns)
 	if out.Classes = votes.IntegerClasses(2); err == nil && o.Classes != "" {
@@ -71,9 +72,9 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 
 // fileInfo describes the columns of a file.
 type fileInfo struct {
-	k           int
-	ids, labels bool
-	columns     votes.Roles
+	k       int
+	ids     bool
+	columns votes.Roles
 }
 
 // readFile passes a file's batches to each. Faults of the file are *votes.ParseErrors.
@@ -94,7 +95,7 @@ func readFile(ctx context.Context, path string, opts votes.Options,
 	if err != nil {
 		return info, err
 	}
-	info = fileInfo{k: r.K(), ids: r.HasIDs(), labels: r.HasLabels(), columns: r.Columns()}
+	info = fileInfo{k: r.K(), ids: r.HasIDs(), columns: r.Columns()}
 	for b, berr := range r.Batches() {
 		if err = berr; err == nil {
 			err = each(info, b)

@@ -26,6 +26,7 @@ type ReportedScore struct {
 	Agreement float64 `json:"agreement"`
 	// Wilson's, over the queries; null for the majority itself
 	AgreementInterval *[2]float64 `json:"agreement_95"`
+	Labelled          int         `json:"labelled"` // queries of Accuracy: those whose true label is known
 	Accuracy          *float64    `json:"accuracy"`
 	AccuracyInterval  *[2]float64 `json:"accuracy_95"`
 	Abstained         float64     `json:"abstained"`
@@ -86,7 +87,7 @@ func (c *Comparison) Report() *ComparisonReport {
 func (s Score) report() *ReportedScore {
 	interval := func(i Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
 	out := &ReportedScore{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()),
-		Abstained: s.Abstained}
+		Labelled: s.Labels, Abstained: s.Abstained}
 	if s.Labels > 0 {
 		out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
 	}

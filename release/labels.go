@@ -43,6 +43,9 @@ type Labels struct {
 	// Each, unless nil, is called with every batch and its answers, a class each or
 	// ensemble.Abstained, in the order of the votes.
 	Each func(b *votes.Batch, answers []int) error
+	// Truth has the true labels of the files read too, for Each. No answer needs them: without it they
+	// are not looked at.
+	Truth bool
 	// Checkpoint is the file of the secret key of the coins, with which an interrupted release
 	// that was paid for is finished. It is removed when the labels are out. "" keeps none. It
 	// needs a ledger, and a mechanism with a noise function or a table.
@@ -139,6 +142,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	}
 	r.transaction.Output = r.Output
 	r.source = reread{paths: r.Votes, stdin: r.Stdin}
+	r.Read.NoTruth = !r.Truth
 	if r.transaction.Ledger != nil || dry || r.Within != nil {
 		if err = r.count(ctx); err != nil {
 			return err

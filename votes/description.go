@@ -25,7 +25,7 @@ type Description struct {
 
 	Teachers []TeacherDescription `json:"teachers,omitempty"` // where the files hold votes, not counts
 
-	Labelled int64 `json:"-"` // queries that have a true label
+	Labelled int64 `json:"labelled"` // queries whose true label is known: those of Accuracy
 
 	right   int64
 	popular float64

@@ -62,6 +62,7 @@ func main() {
 	}
 	// What is released, beside the truth that these public images have.
 	right := 0
+	labels.Truth = true
 	labels.Each = func(b *votes.Batch, answers []int) error {
 		for i, a := range answers {
 			if a == b.Labels[i] {

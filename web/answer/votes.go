@@ -62,8 +62,8 @@ func Describe(ctx context.Context, s Stated, name string, data []byte) (*Descrip
 			num.Percent(d.Agreement), d.Ties),
 	}}
 	if d.Accuracy != nil {
-		out.Facts = append(out.Facts, fmt.Sprintf("it is right in %s of the %d queries that have a true "+
-			"label", num.Percent(*d.Accuracy), d.Labelled))
+		out.Facts = append(out.Facts, fmt.Sprintf("it is right in %s of the %d of %d queries whose true "+
+			"label is known", num.Percent(*d.Accuracy), d.Labelled, d.Queries))
 	}
 	title := "votes for the most popular"
 	if len(d.Classes) == 2 {

@@ -242,7 +242,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) release.Labels {
 	l := release.Labels{
 		Votes: paths, Stdin: a.Stdin(c.Context()), Read: f.read.options,
-		Charge: f.charge.Charge,
+		Truth: f.scores, Charge: f.charge.Charge,
 		Output: release.FileOutput{Path: f.out, Stdout: a.Out}, Format: f.format,
 		Compression: f.compression,
 		Checkpoint:  f.charge.checkpoint, Force: f.charge.force, Table: f.table,

@@ -25,6 +25,10 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 	w.Text("  ", "All in percent; to agree with the plain majority, "+problem.AgreementRule+
 		". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is "+
 		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
+	if c.Plain.Labels > 0 {
+		w.Text("  ", fmt.Sprintf("Right: over the %d of %d queries whose true label is known.",
+			c.Plain.Labels, c.Queries))
+	}
 	if c.UpperBound < 1 {
 		w.Text("  ", fmt.Sprintf("No mechanism on the counts that keeps this promise, presumes nothing of the "+
 			"teachers and treats the classes alike agrees with these votes in more than %s.%s", num.Outward(100*c.UpperBound, 4, true),

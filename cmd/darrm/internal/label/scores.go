@@ -1,6 +1,8 @@
 package label
 
 import (
+	"fmt"
+
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
@@ -96,9 +98,12 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 		return err
 	}
 	if s.truths > 0 {
-		a.Say("the labels just drawn: %s right (%d of %d)",
-			num.Percent(float64(s.right)/float64(s.truths)),
-			s.right, s.truths)
+		known := ""
+		if n := s.ballots.Plain().Queries; s.truths < n {
+			known = fmt.Sprintf(" whose true label is known, of %d", n)
+		}
+		a.Say("the labels just drawn: %s right (%d of %d%s)",
+			num.Percent(float64(s.right)/float64(s.truths)), s.right, s.truths, known)
 	}
 	return nil
 }

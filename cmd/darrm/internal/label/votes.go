@@ -128,8 +128,8 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 	say("the most popular answer has %s of the votes; %d queries have none (a tie)",
 		num.Percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
-		say("it is right in %s of the %d queries that have a true label", num.Percent(*d.Accuracy),
-			d.Labelled)
+		say("it is right in %s of the %d of %d queries whose true label is known",
+			num.Percent(*d.Accuracy), d.Labelled, d.Queries)
 	}
 	if d.Missing > 0 {
 		say("%d votes are missing", d.Missing)
