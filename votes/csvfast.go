@@ -143,7 +143,7 @@ func (p *fastParser) otherCell(col int, field []byte) bool {
 	case p.cols.label:
 		c := p.classes.ofBytes(field)
 		p.b.Labels = append(p.b.Labels, c)
-		return c >= 0 || plain(field) && isMissing(string(field))
+		return c >= 0 || plain(field) && p.classes.isMissingText(string(field))
 	case p.cols.id:
 		if len(field) == 0 || len(field) > maxIDBytes || !plain(field) {
 			return false

@@ -52,7 +52,7 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	}
 	label, id := 0, ""
 	if wrong == nil && f.labels {
-		if label = r.label.class(f.classes); label < 0 && !r.label.missing() {
+		if label = r.label.class(f.classes); label < 0 && !f.classes.isMissing(&r.label) {
 			wrong = faultf(labelCell, "label %s %s", &r.label, f.classes.rule())
 		}
 	}
