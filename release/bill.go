@@ -60,6 +60,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 		AcceptWeak: c.AcceptWeak, Budget: c.budget, Missing: p.Missing,
+		Same: c.same,
 	}
 	if (!c.fresh() || c.Votes != nil) && c.Query != (ledger.Digest{}) { // a draw has its own, but not
 		event.Votes = c.Query.String() // of the order of a batch's rows

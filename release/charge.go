@@ -91,6 +91,8 @@ type Charge struct {
 	online       bool // the release is an answer of [Online]
 	// budget is the budget of all labels, resolved; nil where none is stated. [Labels] sets it.
 	budget *accountant.Cost
+	// same has the spellings that are stated for votes, sorted. [Labels] sets it.
+	same []string
 	// relation is the mechanism's. [Plan.Bill] sets it.
 	relation accountant.Relation
 	// Key is the fingerprint of the key that the coins come from, where the release can be

@@ -29,6 +29,8 @@ type Event struct {
 	Table string `json:"table,omitempty"`
 	// Missing is true of a mechanism that was proved for votes that may be none.
 	Missing bool `json:"missing,omitempty"`
+	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).
+	Same []string `json:"same,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
 	// Budget is the most that all labels were to cost together, where that was stated.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -165,6 +166,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	}
 	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
 	r.summary.Classes = r.planned.AnswerNames(r.votes.Classes())
+	r.summary.Same = r.Read.Same
 	r.summary.Source, r.summary.Simulated = r.Source, r.Seed != nil || r.transaction.simulated()
 	if r.counted == nil {
 		return nil
@@ -328,6 +330,8 @@ func (r *labelRun) bill() (err error) {
 		}
 		r.transaction.secret = r.coins.secret
 	}
+	r.Charge.same = spellings(r.Read.Same)
+	slices.Sort(r.Charge.same)
 	r.Charge.Votes, r.Charge.Key = r.counted.hash, r.coins.fingerprint()
 	r.transaction.Bill, err = r.planned.bill(r.Charge, r.summary.Totals)
 	return err
@@ -409,4 +413,13 @@ func (r *labelRun) close() {
 	if r.votes != nil {
 		_ = r.votes.Close() // only read from
 	}
+}
+
+// spellings returns spellings as they are stated.
+func spellings(of []votes.Spelling) []string {
+	var stated []string
+	for _, s := range of {
+		stated = append(stated, s.String())
+	}
+	return stated
 }

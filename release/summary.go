@@ -28,6 +28,7 @@ type Summary struct {
 	// an answer's names, in order; the last one of an abstention, where there are any
 	Classes  []string
 	Columns  votes.Roles         // which columns are votes, ids and true labels
+	Same     []votes.Spelling    // that were stated for votes
 	Problem  constraints.Problem // what is presumed of the teachers
 	Presumed bool                // the mechanism rests on it: DaRRM
 	// Certificate describes the check of the mechanism's numbers; "" where it has none.
@@ -91,6 +92,9 @@ type Fact struct{ Title, Text string }
 func (s Summary) Facts() (facts []Fact) {
 	add := func(title, text string) { facts = append(facts, Fact{title, text}) }
 	add("columns:", s.Columns.String())
+	if len(s.Same) > 0 {
+		add("same:", strings.Join(spellings(s.Same), ", "))
+	}
 	add("teachers:", s.presumed())
 	add("reach:", reach(s.Problem))
 	if s.Source == SourceTable {

@@ -2,6 +2,7 @@ package votes
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,40 @@ func ParseClasses(list string) ([]string, error) {
 		}
 	}
 	return nil, &check.Error{Name: "classes", Value: quote(list), Rule: rule}
+}
+
+// ReadClasses returns the names of a text with one on each line, in its order. name is the text's for
+// messages; faults of the text are [*ParseError]s.
+func ReadClasses(r io.Reader, name string) ([]string, error) {
+	const most = check.MaxClasses * (maxClassBytes + 2)
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", shownName(name), err)
+	}
+	if len(text) > most {
+		return nil, &ParseError{File: shownName(name), Rule: fmt.Sprintf(
+			"more than %d bytes, want the names of classes, one on each line", most)}
+	}
+	lines := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	seen := make(map[string]bool)
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+		if lines[i] == "" || seen[lines[i]] {
+			return nil, &ParseError{File: shownName(name), Line: i + 1, Rule: fmt.Sprintf(
+				"%s, want the name of another class on each line", quote(lines[i]))}
+		}
+		seen[lines[i]] = true
+	}
+	return lines, nil
+}
+
+// CheckClasses validates classes and spellings of them as a reader does.
+func CheckClasses(names []string, same []Spelling) error {
+	_, err := newClassList(names, same)
+	return err
 }
 
 // classList knows the classes' names and their other spellings. It is read-only after newClassList.

@@ -22,6 +22,9 @@ const (
 // would suggest one.
 const NoColumn = "-"
 
+// Nameless as IDColumn or LabelColumn, or in VoteColumns, is the first column whose name is empty.
+const Nameless = `""`
+
 // HeaderMode states whether the first row names the columns.
 type HeaderMode int
 

@@ -22,7 +22,7 @@ const tableFile = "table.json"
 
 // Stated holds what a person stated of a plan.
 type Stated struct {
-	Flags    map[string]string      // of darrm plan, without the dashes, with their values
+	Flags    map[string][]string    // of darrm plan, without the dashes, with their values
 	Reading  func(name string) bool // whether a flag describes files of votes
 	Files    []string               // the votes to answer; none where they are not there yet
 	CacheDir string                 // where tables are kept; "" for nowhere
@@ -63,13 +63,24 @@ func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][
 // words are a command in the making.
 type words []string
 
-func (w *words) add(flag, value string) { *w = append(*w, "--"+flag, value) }
+func (w *words) add(flag, value string) { *w = AddFlag(*w, flag, value) }
+
+// AddFlag appends a flag with its value to the words of a command: as one word where the value could
+// be taken for a flag, or for none.
+func AddFlag(words []string, flag, value string) []string {
+	if value == "" || value[0] == '-' {
+		return append(words, "--"+flag+"="+value)
+	}
+	return append(words, "--"+flag, value)
+}
 
 // repeat adds the flags that were stated and are meant, in the order of their names.
 func (s Stated) repeat(w *words, meant func(flag string) bool) {
 	for _, flag := range slices.Sorted(maps.Keys(s.Flags)) {
 		if meant(flag) {
-			w.add(flag, s.Flags[flag])
+			for _, value := range s.Flags[flag] {
+				w.add(flag, value)
+			}
 		}
 	}
 }
@@ -100,7 +111,7 @@ func (s Stated) preparation(choice plan.Choice) []string {
 	}
 	w.add("affected", strconv.Itoa(p.Affected))
 	if p.Missing {
-		w.add("missing", s.Flags["missing"])
+		w.add("missing", s.Flags["missing"][0])
 	}
 	w.add("queries", strconv.Itoa(p.Answers))
 	w.add("budget-eps", number(p.Epsilon))
@@ -131,8 +142,8 @@ func (s Stated) within(r plan.Request) []string {
 	w.add("budget-delta", number(r.Budget.Delta))
 	w.add("affected", strconv.Itoa(r.Affected))
 	s.repeat(&w, among("prior-mean", "neighbours", "records", "solve-within", "cache-dir"))
-	if ledger := s.Flags["ledger"]; ledger != "" {
-		w.add("ledger", ledger)
+	if ledger := s.Flags["ledger"]; len(ledger) > 0 {
+		w.add("ledger", ledger[0])
 		w.add("request-id", "labels")
 	}
 	w.add("out", "labels.csv")

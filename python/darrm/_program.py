@@ -87,12 +87,23 @@ def program() -> str:
     return found
 
 
+#: Options whose lists are a flag for each value.
+_REPEATED = ("classes", "same", "table")
+
+
 def flags(options: Dict[str, Any]) -> "list[str]":
-    """The program's flags for keywords: ``label_eps=0.5`` is ``--label-eps=0.5``."""
+    """The program's flags for keywords: ``label_eps=0.5`` is ``--label-eps=0.5``.
+
+    >>> flags({"classes": ["Toys, Games", "Books"], "same": ["Books=books"]})
+    ['--class=Toys, Games', '--class=Books', '--same=Books=books']
+    """
     out: "list[str]" = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:
+            continue
+        if name in _REPEATED and not isinstance(value, str) and hasattr(value, "__iter__"):  # a comma may be part of each
+            out += [f"{'--class' if name == 'classes' else flag}={_text(name, v)}" for v in value]
             continue
         if value is True:
             out.append(flag)

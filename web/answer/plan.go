@@ -189,8 +189,12 @@ func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
 	a := &Plan{Report: plan.NewReport(r, p, plan.ReportOptions{
 		ReachStated: s.has("affected"), Name: fieldName,
 	})}
-	flags := maps.Clone(s)
-	maps.DeleteFunc(flags, func(_, value string) bool { return value == "" })
+	flags := make(map[string][]string)
+	for flag := range s {
+		if s.has(flag) {
+			flags[flag] = []string{s[flag]}
+		}
+	}
 	if _, err := (commandline.Stated{
 		Flags: flags, Reading: func(flag string) bool { return flag == "K" || flag == "num-classes" },
 	}).Complete(a.Report, r, p); err != nil {

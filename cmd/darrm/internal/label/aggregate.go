@@ -140,7 +140,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, false}
 		return s.tell(c, a, paths)
 	}
-	if err := f.prepare(c, a); err != nil {
+	if err := f.prepare(c, a, paths); err != nil {
 		return err
 	}
 	var (
@@ -271,8 +271,8 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) re
 }
 
 // prepare checks the flags.
-func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App) error {
-	if err := f.read.prepare(c); err != nil {
+func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App, paths []string) error {
+	if err := f.read.prepare(c, paths); err != nil {
 		return err
 	}
 	var err error

@@ -115,7 +115,7 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 		return s.tell(c, a, paths)
 	}
 	var unsaved error // a cache's, told at the end
-	prepared, err := f.prepare(c, a, &unsaved)
+	prepared, err := f.prepare(c, a, paths, &unsaved)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 }
 
 // request checks the flags that say what is stated of votes and mechanisms.
-func (f *compareFlags) request(c *cobra.Command, a *cli.App) (r choose.Request, err error) {
-	if err := f.read.prepare(c); err != nil {
+func (f *compareFlags) request(c *cobra.Command, a *cli.App, paths []string) (r choose.Request, err error) {
+	if err := f.read.prepare(c, paths); err != nil {
 		return r, err
 	}
 	if err := f.mechanism.PrepareRelation(); err != nil {
@@ -164,9 +164,9 @@ func (f *compareFlags) request(c *cobra.Command, a *cli.App) (r choose.Request, 
 }
 
 // prepare checks the flags.
-func (f *compareFlags) prepare(c *cobra.Command, a *cli.App,
+func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string,
 	unsaved *error) (*choose.Comparison, error) {
-	r, err := f.request(c, a)
+	r, err := f.request(c, a, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -171,7 +171,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 
 // prepare checks the flags.
 func (f *planFlags) prepare(c *cobra.Command, files []string) error {
-	if err := f.read.prepare(c); err != nil {
+	if err := f.read.prepare(c, files); err != nil {
 		return err
 	}
 	// Teachers promise nothing unless it is stated.
@@ -300,10 +300,10 @@ func (f *planFlags) stated(c *cobra.Command, files []string) commandline.Stated 
 	reading := &cobra.Command{}
 	new(readFlags).register(reading)
 	s := commandline.Stated{
-		Flags: map[string]string{}, Files: files, CacheDir: f.problem.CacheDir,
+		Flags: map[string][]string{}, Files: files, CacheDir: f.problem.CacheDir,
 		Reading: func(flag string) bool { return reading.Flags().Lookup(flag) != nil },
 	}
-	c.Flags().Visit(func(flag *pflag.Flag) { s.Flags[flag.Name] = flag.Value.String() })
+	c.Flags().Visit(func(flag *pflag.Flag) { s.Flags[flag.Name] = valuesOf(flag) })
 	return s
 }
 
@@ -369,7 +369,7 @@ func shellLines(args []string, width int) (lines []string) {
 	words := commandline.ShellWords(args[1:])
 	for i := 0; i < len(words); i++ {
 		unit := words[i]
-		if strings.HasPrefix(unit, "--") {
+		if strings.HasPrefix(unit, "--") && !strings.Contains(unit, "=") {
 			i++
 			unit += " " + words[i]
 		}

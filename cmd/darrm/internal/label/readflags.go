@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/ensemble"
@@ -20,7 +22,10 @@ import (
 type readFlags struct {
 	format, compression, layout, header, missing string
 	classes, voteColumns, queryIDs               string
-	numClasses                                   int // instead of names
+	class                                        []string // instead of classes, one by one
+	classesFrom                                  string   // a file of them
+	numClasses                                   int      // instead of names
+	same                                         []string
 	options                                      votes.Options
 }
 
@@ -69,6 +74,13 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl := c.Flags()
 	fl.StringVar(&f.classes, "classes", "0,1",
 		"what a vote can be, in order, separated by commas; from the task, never from the votes")
+	fl.StringArrayVar(&f.class, "class", nil,
+		"one of the classes, where a name has a comma: repeated, in order, instead of --classes")
+	fl.StringVar(&f.classesFrom, "classes-from", "",
+		"a file of the classes' names, one a line, in order, instead of --classes; from the task too")
+	cli.TakesFile(c, "classes-from", "txt")
+	fl.StringArrayVar(&f.same, "same", nil,
+		"CLASS=SPELLING: a vote spelled so is for this one of the classes; repeated")
 	fl.IntVar(&f.numClasses, "num-classes", 2,
 		"number of classes, instead of --classes, where their names are the numbers from 0")
 	fl.StringVar(&f.missing, "missing", "error",
@@ -78,16 +90,46 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 			"silence is "+
 			"part of the teacher's (ε,Δ) or depends on no data")
 	cli.OneOf(c, "missing", votes.MissingPolicyNames()...)
-	cli.Exclude(c, "the names tell their number", "num-classes", "classes")
+	cli.Exclude(c, "the classes are stated once", classFlags...)
 	fl.IntVar(&f.options.K, "K", 0, usageK)
 }
 
-// prepare checks the flags.
-func (f *readFlags) prepare(c *cobra.Command) error {
+// classFlags are the flags that state the classes, of which one is given.
+var classFlags = []string{"classes", "class", "classes-from", "num-classes"}
+
+// statesClasses reports whether the classes are stated.
+func statesClasses(c *cobra.Command) bool {
+	return slices.ContainsFunc(classFlags, c.Flags().Changed)
+}
+
+// valuesOf returns the values of a flag that was given, of one that is repeated all of them.
+func valuesOf(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok && f.Value.Type() == "stringArray" {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// prepare checks the flags, for the files of votes in paths.
+func (f *readFlags) prepare(c *cobra.Command, paths []string) error {
+	if f.classesFrom != "" {
+		from, err := os.Stat(f.classesFrom)
+		for _, path := range paths {
+			if votes, err2 := os.Stat(path); err == nil && err2 == nil && os.SameFile(from, votes) {
+				return cli.Usagef("--classes-from = %q is a file of votes: the classes come from the task, "+
+					"never from the votes", f.classesFrom)
+			}
+		}
+	}
 	if err := f.prepareVotes(c); err != nil {
 		return err
 	}
 	o := &f.options
+	for flag, column := range map[string]*string{"id-column": &o.IDColumn, "label-column": &o.LabelColumn} {
+		if c.Flags().Changed(flag) && *column == "" {
+			*column = votes.Nameless
+		}
+	}
 	var errs [5]error
 	o.Format, errs[0] = votes.ParseFormat(f.format)
 	o.Compression, errs[1] = votes.ParseCompression(f.compression)
@@ -130,13 +172,37 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 		}
 		f.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
 	}
-	var errs [2]error
-	o.Missing, errs[0] = votes.ParseMissingPolicy(f.missing)
-	o.Classes, errs[1] = votes.ParseClasses(f.classes)
-	for _, err := range errs {
+	var err error
+	if o.Missing, err = votes.ParseMissingPolicy(f.missing); err != nil {
+		return &release.UsageError{Err: err}
+	}
+	switch {
+	case f.classesFrom != "":
+		in, err := os.Open(f.classesFrom)
+		if err != nil {
+			return &release.InputError{Err: err}
+		}
+		defer in.Close() // only read from
+		if o.Classes, err = votes.ReadClasses(in, f.classesFrom); err != nil {
+			return &release.InputError{Err: err}
+		}
+	case f.class != nil:
+		o.Classes = f.class
+	default:
+		if o.Classes, err = votes.ParseClasses(f.classes); err != nil {
+			return &release.UsageError{Err: err}
+		}
+	}
+	o.Same = nil
+	for _, text := range f.same {
+		s, err := votes.ParseSpelling(text)
 		if err != nil {
 			return &release.UsageError{Err: err}
 		}
+		o.Same = append(o.Same, s)
+	}
+	if err := votes.CheckClasses(o.Classes, o.Same); err != nil {
+		return &release.UsageError{Err: err}
 	}
 	return nil
 }

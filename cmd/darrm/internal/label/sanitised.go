@@ -99,7 +99,7 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 		return cli.Usagef("--sanitised is about GNMax: leave --table out")
 	}
 	ctx := c.Context()
-	mechanism, err := f.gnmax(c, a)
+	mechanism, err := f.gnmax(c, a, paths)
 	if err != nil {
 		return err
 	}
@@ -146,9 +146,9 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 }
 
 // gnmax checks the flags, and returns what makes the mechanism for votes.
-func (f *compareFlags) gnmax(c *cobra.Command, a *cli.App) (
+func (f *compareFlags) gnmax(c *cobra.Command, a *cli.App, paths []string) (
 	func(context.Context, *ensemble.Ballots) (*ensemble.Mechanism, error), error) {
-	r, err := f.request(c, a)
+	r, err := f.request(c, a, paths)
 	if err != nil {
 		return nil, err
 	}

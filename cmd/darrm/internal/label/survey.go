@@ -145,7 +145,7 @@ func (s *survey) propose(a *cli.App, args []string) {
 // look describes the files. Where no classes are stated, seen are the values that occur, sorted.
 func (s *survey) look(c *cobra.Command, a *cli.App, paths []string) (d *votes.Description,
 	seen []string, err error) {
-	if err := s.read.prepare(c); err != nil {
+	if err := s.read.prepare(c, paths); err != nil {
 		return nil, nil, err
 	}
 	f := *s.read

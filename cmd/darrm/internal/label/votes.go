@@ -57,7 +57,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.prepare(c); err != nil {
+			if err := f.prepare(c, args); err != nil {
 				return err
 			}
 			if err := picture.CheckPlot(plotFile); err != nil {

@@ -9,7 +9,7 @@ var FlagGroups = []cli.FlagGroup{
 		"accept-weak"},
 	{Title: "Teachers", Flags: "eps teacher-delta teachers data affected neighbours ensemble " +
 		"ensemble-digest draw votes-cast-anew"},
-	{Title: "Votes", Flags: "K classes num-classes missing layout id-column label-column vote-columns " +
+	{Title: "Votes", Flags: "K classes class classes-from num-classes same missing layout id-column label-column vote-columns " +
 		"votes-column vote-column teacher-column query-ids header format compression"},
 	{Title: "Output", Flags: "out out-format out-compression force scores plot plot-gap dry-run " +
 		"insecure-seed verbose head-file skip-invalid"},
