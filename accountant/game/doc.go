@@ -48,9 +48,13 @@
 //     smallest, it is at most the chord to W(0) = 1. Points are left out where they matter by
 //     about 10⁻⁷ of the price.
 //
+// Envelopes are looked at where they save many times their own atoms: of few pairs, all are worked
+// out.
+//
 // All arithmetic rounds to the dearer side. By induction what is worked out is never below W. It
 // has the same bytes on every processor: logarithms and exponentials come from internal/num, and
-// no product is fused with a sum.
+// no product is fused with a sum. Processors that work out four points at a time do for each what
+// the others do, in the same order.
 //
 // Lattice steps of h = s/10, with s the standard deviation of one answer's loss, cost about 2 % of
 // δ, those of s/20 about 0.4 %, in four times the time.

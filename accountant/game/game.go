@@ -21,7 +21,7 @@ const (
 	MaxGroups   = 4096              // Options.Groups
 	MaxOutcomes = 2000              // outcomes of one pair
 	MaxPairs    = 1 << 23           // unordered pairs
-	MaxWork     = 4_000_000_000_000 // atoms × points × answers: some 20 minutes of two processors
+	MaxWork     = 4_000_000_000_000 // atoms × points × answers: some minutes of two processors
 
 	maxAtoms  = 2 << 20 // of all exact measures: 32 MiB, and as much again for their envelopes
 	maxCurves = 8 << 20 // points of all groups' curves: 64 MiB

@@ -165,12 +165,13 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 		w := hats(t, l)
 		var most, sums, got [block]float64
 		for i := range list {
-			list[i].sums(w, l.reach, &sums)
+			sums = [block]float64{}
+			raiseEach(&sums, w, l.reach, []leaf{{list[i].zero, len(list[i].atoms)}}, list[i].atoms)
 			for j := range most {
 				most[j] = max(most[j], sums[j])
 			}
 		}
-		seed := rapid.Int32Range(0, int32(len(list)-1)).Draw(t, "seed")
+		seed := rapid.Int32Range(0, int32(len(tree.nodes)-1)).Draw(t, "seed")
 		for _, slack := range []float64{1, 1.01} {
 			winner := tree.best(w, &got, seed, slack)
 			for j := range most {
@@ -178,9 +179,40 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 					t.Fatalf("slack %g, point %d: %v, the largest sum is %v", slack, j, got[j], exact)
 				}
 			}
-			if tree.leaves[winner].sums(w, l.reach, &sums); sums[block/2] > most[block/2] {
-				t.Fatalf("the best leaf has %v, the largest sum is %v", sums[block/2], most[block/2])
+			n := tree.nodes[winner]
+			sums = [block]float64{}
+			raiseEach(&sums, w, l.reach, tree.leaves[n.first:n.end], tree.atoms[n.atom:])
+			if n.second != 0 || slack == 1 && sums[block/2] != most[block/2] {
+				t.Fatalf("the node said to have the best leaf has %v, the largest sum is %v", sums[block/2],
+					most[block/2])
 			}
+		}
+	})
+}
+
+// Processors that work out four points at a time come to the same bytes.
+func TestRaiseHasTheSameBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLattice(.1, rapid.IntRange(1, 30).Draw(t, "reach"))
+		w := hats(t, l)
+		var leaves []leaf
+		var atoms []atom
+		for range rapid.IntRange(0, 5).Draw(t, "leaves") {
+			one := leaf{rapid.Float64Range(0, .5).Draw(t, "zero"), rapid.IntRange(0, 9).Draw(t, "atoms")}
+			for range one.atoms {
+				atoms = append(atoms, atom{rapid.Float64Range(0, 1).Draw(t, "mass"),
+					rapid.IntRange(-l.reach, l.reach).Draw(t, "shift")})
+			}
+			leaves = append(leaves, one)
+		}
+		more := append(atoms, atom{1, 0}) // of leaves that come later
+		at := float64(rapid.IntRange(0, 1).Draw(t, "found")) / 3
+		want := [block]float64{block / 2: at}
+		got := want
+		raiseEach(&want, w, l.reach, leaves, atoms)
+		raise(&got, w, l.reach, leaves, more)
+		if got != want {
+			t.Fatalf("%v, want %v", got, want)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func (g *Game) windows(from, to, answers int, tiny float64) ([]window, error) {
 		if w.high-w.low >= maxPoints {
 			return nil, tooLarge("points of a game", w.high-w.low, maxPoints)
 		}
-		work += float64(float64(w.high-w.low+block)*float64(g.tree.atoms+1)) + float64(2*l.reach)
+		work += float64(float64(w.high-w.low+block)*float64(len(g.tree.atoms)+1)) + float64(2*l.reach)
 		list[n] = w
 	}
 	if work > MaxWork {

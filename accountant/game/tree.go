@@ -10,22 +10,30 @@ import (
 // a node has the envelope of all measures below it, which has no smaller sum than any.
 type tree struct {
 	reach  int
-	leaves []measure
+	leaves []leaf
+	atoms  []atom // of all leaves, one after the other
 	nodes  []node // the root first, then the nodes below its first child
 	widest int    // atoms of the largest measure or envelope
-	atoms  int    // of all leaves
 }
 
-// node is the leaves first … end-1. Its first child is the next node, its second one is second, 0
-// where it has none.
+// leaf is a measure whose atoms lie elsewhere.
+type leaf struct {
+	zero  float64 // mass at ratio 0
+	atoms int     // how many there are
+}
+
+// node is the leaves first … end-1, whose atoms begin at atom. Its first child is the next node, its
+// second one is second, 0 where it has none.
 type node struct {
 	bound      measure
 	first, end int32
+	atom       int
 	second     int32
 }
 
-// leavesOfNode is the largest number of leaves of a node without children.
-const leavesOfNode = 8
+// atomsOfNode is how many times as many atoms as its envelope has a node without children may have:
+// where an envelope is looked at, it should save far more than it costs.
+const atomsOfNode = 16
 
 // features are values of a measure's curve around x = 1, weighted as a price of many answers does,
 // about. Measures that have them in common have an envelope not much above each. Nothing but time
@@ -42,14 +50,13 @@ func newTree(ctx context.Context, l *lattice, step float64, measures []measure) 
 	list := make([]featured, len(measures))
 	for i, m := range measures {
 		list[i] = featured{l.features(step, m), m}
-		t.atoms += len(m.atoms)
 	}
 	t.split(ctx, l, list)
 	for i := range t.nodes {
 		t.widest = max(t.widest, len(t.nodes[i].bound.atoms))
 	}
-	for i := range t.leaves {
-		t.widest = max(t.widest, len(t.leaves[i].atoms))
+	for _, l := range t.leaves {
+		t.widest = max(t.widest, l.atoms)
 	}
 	return t, ctx.Err()
 }
@@ -76,10 +83,11 @@ func (t *tree) split(ctx context.Context, l *lattice, list []featured) {
 		return
 	}
 	at := len(t.nodes)
-	t.nodes = append(t.nodes, node{first: int32(len(t.leaves))})
+	t.nodes = append(t.nodes, node{first: int32(len(t.leaves)), atom: len(t.atoms)})
 	e := envelope{first: 2 * l.reach}
-	last := 0
+	last, atoms := 0, 0
 	for i := range list {
+		atoms += len(list[i].measure.atoms)
 		if a, b, ok := l.kinks(list[i].measure); ok {
 			e.first, last = min(e.first, a), max(last, b)
 		}
@@ -93,9 +101,11 @@ func (t *tree) split(ctx context.Context, l *lattice, list []featured) {
 	}
 	t.nodes[at].bound = l.measure(&e)
 	t.nodes[at].bound.atoms = slices.Clone(t.nodes[at].bound.atoms) // without room to grow
-	if len(list) <= leavesOfNode {
+	if len(list) == 1 || atoms <= atomsOfNode*len(t.nodes[at].bound.atoms) {
 		for i := range list {
-			t.leaves = append(t.leaves, list[i].measure)
+			m := &list[i].measure
+			t.leaves = append(t.leaves, leaf{m.zero, len(m.atoms)})
+			t.atoms = append(t.atoms, m.atoms...)
 		}
 	} else {
 		f := widest(list)
@@ -125,33 +135,45 @@ func widest(list []featured) int {
 }
 
 // leastWork is about the number of atoms that one block looks at.
-func (t *tree) leastWork() int { return min(t.atoms, 20*t.widest) }
+func (t *tree) leastWork() int { return min(len(t.atoms), 20*t.widest) }
 
 // best sets values to the largest sums over all measures, one for each point of a block. A node is
 // not entered where its envelope is at most slack times the largest sum found: then the envelope
-// stands for all below it. seed is a leaf to begin with, and the best leaf in the middle of the
-// block is returned. Sums of up to widest positive products are off by (widest + 2)·2⁻⁵³ at most,
-// in proportion, since nothing underflows: masses sum to 1 or more and no value is below smallest.
+// stands for all below it. seed is a node without children to begin with, and the one that has the
+// best leaf in the middle of the block is returned. Sums of up to widest positive products are off
+// by (widest + 2)·2⁻⁵³ at most, in proportion, since nothing underflows: masses sum to 1 or more and
+// no value is below smallest.
 func (t *tree) best(around []float64, values *[block]float64, seed int32, slack float64) int32 {
 	type open struct {
 		node int32
 		sums [block]float64
 	}
 	var stack [64]open // two for each halving
-	var found, bound, sums [block]float64
+	var found, bound [block]float64
 	winner := seed
-	leaf := func(i int32) {
-		t.leaves[i].sums(around, t.reach, &sums)
-		if sums[block/2] > found[block/2] {
+	all := func(i int32) {
+		n, before := &t.nodes[i], found[block/2]
+		raise(&found, around, t.reach, t.leaves[n.first:n.end], t.atoms[n.atom:])
+		if found[block/2] > before {
 			winner = i
 		}
-		for j := range found {
-			found[j] = max(found[j], sums[j])
-		}
 	}
-	leaf(seed)
-	t.nodes[0].bound.sums(around, t.reach, &stack[0].sums)
-	for depth := 1; depth > 0; {
+	sums := func(o *open) {
+		o.sums = [block]float64{}
+		m := &t.nodes[o.node].bound
+		one := [1]leaf{{m.zero, len(m.atoms)}}
+		raise(&o.sums, around, t.reach, one[:], m.atoms)
+	}
+	for t.nodes[seed].second != 0 { // of a tree that is new
+		seed++
+	}
+	all(seed)
+	depth := 0
+	if len(t.nodes) > 1 {
+		sums(&stack[0])
+		depth = 1
+	}
+	for depth > 0 {
 		depth--
 		top := &stack[depth]
 		inside := false
@@ -169,16 +191,16 @@ func (t *tree) best(around []float64, values *[block]float64, seed int32, slack 
 		}
 		n := &t.nodes[top.node]
 		if n.second == 0 {
-			for i := n.first; i < n.end; i++ {
-				leaf(i)
+			if top.node != seed {
+				all(top.node)
 			}
 			continue
 		}
 		a, b := &stack[depth], &stack[depth+1]
 		depth += 2
 		a.node, b.node = top.node+1, n.second
-		t.nodes[a.node].bound.sums(around, t.reach, &a.sums)
-		t.nodes[b.node].bound.sums(around, t.reach, &b.sums)
+		sums(a)
+		sums(b)
 		if a.sums[block/2] > b.sums[block/2] {
 			*a, *b = *b, *a // the larger one first
 		}
@@ -190,21 +212,27 @@ func (t *tree) best(around []float64, values *[block]float64, seed int32, slack 
 	return winner
 }
 
-// sums sets the values to m(0) + Σ m_k·W(x·x_k) at a block of points; around holds W from reach
-// points below the first.
-func (m *measure) sums(around []float64, reach int, values *[block]float64) {
-	s0, s1, s2, s3, s4, s5, s6, s7 := m.zero, m.zero, m.zero, m.zero, m.zero, m.zero, m.zero, m.zero
-	for _, a := range m.atoms {
-		w := (*[block]float64)(around[a.shift+reach:])
-		// float64() keeps processors from fusing product and sum.
-		s0 += float64(a.mass * w[0])
-		s1 += float64(a.mass * w[1])
-		s2 += float64(a.mass * w[2])
-		s3 += float64(a.mass * w[3])
-		s4 += float64(a.mass * w[4])
-		s5 += float64(a.mass * w[5])
-		s6 += float64(a.mass * w[6])
-		s7 += float64(a.mass * w[7])
+// raiseEach lifts found to the largest sum m(0) + Σ m_k·W(x·x_k) of the leaves, at a block of
+// points; around holds W from reach points below the first. atoms are those of the leaves, one
+// after the other, and there may be more.
+func raiseEach(found *[block]float64, around []float64, reach int, leaves []leaf, atoms []atom) {
+	for _, l := range leaves {
+		s0, s1, s2, s3, s4, s5, s6, s7 := l.zero, l.zero, l.zero, l.zero, l.zero, l.zero, l.zero, l.zero
+		for _, a := range atoms[:l.atoms] {
+			w := (*[block]float64)(around[a.shift+reach:])
+			// float64() keeps processors from fusing product and sum.
+			s0 += float64(a.mass * w[0])
+			s1 += float64(a.mass * w[1])
+			s2 += float64(a.mass * w[2])
+			s3 += float64(a.mass * w[3])
+			s4 += float64(a.mass * w[4])
+			s5 += float64(a.mass * w[5])
+			s6 += float64(a.mass * w[6])
+			s7 += float64(a.mass * w[7])
+		}
+		atoms = atoms[l.atoms:]
+		for j, s := range [block]float64{s0, s1, s2, s3, s4, s5, s6, s7} {
+			found[j] = max(found[j], s)
+		}
 	}
-	*values = [block]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 }
