@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -236,16 +235,17 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 		}
 	}
 	at := func(spec string) int {
-		n, err := strconv.Atoi(spec)
-		if err != nil {
-			return -1
+		if at, ok := placeOf(spec, false); ok {
+			return at
 		}
-		return n - 1
+		return -1
 	}
 	id, label := at(r.opts.IDColumn), at(r.opts.LabelColumn)
 	listed := make(map[int]bool)
 	for _, spec := range r.opts.VoteColumns {
-		listed[at(spec)] = true
+		for _, at := range placesOf(spec) {
+			listed[at] = true
+		}
 	}
 	isVote, what := func(text string) bool {
 		return r.classes.of(text) >= 0 || r.opts.Missing != MissingError && r.classes.isMissingText(text)
@@ -293,7 +293,7 @@ func (r *rowReader) resolveColumns(first []string) error {
 	if wrong := d.namesFault(nil); wrong != nil && !d.opts.listed() {
 		return r.fault(wrong)
 	}
-	set := &columnSet{what: "column", names: d.header, n: n, positions: true, sample: r.sample}
+	set := &columnSet{what: "column", names: d.header, n: n, sample: r.sample}
 	wrong := (*fault)(nil)
 	if d.cols, wrong = d.assign(set); wrong != nil {
 		return r.fault(wrong)

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,6 +32,8 @@ type Roles struct {
 	// Unused columns are neither. There are none unless Options.VoteColumns lists the
 	// columns of votes.
 	Unused []string `json:"unused,omitempty"`
+
+	namelessPlace int // from 1, of the id if it is Nameless; else 0
 }
 
 // SameVotes reports whether two files have the same columns of votes, as far as both have
@@ -43,7 +46,7 @@ func (r Roles) SameVotes(other Roles) bool {
 
 // IDName returns the name of the column of ids, "" where it has none.
 func (r Roles) IDName() string {
-	if r.In == "columns" || r.In == "list" {
+	if (r.In == "columns" || r.In == "list") && r.ID != Nameless {
 		return r.ID
 	}
 	return ""
@@ -85,6 +88,8 @@ func (r Roles) String() string {
 		switch {
 		case name == "":
 			name = "none"
+		case name == Nameless && r.namelessPlace > 0:
+			name = fmt.Sprintf(`"" (column %d)`, r.namelessPlace)
 		case r.In == "positions":
 			name = "column " + name
 		default:
@@ -150,6 +155,9 @@ func isNextName(a, b string) bool {
 // quoteUnlessPlain is a name as it stands where it is plain, and quoted where it could be
 // misread, or change what a terminal shows.
 func quoteUnlessPlain(name string) string {
+	if name == Nameless {
+		return name
+	}
 	for _, c := range name {
 		if !strconv.IsPrint(c) || strings.ContainsRune("\"',;:() …\ufffd", c) {
 			return quote(name)
@@ -164,7 +172,7 @@ func quoteUnlessPlain(name string) string {
 // roles describes columns by their names.
 func (s *columnSet) roles(f *fileInfo, c columns) Roles {
 	r := Roles{Layout: f.layout.String(), In: "columns", Width: len(c.votes)}
-	name := func(i int) string { return s.names[i] }
+	name := func(i int) string { return cmp.Or(s.names[i], Nameless) }
 	if s.names == nil {
 		r.In, name = "positions", func(i int) string { return strconv.Itoa(i + 1) }
 	}
@@ -175,7 +183,9 @@ func (s *columnSet) roles(f *fileInfo, c columns) Roles {
 		r.Unused = append(r.Unused, name(i))
 	}
 	if c.id >= 0 {
-		r.ID = name(c.id)
+		if r.ID = name(c.id); r.ID == Nameless {
+			r.namelessPlace = c.id + 1
+		}
 	}
 	if f.layout == LayoutLong {
 		r.Teacher = name(c.teacher)

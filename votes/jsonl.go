@@ -518,7 +518,7 @@ func (d *jsonDecoder) findList(set *columnSet, lists map[string]int) (int, *faul
 
 // assignList is assign where one key holds the list of all n votes or counts.
 func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault) {
-	if c.id, wrong = set.find("id", d.opts.IDColumn, "query", "id"); wrong != nil {
+	if c.id, wrong = set.find("id", d.opts.IDColumn, idNames...); wrong != nil {
 		return c, wrong
 	}
 	if c.label, wrong = d.findTruth(set); wrong != nil {

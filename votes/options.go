@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -333,9 +332,5 @@ func (o *Options) columns() []columnOption {
 
 // isName reports whether a column option can only be a name.
 func isName(spec string) bool {
-	if spec == "" || spec == NoColumn {
-		return false
-	}
-	_, err := strconv.Atoi(spec)
-	return err != nil
+	return spec != "" && spec != NoColumn && placesOf(spec) == nil
 }

@@ -3,7 +3,6 @@ package votes
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -33,11 +32,10 @@ func (c *columns) read(layout Layout) []int {
 
 // columnSet lists the columns that a file has, or the keys of its objects.
 type columnSet struct {
-	what      string   // "column" or "key", for messages
-	names     []string // nil without names
-	n         int
-	positions bool // a column can be given by its position from 1, too
-	used      map[int]string
+	what  string   // "column" or "key", for messages
+	names []string // nil without names
+	n     int
+	used  map[int]string
 
 	// sample returns some first cells of a column, none where they are not known. It may read on in
 	// the file: it is for a file that is refused.
@@ -57,11 +55,21 @@ type columnSet struct {
 // the true labels, would be a vote that promises nothing.
 func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	s.used = make(map[int]string)
-	if c.id, wrong = s.find("id", f.opts.IDColumn, "query", "id"); wrong != nil {
+	if c.id, wrong = s.find("id", f.opts.IDColumn, idNames...); wrong != nil {
 		return c, wrong
 	}
 	if f.layout == LayoutLong {
 		return f.assignLong(s, c)
+	}
+	if s.isIndex(0) && len(f.opts.VoteColumns) == 0 {
+		if c.id < 0 && f.opts.IDColumn == "" {
+			c.id = 0
+		}
+		if s.used[0] = "id"; c.id != 0 {
+			s.used[0], c.unused = "an index without a name", []int{0}
+		}
+	} else if s.isIndex(0) && c.id < 0 && f.opts.IDColumn == "" {
+		c.id, s.used[0] = 0, "id"
 	}
 	if c.label, wrong = f.findTruth(s); wrong != nil {
 		return c, wrong
@@ -98,8 +106,11 @@ func (f *fileInfo) findTruth(s *columnSet) (int, *fault) {
 	return s.find("label", f.opts.LabelColumn, truthNames...)
 }
 
-// truthNames are the usual names of the column of true labels, in any case.
-var truthNames = []string{"label", "truth"}
+// truthNames are the usual names of the column of true labels, in any case; idNames those of the ids.
+var (
+	truthNames = []string{"label", "truth"}
+	idNames    = []string{"query", "id"}
+)
 
 // setRoles remembers the roles of the file's columns. True labels that nobody needs have none.
 func (f *fileInfo) setRoles(s *columnSet, c *columns) {
@@ -146,18 +157,17 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 		}
 		return found, s.setRole(found, role)
 	}
-	at := slices.Index(s.names, strings.TrimSpace(spec))
+	at, wrong := s.at(role, spec)
+	if wrong != nil {
+		return 0, wrong
+	}
 	if at < 0 {
-		pos, err := strconv.Atoi(spec)
-		if err != nil || !s.positions {
-			return 0, faultf(-1, "there is no %s %s for the %s (%s)", s.what, quote(spec), role,
-				parameterOf(role))
+		hint := ""
+		if _, place := placeOf(spec, false); place && s.what != "key" {
+			hint = ": a place is written #" + strings.TrimPrefix(spec, "#")
 		}
-		if pos < 1 || pos > s.n {
-			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns (%s)",
-				role, pos, s.n, parameterOf(role))
-		}
-		at = pos - 1
+		return 0, faultf(-1, "there is no %s %s for the %s (%s)%s", s.what, quote(spec), role,
+			parameterOf(role), hint)
 	}
 	return at, s.setRole(at, role)
 }
@@ -201,21 +211,40 @@ func (s *columnSet) unassigned() []int {
 
 // listed finds the columns of VoteColumns.
 func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]int, *fault) {
-	if counts && len(specs) != classes.len() {
-		return nil, faultf(-1,
-			"%d columns of counts are listed, want %d, one for each class in order (%s)", len(specs),
-			classes.len(), pVoteColumns)
-	}
-	at := make([]int, len(specs))
-	for i, spec := range specs {
+	var at []int
+	for _, spec := range specs {
 		role := "vote"
-		if counts {
-			role = classes.countsOf(i)
+		if counts && len(at) < classes.len() {
+			role = classes.countsOf(len(at))
 		}
-		var wrong *fault
-		if at[i], wrong = s.find(role, spec); wrong != nil {
+		one, wrong := s.at(role, spec)
+		if wrong != nil {
 			return nil, wrong
 		}
+		several := []int{one}
+		if one < 0 {
+			if several, wrong = s.several(spec); wrong != nil {
+				return nil, wrong
+			}
+		}
+		if several == nil {
+			_, wrong = s.find(role, spec) // there is none
+			return nil, wrong
+		}
+		for _, i := range several {
+			if counts && len(at) < classes.len() {
+				role = classes.countsOf(len(at))
+			}
+			if wrong = s.setRole(i, role); wrong != nil {
+				return nil, wrong
+			}
+			at = append(at, i)
+		}
+	}
+	if counts && len(at) != classes.len() {
+		return nil, faultf(-1,
+			"%d columns of counts are listed, want %d, one for each class in order (%s)", len(at),
+			classes.len(), pVoteColumns)
 	}
 	return at, nil
 }
@@ -343,19 +372,16 @@ func isNameless(name string) bool {
 // stem and different numbers.
 func (by *numbering) order() []int {
 	order := make([]int, len(by.names))
+	if len(order) == 0 {
+		return order
+	}
 	for i := range order {
 		if by.numbers[i] == "" || by.stems[i] != by.stems[0] {
 			return nil
 		}
 		order[i] = i
 	}
-	compare := func(i, j int) int {
-		a, b := by.numbers[i], by.numbers[j]
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-		return strings.Compare(a, b)
-	}
+	compare := func(i, j int) int { return compareNumbers(by.numbers[i], by.numbers[j]) }
 	slices.SortFunc(order, compare)
 	for i := range order[1:] {
 		if compare(order[i], order[i+1]) == 0 { // as t1 and t01
@@ -363,6 +389,14 @@ func (by *numbering) order() []int {
 		}
 	}
 	return order
+}
+
+// compareNumbers compares numbers in digits without zeros in front.
+func compareNumbers(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
 }
 
 // allowsTeachers reports whether the names may all be teachers', if their number is right:

@@ -119,10 +119,13 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"a label of another name with another number", "t1|t2|t3|y7", Options{}, "",
 			`"y7" other\ 3 ` + flags},
 		{"three stems", "svm1|rf2|knn3", Options{}, "", `"svm1" "rf2" "knn3" ` + flags},
-		{"pandas index", "|t1|t2|t3", Options{Header: HeaderYes}, "", `"" ` + flags},
-		{"pandas index, plain numbers", "|2|3|4", Options{Header: HeaderYes}, "", `"" ` + flags},
-		{"pandas index, read again", "Unnamed: 0|t1|t2", Options{}, "", `"Unnamed:\ 0" ` + flags},
-		{"only a pandas index", "Unnamed: 0|label", Options{}, "", `"Unnamed:\ 0" ` + flags},
+		{"pandas index", "|t1|t2|t3", Options{Header: HeaderYes}, "t1|t2|t3", ""},
+		{"pandas index, plain numbers", "|2|3|4", Options{Header: HeaderYes}, "2|3|4", ""},
+		{"pandas index beside an id", "|id|t1|t2", Options{Header: HeaderYes}, "t1|t2", ""},
+		{"a column without a name that is not the first", "query|Unnamed: 1|t1", Options{}, "",
+			`"Unnamed:\ 1" ` + flags},
+		{"pandas index, read again", "Unnamed: 0|t1|t2", Options{}, "t1|t2", ""},
+		{"only a pandas index", "Unnamed: 0|label", Options{}, "", "column\\ of\\ votes"},
 		{"no numbers", "alice|bob|carol", Options{}, "", `"alice" "bob" "carol" ` + flags},
 		{"one without a number", "t", Options{}, "", `"t" ` + flags},
 		{"two stems", "svm1|svm2|rf1|rf2", Options{}, "", `` + flags},
@@ -139,10 +142,27 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"K that counts y", "t1|t2|t3|y", Options{K: 4}, "", `"y" ` + flags},
 		{"K, three stems", "svm1|rf2|knn3", Options{K: 3}, "svm1|rf2|knn3", ""},
 		{"K that counts y1", "t1|t2|t3|y1", Options{K: 4}, "", `"y1" ` + flags},
-		{"K that counts an index", "|alice|bob", Options{K: 3, Header: HeaderYes}, "", `"" ` + flags},
+		{"K that counts an index", "|alice|bob", Options{K: 3, Header: HeaderYes}, "", `2\ columns K\ =\ 3`},
 		{"K that counts a blank", " |alice|bob", Options{K: 3, Header: HeaderYes}, "", flags},
 		{"K that counts an index, read again", "Unnamed: 0|alice|bob", Options{K: 3}, "",
-			`"Unnamed:\ 0" ` + flags},
+			`2\ columns K\ =\ 3`},
+		{"K beside an index", "Unnamed: 0|alice|bob", Options{K: 2}, "alice|bob", ""},
+
+		{"range", "t1|t2|t3|y", Options{VoteColumns: []string{"t1..t2"}}, "t1|t2", ""},
+		{"range by numbers", "t10|t9|t1|t30", Options{VoteColumns: []string{"t1..t10"}}, "t1|t9|t10", ""},
+		{"range that begins with zeros", "t01|t02|t10", Options{VoteColumns: []string{"t01..t10"}},
+			"t01|t02|t10", ""},
+		{"range that ends before it begins", "t1|t2", Options{VoteColumns: []string{"t2..t1"}}, "", `t2..t1`},
+		{"pattern", "site_2|site_1|query|truth|y", Options{VoteColumns: []string{"site_*"}}, "site_1|site_2", ""},
+		{"pattern that takes no truth", "query|t1|t2|truth", Options{VoteColumns: []string{"*t*"}}, "t1|t2", ""},
+		{"pattern that takes no truth, where none is read", "query|t1|t2|truth",
+			Options{VoteColumns: []string{"*t*"}, LabelColumn: NoColumn}, "t1|t2", ""},
+		{"pattern that takes no stated truth", "query|t1|t2|gold_t", Options{VoteColumns: []string{"*t*"},
+			LabelColumn: "gold_t"}, "t1|t2", ""},
+		{"pattern of no column", "t1|t2", Options{VoteColumns: []string{"x*"}}, "", `"x*"`},
+		{"a name before a pattern", "t*|t1", Options{VoteColumns: []string{"t*"}}, "t*", ""},
+		{"a name before a range", "t1..t2|t1|t2", Options{VoteColumns: []string{"t1..t2"}}, "t1..t2", ""},
+		{"pattern and one of it", "t1|t2", Options{VoteColumns: []string{"t*", "t1"}}, "", "at\\ once"},
 
 		{"label named", "t1|t2|t3|y", Options{LabelColumn: "y"}, "t1|t2|t3", ""},
 		{"id named", "idx|t1|t2", Options{IDColumn: "idx"}, "t1|t2", ""},
@@ -178,10 +198,13 @@ func TestColumnsThatAreVotes(t *testing.T) {
 					opts.Header = HeaderAuto
 				}
 				r, err := NewReader(context.Background(), bytes.NewReader(data), opts)
-				if tt.votes == "" {
+				if tt.votes == "" || format == FormatJSONL && (tt.columns[0] == '|' || tt.columns[0] == 'U') {
 					var p *ParseError
 					if !errors.As(err, &p) {
 						t.Fatalf("got %v, want a *ParseError", err)
+					}
+					if format == FormatJSONL && (tt.columns[0] == '|' || tt.columns[0] == 'U') {
+						return // of keys none is the first
 					}
 					for _, word := range strings.Split(strings.ReplaceAll(tt.refused, `\ `, "\x00"), " ") {
 						if word = strings.ReplaceAll(word, "\x00", " "); !strings.Contains(err.Error(), word) {
@@ -335,7 +358,7 @@ func TestColumnsThatAreCounts(t *testing.T) {
 		{"N1|n0", Options{}, []int{2, 1}, ""},
 		{"0|1", Options{Header: HeaderYes}, []int{1, 2}, ""},
 		{"zeros|ones|y", Options{}, nil, `"y"`},
-		{"Unnamed: 0|zeros|ones", Options{}, nil, `"Unnamed: 0"`},
+		{"idx|zeros|ones", Options{}, nil, `"idx"`},
 		{"zeros|ones|n1", Options{}, nil, `could be the ones too`},
 		{"no|yes", Options{}, nil, "with the zeros"},
 		{"no|yes", Options{K: 3}, nil, "with the zeros"},
@@ -592,5 +615,47 @@ func TestRolesString(t *testing.T) {
 	r.Columns().Votes[0] = "x"
 	if !reflect.DeepEqual(r.Columns().Votes, []string{"t1", "t2"}) {
 		t.Error("the caller can change the roles")
+	}
+}
+
+// The first column is an id by an empty name alone, can be stated, and is not called none.
+func TestColumnWithoutAName(t *testing.T) {
+	const in = ",t1,t2\na,1,0\nb,0,0\n"
+	for _, tt := range []struct {
+		in    string
+		opts  Options
+		roles string
+		ids   []string
+	}{
+		{in, Options{}, `votes: t1, t2 (2 columns); id: "" (column 1); truth: none`, []string{"a", "b"}},
+		{in, Options{IDColumn: Nameless}, `votes: t1, t2 (2 columns); id: "" (column 1); truth: none`,
+			[]string{"a", "b"}},
+		{in, Options{IDColumn: "#1"}, `votes: t1, t2 (2 columns); id: "" (column 1); truth: none`,
+			[]string{"a", "b"}},
+		{in, Options{IDColumn: NoColumn}, `votes: t1, t2 (2 columns); id: none; truth: none; not read: ""`, nil},
+		{",0,1\n5,1,0\n6,0,0\n", Options{Header: HeaderYes},
+			`votes: 0, 1 (2 columns); id: "" (column 1); truth: none`, []string{"5", "6"}},
+		{",id,t1\n5,a,0\n6,b,0\n", Options{},
+			`votes: t1 (1 column); id: id; truth: none; not read: ""`, []string{"a", "b"}},
+		{",a,b\n5,1,0\n6,0,0\n", Options{VoteColumns: []string{"#1..#3"}, Classes: []string{"0", "1"}},
+			`votes: a, b (2 columns); id: "" (column 1); truth: none`, []string{"5", "6"}},
+		{",a,b\n1,1,0\n1,0,0\n", Options{VoteColumns: []string{Nameless, "b"}, IDColumn: NoColumn},
+			`votes: "", b (2 columns); id: none; truth: none; not read: a`, nil},
+	} {
+		r, err := NewReader(t.Context(), strings.NewReader(tt.in), tt.opts)
+		if err != nil {
+			t.Errorf("%q, %+v: %v", tt.in, tt.opts, err)
+			continue
+		}
+		if roles := r.Columns().String(); roles != tt.roles || r.Columns().IDName() == Nameless {
+			t.Errorf("%q: %s, want %s", tt.in, roles, tt.roles)
+		}
+		if got, err := collect(r); err != nil || !slices.Equal(got.IDs, tt.ids) {
+			t.Errorf("%q: %+v, %v, want ids %q", tt.in, got, err, tt.ids)
+		}
+	}
+	_, err := readAll(strings.NewReader(",t1\na,1\na,0\n"), Options{})
+	if err == nil || !strings.Contains(err.Error(), `query id "a" is already in line 2`) {
+		t.Errorf("equal ids: %v", err)
 	}
 }

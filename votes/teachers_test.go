@@ -31,7 +31,6 @@ func TestProposedColumns(t *testing.T) {
 		{"t1,t2,t3,y\n1,1,0,1\n1,0,0,1\n", Options{K: 4}, "", ""},
 		{"row,t1,t2,t3,gold\na,1,1,0,1\nb,1,0,0,1\n", Options{}, "row", "t1,t2,t3"},
 		{"svm1,svm2,rf1,rf2\n1,1,0,1\n1,0,0,1\n", Options{}, "", k},
-		{",t1,t2,t3\n0,1,1,0\n1,1,0,0\n", Options{Header: HeaderYes}, "", "t1,t2,t3"},
 		// Classes that are not stated are the values that the columns have in common.
 		{"ticket,prompt_1,prompt_2,prompt_3\na,bug,bug,spam\nb,spam,spam,bug\n", Options{}, "ticket", alone},
 		{"ticket,prompt_1,prompt_2,gold\na,bug,bug,bug\nb,spam,spam,bug\n", Options{}, "ticket",
