@@ -68,7 +68,7 @@ func (w *words) add(flag, value string) { *w = AddFlag(*w, flag, value) }
 // AddFlag appends a flag with its value to the words of a command: as one word where the value could
 // be taken for a flag, or for none.
 func AddFlag(words []string, flag, value string) []string {
-	if value == "" || value[0] == '-' {
+	if value == "" || value[0] == '-' && len(value) > 1 {
 		return append(words, "--"+flag+"="+value)
 	}
 	return append(words, "--"+flag, value)
