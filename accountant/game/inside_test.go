@@ -172,8 +172,12 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 			}
 		}
 		seed := rapid.Int32Range(0, int32(len(tree.nodes)-1)).Draw(t, "seed")
+		stack := new(openNodes) // one for all blocks
+		for i := range stack {
+			stack[i].node = int32(len(tree.nodes) - 1)
+		}
 		for _, slack := range []float64{1, 1.01} {
-			winner := tree.best(w, &got, seed, slack)
+			winner := tree.best(w, &got, seed, slack, stack)
 			for j := range most {
 				if exact := min(1, most[j]); got[j] < exact || got[j] > min(1, exact*slack*(1+1e-12)) {
 					t.Fatalf("slack %g, point %d: %v, the largest sum is %v", slack, j, got[j], exact)

@@ -116,6 +116,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "an envelope ends at the kinks of the first measure", File: "tree.go",
 			Old: "e.first, last = min(e.first, a), max(last, b)", New: "e.first, last = min(e.first, a), b",
 			Killer: "TestTreeHasTheLargestSum|TestNeverBelowBruteForce"},
+		{Name: "the search begins where the last one ended", File: "tree.go",
+			Old: "		stack[0].node = 0\n", New: "", Killer: "TestTreeHasTheLargestSum"},
 		{Name: "a leaf of each node is not looked at", File: "tree.go",
 			Old: "t.leaves[n.first:n.end], t.atoms", New: "t.leaves[n.first:n.end-1], t.atoms",
 			Killer: "TestTreeHasTheLargestSum"},

@@ -117,9 +117,11 @@ func (g *Game) answer(ctx context.Context, wide, values []float64, seeds []int32
 	slack float64) error {
 	blocks := len(values) / block
 	run := func(first, end int) {
+		var stack openNodes
 		for b := first; b < end && ctx.Err() == nil; b++ {
 			around := wide[b*block : b*block+2*g.lattice.reach+block]
-			seeds[b] = g.tree.best(around, (*[block]float64)(values[b*block:]), seeds[b], slack)
+			seeds[b] = g.tree.best(around, (*[block]float64)(values[b*block:]), seeds[b], slack,
+				&stack)
 		}
 	}
 	workers := min(runtime.GOMAXPROCS(0), 1+blocks*g.tree.leastWork()/20_000)

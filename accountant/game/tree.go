@@ -134,21 +134,25 @@ func widest(list []featured) int {
 	return best
 }
 
+// openNode is a node that is to be looked at, and the sums of its envelope.
+type openNode struct {
+	node int32
+	sums [block]float64
+}
+
+type openNodes [64]openNode // two for each halving
+
 // leastWork is about the number of atoms that one block looks at.
 func (t *tree) leastWork() int { return min(len(t.atoms), 20*t.widest) }
 
 // best sets values to the largest sums over all measures, one for each point of a block. A node is
 // not entered where its envelope is at most slack times the largest sum found: then the envelope
-// stands for all below it. seed is a node without children to begin with, and the one that has the
+// stands for all below it. What the stack holds before does not matter. seed is a node without children to begin with, and the one that has the
 // best leaf in the middle of the block is returned. Sums of up to widest positive products are off
 // by (widest + 2)·2⁻⁵³ at most, in proportion, since nothing underflows: masses sum to 1 or more and
 // no value is below smallest.
-func (t *tree) best(around []float64, values *[block]float64, seed int32, slack float64) int32 {
-	type open struct {
-		node int32
-		sums [block]float64
-	}
-	var stack [64]open // two for each halving
+func (t *tree) best(around []float64, values *[block]float64, seed int32, slack float64,
+	stack *openNodes) int32 {
 	var found, bound [block]float64
 	winner := seed
 	all := func(i int32) {
@@ -158,7 +162,7 @@ func (t *tree) best(around []float64, values *[block]float64, seed int32, slack 
 			winner = i
 		}
 	}
-	sums := func(o *open) {
+	sums := func(o *openNode) {
 		o.sums = [block]float64{}
 		m := &t.nodes[o.node].bound
 		one := [1]leaf{{m.zero, len(m.atoms)}}
@@ -170,6 +174,7 @@ func (t *tree) best(around []float64, values *[block]float64, seed int32, slack 
 	all(seed)
 	depth := 0
 	if len(t.nodes) > 1 {
+		stack[0].node = 0
 		sums(&stack[0])
 		depth = 1
 	}

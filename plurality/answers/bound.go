@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math"
@@ -106,6 +107,26 @@ func newCoins(q int, epsilon, delta float64) coins {
 		delta: num.FromRat(num.Decimal(delta)).Upper(), all: l}
 }
 
+// CoinDelta returns about the δ of the dearest pair of a table of two classes that is never without
+// an answer: of Q coins of its one bias beside Q of its other, at the problem's ε. It is a lower
+// bound of the price, since an adversary may ask for one pair always. The error is ctx.Err().
+// Cost: some microseconds a pair.
+func (s *System) CoinDelta(ctx context.Context, masses []uint64) (float64, error) {
+	c := newCoins(s.problem.Answers, s.problem.Epsilon, s.problem.Delta)
+	most := 0.0
+	for pair, err := range s.Laws(ctx, masses) {
+		if err != nil {
+			return 0, err
+		}
+		first := pair[0]
+		a := float64(first.P.Mass) / float64(first.P.Classes) * 0x1p-53
+		b := float64(first.PPrime.Mass) / float64(first.PPrime.Classes) * 0x1p-53
+		a, b = max(a, b), min(a, b)
+		most = max(most, c.price(a, b), c.price(1-b, 1-a))
+	}
+	return most, nil
+}
+
 // above returns a number such that far holds for it and so for every larger one, found by bisection
 // from low: at most 1, where nothing is judged.
 func (c coins) above(low float64, far func(float64) bool) float64 {
@@ -130,20 +151,23 @@ func (c coins) above(low float64, far func(float64) bool) float64 {
 //
 // at the j from which the likelihood ratio is e^ε. Every j would prove it, so that j need not be
 // exact.
-func (c coins) apart(a, b float64) bool {
+func (c coins) apart(a, b float64) bool { return c.price(a, b) > c.delta }
+
+// price returns a number that Pr_a[J ≥ j] - e^ε·Pr_b[J ≥ j] is not below, close to it.
+func (c coins) price(a, b float64) float64 {
 	if !(a > b) || !(a < 1) || !(b > 0) {
-		return false
+		return 0
 	}
 	n := float64(c.q)
 	heads, tails := math.Log(a/b), math.Log1p(-b)-math.Log1p(-a)
 	j := math.Ceil((c.epsilon + float64(n*tails)) / (heads + tails))
 	if !(j <= n) {
-		return false
+		return 0
 	}
 	from := max(0, int(j))
 	low, _ := c.tail(a, from)
 	_, high := c.tail(b, from)
-	return down(low-up(c.factor*high)) > c.delta
+	return down(low - up(c.factor*high))
 }
 
 // tail returns bounds of Pr[J ≥ from] of a binomial J of Q coins of bias p.

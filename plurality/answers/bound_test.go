@@ -2,12 +2,14 @@ package answers
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
@@ -249,5 +251,32 @@ func TestLawBoundOfOneTangent(t *testing.T) {
 	}
 	if got := must.Get(s.lawBound(w, 0, Law{Name: NormalLaw, Sigma: 1}, nil))(t); got != 1 {
 		t.Errorf("no proof shows %v", got)
+	}
+}
+
+// The δ of the dearest pair is that of a sum over all numbers of heads, and not above the price.
+func TestCoinDelta(t *testing.T) {
+	p := Problem{K: 3, Classes: 2, Affected: 1, Answers: 60, Epsilon: 1, Delta: 1e-3}
+	s := must.Get(NewSystem(t.Context(), p))(t)
+	masses := make([]uint64, s.Space().Variables())
+	for lead, a := range map[int]float64{1: .55, 3: .63} {
+		first, _ := s.Space().Range(s.Leads()[lead])
+		masses[first], masses[first+1] = uint64(a*0x1p53), plurality.One-uint64(a*0x1p53)
+	}
+	want := 0.0
+	for _, pair := range [][2]float64{{.63, .55}, {.55, .63}, {.55, .45}} {
+		want = max(want, hockeyStick(p.Answers, pair[0], pair[1], p.Epsilon))
+	}
+	got := must.Get(s.CoinDelta(t.Context(), masses))(t)
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	price, _, err := s.Price(t.Context(), masses, game.Options{})
+	if err != nil || price < got || price > 1.1*got {
+		t.Errorf("the game has %v, the dearest pair %v, %v", price, got, err)
+	}
+	ended := must.EndAfter(0, context.Canceled)
+	if _, err := s.CoinDelta(ended, masses); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: %v", err)
 	}
 }

@@ -13,6 +13,8 @@ const (
 	// tolerance is by how much ln δ of a table may be below that of its promise: agreement differs by
 	// less than 2e-4.
 	tolerance = 0.015
+	// Where a price takes some milliseconds, more of them are worth a table that is nearer.
+	nearer, quickGame = tolerance / 8, 1 << 15 // pairs times answers
 	// A price of a large table takes half a minute, and five are worth it. That of a small one
 	// takes milliseconds.
 	fewPrices, manyPrices = 5, 16
@@ -22,8 +24,8 @@ const (
 	fineStep, smallStep, largeStep = 1. / 64, 1. / 20, 1. / 10
 	// More prices are made where none was low enough, each of a table that is more private.
 	morePrices = 40
-	// Rényi composition shows an ε that is some 6 % above the exact one.
-	renyiExcess = 1.06
+	// What the dearest pair costs is some 1 to 10 % of δ below the price of all pairs.
+	pairPremium = 1.03
 )
 
 // family is tables of one parameter: the larger x is, the more private they are.
@@ -44,9 +46,9 @@ type found struct {
 }
 
 // calibrate returns the table of smallest x of which the price keeps the promise, within the
-// tolerance. Where to look first comes from Rényi composition, which costs little. The first price
-// corrects that; further steps are secants of ln δ over x, between the nearest prices on both sides
-// of the promise. Prices need not fall at every step of x, so that a table is returned only if it
+// tolerance. Where to look first comes from the family's model, which costs little. The first price
+// corrects that, and the second one is within the tolerance but for few answers; further steps are
+// secants of ln δ over x, between the nearest prices on both sides of the promise. Prices need not fall at every step of x, so that a table is returned only if it
 // was priced itself. x is where to begin, or NaN.
 func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options, x float64,
 	tell func(delta float64)) (*found, error) {
@@ -61,6 +63,7 @@ func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options
 	if small(s) {
 		prices = manyPrices
 	}
+	slack := slackOf(s)
 	var best *found
 	var last point
 	low, high := point{f.low, math.Inf(1)}, point{f.high, math.Inf(-1)}
@@ -89,10 +92,10 @@ func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options
 			}
 		}
 		tell(math.Exp(at.price))
-		if best == now && at.price >= target-tolerance || high.x-low.x < 1e-7 {
+		if best == now && at.price >= target-slack || high.x-low.x < 1e-7 {
 			break
 		}
-		aim := target - tolerance/2
+		aim := target - slack/2
 		both := !math.IsInf(low.price, 0) && !math.IsInf(high.price, 0)
 		switch {
 		case n >= prices-1: // only until the first that keeps the promise
@@ -112,7 +115,7 @@ func (f family) calibrate(ctx context.Context, s *answers.System, o game.Options
 		}
 		if !(x > low.x && x < high.x) {
 			if x = (low.x + high.x) / 2; !both { // where one end is far
-				x = at.x + math.Copysign(max(tolerance/4, math.Abs(at.price-aim)/15), at.price-aim)
+				x = at.x + math.Copysign(max(slack/4, math.Abs(at.price-aim)/15), at.price-aim)
 				x = min(high.x, max(low.x, x))
 			}
 		}
@@ -132,50 +135,64 @@ func secant(a, b point, aim float64) float64 {
 	return a.x + (aim-a.price)*(b.x-a.x)/(b.price-a.price)
 }
 
+// slackOf returns the tolerance of a problem.
+func slackOf(s *answers.System) float64 {
+	if s.PairCount()*s.Problem().Answers <= quickGame {
+		return nearer
+	}
+	return tolerance
+}
+
 // small reports whether prices cost little.
 func small(s *answers.System) bool { return s.PairCount()*s.Problem().Answers <= smallGame }
 
-// renyi returns the divergences of the table at x.
-func (f family) renyi(ctx context.Context, s *answers.System, x float64) (*game.Renyi, error) {
+// model returns about ln δ of the table at x, off by nearly the same everywhere. It rests on no
+// price: no promise rests on it.
+//
+// Of two outcomes it is the price of the dearest pair alone, asked Q times, which is a binomial sum
+// (answers.System.CoinDelta). Otherwise it is Rényi composition, less the factor e/√(4π·ln(1/δ)) by
+// which its bound is above the tail of a normal loss.
+func (f family) model(ctx context.Context, s *answers.System, x float64) (float64, error) {
 	q, err := f.probabilities(x)
-	if err != nil {
-		return nil, err
-	}
-	return game.NewRenyi(ctx, s.Laws(ctx, masses(s, q)))
-}
-
-// guess returns where the exact price should be near that of the promise.
-func (f family) guess(ctx context.Context, s *answers.System) (float64, error) {
-	p := s.Problem()
-	return root(f.low, f.near, f.high, 0.25, func(x float64) (float64, error) {
-		r, err := f.renyi(ctx, s, x)
-		if err != nil {
-			return 0, err
-		}
-		return math.Log(r.Epsilon(p.Delta, p.Answers) / (renyiExcess * p.Epsilon)), nil
-	})
-}
-
-// corrected returns where the exact price should be just below the promise, if ln δ was price at x.
-func (f family) corrected(ctx context.Context, s *answers.System, x,
-	price float64) (float64, error) {
-	p := s.Problem()
-	model := func(x float64) (float64, error) {
-		r, err := f.renyi(ctx, s, x)
-		if err != nil {
-			return 0, err
-		}
-		return logarithm(r.Delta(p.Epsilon, p.Answers)), nil
-	}
-	at, err := model(x)
 	if err != nil {
 		return 0, err
 	}
-	aim := logarithm(p.Delta) - 0.7*tolerance + at - price
-	return root(f.low, x, f.high, 0.05, func(x float64) (float64, error) {
-		g, err := model(x)
-		return g - aim, err
+	p := s.Problem()
+	if p.Classes == 2 && !p.Abstain {
+		delta, err := s.CoinDelta(ctx, masses(s, q))
+		return logarithm(pairPremium * delta), err
+	}
+	r, err := game.NewRenyi(ctx, s.Laws(ctx, masses(s, q)))
+	if err != nil {
+		return 0, err
+	}
+	return logarithm(r.Delta(p.Epsilon, p.Answers)) + 1 - math.Log(-4*math.Pi*math.Log(p.Delta))/2, nil
+}
+
+// where returns the x at which the model is ln δ of the promise and so much more, looking around
+// near first.
+func (f family) where(ctx context.Context, s *answers.System, near, step, more float64) (float64,
+	error) {
+	aim := logarithm(s.Problem().Delta) - slackOf(s)/2 + more
+	return root(f.low, near, f.high, step, func(x float64) (float64, error) {
+		at, err := f.model(ctx, s, x)
+		return at - aim, err
 	})
+}
+
+// guess returns where the price should be near that of the promise.
+func (f family) guess(ctx context.Context, s *answers.System) (float64, error) {
+	return f.where(ctx, s, f.near, 0.25, 0)
+}
+
+// corrected returns where the price should be just below the promise, if ln δ was price at x.
+func (f family) corrected(ctx context.Context, s *answers.System, x,
+	price float64) (float64, error) {
+	at, err := f.model(ctx, s, x)
+	if err != nil {
+		return 0, err
+	}
+	return f.where(ctx, s, x, 0.05, at-price)
 }
 
 // logarithm returns ln δ, finite where δ is 0.

@@ -34,10 +34,11 @@
 // # The search
 //
 // Each kind is a family of tables of one parameter, σ, R or ε', and the least private one that
-// keeps the promise is sought (family.calibrate). Rényi composition, which costs one pass over the
-// pairs, says where: it is off by nearly the same factor of δ everywhere, which each exact price
-// corrects. At most five prices are needed where one takes long. A table is returned only after it
-// was priced itself.
+// keeps the promise is sought (family.calibrate). A model that costs one pass over the pairs says
+// where: the price of the dearest pair alone, which is a sum over a binomial law, or Rényi
+// composition for more classes. Each is off by nearly the same factor of δ everywhere, which one
+// exact price corrects; the second one is that of the table. Few answers take more of them, of
+// milliseconds each. A table is returned only after it was priced itself.
 //
 //	σ, R   exp(x) and exp(-2x) of family's x
 //	α      Options.Order

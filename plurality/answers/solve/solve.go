@@ -283,11 +283,13 @@ func (v *solver) chainOf(order int) family {
 // firstOrder is the order of a chain that is tried first.
 const firstOrder = 8
 
-// coarse is the lattice step with which orders are compared.
-const coarse = 1. / 6
+// coarse is the lattice step with which orders are compared, and manyAnswers the most answers up to
+// which they are priced for that: with more, all orders have the same part of their price in the
+// dearest pair alone.
+const coarse, manyAnswers = 1. / 6, 4096
 
 // order returns the order whose chain agrees most often, of some between 2 and 128, and where its
-// price should keep the promise. Each is priced twice, coarsely: the second time near the promise.
+// price should keep the promise: by the model, corrected by one coarse price.
 func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
 	orders := []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 96, 128}
 	values, places := make([]float64, len(orders)), make([]float64, len(orders))
@@ -299,30 +301,22 @@ func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
 		if err != nil {
 			return err
 		}
-		var p []float64
-		var priced []point
-		for n := range 2 {
-			if p, err = f.probabilities(x); err != nil {
-				return err
-			}
+		p, err := f.probabilities(x)
+		if err != nil {
+			return err
+		}
+		if v.system.Problem().Answers <= manyAnswers {
 			price, _, err := v.system.Price(ctx, masses(v.system, p), o)
 			if err != nil {
 				return err
 			}
 			v.tell(answers.ChainLaw)(price)
-			if priced = append(priced, point{x, logarithm(price)}); n > 0 {
-				break
-			}
 			if x, err = f.corrected(ctx, v.system, x, logarithm(price)); err != nil {
 				return err
 			}
-		}
-		target := logarithm(v.system.Problem().Delta)
-		if to := secant(priced[0], priced[1], target); to > f.low && to < f.high {
-			x = to
-		}
-		if p, err = f.probabilities(x); err != nil {
-			return err
+			if p, err = f.probabilities(x); err != nil {
+				return err
+			}
 		}
 		places[i] = x
 		values[i] = v.system.Space().Value(v.weights, v.prior.AbstainValue, masses(v.system, p))
