@@ -181,6 +181,12 @@ func NewColumns(f format.File) (*Table, error) {
 	t := &Table{Named: true, Kinds: map[string]format.Kind{}}
 	var all []int
 	for i, c := range f.Columns() {
+		if c.List && c.Fault == "" {
+			c.Fault = "column " + format.Quote(c.Name) + " holds a list in every row: want one value"
+		}
+		if c.Fault != "" {
+			return nil, errors.New(c.Fault)
+		}
 		t.Kinds[c.Name] = c.Kind
 		t.Columns, all = append(t.Columns, c.Name), append(all, i)
 	}

@@ -48,6 +48,10 @@ type Column struct {
 	Name string
 	Kind Kind   // of its values that are not missing
 	Type string // the format's own name of the type, for messages
+	List bool   // each row has a list of such values
+	// Fault is the rule that the column breaks, "" for none: its values are not handed out. It is of
+	// no matter to who does not read the column.
+	Fault string
 }
 
 // A Chunk is some rows. Goroutines may use different chunks of a file at once.
@@ -55,6 +59,8 @@ type Chunk interface {
 	// Value returns the value in a row of this chunk, from 0, and in a column: an index of
 	// the list that Next got.
 	Value(column, row int) Value
+	// Items returns the values of a list, in a column of lists.
+	Items(column, row int) []Value
 }
 
 // A Kind is the type of a value.

@@ -1,4 +1,4 @@
-// Package parquet adds files of Parquet with flat columns to package votes. A program that
+// Package parquet adds files of Parquet with flat columns, or lists of votes, to package votes. A program that
 // reads or writes them imports it for its effect. The pages are read by parquet-go.
 package parquet
 
@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	parquetformat "github.com/parquet-go/parquet-go/format"
 
 	"github.com/darrm/darrm/votes/format"
@@ -45,25 +44,16 @@ type file struct {
 	left   int64    // rows of the group before it
 }
 
-// column is a column of the file.
-type column struct {
-	index    int // in the schema
-	name     string
-	kind     parquetformat.Type
-	unsigned bool
-	pages    parquet.Pages       // of the row group
-	values   parquet.ValueReader // of the page; nil between pages
-}
-
 func open(r io.ReaderAt, size int64) (format.File, error) {
 	f := &file{}
 	if err := f.open(r, size); err != nil {
 		return nil, err
 	}
-	if err := f.readSchema(); err != nil {
+	leaves, err := f.readSchema()
+	if err != nil {
 		return nil, err
 	}
-	if err := f.checkGroups(); err != nil {
+	if err := f.checkGroups(leaves); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -73,17 +63,8 @@ func (f *file) Rows() int64 { return f.rows }
 
 func (f *file) Columns() []format.Column {
 	var columns []format.Column
-	for _, c := range f.schema {
-		kind := format.Text
-		switch c.kind {
-		case parquetformat.Boolean:
-			kind = format.Boolean
-		case parquetformat.Int32, parquetformat.Int64:
-			kind = format.Integer
-		case parquetformat.Float, parquetformat.Double:
-			kind = format.Float
-		}
-		columns = append(columns, format.Column{Name: c.name, Kind: kind, Type: c.kind.String()})
+	for i := range f.schema {
+		columns = append(columns, f.schema[i].describe())
 	}
 	return columns
 }
@@ -143,97 +124,37 @@ func damaged(err error) error {
 	return &format.Error{Rule: fmt.Sprintf("the Parquet file is damaged: %v", err), Err: err}
 }
 
-// readSchema takes the columns: the schema must be flat.
-func (f *file) readSchema() error {
-	seen := make(map[string]int)
-	for i, e := range f.file.Metadata().Schema[1:] {
-		if first, ok := seen[e.Name]; ok {
-			return format.Errorf("column %d: the file has the column %s twice, first as column %d", i+1,
-				format.Quote(e.Name), first+1)
-		}
-		seen[e.Name] = i
-		repeated := e.RepetitionType.Valid && e.RepetitionType.V == parquetformat.Repeated
-		switch {
-		case e.NumChildren.V > 0 || !e.Type.Valid:
-			return format.Errorf("column %s is nested: want one flat column for each teacher",
-				format.Quote(e.Name))
-		case !utf8.ValidString(e.Name):
-			return format.Errorf("column %d: its name is not valid UTF-8", i+1)
-		case repeated:
-			return format.Errorf(
-				"column %s holds a list in every row: want one flat column for each teacher",
-				format.Quote(e.Name))
-		}
-		c := column{index: i, name: e.Name, kind: e.Type.V}
-		what, ok := c.readType(&e)
-		if !ok {
-			return format.Errorf("column %s has the type %s: want booleans, integers, floats or text",
-				format.Quote(e.Name), what)
-		}
-		f.schema = append(f.schema, c)
-	}
-	return nil
-}
-
-// readType reports whether the column holds booleans, integers, floats or text,
-// and what it holds.
-func (c *column) readType(e *parquetformat.SchemaElement) (what string, ok bool) {
-	what = c.kind.String()
-	logical, old := e.LogicalType.Value, e.ConvertedType
-	if logical != nil {
-		what += " (" + logical.String() + ")"
-	} else if old.Valid {
-		what += fmt.Sprintf(" (converted type %d)", old.V)
-	}
-	switch c.kind {
-	case parquetformat.Boolean, parquetformat.Float, parquetformat.Double:
-		return what, true
-	case parquetformat.Int32, parquetformat.Int64:
-		if t, isInt := logical.(*parquetformat.IntType); isInt {
-			c.unsigned = !t.IsSigned
-			return what, true
-		}
-		c.unsigned = old.Valid && old.V >= deprecated.Uint8 && old.V <= deprecated.Uint64
-		return what, logical == nil && (!old.Valid || c.unsigned || old.V >= deprecated.Int8 &&
-			old.V <= deprecated.Int64)
-	case parquetformat.ByteArray:
-		switch logical.(type) {
-		case *parquetformat.StringType, *parquetformat.EnumType:
-			return what, true
-		}
-		return what, logical == nil && (!old.Valid || old.V == deprecated.UTF8 ||
-			old.V == deprecated.Enum)
-	}
-	return what, false
-}
-
 // checkGroups refuses row groups whose columns stand elsewhere than parquet-go
 // looks for them.
-func (f *file) checkGroups() error {
+func (f *file) checkGroups(leaves []leaf) error {
 	meta := f.file.Metadata()
 	for i := range meta.RowGroups {
 		g := &meta.RowGroups[i]
-		if g.NumRows < 0 || len(g.Columns) != len(meta.Schema)-1 {
+		if g.NumRows < 0 || len(g.Columns) != len(leaves) {
 			return damaged(fmt.Errorf("row group %d has %d rows and %d columns, the schema %d columns", i,
-				g.NumRows, len(g.Columns), len(meta.Schema)-1))
+				g.NumRows, len(g.Columns), len(leaves)))
 		}
 		f.rows += g.NumRows
 		for j := range g.Columns {
-			c, name := &g.Columns[j], meta.Schema[j+1].Name
+			c, of := &g.Columns[j], &f.schema[leaves[j].column]
+			name := of.name
+			fault := func(text string, args ...any) {
+				if of.fault == "" {
+					of.fault = fmt.Sprintf(text, args...)
+				}
+			}
 			switch {
 			case c.FilePath != "":
-				return format.Errorf("column %s is in another file, %s", format.Quote(name),
-					format.Quote(c.FilePath))
+				fault("column %s is in another file, %s", format.Quote(name), format.Quote(c.FilePath))
 			case len(c.EncryptedColumnMetadata) > 0 || c.CryptoMetadata.Value != nil:
-				return format.Errorf("column %s is encrypted", format.Quote(name))
+				fault("column %s is encrypted", format.Quote(name))
 			case c.MetaData.Codec == parquetformat.Lz4Raw:
 				// parquet-go 0.32 drops the buffer that its LZ4 decoder returns where a page
 				// compresses to more than a third, and reads zeros or an older page instead
 				// (its issue 608). No wrong vote: refused until that is fixed.
-				return format.Errorf(
-					"column %s is compressed with LZ4_RAW, which is not read yet: write the file with zstd "+
-						"or snappy", format.Quote(name))
-			case len(c.MetaData.PathInSchema) != 1 || c.MetaData.PathInSchema[0] != name:
+				fault("column %s is compressed with LZ4_RAW, which is not read yet: write the file with zstd "+
+					"or snappy", format.Quote(name))
+			case !slices.Equal(c.MetaData.PathInSchema, leaves[j].path):
 				return damaged(fmt.Errorf("row group %d does not have the schema's columns", i))
 			}
 		}
@@ -260,11 +181,15 @@ func (f *file) Next(columns []int, n int) (format.Chunk, int, error) {
 		}
 	}
 	rows := int(min(f.left, int64(n)))
-	c := &chunk{f.read, make([][]parquet.Value, len(f.read))}
+	c := &chunk{f.read, make([][]parquet.Value, len(f.read)), make([][][]parquet.Value, len(f.read))}
 	for i := range f.read {
 		from := &f.read[i]
 		err := recovered(func() (err error) {
-			c.values[i], err = from.next(rows)
+			if from.list {
+				c.lists[i], err = from.nextLists(rows)
+			} else {
+				c.values[i], err = from.next(rows)
+			}
 			return err
 		})
 		if err != nil {
@@ -283,9 +208,7 @@ func (f *file) nextGroup() error {
 		c := &f.read[i]
 		err := recovered(func() error {
 			if c.pages != nil {
-				if more, err := c.next(1); err == nil {
-					return fmt.Errorf("%d value more than rows", len(more))
-				} else if err != io.ErrUnexpectedEOF {
+				if err := c.atEnd(); err != nil {
 					return err
 				}
 				if err := c.pages.Close(); err != nil {
@@ -293,7 +216,7 @@ func (f *file) nextGroup() error {
 				}
 			}
 			if f.group < len(groups) {
-				c.pages, c.values = groups[f.group].ColumnChunks()[c.index].Pages(), nil
+				c.pages, c.values = groups[f.group].ColumnChunks()[c.leaf].Pages(), nil
 			}
 			return nil
 		})
@@ -316,61 +239,4 @@ func (f *file) columnError(c *column, err error) error {
 	}
 	return damaged(fmt.Errorf("row group %d, column %s: %w", max(0, f.group-1), format.Quote(c.name),
 		err))
-}
-
-// next returns the next n values of the row group, one for each row.
-func (c *column) next(n int) ([]parquet.Value, error) {
-	values := make([]parquet.Value, n)
-	for got := 0; got < n; {
-		if c.values == nil {
-			page, err := c.pages.ReadPage()
-			if err == io.EOF {
-				return nil, io.ErrUnexpectedEOF
-			}
-			if err != nil {
-				return nil, err
-			}
-			c.values = page.Values() // the page is not released: its values are still to be read
-		}
-		m, err := c.values.ReadValues(values[got:])
-		got += m
-		if err == io.EOF || m == 0 {
-			c.values = nil
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return values, nil
-}
-
-// chunk is some rows, column by column.
-type chunk struct {
-	columns []column
-	values  [][]parquet.Value
-}
-
-func (c *chunk) Value(at, row int) format.Value {
-	v := &c.values[at][row]
-	switch of := &c.columns[at]; {
-	case v.IsNull():
-		return format.Value{}
-	case of.kind == parquetformat.Boolean:
-		if v.Boolean() {
-			return format.Value{Kind: format.Boolean, Int: 1}
-		}
-		return format.Value{Kind: format.Boolean}
-	case of.kind == parquetformat.Int32 && of.unsigned:
-		return format.Value{Kind: format.Unsigned, Int: int64(v.Uint32())}
-	case of.kind == parquetformat.Int32:
-		return format.Value{Kind: format.Integer, Int: int64(v.Int32())}
-	case of.kind == parquetformat.Int64 && of.unsigned:
-		return format.Value{Kind: format.Unsigned, Int: v.Int64()}
-	case of.kind == parquetformat.Int64:
-		return format.Value{Kind: format.Integer, Int: v.Int64()}
-	case of.kind == parquetformat.Float:
-		return format.Value{Kind: format.Float, Float: float64(v.Float())}
-	case of.kind == parquetformat.Double:
-		return format.Value{Kind: format.Float, Float: v.Double()}
-	}
-	return format.Value{Kind: format.Text, Text: v.ByteArray()}
 }
