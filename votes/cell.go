@@ -164,10 +164,9 @@ func (c *cell) id() (id, rule string) {
 	case intCell:
 		id = strconv.FormatInt(c.n, 10)
 	case numberCell:
-		if _, ok := canonicalInt(c.text); !ok {
-			return "", "query id " + c.String() + " is neither a string nor a whole number"
+		if id = c.text; !isNumberID(id) {
+			return "", "query id " + c.String() + " is neither a string nor a whole number of 64 bits"
 		}
-		id = c.text
 	case nullCell:
 		return "", "the query id is missing (null): it is neither a string nor a whole number"
 	case brokenCell:
@@ -176,6 +175,16 @@ func (c *cell) id() (id, rule string) {
 		return "", "query id " + c.String() + " is neither a string nor a whole number"
 	}
 	return id, idRule(id)
+}
+
+// isNumberID reports whether a number is a whole one of 64 bits, with a sign or without, in its only
+// spelling: equal numbers are equal ids.
+func isNumberID(text string) bool {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(n, 10) == text
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	return err == nil && strconv.FormatUint(n, 10) == text
 }
 
 // String shows the cell in a message.

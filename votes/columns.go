@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/votes/format"
 )
 
@@ -19,10 +20,12 @@ type columnDecoder struct {
 	all     []format.Column
 	read    []int // indices of the columns that are read: votes in their order, then label and id
 	cols    columns
+	list    int // the column of the list of all votes or counts, or -1
 	perTask int
 	row     int64 // next, in the file
 
 	head     format.Chunk // of sample
+	headOf   []int
 	headRows int
 }
 
@@ -40,10 +43,10 @@ func openColumns(f *format.Format) opener {
 		}
 		d := &columnDecoder{fileInfo: info, src: s, file: file, all: file.Columns()}
 		d.total = file.Rows()
-		if err := d.resolveColumns(); err != nil {
+		if err := d.resolveColumns(func() (format.File, error) { return f.Open(at, size) }); err != nil {
 			return nil, err
 		}
-		d.perTask = min(d.batchRows(len(d.read)), 1<<13)
+		d.perTask = min(d.batchRows(max(d.roles.Width, len(d.read))), 1<<13)
 		if d.opts.chunkBytes > 0 { // of tests
 			d.perTask = max(1, d.opts.chunkBytes/len(d.read))
 		}
@@ -60,40 +63,97 @@ func (f *fileInfo) columnsError(err error) error {
 	return f.sourceError(err, 0)
 }
 
-// resolveColumns decides which column holds what.
-func (d *columnDecoder) resolveColumns() error {
+// resolveColumns decides which column holds what. again opens the file once more, to look into it.
+func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error {
 	set := &columnSet{what: "column", n: len(d.all), sample: d.sample}
 	for _, c := range d.all {
 		set.names = append(set.names, c.Name)
 	}
-	wrong := (*fault)(nil)
-	if d.cols, wrong = d.assign(set); wrong != nil {
+	var failed error
+	wrong := set.namesFault(nil)
+	if d.list = -1; wrong == nil || d.opts.listed() {
+		d.list, d.cols, wrong = d.assignLists(set, lists{
+			func(at int) bool { return d.all[at].List },
+			func(at int) (n int) {
+				n, failed = firstItems(again, at)
+				return n
+			},
+		})
+	}
+	if failed != nil {
+		return d.columnsError(failed)
+	}
+	if wrong == nil {
+		wrong = d.readFault(set)
+	}
+	if wrong != nil {
 		e := d.parseError(wrong)
 		if wrong.at >= 0 {
 			e.Column, e.ColumnName = wrong.at+1, set.names[wrong.at]
 		}
 		return e
 	}
-	for _, at := range d.cols.votes {
-		c := &d.all[at]
-		if d.layout == LayoutCounts && (c.Kind == format.Text || c.Kind == format.Boolean) {
-			return d.errorf("column %s: counts have the type %s, want integers", quote(c.Name), c.Type)
-		}
-		d.read = append(d.read, at)
+	if d.list >= 0 {
+		d.read = []int{d.list}
 	}
+	d.read = append(d.read, d.cols.votes...)
 	if d.labels {
 		d.read = append(d.read, d.cols.label)
 	}
+	if d.layout == LayoutLong { // before the id, which is the last
+		d.read = append(d.read, d.cols.teacher)
+	}
 	if d.ids {
-		c := &d.all[d.cols.id]
-		if c.Kind == format.Boolean || c.Kind == format.Float {
-			return d.errorf("column %s: query ids have the type %s, want integers or text", quote(c.Name),
-				c.Type)
-		}
 		d.read = append(d.read, d.cols.id)
 	}
-	if d.layout == LayoutLong { // before the id, which is the last
-		d.read = slices.Insert(d.read, len(d.read)-1, d.cols.teacher)
+	return nil
+}
+
+// firstItems returns the number of items of a list in the first row of a file.
+func firstItems(again func() (format.File, error), at int) (int, error) {
+	file, err := again()
+	if err != nil {
+		return 0, err
+	}
+	if fault := file.Columns()[at].Fault; fault != "" {
+		return 0, format.Errorf("%s", fault)
+	}
+	chunk, _, err := file.Next([]int{at}, 1)
+	if err != nil {
+		return 0, err
+	}
+	return len(chunk.Items(0, 0)), nil
+}
+
+// readFault returns the fault of a column that is read.
+func (d *columnDecoder) readFault(set *columnSet) *fault {
+	read := d.cols.read(d.layout)
+	if d.list >= 0 {
+		read = append([]int{d.list, d.cols.id, d.cols.label}, d.cols.votes...)
+		read = slices.DeleteFunc(read, func(at int) bool { return at < 0 })
+	}
+	if wrong := set.namesFault(read); wrong != nil {
+		return wrong
+	}
+	votes := d.cols.votes
+	if d.list >= 0 {
+		votes = []int{d.list}
+	}
+	for _, at := range read {
+		c := &d.all[at]
+		switch {
+		case c.Fault != "":
+			return faultf(wholeRow, "%s", c.Fault)
+		case c.List && at != d.list:
+			return faultf(at, "it holds a list in every row: want one value, or the list of all votes (%s)",
+				pVotesColumn)
+		case slices.Contains(votes, at) && d.layout == LayoutCounts &&
+			(c.Kind == format.Text || c.Kind == format.Boolean):
+			return faultf(wholeRow, "column %s: counts have the type %s, want integers", quote(c.Name), c.Type)
+		case at == d.cols.id && (c.Kind == format.Boolean || c.Kind == format.Float):
+			return faultf(wholeRow, "column %s: query ids have the type %s, want integers or text",
+				quote(c.Name), c.Type)
+		}
 	}
 	return nil
 }
@@ -101,15 +161,21 @@ func (d *columnDecoder) resolveColumns() error {
 // sample returns some first cells of a column, of a file that is then read no further.
 func (d *columnDecoder) sample(column int) []cell {
 	if d.head == nil {
-		all := make([]int, len(d.all))
-		for i := range all {
-			all[i] = i
+		var known []int
+		for i := range d.all {
+			if d.all[i].Fault == "" && !d.all[i].List {
+				known = append(known, i)
+			}
 		}
-		d.head, d.headRows, _ = d.file.Next(all, sampled)
+		d.headOf = known
+		d.head, d.headRows, _ = d.file.Next(known, sampled)
 	}
 	cells := make([]cell, d.headRows)
+	at := slices.Index(d.headOf, column)
 	for i := range cells {
-		cells[i].setValue(d.head.Value(column, i), d.classes)
+		if cells[i].kind = otherCell; at >= 0 { // what cannot be read is neither a vote nor an id
+			cells[i].setValue(d.head.Value(at, i), d.classes)
+		}
 	}
 	return cells
 }
@@ -132,10 +198,23 @@ func (d *columnDecoder) next() (task, error) {
 func (d *columnDecoder) parse(first int, chunk format.Chunk, rows int, b *Batch) error {
 	rec := record{votes: make([]cell, len(d.cols.votes))}
 	behind := len(rec.votes) // of the votes: label, then id
+	if d.list >= 0 {
+		rec.votes, behind = make([]cell, d.roles.Width), 1
+	}
 	for i := range rows {
 		rec.place = first + i
-		for t := range rec.votes {
-			rec.votes[t].setValue(chunk.Value(t, i), d.classes)
+		if d.list >= 0 {
+			items := chunk.Items(0, i)
+			if rule := d.listFault(len(items)); rule != "" {
+				return d.errorAt(rec.place, d.list, d.all[d.list].Name, rule)
+			}
+			for t := range rec.votes {
+				rec.votes[t].setValue(items[t], d.classes)
+			}
+		} else {
+			for t := range rec.votes {
+				rec.votes[t].setValue(chunk.Value(t, i), d.classes)
+			}
 		}
 		if d.labels {
 			rec.label.setValue(chunk.Value(behind, i), d.classes)
@@ -157,7 +236,11 @@ func (d *columnDecoder) parse(first int, chunk format.Chunk, rows int, b *Batch)
 			case teacherCell:
 				column = d.cols.teacher
 			default:
-				column = d.read[at]
+				if column = d.list; column < 0 {
+					column = d.read[at]
+				} else {
+					wrong.rule = check.Named("item %d: %s", at+1, wrong.rule)
+				}
 			}
 			if column >= 0 {
 				name = d.all[column].Name

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -290,15 +289,15 @@ func (r *rowReader) resolveColumns(first []string) error {
 		return r.fault(faultf(-1, "the row has no tab, but %q: the columns must be separated by tabs",
 			format.Separator([]byte(first[0]))))
 	}
-	if wrong := d.namesFault(nil); wrong != nil && !d.opts.listed() {
-		return r.fault(wrong)
-	}
 	set := &columnSet{what: "column", names: d.header, n: n, sample: r.sample}
-	wrong := (*fault)(nil)
-	if d.cols, wrong = d.assign(set); wrong != nil {
-		return r.fault(wrong)
+	wrong := set.namesFault(nil)
+	if wrong == nil || d.opts.listed() {
+		d.cols, wrong = d.assign(set)
 	}
-	if wrong := d.namesFault(d.cols.read(d.layout)); wrong != nil {
+	if wrong == nil {
+		wrong = set.namesFault(d.cols.read(d.layout))
+	}
+	if wrong != nil {
 		return r.fault(wrong)
 	}
 	d.cellOf = make([]int, n)
@@ -307,26 +306,6 @@ func (r *rowReader) resolveColumns(first []string) error {
 	}
 	for i, at := range d.cols.votes {
 		d.cellOf[at] = i
-	}
-	return nil
-}
-
-// namesFault returns the fault of a name of the header that no name can be, or that two columns have.
-// Of columns that are listed, those in use alone count; nil takes all.
-func (d *csvDecoder) namesFault(used []int) *fault {
-	seen := make(map[string]int, len(d.header))
-	for i, name := range d.header {
-		first, twice := seen[name]
-		switch {
-		case used != nil && !slices.Contains(used, i) && !(twice && slices.Contains(used, first)):
-		case twice && name != "":
-			return faultf(i, "the header has the name %s twice, first in column %d", quote(name), first+1)
-		case !utf8.ValidString(name):
-			return faultf(i, "the name %s is not valid UTF-8", quote(name))
-		}
-		if !twice {
-			seen[name] = i
-		}
 	}
 	return nil
 }

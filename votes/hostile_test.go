@@ -215,32 +215,32 @@ func TestHostileFiles(t *testing.T) {
 		}, ":1: the file is compressed with gzip"},
 		{"twice.csv", "wide", func() []byte {
 			return []byte("a,b,a\n0,1,0\n")
-		}, `:1: column 3 ("a"): the header has the name "a" twice`},
+		}, `:1: column 3 ("a"): the file has the name "a" twice`},
 		{"twice.parquet", "wide", func() []byte {
 			return twiceParquet(t, goodParquet)
-		}, `the file has the column "t000" twice`},
+		}, `the file has the name "t000" twice`},
 		{"types.parquet", "wide", func() []byte {
 			type r struct {
-				A int64 `parquet:"a"`
-				B int64 `parquet:"b,timestamp"`
+				A int64 `parquet:"t1"`
+				B int64 `parquet:"t2,decimal(2:10)"`
 			}
 			return parquetOf(t, []r{{0, 1}})
-		}, `column "b" has the type INT64 (TIMESTAMP`},
+		}, `column "t2" has the type INT64 (DECIMAL`},
 		{"list.parquet", "wide", func() []byte {
 			type r struct {
 				Votes []int64 `parquet:"votes"`
 			}
-			return parquetOf(t, []r{{[]int64{0, 1}}})
-		}, `column "votes" holds a list in every row`},
+			return parquetOf(t, []r{{[]int64{0, 1}}, {[]int64{0}}})
+		}, `row 1: column 1 ("votes"): 1 votes, but the first row has 2`},
 		{"nested.parquet", "wide", func() []byte {
 			type in struct {
 				A int64 `parquet:"a"`
 			}
 			type r struct {
-				V in `parquet:"v"`
+				V in `parquet:"t1"`
 			}
 			return parquetOf(t, []r{{in{1}}})
-		}, `column "v" is nested`},
+		}, `column "t1" is nested`},
 		{"text.parquet", "wide", func() []byte {
 			type r struct {
 				A string `parquet:"t1"`
@@ -408,6 +408,9 @@ func replacePage(t *testing.T, m *format.FileMetaData, body []byte,
 func twiceParquet(t *testing.T, file []byte) []byte {
 	return editParquet(t, file, func(m *format.FileMetaData, body []byte) []byte {
 		m.Schema[2].Name = m.Schema[1].Name
+		for i := range m.RowGroups {
+			m.RowGroups[i].Columns[1].MetaData.PathInSchema = []string{m.Schema[1].Name}
+		}
 		return body
 	})
 }

@@ -268,11 +268,8 @@ func (p *jsonParser) items(key int) error {
 			p.voteCell(item, &p.rec.votes[n])
 		}
 	}
-	if n != want && p.layout == LayoutCounts {
-		return p.errorf("key %s: %d counts, want %d, one for each class", name(), n, want)
-	}
-	if n != want {
-		return p.errorf("key %s: %d votes, but the first line has %d", name(), n, want)
+	if rule := p.listFault(n); rule != "" {
+		return p.errorf("key %s: %s", name(), rule)
 	}
 	return nil
 }
@@ -382,8 +379,8 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		return err
 	}
 	var names []string
-	lists := make(map[string]int)  // their lengths
-	values := make(map[int][]byte) // of the other keys
+	lengths := make(map[string]int) // of lists
+	values := make(map[int][]byte)  // of the other keys
 	for p.dec.PeekKind() != '}' {
 		raw, err := p.dec.ReadValue()
 		if err != nil {
@@ -405,7 +402,7 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 				err = p.dec.SkipValue()
 			}
 			if err == nil {
-				lists[key.name] = n
+				lengths[key.name] = n
 				_, err = p.dec.ReadToken()
 			}
 		}
@@ -426,7 +423,7 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 	set := &columnSet{what: "key", names: names, n: len(names), sample: func(at int) []cell {
 		return firstCell(&p, values[at])
 	}}
-	if wrong := d.assignKeys(set, lists); wrong != nil {
+	if wrong := d.assignKeys(set, lengths); wrong != nil {
 		if wrong.at >= 0 {
 			wrong.rule = check.Named("key %s: %s", quote(names[wrong.at]), wrong.rule)
 		}
@@ -446,24 +443,12 @@ func firstCell(p *jsonParser, raw []byte) []cell {
 }
 
 // assignKeys gives every key its role.
-func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *fault) {
-	if d.list, wrong = d.findList(set, lists); wrong != nil {
-		return wrong
-	}
-	var cols columns
-	if d.list >= 0 {
-		cols, wrong = d.assignList(set, lists[set.names[d.list]])
-	} else {
-		for _, name := range set.names {
-			if _, ok := lists[name]; ok && !d.opts.listed() && !d.opts.isTruth(name) {
-				return faultf(wholeRow,
-					"the key %s holds a list; which key holds the list of %s (%s)?", quote(name), d.listName(),
-					pVotesColumn)
-			}
-		}
-		cols, wrong = d.assign(set)
-	}
-	if wrong != nil {
+func (d *jsonDecoder) assignKeys(set *columnSet, lengths map[string]int) *fault {
+	list, cols, wrong := d.assignLists(set, lists{
+		func(at int) bool { _, ok := lengths[set.names[at]]; return ok },
+		func(at int) int { return lengths[set.names[at]] },
+	})
+	if d.list = list; wrong != nil {
 		return wrong
 	}
 	for i, at := range cols.votes {
@@ -488,62 +473,4 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 		}
 	}
 	return nil
-}
-
-// listName is the usual key of a list.
-func (d *jsonDecoder) listName() string {
-	if d.layout == LayoutCounts {
-		return "counts"
-	}
-	return "votes"
-}
-
-// findList returns the key that holds the list of all votes or counts, or -1.
-func (d *jsonDecoder) findList(set *columnSet, lists map[string]int) (int, *fault) {
-	spec, name := d.opts.VotesColumn, d.listName()
-	_, usual := lists[name]
-	if len(d.opts.VoteColumns) > 0 || spec == NoColumn || spec == "" && !usual ||
-		d.layout == LayoutLong {
-		return -1, nil
-	}
-	set.used = make(map[int]string)
-	at, wrong := set.find("list of "+name, spec, name)
-	if wrong == nil && at >= 0 {
-		if _, ok := lists[set.names[at]]; !ok {
-			return -1, faultf(at, "not a list")
-		}
-	}
-	return at, wrong
-}
-
-// assignList is assign where one key holds the list of all n votes or counts.
-func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault) {
-	if c.id, wrong = set.find("id", d.opts.IDColumn, idNames...); wrong != nil {
-		return c, wrong
-	}
-	if c.label, wrong = d.findTruth(set); wrong != nil {
-		return c, wrong
-	}
-	name := set.names[d.list]
-	if free := set.unassigned(); d.opts.VotesColumn != "" {
-		c.unused = free
-	} else if len(free) > 0 {
-		return c, faultf(free[0],
-			"it is neither id, label nor %s; name the true labels (%s) and the ids (%s)", quote(name),
-			pLabelColumn, pIDColumn)
-	}
-	switch {
-	case d.layout == LayoutCounts:
-		n = d.classes.len()
-	case n == 0:
-		return c, faultf(wholeRow, "there is no vote: want a list \"votes\", or a key for each teacher")
-	default:
-		d.k = n
-		if wrong := d.teachersFault(n, fmt.Sprintf("%d votes", n)); wrong != nil {
-			return c, wrong
-		}
-	}
-	d.setRoles(set, &c)
-	d.roles.In, d.roles.Votes, d.roles.Width = "list", []string{name}, n
-	return c, nil
 }

@@ -52,7 +52,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a Parquet file may claim more rows than it has", File: "parquet/file.go",
 			Old: "case f.rows != meta.NumRows:", New: "case f.rows > meta.NumRows:",
 			Killer: "TestParquetHasTheRowsItClaims"},
-		{Name: "unsigned numbers of Parquet have a sign", File: "parquet/file.go",
+		{Name: "unsigned numbers of Parquet have a sign", File: "parquet/values.go",
 			Old: "format.Value{Kind: format.Unsigned, Int: int64(v.Uint32())}",
 			New: "format.Value{Kind: format.Integer, Int: int64(v.Int32())}", Killer: "TestParquetSigns"},
 		{Name: "a JSON number of more digits is read", File: "class.go",

@@ -99,7 +99,7 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"fixed bytes", parquetOf(t, []blob{{}}), Options{},
 			`column "t1" has the type FIXED_LEN_BYTE_ARRAY`},
 		{"decimal", parquetOf(t, []decimal{{1}}), Options{}, `column "t1" has the type INT64 (DECIMAL`},
-		{"date", parquetOf(t, []date{{1}}), Options{}, `column "t1" has the type INT32 (DATE`},
+		{"date", parquetOf(t, []date{{1}}), Options{}, `vote "1970-01-02" is not 0 or 1`},
 		{"counts differ", parquetOf(t, []counts{{1, 2}, {3, 1}}), c,
 			"row 1: zeros and ones sum to K = 4, but to K = 3 in row 0"},
 		{"counts 0", parquetOf(t, []counts{{1, 2}, {0, 0}}), c, "row 1: zeros and ones are all 0"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -94,6 +95,26 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	}
 	f.setRoles(s, &c)
 	return c, nil
+}
+
+// namesFault returns the fault of a name that no name can be, or that two columns have.
+// Of columns that are listed, those in use alone count; nil takes all.
+func (s *columnSet) namesFault(used []int) *fault {
+	seen := make(map[string]int, len(s.names))
+	for i, name := range s.names {
+		first, twice := seen[name]
+		switch {
+		case used != nil && !slices.Contains(used, i) && !(twice && slices.Contains(used, first)):
+		case twice && name != "":
+			return faultf(i, "the file has the name %s twice, first in column %d", quote(name), first+1)
+		case !utf8.ValidString(name):
+			return faultf(i, "the name %s is not valid UTF-8", quote(name))
+		}
+		if !twice {
+			seen[name] = i
+		}
+	}
+	return nil
 }
 
 // findTruth finds the column of true labels. Where nobody needs them and the votes are listed, it is
