@@ -421,6 +421,9 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		}
 	}
 	set := &columnSet{what: "key", names: names, n: len(names), sample: func(at int) []cell {
+		if _, ok := lengths[names[at]]; ok {
+			return []cell{{kind: otherCell}}
+		}
 		return firstCell(&p, values[at])
 	}}
 	if wrong := d.assignKeys(set, lengths); wrong != nil {

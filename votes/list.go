@@ -23,7 +23,7 @@ func (f *fileInfo) assignLists(s *columnSet, l lists) (list int, c columns, wron
 		return list, c, wrong
 	}
 	for i, name := range s.names {
-		if l.is(i) && !f.opts.listed() && !f.opts.isTruth(name) {
+		if l.is(i) && !f.opts.listed() && !f.opts.isTruth(name) && number(s.names).largest() < 2 {
 			return list, c, faultf(wholeRow, "the %s %s holds a list; which %s holds the list of %s (%s)?",
 				s.what, quote(name), s.what, f.listName(), pVotesColumn)
 		}

@@ -245,12 +245,12 @@ func TestColumnsThatAreVotes(t *testing.T) {
 }
 
 // Text without a header says nothing about its columns, so somebody has to.
-// An error lists up to four columns that are not votes, and then how many there are.
+// An error lists up to twelve columns that are not votes, and then how many there are.
 func TestColumnsThatAreNotVotesAreListed(t *testing.T) {
-	votes := "t1,t2,t3,t4,t5,t6,t7,t8"
+	votes := "t1,t2,t3,t4,t5,t6,t7,t8,t9,t10,t11,t12,t13,t14"
 	for others, want := range map[string]string{
-		"a,b,c,d":   "a, b, c, d: not named",
-		"a,b,c,d,e": "a, b, c, d, … (5 columns): not named",
+		"a,b,c,d,e,f,g,h,i,j,k,l":   "a, b, c, d, e, f, g, h, i, j, k, l: not named",
+		"a,b,c,d,e,f,g,h,i,j,k,l,m": "i, j, k, l, … (13 columns): not named",
 	} {
 		names := votes + "," + others
 		row := strings.Repeat("1,", strings.Count(names, ",")) + "1"

@@ -71,7 +71,7 @@ func (s *columnSet) teachers(o *Options, classes *classList, c columns) ([]int, 
 	odd := by.outliers()
 	var list []string
 	for _, i := range odd {
-		if len(list) == 4 {
+		if len(list) == 12 {
 			list = append(list, fmt.Sprintf("… (%d columns)", len(odd)))
 			break
 		}
