@@ -3,7 +3,6 @@ package host
 import (
 	"archive/zip"
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,11 +18,24 @@ func page(t *testing.T, archive bool) string {
 	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<p>here"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for name, text := range map[string]string{".hidden": "secret", ".git/config": "secret",
+		"folder/.env": "secret", "folder/part.js": "part", "inner/index.html": "inner"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "secret")); err != nil {
 		t.Skip(err)
 	}
 	if !archive {
 		return dir
+	}
+	if err := os.Remove(filepath.Join(dir, "secret")); err != nil {
+		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "page.zip")
 	f, err := os.Create(path)
@@ -32,17 +44,35 @@ func page(t *testing.T, archive bool) string {
 	}
 	defer f.Close()
 	z := zip.NewWriter(f)
-	w, err := z.Create("index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(w, "<p>here"); err != nil {
+	if err := z.AddFS(os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// A page that another site's name leads to would be that site's: only the names of this machine are
+// answered.
+func TestForeignHosts(t *testing.T) {
+	files, c, err := Open(page(t, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for host, good := range map[string]bool{
+		"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true, "example.com:8080": false, "": false,
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		r.Host = host
+		handler(files).ServeHTTP(w, r)
+		if got := w.Code == http.StatusOK; got != good || !good && (w.Code != http.StatusMisdirectedRequest ||
+			strings.Contains(w.Body.String(), "here")) {
+			t.Errorf("%q: %d %s", host, w.Code, w.Body)
+		}
+	}
 }
 
 func TestHandler(t *testing.T) {
@@ -54,16 +84,26 @@ func TestHandler(t *testing.T) {
 		h := handler(files)
 		ask := func(method, path string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, nil))
+			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+			r.Host = "localhost:8080"
+			h.ServeHTTP(w, r)
 			return w
 		}
 		if w := ask("GET", "/"); w.Code != http.StatusOK || w.Body.String() != "<p>here" ||
-			w.Header().Get("Content-Security-Policy") != policy ||
+			w.Header().Get("Content-Security-Policy") != policy+"; frame-ancestors 'none'" ||
 			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("the page: %d %q %v", w.Code, w.Body, w.Header())
 		}
-		for _, path := range []string{"/secret", "/../secret", "/none"} {
-			if w := ask("GET", path); w.Code == http.StatusOK || strings.Contains(w.Body.String(), "root:") {
+		for _, path := range []string{"/secret", "/../secret", "/none", "/.hidden", "/.git/config", "/.git/",
+			"/folder/.env", "/folder/", "/folder", "/%2ehidden", "/inner/../.hidden"} {
+			if w := ask("GET", path); w.Code != http.StatusNotFound && w.Code != http.StatusInternalServerError &&
+				w.Code != http.StatusMovedPermanently || strings.Contains(w.Body.String(), "root:") ||
+				strings.Contains(w.Body.String(), "secret") || strings.Contains(w.Body.String(), "part.js") {
+				t.Errorf("%s: %d %q", path, w.Code, w.Body)
+			}
+		}
+		for path, want := range map[string]string{"/folder/part.js": "part", "/inner/": "inner"} {
+			if w := ask("GET", path); w.Code != http.StatusOK || w.Body.String() != want {
 				t.Errorf("%s: %d %q", path, w.Code, w.Body)
 			}
 		}
