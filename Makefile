@@ -90,7 +90,7 @@ SERVICES := postgresql chromium fonts-liberation firefox-esr \
 services: ## installs what test-services needs, on Debian as root; elsewhere it names that and goes on
 	@scripts/debian $(SERVICES) $$(command -v npm >/dev/null || echo nodejs npm) || true # other Node.js bring npm, and conflict
 
-test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, PostgreSQL, the proved checker on random tables
+test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, a client generated from openapi.json, PostgreSQL, the proved checker on random tables
 	$(MAKE) -j3 --output-sync=target test-postgres test-web test-python-pages-checker
 
 # Servers and browsers wait more than they work, so all of it runs side by side.
@@ -99,6 +99,7 @@ test-postgres:
 
 test-web:
 	scripts/test-web bin/plain/darrm
+	scripts/test-openapi bin/plain/darrm
 
 test-python-pages-checker:
 	scripts/test-python
