@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/accountant"
@@ -54,4 +55,18 @@ func Worthless(total accountant.Cost, records int) (reason string, worthless boo
 		return "", false
 	}
 	return "this total protects nobody: " + reason, true
+}
+
+// MostWorth returns the largest total that is not [Worthless] of so many records, 0 if unknown.
+func MostWorth(records int) accountant.Cost {
+	most := accountant.Cost{Epsilon: mostEpsilon, Delta: worthlessDelta}
+	if records > 0 {
+		most.Delta = min(most.Delta, 1/float64(records))
+	}
+	for { // the limit itself is too much, and 1/records may be rounded up
+		if _, worthless := Worthless(most, records); !worthless {
+			return most
+		}
+		most.Delta = math.Nextafter(most.Delta, 0)
+	}
 }

@@ -43,3 +43,21 @@ func TestWorthless(t *testing.T) {
 		}
 	}
 }
+
+// The largest total that is worth something is one, and the next larger ε or δ is not.
+func TestMostWorth(t *testing.T) {
+	for _, records := range []int{0, 1, 3, 49, 99, 100, 101, 1000, 12345, 1 << 40} {
+		most := MostWorth(records)
+		if reason, worthless := Worthless(most, records); worthless || most.Epsilon != 10 {
+			t.Errorf("%d records: %v: %s", records, most, reason)
+		}
+		for _, more := range []accountant.Cost{
+			{Epsilon: math.Nextafter(most.Epsilon, 11), Delta: most.Delta},
+			{Epsilon: most.Epsilon, Delta: math.Nextafter(most.Delta, 1)},
+		} {
+			if _, worthless := Worthless(more, records); !worthless {
+				t.Errorf("%d records: %v is worth something, and more than %v", records, more, most)
+			}
+		}
+	}
+}

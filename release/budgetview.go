@@ -13,6 +13,7 @@ import (
 // digest of votes.
 type BudgetView struct {
 	BudgetState
+	Now      ledger.State
 	Short    ShortBudget
 	Warnings []string
 	Charges  uint64         // all of the ledger's
@@ -43,7 +44,7 @@ func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 		return nil, err
 	}
 	v := &BudgetView{
-		BudgetState: NewBudgetState(l, now.State), Short: newShortBudget(now.Spent, l.Budget().Cost()),
+		BudgetState: NewBudgetState(l, now.State), Now: now.State, Short: newShortBudget(now.Spent, l.Budget().Cost()),
 		Warnings: warnings(l, now.Spent),
 		Charges:  now.Charges, Read: uint64(len(now.Latest)),
 	}

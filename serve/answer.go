@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"runtime"
 	"strings"
@@ -18,15 +17,15 @@ import (
 
 // answer is the answer to one query.
 type answer struct {
-	RequestID string          `json:"request_id"`
-	Label     *string         `json:"label"` // null where the mechanism abstained
-	Class     *int            `json:"class"`
-	Abstained bool            `json:"abstained,omitempty"`
-	Replayed  bool            `json:"replayed"`
-	Simulated bool            `json:"simulated,omitempty"` // no release: the ledger is one to try
-	Receipt   receipt         `json:"receipt"`
-	Promise   promise         `json:"promise"`
-	Remaining *release.Amount `json:"remaining"`
+	RequestID string  `json:"request_id"`
+	Label     *string `json:"label"` // null where the mechanism abstained
+	Class     *int    `json:"class"`
+	Abstained bool    `json:"abstained,omitempty"`
+	Replayed  bool    `json:"replayed"`
+	Simulated bool    `json:"simulated,omitempty"` // no release: the ledger is one to try
+	Receipt   receipt `json:"receipt"`
+	Promise   promise `json:"promise"`
+	Remaining *rest   `json:"remaining,omitempty"` // left out where the client may not know it
 }
 
 // receipt names the charge in the ledger.
@@ -61,16 +60,22 @@ func (s *Server) answer(ctx context.Context, client *member, queries []query) []
 		all.Go(func() { out[i] = s.answerOne(ctx, client, &queries[i]) })
 	}
 	all.Wait()
-	last := ledger.State{} // of the latest of these writes
+	last, told := ledger.State{}, false // last is of the latest of these writes
 	for i := range out {
 		if out[i].after.Head.Seq > last.Head.Seq {
 			last = out[i].after
 		}
+		told = told || out[i].answer != nil || out[i].fail.Kind == kindBudget
 	}
-	left := release.NewAmount(last.Remaining)
+	if !told {
+		return out
+	}
+	left := s.rest(ctx, client, last)
 	for i := range out {
 		if a := out[i].answer; a != nil {
-			a.Remaining = &left
+			a.Remaining = left
+		} else if f := out[i].fail; f.Kind == kindBudget {
+			f.Remaining = left
 		}
 	}
 	return out
@@ -89,12 +94,12 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 	q.Client, q.Share, q.AnswersShare = client.Name, client.share, client.Answers
 	a, err := s.Online.Answer(ctx, q)
 	if err != nil {
-		return result{fail: failureOf(err)}
+		return result{fail: failureOf(err, client)}
 	}
-	s.metrics.answered(a)
+	s.metrics.answered(client, a)
 	ID, err := s.ledgerID(ctx)
 	if err != nil {
-		return result{fail: failureOf(err)}
+		return result{fail: failureOf(err, client)}
 	}
 	told := &answer{
 		RequestID: a.ID, Replayed: a.Replayed, Simulated: a.Simulated, Promise: s.promise(),
@@ -156,17 +161,16 @@ func (s *Server) promise() promise {
 // allow takes n answers off the client's rate.
 func (m *member) allow(n int, now time.Time) *failure {
 	r := m.limiter.ReserveN(now, n)
-	if !r.OK() {
-		return &failure{Kind: kindRate, status: http.StatusTooManyRequests, after: time.Second,
-			Message: fmt.Sprintf("the client may ask for %d answers at once, not for %d", m.limiter.Burst(),
-				n)}
+	if !r.OK() { // at no time: the limiter never holds so many
+		return tooLarge(m.limiter.Burst(), "the client may ask for %d answers at once, not for %d",
+			m.limiter.Burst(), n)
 	}
 	wait := r.DelayFrom(now)
 	if wait == 0 {
 		return nil
 	}
 	r.CancelAt(now)
-	return &failure{Kind: kindRate, status: http.StatusTooManyRequests, after: wait,
-		Message: fmt.Sprintf("the client may ask for %v answers a second; ask again in %.0f s", m.Rate,
-			math.Ceil(wait.Seconds()))}
+	return &failure{Kind: kindRate, status: http.StatusTooManyRequests, RetryAfter: seconds(wait),
+		Message: fmt.Sprintf("the client may ask for %v answers a second; ask again in %d s", m.Rate,
+			seconds(wait))}
 }

@@ -9,10 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 
 	"golang.org/x/time/rate"
 
@@ -173,38 +171,4 @@ func newMembers(clients []Client, before members) (members, error) {
 		all = append(all, m)
 	}
 	return all, nil
-}
-
-// of returns who sent a request. Every token is compared with every hash in constant time.
-func (all members) of(r *http.Request) (*member, *failure) {
-	if len(all) == 0 { // only on a Unix socket: Listen sees to it
-		return anybody, nil
-	}
-	if header := r.Header.Values("Authorization"); len(header) > 0 {
-		scheme, token, ok := strings.Cut(header[0], " ")
-		if len(header) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") {
-			return nil, unauthorized("the header Authorization must be one bearer token")
-		}
-		sum := sha256.Sum256([]byte(token))
-		var found *member
-		for _, m := range all {
-			if m.has(sum) {
-				found = m
-			}
-		}
-		if found == nil {
-			return nil, unauthorized("the token is not known")
-		}
-		return found, nil
-	}
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		name := r.TLS.VerifiedChains[0][0].Subject.CommonName
-		for _, m := range all {
-			if m.Certificate != "" && m.Certificate == name {
-				return m, nil
-			}
-		}
-		return nil, unauthorized("the certificate is of no client")
-	}
-	return nil, unauthorized("a token or a client certificate is required")
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"net/http/httptest"
 	"strings"
@@ -86,7 +85,7 @@ func TestEveryByteOfAHashCounts(t *testing.T) {
 		}
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Authorization", "Bearer "+token)
-		_, fail := all.of(r)
+		_, fail := (&policy{clients: all}).of(r)
 		return fail == nil
 	}
 	if !opens(hash) || !opens(other, hash) || !opens(hash, other) || opens(other) {
@@ -111,7 +110,7 @@ func TestTokensRotate(t *testing.T) {
 	next, nextHash := NewToken()
 	o.Clients = []Client{{Name: "a", TokenSHA256: []string{oldHash}, Rate: 1e-6, Burst: 100}}
 	s := newServer(t, o)
-	was := (*s.clients.Load())[0]
+	was := s.policy.Load().clients[0]
 	for _, c := range []struct {
 		hashes     []string
 		old, fresh int
@@ -126,7 +125,7 @@ func TestTokensRotate(t *testing.T) {
 				t.Errorf("%d hashes: %d %s, want %d", len(c.hashes), status, body, want)
 			}
 		}
-		if m := (*s.clients.Load())[0]; m.limiter != was.limiter || m.room != was.room {
+		if m := s.policy.Load().clients[0]; m.limiter != was.limiter || m.room != was.room {
 			t.Error("the client begins anew")
 		}
 	}
@@ -134,24 +133,34 @@ func TestTokensRotate(t *testing.T) {
 
 // A certificate names a client by its common name, once the connection has verified it.
 func TestCertificates(t *testing.T) {
+	ca, _, authority := certificate(t, "ca", nil)
+	cert, key, _ := certificate(t, "server", authority)
+	_, _, stranger := certificate(t, "ca", nil)
+	chain := func(name string, by *tls.Certificate, change ...func(*x509.Certificate)) *tls.ConnectionState {
+		_, _, c := certificate(t, name, by, change...)
+		return &tls.ConnectionState{PeerCertificates: []*x509.Certificate{c.Leaf}}
+	}
+	old := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 	o, _, _ := newOptions(t, 10)
 	_, hash := NewToken()
 	o.Clients = []Client{{Name: "by-token", TokenSHA256: []string{hash}},
 		{Name: "ward", Certificate: "ward-3"}}
 	s := newServer(t, o)
-	of := func(name string) *x509.Certificate {
-		return &x509.Certificate{Subject: pkix.Name{CommonName: name}}
+	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key,
+		ClientCA: ca})
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer l.Close()
 	for i, c := range []struct {
 		state *tls.ConnectionState
 		want  int
 	}{
-		// not verified
 		{nil, 401}, {&tls.ConnectionState{}, 401},
-		{&tls.ConnectionState{PeerCertificates: []*x509.Certificate{of("ward-3")}}, 401},
-		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("ward-4"), of("ward-3")}}}, 401},
-		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("")}}}, 401},
-		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("ward-3"), of("ca")}}}, 200},
+		{chain("ward-3", stranger), 401}, {chain("ward-3", nil), 401},
+		{chain("ward-3", authority, old), 401},
+		{chain("ward-4", authority), 401}, {chain("", authority), 401},
+		{chain("ward-3", authority), 200},
 	} {
 		r := httptest.NewRequest("GET", "/v1/budget", nil)
 		r.TLS = c.state
@@ -159,6 +168,21 @@ func TestCertificates(t *testing.T) {
 		if s.ServeHTTP(w, r); w.Code != c.want {
 			t.Errorf("%d: %d, want %d", i, w.Code, c.want)
 		}
+	}
+}
+
+// A certificate that is a server's is no client's.
+func TestCertificateIsOfAClient(t *testing.T) {
+	_, _, authority := certificate(t, "ca", nil)
+	pool := x509.NewCertPool()
+	pool.AddCert(authority.Leaf)
+	p := &policy{tls: &tls.Config{ClientCAs: pool}}
+	_, _, server := certificate(t, "ward-3", authority, func(c *x509.Certificate) {
+		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	})
+	_, _, client := certificate(t, "ward-3", authority)
+	if p.signed([]*x509.Certificate{server.Leaf}) || !p.signed([]*x509.Certificate{client.Leaf}) {
+		t.Error("a client is who has a client's certificate, and nobody else")
 	}
 }
 
@@ -214,26 +238,25 @@ func TestRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1000, 0)
-	step := func(n int, kind string, after time.Duration) {
+	step := func(n int, kind string, after int) {
 		t.Helper()
 		f := m.allow(n, now)
-		if (f == nil) != (kind == "") || f != nil &&
-			(f.Kind != kind || f.after != after || f.status != 429) {
+		if (f == nil) != (kind == "") || f != nil && (f.Kind != kind || f.RetryAfter != after) {
 			t.Errorf("%d answers: %+v", n, f)
 		}
 	}
 	step(3, "", 0)
-	step(1, kindRate, 500*time.Millisecond)
-	step(4, kindRate, time.Second) // never
+	step(1, kindRate, 1)
+	step(4, kindTooLarge, 0) // never
 	now = now.Add(500 * time.Millisecond)
-	step(2, kindRate, 500*time.Millisecond)
+	step(2, kindRate, 1)
 	step(1, "", 0) // what was refused took nothing
 	all, err := newMembers([]Client{m.Client}, members{m})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m = all[0]
-	step(1, kindRate, 500*time.Millisecond)
+	step(1, kindRate, 1)
 	if m, err = newMember(Client{Name: "a", Certificate: "a"}); err != nil ||
 		m.allow(1e6, now) != nil {
 		t.Errorf("no rate: %v", err)
@@ -244,7 +267,7 @@ func TestRates(t *testing.T) {
 	s := newServer(t, o)
 	// A batch takes as much as its queries by themselves.
 	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("x")+`,`+one("y")+`,`+
-		one("z")+`]}`, bearer(token)...); status != 429 {
+		one("z")+`]}`, bearer(token)...); status != 413 || !strings.Contains(body, `"most":2}`) {
 		t.Errorf("%d %s", status, body)
 	}
 	for _, want := range []int{200, 200, 429} {
@@ -288,7 +311,7 @@ func TestClientsAreChecked(t *testing.T) {
 	// A client that may do nothing may do nothing.
 	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, May: []string{}}}
 	s := newServer(t, o)
-	if m := (*s.clients.Load())[0]; m.may(mayAnswer) || m.may(mayLook) {
+	if m := s.policy.Load().clients[0]; m.may(mayAnswer) || m.may(mayLook) {
 		t.Error("it may")
 	}
 }

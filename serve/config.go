@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,6 +23,28 @@ type Config struct {
 	// The caller knows their names.
 	Settings map[string]any
 	Clients  []Client
+}
+
+// Kept returns an error that names each setting in which next differs from c, but those that may
+// change while a server runs: whoever reads a file anew applies a setting or says that it is not.
+func (c *Config) Kept(next *Config, mayChange []string) error {
+	var differ []string
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		if value, there := next.Settings[name]; !there || !reflect.DeepEqual(value, c.Settings[name]) {
+			differ = append(differ, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(next.Settings)) {
+		if _, there := c.Settings[name]; !there {
+			differ = append(differ, name)
+		}
+	}
+	differ = slices.DeleteFunc(differ, func(name string) bool { return slices.Contains(mayChange, name) })
+	if len(differ) == 0 {
+		return nil
+	}
+	return usagef("%s differ from those that the server was started with, and a server takes other ones "+
+		"only when it is started anew: put them back, or start it anew", strings.Join(differ, ", "))
 }
 
 // MaxConfig is the most bytes that a configuration may have.

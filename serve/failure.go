@@ -18,12 +18,15 @@ import (
 type failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
-	// where the budget, or the share, is too small
-	Remaining *release.Amount `json:"remaining,omitempty"`
+	// where the budget, or the share, is too small and the client may know it
+	Remaining *rest `json:"remaining,omitempty"`
+	// of a batch that is too large: the most queries of one that is not
+	Most int `json:"most,omitempty"`
+	// seconds after which to ask again; left out where the same request is never answered
+	RetryAfter int `json:"retry_after,omitempty"`
 
 	status int
-	after  time.Duration // when to try again; 0 for never
-	cause  error         // for the log, where it is the server's own fault
+	cause  error // for the log, where it is the server's own fault
 }
 
 // The kinds of failure.
@@ -35,6 +38,7 @@ const (
 	kindMethod       = "method"
 	kindConflict     = "conflict"
 	kindTooLarge     = "too_large"
+	kindTimeout      = "timeout"
 	kindMediaType    = "media_type"
 	kindBudget       = "budget"
 	kindRate         = "rate"
@@ -45,7 +49,7 @@ const (
 // kinds are all of them, for the metrics.
 var kinds = []string{
 	kindInvalid, kindUnauthorized, kindForbidden, kindNotFound, kindMethod, kindConflict, kindTooLarge,
-	kindMediaType, kindBudget, kindRate, kindUnavailable, kindInternal,
+	kindTimeout, kindMediaType, kindBudget, kindRate, kindUnavailable, kindInternal,
 }
 
 func invalid(format string, args ...any) *failure {
@@ -59,11 +63,28 @@ func unauthorized(message string) *failure {
 
 func unavailable(message string, after time.Duration, cause error) *failure {
 	return &failure{Kind: kindUnavailable, Message: message, status: http.StatusServiceUnavailable,
-		after: after, cause: cause}
+		RetryAfter: seconds(after), cause: cause}
 }
 
-// failureOf turns an error of release.Online into the response to the asker.
-func failureOf(err error) *failure {
+// seconds rounds a time up: who comes earlier comes in vain.
+func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+// tooLarge refuses a batch of more queries than are answered at once.
+func tooLarge(most int, format string, args ...any) *failure {
+	return &failure{Kind: kindTooLarge, Message: fmt.Sprintf(format, args...), Most: most,
+		status: http.StatusRequestEntityTooLarge}
+}
+
+// exhausted refuses what cannot be paid. A client that may not look is told of its own share only.
+func exhausted(client *member, own bool, message string) *failure {
+	if !own && !client.may(mayLook) {
+		message = "the budget of this service cannot pay for the request"
+	}
+	return &failure{Kind: kindBudget, Message: message, status: http.StatusTooManyRequests}
+}
+
+// failureOf turns an error of release.Online into the response to a client.
+func failureOf(err error, client *member) *failure {
 	var (
 		input    *release.InputError
 		share    *ledger.ShareError
@@ -73,18 +94,13 @@ func failureOf(err error) *failure {
 	)
 	switch {
 	case errors.As(err, &quota):
-		return &failure{Kind: kindBudget, Message: quota.Error(), status: http.StatusTooManyRequests}
+		return exhausted(client, quota.Client != "", quota.Error())
 	case errors.As(err, &share):
-		left := release.NewAmount(share.Share.Cost().Minus(share.Spent))
-		return &failure{Kind: kindBudget, Message: share.Error(), Remaining: &left,
-			status: http.StatusTooManyRequests}
+		return exhausted(client, true, share.Error())
 	case errors.As(err, &exceeded):
-		left := release.NewAmount(exceeded.Budget.Cost().Minus(exceeded.Spent))
-		return &failure{Kind: kindBudget, Message: exceeded.Error(), Remaining: &left,
-			status: http.StatusTooManyRequests}
+		return exhausted(client, false, exceeded.Error())
 	case errors.As(err, &weak):
-		return &failure{Kind: kindBudget, Message: "no further answer is charged: with it, " +
-			weak.Error(), status: http.StatusTooManyRequests}
+		return exhausted(client, false, "no further answer is charged: with it, "+weak.Error())
 	case errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrReplayed),
 		errors.Is(err, ledger.ErrDraw), errors.Is(err, ledger.ErrDrawn):
 		return &failure{Kind: kindConflict, Message: err.Error(), status: http.StatusConflict}
@@ -110,8 +126,8 @@ func failureOf(err error) *failure {
 }
 
 func (f *failure) write(w http.ResponseWriter) {
-	if f.after > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
 	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -126,7 +142,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 			http.StatusInternalServerError
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n')) // whoever is gone asks again
 }

@@ -42,7 +42,10 @@ func (s *Server) keepHead(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), headTime)
 	defer cancel()
 	err := s.Online.KeepHead(ctx)
-	if s.unkept.Store(err != nil); err != nil {
-		s.journal.error(sort{text: "head not kept"}, "cause", err.Error())
+	switch was := s.unkept.Swap(err != nil); {
+	case err != nil:
+		s.journal.error(sort{text: "head not kept", lasts: true}, "cause", err.Error())
+	case was:
+		s.journal.warn(sort{text: "head kept again"})
 	}
 }

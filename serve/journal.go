@@ -15,7 +15,8 @@ import (
 const (
 	journalBurst = 10
 	journalEvery = 10 * time.Second
-	maxLogged    = 256 // bytes of what a stranger chooses in a line
+	lastingEvery = time.Minute // of what lasts there is one line, and then one with the count so often
+	maxLogged    = 256         // bytes of what a stranger chooses in a line
 )
 
 // journal writes refusals to the log.
@@ -30,12 +31,22 @@ type journal struct {
 type sort struct {
 	level              slog.Level
 	text, kind, client string
+	lasts              bool // a state that is noticed again and again
+}
+
+// often returns how many lines of a sort are written at once, and how often one more is.
+func (of sort) often() (burst int, every time.Duration) {
+	if of.lasts {
+		return 1, lastingEvery
+	}
+	return journalBurst, journalEvery
 }
 
 // tally limits the lines of a sort, and counts those that were left out.
 type tally struct {
 	lines *rate.Limiter
 	more  int
+	last  []any // of the latest line that was left out, of what lasts
 }
 
 func newJournal(log *slog.Logger) *journal { return &journal{log: log, counts: map[sort]*tally{}} }
@@ -51,25 +62,29 @@ func (j *journal) error(of sort, args ...any) {
 }
 
 func (j *journal) write(of sort, args []any) {
-	if j.take(of) {
+	if j.take(of, args) {
 		j.line(of, of.text, args)
 	}
 }
 
 // take reports whether one more line may be written. If not, it counts the line as left out.
-func (j *journal) take(of sort) bool {
+func (j *journal) take(of sort, args []any) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	t := j.counts[of]
+	burst, every := of.often()
 	if t == nil {
-		t = &tally{lines: rate.NewLimiter(rate.Every(journalEvery), journalBurst)}
+		t = &tally{lines: rate.NewLimiter(rate.Every(every), burst)}
 		j.counts[of] = t
 	}
 	if t.more == 0 && t.lines.Allow() {
 		return true
 	}
+	if of.lasts {
+		t.last = args
+	}
 	if t.more++; t.more == 1 {
-		time.AfterFunc(journalEvery, func() { j.tell(of) })
+		time.AfterFunc(every, func() { j.tell(of) })
 	}
 	return false
 }
@@ -78,11 +93,14 @@ func (j *journal) take(of sort) bool {
 func (j *journal) tell(of sort) {
 	j.mu.Lock()
 	t := j.counts[of]
-	n := t.more
+	n, last := t.more, t.last
 	t.more = 0
+	if of.lasts {
+		t.lines.Allow() // this line is the one of its minute
+	}
 	j.mu.Unlock()
 	if n > 0 { // else the end told it already
-		j.line(of, "more: "+of.text, []any{"count", n})
+		j.line(of, "more: "+of.text, append([]any{"count", n}, last...))
 	}
 }
 

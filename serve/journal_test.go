@@ -105,3 +105,31 @@ func TestLogTellsEverySort(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// A full disk is told once, and then each minute with how often it was met.
+func TestWhatLastsIsToldEachMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log buffer
+		j := newJournal(slog.New(slog.NewJSONHandler(&log, nil)))
+		for range 600 {
+			j.error(sort{text: "head not kept", lasts: true}, "cause", "no space")
+			time.Sleep(time.Second)
+		}
+		j.end()
+		lines, counted := strings.Split(strings.TrimSpace(log.String()), "\n"), 0
+		for i, line := range lines {
+			var said struct {
+				Msg, Cause string
+				Count      int
+			}
+			if err := json.Unmarshal([]byte(line), &said); err != nil || said.Cause != "no space" ||
+				(said.Msg == "head not kept") != (i == 0) {
+				t.Errorf("%s, %v", line, err)
+			}
+			counted += said.Count
+		}
+		if len(lines) > 12 || len(lines) < 10 || counted != 599 {
+			t.Errorf("%d lines, %d of 599 counted: %s", len(lines), counted, log.String())
+		}
+	})
+}

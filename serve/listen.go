@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io/fs"
 	"net"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -89,7 +87,7 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	if a.Listen == "" {
 		a.Listen = DefaultListen
 	}
-	if err := a.check(*s.clients.Load()); err != nil {
+	if err := a.check(s.policy.Load().clients); err != nil {
 		return nil, err
 	}
 	s.at = &a // from now on clients who change are checked against it
@@ -105,7 +103,7 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.tls.Store(config)
+	s.policy.Store(&policy{s.policy.Load().clients, config})
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, check.Namedf("%s = %q: %w", listen, a.Listen, err)
@@ -113,8 +111,10 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	// Each connection has the certificates of when it began. Package http sees TLS only where it is
 	// outermost.
 	return tls.NewListener(s.limit(l), &tls.Config{
-		MinVersion:         tls.VersionTLS13,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.tls.Load(), nil },
+		MinVersion: tls.VersionTLS13,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return s.policy.Load().tls, nil
+		},
 	}), nil
 }
 
@@ -130,7 +130,7 @@ func (s *Server) ListenToTry(ctx context.Context) (net.Listener, error) {
 	case !book.Simulated():
 		return nil, usagef("ledger = %q, but a server without TLS and clients pays with a ledger in memory "+
 			"alone", ledger.Display(book.Path()))
-	case len(*s.clients.Load()) > 0:
+	case len(s.policy.Load().clients) > 0:
 		return nil, usagef("a server without TLS must have no clients, whose tokens would travel unencrypted")
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
@@ -138,25 +138,9 @@ func (s *Server) ListenToTry(ctx context.Context) (net.Listener, error) {
 		return nil, err
 	}
 	s.at = &Address{Listen: "tcp:" + l.Addr().String()} // refuses clients from now on
+	s.trying.Store(true)
 	s.Log.Warn("answers are no releases: the ledger is in memory")
 	return s.limit(l), nil
-}
-
-// Reload replaces the clients, and over TCP reads the files of certificates again, for every
-// connection and every request that begins after it. On an error all stays as it was.
-func (s *Server) Reload(ctx context.Context, clients []Client) error {
-	var config *tls.Config
-	if s.tls.Load() != nil {
-		var err error
-		if config, err = s.at.tls(ctx); err != nil {
-			return err
-		}
-	}
-	if err := s.SetClients(clients); err != nil {
-		return err
-	}
-	s.tls.Store(config)
-	return nil
 }
 
 // listenUnix makes the socket in a directory of its own, which nobody else may enter, and gives it
@@ -231,31 +215,6 @@ func (s *socket) Close() error {
 		return err // its name is another server's by now
 	}
 	return errors.Join(err, os.Remove(s.path))
-}
-
-const maxCertificates = 1 << 20
-
-// tls returns the configuration, with the certificates as they are now.
-func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
-	own, err := tls.LoadX509KeyPair(a.Cert, a.Key)
-	if err != nil {
-		return nil, &release.InputError{Err: check.Namedf("%s and %s: %w", tlsCert, tlsKey, err)}
-	}
-	// Without tickets, which would bring back a client whose authority was taken out since.
-	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own},
-		NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true}
-	if a.ClientCA == "" {
-		return config, nil
-	}
-	b, err := readfile.Whole(ctx, a.ClientCA, maxCertificates)
-	if err != nil {
-		return nil, &release.InputError{Err: check.Namedf("%s: %w", clientCA, err)}
-	}
-	config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
-	if !config.ClientCAs.AppendCertsFromPEM(b) {
-		return nil, &release.InputError{Err: check.Namedf("%s: %s has no certificates", clientCA, a.ClientCA)}
-	}
-	return config, nil
 }
 
 // Limits of time that no client needs to reach: to shake hands, to send a header, and between two

@@ -15,6 +15,8 @@ import (
 // budget is the response to GET /v1/budget.
 type budget struct {
 	release.BudgetState
+	// Usable is what can still be charged to the asker. Remaining is the ledger's.
+	Usable *rest `json:"usable,omitempty"`
 	// Answers is how many were taken of a table for many answers, which cost nothing more each.
 	Answers *answersLeft  `json:"answers,omitempty"`
 	Client  *clientBudget `json:"client,omitempty"` // of the asker, where it has a share
@@ -38,24 +40,24 @@ type clientBudget struct {
 func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *member) *failure {
 	book, err := s.Online.Ledger(r.Context())
 	if err != nil {
-		return failureOf(err)
+		return failureOf(err, client)
 	}
 	now, err := s.Online.State(r.Context())
 	if err != nil {
-		return failureOf(err)
+		return failureOf(err, client)
 	}
-	out := budget{BudgetState: release.NewBudgetState(book, now)}
+	out := budget{BudgetState: release.NewBudgetState(book, now), Usable: s.rest(r.Context(), client, now)}
 	if most := s.Online.Plan().Mechanism().Together().Most; most > 0 {
 		taken, byClient, err := s.Online.Taken(r.Context(), client.Name)
 		if err != nil {
-			return failureOf(err)
+			return failureOf(err, client)
 		}
 		out.Answers = &answersLeft{uint64(most), taken, client.Answers, byClient}
 	}
 	if client.share != nil {
 		spent, err := s.Online.SpentBy(r.Context(), client.Name)
 		if err != nil {
-			return failureOf(err)
+			return failureOf(err, client)
 		}
 		share := client.share.Cost()
 		out.Client = &clientBudget{client.Name, release.NewAmount(share), release.NewAmount(spent),
@@ -101,10 +103,10 @@ func (s *Server) stated() *stated {
 	return out
 }
 
-func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, client *member) *failure {
 	book, err := s.Online.Ledger(r.Context())
 	if err != nil {
-		return failureOf(err)
+		return failureOf(err, client)
 	}
 	m := s.Online.Plan().Mechanism()
 	of := m.Setting()
@@ -118,7 +120,7 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member)
 }
 
 func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !allowed(r, http.MethodGet) {
 		s.refuse(w, r, nil, "", wrongMethod(w, http.MethodGet))
 		return
 	}
@@ -159,7 +161,7 @@ func (h *health) look(s *Server) error {
 		h.at = time.Now()
 		switch {
 		case h.err != nil:
-			s.journal.error(sort{text: "not ready"}, "cause", h.err.Error())
+			s.journal.error(sort{text: "not ready", lasts: true}, "cause", h.err.Error())
 		case was != nil:
 			s.journal.warn(sort{text: "ready again"})
 		}

@@ -18,7 +18,7 @@ func TestRateChanges(t *testing.T) {
 	}
 	o.Clients = []Client{client("a", token, 1, 5)}
 	s := newServer(t, o)
-	limiter := (*s.clients.Load())[0].limiter
+	limiter := s.policy.Load().clients[0].limiter
 	for _, c := range []struct {
 		client Client
 		kept   bool
@@ -31,7 +31,7 @@ func TestRateChanges(t *testing.T) {
 		if err := s.SetClients([]Client{c.client}); err != nil {
 			t.Fatal(err)
 		}
-		got := (*s.clients.Load())[0].limiter
+		got := s.policy.Load().clients[0].limiter
 		if (got == limiter) != c.kept {
 			t.Errorf("%s, rate %g, burst %d: kept = %t", c.client.Name, c.client.Rate, c.client.Burst, !c.kept)
 		}
@@ -41,7 +41,7 @@ func TestRateChanges(t *testing.T) {
 		if err := s.SetClients(o.Clients); err != nil {
 			t.Fatal(err)
 		}
-		limiter = (*s.clients.Load())[0].limiter
+		limiter = s.policy.Load().clients[0].limiter
 	}
 }
 
@@ -58,14 +58,14 @@ func TestClientsOfASocket(t *testing.T) {
 	defer l.Close()
 	more := append([]Client{{Name: "b", TokenSHA256: []string{strings.Repeat("cd", 32)},
 		May: []string{mayAnswer}}}, o.Clients...)
-	if err := s.Reload(t.Context(), more); err != nil || len(*s.clients.Load()) != 2 {
+	if err := s.Reload(t.Context(), *s.at, more); err != nil || len(s.policy.Load().clients) != 2 {
 		t.Errorf("reloaded: %v", err)
 	}
 	shown := []Client{{Name: "c", Certificate: "c", May: []string{mayAnswer}}}
-	if err := s.Reload(t.Context(), shown); err == nil || !strings.Contains(err.Error(), `"c"`) {
+	if err := s.Reload(t.Context(), *s.at, shown); err == nil || !strings.Contains(err.Error(), `"c"`) {
 		t.Errorf("a certificate on a socket: %v", err)
 	}
-	if len(*s.clients.Load()) != 2 {
+	if len(s.policy.Load().clients) != 2 {
 		t.Error("clients changed by a refused reload")
 	}
 }

@@ -2,10 +2,10 @@ package serve
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +122,9 @@ func wrong(err error) *failure {
 	case errors.As(err, &large):
 		return &failure{Kind: kindTooLarge, Message: "the body is too large",
 			status: http.StatusRequestEntityTooLarge}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &failure{Kind: kindTimeout, RetryAfter: 1, status: http.StatusRequestTimeout,
+			Message: "the body did not arrive in time; nothing was charged"}
 	case errors.As(err, &syntax):
 		return unlike("%v", err)
 	case err == io.EOF:
@@ -228,9 +231,8 @@ func (p *parser) field(q *query, name string) *failure {
 // another reads one more query of several.
 func (p *parser) another(before []query) ([]query, *failure) {
 	if len(before) == p.most.batch {
-		return before, &failure{Kind: kindTooLarge, status: http.StatusRequestEntityTooLarge,
-			Message: fmt.Sprintf("requests has more than %d requests, the most that may be asked at once",
-				p.most.batch)}
+		return before, tooLarge(p.most.batch,
+			"requests has more than %d requests, the most that may be asked at once", p.most.batch)
 	}
 	var q query
 	fail := p.object(func(name string) *failure { return p.field(&q, name) })

@@ -26,7 +26,7 @@ import (
 )
 
 // certificate writes a certificate and its key, signed by parent or by itself, and returns them.
-func certificate(t *testing.T, name string, parent *tls.Certificate) (
+func certificate(t *testing.T, name string, parent *tls.Certificate, change ...func(*x509.Certificate)) (
 	cert, key string, made *tls.Certificate) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -40,6 +40,9 @@ func certificate(t *testing.T, name string, parent *tls.Certificate) (
 		IsCA: parent == nil, BasicConstraintsValid: true,
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, c := range change {
+		c(template)
 	}
 	signer, signed := any(k), template
 	if parent != nil {
@@ -271,25 +274,25 @@ func TestReload(t *testing.T) {
 	step("at first", ward, 200, own)
 	// Half of a pair, as while it is replaced: nothing changes, the clients neither.
 	replace(map[string]string{cert: nextCert})
-	if err := s.Reload(t.Context(), clients); err == nil {
+	if err := s.Reload(t.Context(), *s.at, clients); err == nil {
 		t.Error("a certificate of another key")
 	}
-	if name := (*s.clients.Load())[0].Name; name != "w" {
+	if name := s.policy.Load().clients[0].Name; name != "w" {
 		t.Errorf("client %q", name)
 	}
 	step("after half a pair", ward, 200, own)
 	// Clients that break a rule: the certificate does not change.
 	replace(map[string]string{key: nextKey})
-	if err := s.Reload(t.Context(), nil); err == nil {
+	if err := s.Reload(t.Context(), *s.at, nil); err == nil {
 		t.Error("no clients")
 	}
 	step("after no clients", ward, 200, own)
-	if err := s.Reload(t.Context(), clients); err != nil {
+	if err := s.Reload(t.Context(), *s.at, clients); err != nil {
 		t.Fatal(err)
 	}
 	step("the new certificate", ward, 200, nextOwn)
 	replace(map[string]string{ca: nextCA})
-	if err := s.Reload(t.Context(), clients); err != nil {
+	if err := s.Reload(t.Context(), *s.at, clients); err != nil {
 		t.Fatal(err)
 	}
 	step("an authority that was taken out", ward, 0, nil)

@@ -137,7 +137,7 @@ func TestMetricLabels(t *testing.T) {
 
 // A failure that nobody foresaw tells nobody what it was about.
 func TestUnforeseen(t *testing.T) {
-	f := failureOf(errors.New("the votes were zebrafinch"))
+	f := failureOf(errors.New("the votes were zebrafinch"), anybody)
 	if f.status != http.StatusServiceUnavailable || strings.Contains(f.Message, "zebrafinch") ||
 		f.Kind != kindUnavailable {
 		t.Errorf("%+v", f)

@@ -276,13 +276,13 @@ func TestBatches(t *testing.T) {
 		len(out.Answers) != 5 {
 		t.Fatal(status, body, err)
 	}
-	for i, id := range []string{"a", "", "c", "", ""} {
-		a := out.Answers[i]
-		if a.RequestID != id || (a.Error == nil) != (id != "") || a.Error != nil &&
+	for i, id := range []string{"a", "b", "c", "", "e"} {
+		a, answered := out.Answers[i], id == "a" || id == "c"
+		if a.RequestID != id || (a.Error == nil) != answered || a.Error != nil &&
 			a.Error.Kind != kindInvalid {
 			t.Errorf("%d: %+v", i, a)
 		}
-		if id != "" && a.Remaining.Epsilon != "2" {
+		if answered && a.Remaining.Epsilon != "2" {
 			t.Errorf("remaining %v", a.Remaining)
 		}
 	}
@@ -290,7 +290,7 @@ func TestBatches(t *testing.T) {
 	// One query in a batch has the form of a batch, refused too.
 	if status, body, _ := ask(s, "POST", "/v1/answers",
 		`{"requests":[{"request_id":"b","votes":[0]}]}`); status != 200 ||
-		!strings.HasPrefix(body, `{"answers":[{"error":`) {
+		!strings.HasPrefix(body, `{"answers":[{"request_id":"b","error":`) {
 		t.Errorf("%d %s", status, body)
 	}
 }

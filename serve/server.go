@@ -3,14 +3,14 @@ package serve
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/loopback"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -27,82 +27,27 @@ type Options struct {
 	// Page answers GET /, and API is GET /openapi.json; nil for none.
 	Page http.Handler
 	API  []byte
+	// Version of the program, for the metrics.
+	Version string
 	// Log takes starts, stops and refusals. It gets no votes and no labels. Defaults to none.
 	Log *slog.Logger
 	Limits
 }
 
-// Limits bound what one request, and all together, may take. A zero is the default.
-type Limits struct {
-	Body  int64 // most bytes of a request's body; 4 MiB
-	Batch int   // most queries of one request; 256
-	// most requests that are worked on at once, of one client half of them, others wait; 256
-	AtOnce  int
-	Timeout time.Duration // longest that a request may wait and take; 30 s
-	// Connections is the most that are open at once, others wait; 1024. PerAddress is the most from
-	// one IPv4 address or one IPv6 network of 64 bits, others are closed; 128.
-	Connections, PerAddress int
-}
-
-// Default limits.
-const (
-	DefaultBody        = 4 << 20
-	DefaultBatch       = 256
-	DefaultAtOnce      = 256
-	DefaultTimeout     = 30 * time.Second
-	DefaultConnections = 1024
-	DefaultPerAddress  = 128
-)
-
-func (l *Limits) settle() error {
-	if l.Body == 0 {
-		l.Body = DefaultBody
-	}
-	if l.Batch == 0 {
-		l.Batch = DefaultBatch
-	}
-	if l.AtOnce == 0 {
-		l.AtOnce = DefaultAtOnce
-	}
-	if l.Timeout == 0 {
-		l.Timeout = DefaultTimeout
-	}
-	if l.Connections == 0 {
-		l.Connections = DefaultConnections
-	}
-	if l.PerAddress == 0 {
-		l.PerAddress = DefaultPerAddress
-	}
-	switch {
-	case l.Body < 0 || l.Body > 1<<30:
-		return &check.Error{Name: "max body", Value: l.Body, Rule: "between 1 and 2^30 bytes"}
-	case l.Batch < 0 || l.Batch > 4096:
-		return &check.Error{Name: "max batch", Value: l.Batch, Rule: "between 1 and 4096 requests"}
-	case l.AtOnce < 0 || l.AtOnce > 1<<16:
-		return &check.Error{Name: "max requests", Value: l.AtOnce, Rule: "between 1 and 65536"}
-	case l.Connections < 0 || l.Connections > 1<<20:
-		return &check.Error{Name: "max connections", Value: l.Connections, Rule: "between 1 and 2^20"}
-	case l.PerAddress < 0 || l.PerAddress > 1<<20:
-		return &check.Error{Name: "max per address", Value: l.PerAddress, Rule: "between 1 and 2^20"}
-	case l.Timeout < 0:
-		return &check.Error{Name: "request timeout", Value: l.Timeout, Rule: "more than 0"}
-	}
-	return nil
-}
-
 // Server answers HTTP. Make it with New. It is safe for concurrent use; Listen comes before Serve.
 type Server struct {
 	Options
-	clients  atomic.Pointer[members]
+	policy   atomic.Pointer[policy]
 	stopping atomic.Bool
-	at       *Address // where it listens; nil before
-	tls      atomic.Pointer[tls.Config]
+	trying   atomic.Bool   // it listens to whoever is on this machine, browsers among them
+	changing sync.Mutex    // of policy and at
+	at       *Address      // where it listens; nil before
 	room     chan struct{} // one token for each request that is worked on
 	journal  *journal
 	metrics  *metrics
 	health   health
-	unkept   atomic.Bool // the ledger's newest head could not be kept elsewhere
-	routes   *http.ServeMux
+	unkept   atomic.Bool                 // the ledger's newest head could not be kept elsewhere
+	routes   map[string]http.HandlerFunc // by exact path
 }
 
 // New returns a server that does not listen yet. The error names the client or the limit that
@@ -115,73 +60,25 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Options: o, room: make(chan struct{}, o.AtOnce), journal: newJournal(o.Log)}
-	s.clients.Store(new(members))
+	s.policy.Store(new(policy))
 	if err := s.SetClients(o.Clients); err != nil {
 		return nil, err
 	}
 	s.metrics = newMetrics(s)
-	s.routes = http.NewServeMux()
-	s.route("/v1/answers", http.MethodPost, mayAnswer, s.postAnswers)
-	s.route("/v1/budget", http.MethodGet, mayLook, s.placed(s.getBudget))
-	s.route("/v1/mechanism", http.MethodGet, mayLook, s.placed(s.getMechanism))
-	s.route("/metrics", http.MethodGet, mayLook,
-		s.placed(func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
-			s.metrics.handler.ServeHTTP(w, r)
-			return nil
-		}))
-	s.route("/openapi.json", http.MethodGet, mayLook, s.getAPI)
-	s.route("/{$}", http.MethodGet, mayLook, s.placed(s.getPage))
-	s.routes.HandleFunc("/healthz", s.getHealth)
-	s.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, nil, "", notFound())
-	})
+	s.routes = map[string]http.HandlerFunc{
+		"/v1/answers":   s.route(http.MethodPost, mayAnswer, s.postAnswers),
+		"/v1/budget":    s.route(http.MethodGet, mayLook, s.placed(s.getBudget)),
+		"/v1/mechanism": s.route(http.MethodGet, mayLook, s.placed(s.getMechanism)),
+		"/metrics": s.route(http.MethodGet, mayLook,
+			s.placed(func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+				s.metrics.handler.ServeHTTP(w, r)
+				return nil
+			})),
+		"/openapi.json": s.route(http.MethodGet, mayLook, s.getAPI),
+		"/":             s.route(http.MethodGet, mayLook, s.placed(s.getPage)),
+		"/healthz":      s.getHealth,
+	}
 	return s, nil
-}
-
-// SetClients replaces the clients, for every request that begins after it. On an error the old ones
-// stay. They are never replaced by none: anybody who can open the socket could then ask, without a
-// share and without a rate.
-func (s *Server) SetClients(clients []Client) error {
-	before := *s.clients.Load()
-	all, err := newMembers(clients, before)
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 && len(before) > 0 {
-		return usagef("no client is left who may ask: keep one table [[client]] in the configuration")
-	}
-	if s.at != nil {
-		if err := s.at.check(all); err != nil {
-			return err
-		}
-	}
-	// A share of nothing would look like a limit: frozen teachers' answers cost nothing each.
-	for _, m := range all {
-		if m.share != nil && s.Online.Teachers() == "frozen" {
-			return &check.Error{Name: "share of client " + m.Name, Value: m.share,
-				Rule: "left out for frozen teachers, whose answers cost nothing each: see rate"}
-		}
-	}
-	for _, m := range all {
-		if m.share == nil && m.Answers == nil {
-			continue
-		}
-		switch together := s.Online.Plan().Mechanism().Together().Most > 0; {
-		case together && m.share != nil:
-			return &check.Error{Name: "share of client " + m.Name, Value: m.share,
-				Rule: "left out for a table for many answers, which cost nothing each: state answers"}
-		case !together && m.Answers != nil:
-			return &check.Error{Name: "answers of client " + m.Name, Value: *m.Answers,
-				Rule: "left out but for a table for many answers: state epsilon and delta"}
-		}
-	}
-	for _, m := range all {
-		if m.room == nil {
-			m.room = make(chan struct{}, (s.AtOnce+1)/2)
-		}
-	}
-	s.clients.Store(&all)
-	return nil
 }
 
 // ServeHTTP answers a request.
@@ -192,22 +89,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	w.Header().Set("Connection", "close") // route keeps the connections of clients
-	s.routes.ServeHTTP(w, r)
+	w.Header().Set("Cache-Control", "no-store")
+	if s.trying.Load() && !loopback.Host(r.Host) {
+		s.refuse(w, r, nil, "", &failure{Kind: kindInvalid, status: http.StatusMisdirectedRequest,
+			Message: "a server that is tried is asked as localhost or 127.0.0.1"})
+		return
+	}
+	// The exact path: one that has to be cleaned or decoded first is another to whoever guards paths.
+	if handle := s.routes[r.URL.EscapedPath()]; handle != nil {
+		handle(w, r)
+		return
+	}
+	s.refuse(w, r, nil, "", notFound())
 }
 
 type handler func(http.ResponseWriter, *http.Request, *member) *failure
 
-// route lets clients that may do what it takes have one path by one method. What a client does at
-// once is bounded, so that no one takes all places.
-func (s *Server) route(path, method, what string, do handler) {
-	s.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-		client, fail := s.clients.Load().of(r)
+// route lets clients that may do what it takes use one method. What a client does at once is
+// bounded, so that no one takes all places.
+func (s *Server) route(method, what string, do handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		client, fail := s.policy.Load().of(r)
 		if fail == nil {
 			s.welcome(w, r)
 		}
 		switch {
 		case fail != nil:
-		case r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead):
+		case !allowed(r, method):
 			fail = wrongMethod(w, method)
 		case !client.may(what):
 			fail = &failure{Kind: kindForbidden, Message: "the client may not " + what,
@@ -228,7 +136,7 @@ func (s *Server) route(path, method, what string, do handler) {
 		if fail != nil {
 			s.refuse(w, r, client, "", fail)
 		}
-	})
+	}
 }
 
 // welcome gives a client the time that a request may take, and keeps the connection for the next.
@@ -299,7 +207,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, client *member, 
 // note counts a refusal and writes it to the log: by its kind alone, since the message may quote
 // what was asked.
 func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
-	s.metrics.count(f.Kind)
+	s.metrics.count(client, f.Kind)
 	of := sort{kind: f.Kind}
 	if client != nil {
 		of.client = client.Name
@@ -319,7 +227,15 @@ func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
 	s.journal.warn(of, args...)
 }
 
+// allowed reports whether a request has the method, or asks for the header of what GET gives.
+func allowed(r *http.Request, method string) bool {
+	return r.Method == method || method == http.MethodGet && r.Method == http.MethodHead
+}
+
 func wrongMethod(w http.ResponseWriter, method string) *failure {
+	if method == http.MethodGet {
+		method += ", " + http.MethodHead
+	}
 	w.Header().Set("Allow", method)
 	return &failure{Kind: kindMethod, Message: "the method must be " + method,
 		status: http.StatusMethodNotAllowed}
@@ -346,6 +262,12 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 	})(w, r, client)
 }
 
+// refused is a query of a batch that is not answered.
+type refused struct {
+	RequestID string   `json:"request_id"`
+	Error     *failure `json:"error"`
+}
+
 // answerAll answers the queries of a request.
 func (s *Server) answerAll(w http.ResponseWriter, r *http.Request, client *member, queries []query,
 	batch bool) *failure {
@@ -365,7 +287,7 @@ func (s *Server) answerAll(w http.ResponseWriter, r *http.Request, client *membe
 	for i, one := range results {
 		if out[i] = one.answer; one.fail != nil {
 			s.note(r, client, queries[i].RequestID, one.fail)
-			out[i] = map[string]*failure{"error": one.fail}
+			out[i] = refused{queries[i].RequestID, one.fail}
 		}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"answers": out})

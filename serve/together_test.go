@@ -15,28 +15,36 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// A table for many answers is charged once; the answer after its last one, or after a client's
-// last one, is refused with 429, and what is left is shown. The promise is of all answers. A share
-// of the budget would bound nothing, and the other way round.
-func TestManyAnswersOnLine(t *testing.T) {
+// manyAnswers is a release by a table for five answers of three teachers.
+func manyAnswers(t *testing.T) *release.Online {
+	t.Helper()
 	_, book, _ := newOptions(t, 20)
 	p := answers.Problem{K: 3, Classes: 2, Affected: 1, Answers: 5, Epsilon: 2, Delta: 1e-3}
 	table := must.Get(solve.Best(t.Context(), p, answers.DefaultPrior(p), solve.Options{
 		Law: answers.NormalLaw, Price: game.Options{Step: 1}}))(t)
 	reach := 1
-	online := must.Get(release.OpenOnline(t.Context(), release.OnlineOptions{
+	return must.Get(release.OpenOnline(t.Context(), release.OnlineOptions{
 		Plan:   must.Get(release.Table{Answers: table}.Plan(accountant.ReplaceOne))(t),
 		Stated: release.Stated{Affected: &reach}, Charge: release.Charge{Ledger: book.Path()},
 		Key: filepath.Join(t.TempDir(), "key"),
 	}))(t)
+}
+
+// three is a query to it.
+func three(id string) string {
+	return `{"request_id":"` + id + `","replay_key":"` + myKey + `","votes":[1,0,1]}`
+}
+
+// A table for many answers is charged once; the answer after its last one, or after a client's
+// last one, is refused with 429, and what is left is shown. The promise is of all answers. A share
+// of the budget would bound nothing, and the other way round.
+func TestManyAnswersOnLine(t *testing.T) {
+	online := manyAnswers(t)
 	token, hash := NewToken()
 	free, freeHash := NewToken()
 	s := newServer(t, Options{Online: online, Classes: []string{"no", "yes"}, Clients: []Client{
 		{Name: "a", TokenSHA256: []string{hash}, Answers: new(uint64(3))},
 		{Name: "b", TokenSHA256: []string{freeHash}}}})
-	query := func(id string) string {
-		return `{"request_id":"` + id + `","replay_key":"` + myKey + `","votes":[1,0,1]}`
-	}
 	for _, c := range []struct {
 		id, token string
 		want      int
@@ -44,7 +52,7 @@ func TestManyAnswersOnLine(t *testing.T) {
 		{"1", token, 200}, {"2", token, 200}, {"1", token, 200}, {"3", token, 200}, {"4", token, 429},
 		{"5", free, 200}, {"6", free, 200}, {"7", free, 429}, {"6", free, 200}, {"3", token, 200},
 	} {
-		status, body, _ := ask(s, "POST", "/v1/answers", query(c.id), bearer(c.token)...)
+		status, body, _ := ask(s, "POST", "/v1/answers", three(c.id), bearer(c.token)...)
 		if status != c.want {
 			t.Errorf("%s: %d %s", c.id, status, body)
 		}

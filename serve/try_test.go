@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,6 +93,28 @@ func TestListenToTry(t *testing.T) {
 	} {
 		if got := ask(c[0], c[1]); !strings.Contains(got, c[2]) {
 			t.Errorf("%s has no %s: %s", c[0], c[2], got)
+		}
+	}
+}
+
+// A site whose name leads to the loopback device is not answered: its scripts would ask as a reader
+// of the page.
+func TestTriedByItsOwnNameAlone(t *testing.T) {
+	s := newServer(t, newTried(t))
+	l, err := s.ListenToTry(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for host, want := range map[string]int{"127.0.0.1:8080": 200, "localhost:8080": 200,
+		"example.com:8080": 421, "": 421} {
+		for _, path := range []string{"/", "/v1/budget", "/metrics", "/healthz"} {
+			r := httptest.NewRequest("GET", path, nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code != want {
+				t.Errorf("%s of %q: %d", path, host, w.Code)
+			}
 		}
 	}
 }

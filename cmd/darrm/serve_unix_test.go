@@ -36,13 +36,14 @@ func TestServeCommand(t *testing.T) {
 	config, socket := filepath.Join(dir, "serve.toml"), filepath.Join(dir, "s")
 	old, oldHash := serve.NewToken()
 	next, nextHash := serve.NewToken()
+	affected := 1
 	write := func(hash string) {
 		t.Helper()
 		text := fmt.Sprintf(
 			"mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\nlabel-eps = "+
-				"0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = "+
+				"0.25\naffected = %d\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = "+
 				"\"ward\"\ntoken_sha256 = [%q]\n",
-			book, filepath.Join(dir, "key"), "unix:"+socket, hash)
+			affected, book, filepath.Join(dir, "key"), "unix:"+socket, hash)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -124,6 +125,17 @@ func TestServeCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(200 * time.Millisecond)
+	// With a key that a server takes at its start alone, nothing of the file is in effect.
+	affected = 2
+	write(oldHash)
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if status, _ := post(old, query); status != 401 {
+		t.Errorf("a client of a file that is not in effect: %d", status)
+	}
+	affected = 1
 	if status, body := post(next, query); status != 200 ||
 		!strings.Contains(body, `"replayed":true`) || !strings.Contains(body, first[:40]) {
 		t.Errorf("%d %s, first %s", status, body, first)
@@ -158,7 +170,8 @@ func TestServeCommand(t *testing.T) {
 	}
 	for _, told := range []string{`"msg":"listening"`, reach,
 		`"msg":"clients and certificates read anew"`,
-		`"msg":"clients and certificates stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
+		`"msg":"the configuration stays as it was, and nothing of the file is in effect"`,
+		"affected differ from those that the server was started with", `"kind":"conflict"`, `"msg":"stopped"`} {
 		if !strings.Contains(stderr.String(), told) {
 			t.Errorf("stderr has no %s: %s", told, &stderr)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -58,13 +57,18 @@ func TestEveryPathSaysHowItFails(t *testing.T) {
 			if open := o.Security != nil; open != (path == "/healthz") {
 				t.Errorf("%s %s: asks for no token: %v", method, path, open)
 			}
-			for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+			for _, status := range []int{200, 405, 431, 500, 503} {
 				if o.Responses.Status(status) == nil {
 					t.Errorf("%s %s: no %d", method, path, status)
 				}
 			}
-			if path != "/healthz" && (o.Responses.Status(401) == nil || o.Responses.Status(429) == nil) {
-				t.Errorf("%s %s: no 401 or 429", method, path)
+			if path != "/healthz" && (o.Responses.Status(401) == nil || o.Responses.Status(403) == nil) {
+				t.Errorf("%s %s: no 401 or 403", method, path)
+			}
+			for _, status := range []int{408, 409, 413, 415, 429} { // of a body, and of what is paid
+				if there := o.Responses.Status(status) != nil; there != (path == "/v1/answers") {
+					t.Errorf("%s %s: %d is there: %t", method, path, status, there)
+				}
 			}
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/markup"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/budgetpage"
 )
@@ -34,6 +35,9 @@ type Service struct {
 	Teachers string
 	Stated   string   // of the teachers, by who runs the server; "" for nothing
 	Classes  []string // their names, in order
+	// Usable is what can still be charged in a state of the ledger ([release.Online.Usable]); nil for
+	// all that is left.
+	Usable func(ledger.State) ledger.Cost
 }
 
 // Page is the page of one service. It is safe for concurrent use.
@@ -79,6 +83,7 @@ figure { margin: 1rem 0; } svg { display: block; height: auto; }
 <p class="soft">Each answer is charged to the privacy budget <code>{}</code>, on its disk, before it leaves. This page has no votes and no answers.</p>
 `, budget.Ledger)
 	budgetpage.Budget(&out, &budget.BudgetState, budget.Short, budget.Warnings)
+	p.service.rest(&out, budget)
 	out.Put("<h2>The budget over time, and the mechanism</h2>")
 	if overTime == "" {
 		out.Put("\n<p>Nothing was spent by {}.</p>", budgetpage.When(now))
@@ -116,6 +121,20 @@ figure { margin: 1rem 0; } svg { display: block; height: auto; }
 `, budget.Entries, budget.Head)
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// rest writes what this server can still charge, and what the ledger has left.
+func (s *Service) rest(out *markup.Page, budget *release.BudgetView) {
+	left := budget.Now.Remaining
+	usable := left
+	if s.Usable != nil {
+		usable = s.Usable(budget.Now)
+	}
+	out.Put("<p>Usable by this server: {}; left of the ledger: {}.", usable, left)
+	if usable != left {
+		out.Put(" This server charges nothing with which all that the ledger has spent would protect nobody.")
+	}
+	out.Put("</p>\n")
 }
 
 // write writes what answers, and for whom.

@@ -273,3 +273,18 @@ func decimal(t *testing.T, s string) float64 {
 	}
 	return x
 }
+
+// A server that stops before its ledger is spent says so, with both amounts.
+func TestUsableIsNamed(t *testing.T) {
+	r := charged(t, "l.ledger", 10, func(i int) string { return "r" + strconv.Itoa(i) })
+	s := service(t, "gamma")
+	const all = "Usable by this server: (59, 9.9e-5); left of the ledger: (59, 9.9e-5).</p>"
+	if html := write(t, s, r); !strings.Contains(html, all) {
+		t.Errorf("no %s in %s", all, html[strings.Index(html, "Usable"):][:200])
+	}
+	s.Usable = func(now ledger.State) ledger.Cost { return now.Remaining.Minus(now.Spent.Times(50)) }
+	const some = "Usable by this server: (9, 4.9e-5); left of the ledger: (59, 9.9e-5). This server"
+	if html := write(t, s, r); !strings.Contains(html, some) {
+		t.Errorf("no %s in %s", some, html[strings.Index(html, "Usable"):][:200])
+	}
+}

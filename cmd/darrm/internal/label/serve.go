@@ -2,21 +2,14 @@ package label
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"os/signal"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
@@ -177,7 +170,13 @@ the new token, and then take the old hash out.`,
 
 func (f *serveFlags) run(c *cobra.Command, a *cli.App) (failed error) {
 	config := &serve.Config{}
+	var rereads []string // keys of the file that a reload applies
 	if f.config != "" {
+		for _, name := range []string{"tls-cert", "tls-key", "client-ca"} {
+			if !c.Flags().Changed(name) { // the command line comes first, and does not change
+				rereads = append(rereads, name)
+			}
+		}
 		var err error
 		if config, err = serve.ReadConfig(c.Context(), f.config); err != nil {
 			return err
@@ -204,7 +203,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) (failed error) {
 	if unsaved != nil {
 		a.Say("darrm: %v", unsaved)
 	}
-	options.Clients, options.Log = config.Clients, logger(a)
+	options.Clients, options.Log, options.Version = config.Clients, logger(a), cli.Version
 	server, err := serve.New(options)
 	if err != nil {
 		return &release.UsageError{Err: err}
@@ -214,7 +213,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) (failed error) {
 		return err
 	}
 	if f.config != "" {
-		defer reload(c.Context(), options.Log, f.config, server)()
+		defer f.reload(c.Context(), options.Log, server, config, rereads)()
 	}
 	if err := f.started(a, l); err != nil {
 		return errors.Join(err, l.Close())
@@ -285,82 +284,13 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	_, said, _ := o.Online.Stated()
 	p, err := page.New(page.Service{
 		Plan: g.Plan, Teachers: string(o.Online.Teachers()), Stated: said, Classes: o.Classes,
+		Usable: o.Online.Usable,
 	})
 	if err != nil {
 		return o, f.unsaved, remove, err
 	}
 	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
 	return o, f.unsaved, remove, nil
-}
-
-// setFlags gives flags the values of a configuration, unless the command line has them.
-func setFlags(c *cobra.Command, settings map[string]any) error {
-	for name, value := range settings {
-		flag := c.Flags().Lookup(name)
-		if name == newKeyFlag {
-			return fmt.Errorf("%s must be given on the command line, as --%s: a file would state it at "+
-				"every start", name, name)
-		}
-		if flag == nil || slices.Contains([]string{"config", "help", "help-all"}, name) {
-			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name,
-				c.CommandPath(), cli.SuggestFlag(c, name))
-		}
-		if flag.Changed {
-			continue
-		}
-		var invalid *pflag.InvalidValueError
-		switch err := c.Flags().Set(name, settingText(value)); {
-		case errors.As(err, &invalid):
-			return cli.InvalidValue(invalid)
-		case err != nil:
-			return err
-		}
-	}
-	return nil
-}
-
-// settingText returns a value of a configuration as the command line would have it.
-func settingText(value any) string {
-	switch v := value.(type) {
-	case float64:
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "+")
-	case []any:
-		var items []string
-		for _, item := range v {
-			items = append(items, settingText(item))
-		}
-		return strings.Join(items, ",")
-	}
-	return fmt.Sprint(value)
-}
-
-// reload reads the clients and the certificates anew at every SIGHUP, until it is ended.
-func reload(ctx context.Context, log *slog.Logger, path string, server *serve.Server) (end func()) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-hup:
-			}
-			config, err := serve.ReadConfig(ctx, path)
-			if err == nil {
-				err = server.Reload(ctx, config.Clients)
-			}
-			if err != nil {
-				log.Error("clients and certificates stay as they were", "cause", err.Error())
-				continue
-			}
-			log.Info("clients and certificates read anew", "clients", len(config.Clients))
-		}
-	}()
-	return func() {
-		signal.Stop(hup)
-		close(done)
-	}
 }
 
 // logger writes to stderr: lines of JSON where JSON is asked for, only errors where quiet is.
