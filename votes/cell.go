@@ -124,12 +124,13 @@ func (c *cell) count() (n int, rule string) {
 	case nullCell:
 		return 0, "the count is missing"
 	case textCell:
-		if c.text == "" {
+		text := strings.TrimSpace(c.text)
+		if text == "" {
 			return 0, "the count is missing"
 		}
-		if isCount(c.text) {
+		if isCount(text) {
 			var err error
-			if v, err = strconv.ParseInt(c.text, 10, 64); err != nil {
+			if v, err = strconv.ParseInt(text, 10, 64); err != nil {
 				v = math.MaxInt64
 			}
 		}
@@ -153,6 +154,7 @@ func (c *cell) count() (n int, rule string) {
 }
 
 func isCount(text string) bool {
+	text = strings.TrimSpace(text)
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
@@ -160,7 +162,7 @@ func isCount(text string) bool {
 func (c *cell) id() (id, rule string) {
 	switch c.kind {
 	case textCell:
-		id = c.text
+		id = strings.TrimSpace(c.text)
 	case intCell:
 		id = strconv.FormatInt(c.n, 10)
 	case numberCell:

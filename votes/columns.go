@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/darrm/darrm/internal/check"
@@ -66,8 +67,9 @@ func (f *fileInfo) columnsError(err error) error {
 // resolveColumns decides which column holds what. again opens the file once more, to look into it.
 func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error {
 	set := &columnSet{what: "column", n: len(d.all), sample: d.sample}
-	for _, c := range d.all {
-		set.names = append(set.names, c.Name)
+	for i := range d.all {
+		d.all[i].Name = strings.TrimSpace(d.all[i].Name)
+		set.names = append(set.names, d.all[i].Name)
 	}
 	var failed error
 	wrong := set.namesFault(nil)

@@ -98,6 +98,7 @@ func (d *csvDecoder) rows(ch chunk) *rowReader {
 	r := csv.NewReader(bytes.NewReader(ch.data))
 	r.Comma = rune(d.comma)
 	r.ReuseRecord = true
+	r.TrimLeadingSpace = d.comma != '\t' // a quote may stand behind blanks
 	r.FieldsPerRecord = -1 // checked here, for a message with both widths
 	return &rowReader{csvDecoder: d, csv: r, ch: ch, next: ch.line}
 }
@@ -259,7 +260,7 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 			continue
 		}
 		cells++
-		names = append(names, text)
+		names = append(names, strings.TrimSpace(text))
 		if isVote(text) {
 			votes++
 		} else if odd < 0 {

@@ -1,6 +1,9 @@
 package votes
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // parseFast parses a chunk straight from its bytes. It takes only what encoding/csv
 // would take as it stands: plain ASCII without quotes, rows of the right width
@@ -145,10 +148,11 @@ func (p *fastParser) otherCell(col int, field []byte) bool {
 		p.b.Labels = append(p.b.Labels, c)
 		return c >= 0 || plain(field) && p.classes.isMissingText(string(field))
 	case p.cols.id:
-		if len(field) == 0 || len(field) > maxIDBytes || !plain(field) {
+		id := strings.Trim(p.text[p.at:p.at+len(field)], " ")
+		if id == "" || len(id) > maxIDBytes || !plain(field) {
 			return false
 		}
-		p.b.IDs = append(p.b.IDs, p.text[p.at:p.at+len(field)])
+		p.b.IDs = append(p.b.IDs, id)
 		return true
 	}
 	return plain(field)

@@ -4,15 +4,19 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/darrm/darrm/votes/format"
 )
 
 // dtype is the type of an array's elements.
 type dtype struct {
-	kind  byte // b, i, u, f, U (text in UTF-32) or S (bytes)
+	kind  byte // b, i, u, f, U (text in UTF-32), S (bytes) or M (a point in time)
 	size  int  // of an element, in bytes
 	order binary.ByteOrder
 	text  string
+	since func(n int64) string // of a point in time: n units after the beginning of 1970
 }
 
 // parseDtype reads a descr such as <i8.
@@ -41,6 +45,10 @@ func parseDtype(s string) (dtype, error) {
 			d.kind = 'S'
 		}
 		ok = ok && n <= 4*maxIDBytes
+	case 'M':
+		unit, found := strings.CutPrefix(rest, "M8[")
+		d.since = timeUnits[strings.TrimSuffix(unit, "]")]
+		n, ok = 8, found && d.since != nil
 	case 'b':
 		ok = ok && n == 1
 	case 'i', 'u':
@@ -52,7 +60,7 @@ func parseDtype(s string) (dtype, error) {
 	}
 	if !ok || n == 0 {
 		return d, rulef("the element type %s is not one for votes: want booleans, integers, float32, "+
-			"float64 or text", quote(s))
+			"float64, text, or of ids datetime64", quote(s))
 	}
 	d.size = int(n)
 	return d, nil
@@ -75,8 +83,33 @@ func (d *dtype) read(e []byte, c *cell) {
 		} else {
 			c.setFloat(math.Float64frombits(d.bits(e)))
 		}
+	case 'M':
+		if n := int64(d.bits(e)); n == math.MinInt64 { // NumPy's NaT
+			c.kind = nullCell
+		} else {
+			c.setText(textCell, d.since(n))
+		}
 	default:
 		d.readText(e, c)
+	}
+}
+
+// timeUnits are NumPy's units of time, each with what writes so many of them after 1970 began. Longer
+// ones than a day have no text of their own here.
+var timeUnits = map[string]func(int64) string{
+	"D": func(n int64) string { return time.Unix(n*86400, 0).UTC().Format(time.DateOnly) },
+	"h": since(time.Hour), "m": since(time.Minute), "s": since(time.Second),
+	"ms": since(time.Millisecond), "us": since(time.Microsecond), "ns": since(time.Nanosecond),
+}
+
+func since(unit time.Duration) func(int64) string {
+	return func(n int64) string {
+		t := time.Unix(n*int64(unit/time.Second), 0)
+		if unit < time.Second {
+			per := int64(time.Second / unit)
+			t = time.Unix(n/per, n%per*int64(unit))
+		}
+		return t.UTC().Format(format.StampLayout)
 	}
 }
 

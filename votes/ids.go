@@ -160,6 +160,8 @@ func idRule(id string) string {
 	switch {
 	case id == "":
 		return "the query id is empty"
+	case strings.TrimSpace(id) != id:
+		return fmt.Sprintf("query id %s has blanks around it, which are no part of an id", quote(id))
 	case len(id) > maxIDBytes:
 		return fmt.Sprintf("query id %s, want at most %d bytes", quote(id), maxIDBytes)
 	case !utf8.ValidString(id):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -198,7 +199,7 @@ func (p *jsonParser) parse(line []byte) error {
 		// Most lines have the keys in the order of the first.
 		i := next
 		if i >= len(p.keys) || !bytes.Equal(raw, p.keys[i].raw) {
-			name := textOf(raw)
+			name := strings.TrimSpace(textOf(raw))
 			var ok bool
 			if i, ok = p.byName[name]; !ok {
 				if !p.ignores(name) {
@@ -360,7 +361,7 @@ func (d *jsonDecoder) lateTruth(lines []byte) (key jsonKey, ok bool) {
 			if err != nil {
 				return key, false
 			}
-			if name := textOf(raw); d.opts.isTruth(name) {
+			if name := strings.TrimSpace(textOf(raw)); d.opts.isTruth(name) {
 				return jsonKey{name: name, raw: bytes.Clone(raw), to: unusedKey}, true
 			}
 			if p.dec.SkipValue() != nil {
@@ -386,7 +387,7 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		if err != nil {
 			return p.syntax(line, err)
 		}
-		key := jsonKey{name: textOf(raw), raw: bytes.Clone(raw), to: unusedKey}
+		key := jsonKey{name: strings.TrimSpace(textOf(raw)), raw: bytes.Clone(raw), to: unusedKey}
 		if _, ok := d.byName[key.name]; ok {
 			return p.errorf("the key %s stands there twice", quote(key.name))
 		}

@@ -214,7 +214,7 @@ func slowJSON(data []byte) (*all, error) {
 		}
 		a.Counts = append(a.Counts, counts[:]...)
 		if v.Query != nil {
-			a.IDs = append(a.IDs, *v.Query)
+			a.IDs = append(a.IDs, strings.TrimSpace(*v.Query))
 		}
 		if v.Label != nil {
 			f, err := v.Label.Float64()

@@ -78,7 +78,8 @@ func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 			width = len(row)
 			row[0] = strings.TrimPrefix(row[0], "\ufeff")
 			if at = slices.IndexFunc(row, func(cell string) bool {
-				return strings.TrimSpace(cell) == column || column == "" && (equalFoldASCII(cell, "query") ||
+				cell = strings.TrimSpace(cell)
+				return cell == column || column == "" && (equalFoldASCII(cell, "query") ||
 					equalFoldASCII(cell, "id"))
 			}); at >= 0 {
 				continue
@@ -88,7 +89,7 @@ func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 					Rule: fmt.Sprintf("of %d columns none has the name %s of the ids", width, quote(column))}
 			}
 		}
-		id := strings.Clone(row[at])
+		id := strings.Clone(strings.TrimSpace(row[at]))
 		line, _ := in.FieldPos(at)
 		switch rule := idRule(id); {
 		case rule != "":

@@ -75,7 +75,7 @@ func TestNPYHeader(t *testing.T) {
 			`"<f2" is not one for votes`},
 		{1, "{'descr': '<c16', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
 			"is not one for votes"},
-		{1, "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
+		{1, "{'descr': '<M8[25s]', 'fortran_order': False, 'shape': (2, 3)}", nil, "",
 			"is not one for votes"},
 		{1, "{'descr': '<U0', 'fortran_order': False, 'shape': (2, 3)}", nil, "", "is not one for votes"},
 		{1, "{'descr': '<U99999999999999999', 'fortran_order': False, 'shape': (2, 3)}", nil, "",

@@ -20,6 +20,8 @@ type archive struct {
 	at      io.ReaderAt
 	members map[string]*zip.File
 	used    map[string]string // member → what for
+	twice   []string          // names that two members have
+	truth   string            // the array of true labels, "" for none
 }
 
 // npzStart returns what is wrong with the first four bytes of a file.
@@ -52,14 +54,19 @@ func openNPZ(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 			return io.NopCloser(inflated)
 		})
 	}
-	a := &archive{info, ctx, s, at, make(map[string]*zip.File), make(map[string]string)}
+	a := &archive{fileInfo: info, ctx: ctx, src: s, at: at, members: make(map[string]*zip.File),
+		used: make(map[string]string)}
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
-		if !ok {
+		name = strings.TrimSpace(name)
+		if !ok && info.opts.VotesColumn == "" {
 			return nil, info.errorf("member %s of the archive is no array (.npy)", quote(f.Name))
 		}
+		if !ok {
+			continue
+		}
 		if a.members[name] != nil {
-			return nil, info.errorf("the archive has the array %s twice", quote(name))
+			a.twice = append(a.twice, name)
 		}
 		a.members[name] = f
 	}
@@ -67,22 +74,34 @@ func openNPZ(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	if err := a.open(d); err != nil {
 		return nil, err
 	}
-	if left := a.unused(); len(left) > 0 {
-		return nil, info.errorf("the array %s is neither votes, ids nor labels; name those",
-			quote(left[0]))
+	for _, name := range a.twice {
+		if a.used[name] != "" || info.opts.VotesColumn == "" {
+			return nil, info.errorf("the archive has the array %s twice", quote(name))
+		}
 	}
-	return d.complete(), nil
+	left := a.unused()
+	if len(left) > 0 && info.opts.VotesColumn == "" {
+		return nil, info.errorf("the array %s is neither votes, ids nor labels; name those, or the votes "+
+			"(%s) and no other array is read", quote(left[0]), pVotesColumn)
+	}
+	d.complete()
+	if d.roles.Unused = left; a.truth != "" && info.opts.NoTruth {
+		d.roles.Unused = append(d.roles.Unused, a.truth)
+		slices.Sort(d.roles.Unused)
+	}
+	return d, nil
 }
 
 // open opens the arrays.
 func (a *archive) open(d *npyDecoder) error {
-	ids, err := a.find("ids", a.opts.IDColumn, "query", "id")
+	ids, err := a.find("ids", a.opts.IDColumn, idNames...)
 	if err != nil {
 		return err
 	}
-	labels, err := a.find("labels", a.opts.LabelColumn, "label", "truth")
-	if err != nil {
-		return err
+	if !a.opts.NoTruth || a.opts.LabelColumn != "" || a.opts.VotesColumn == "" {
+		if a.truth, err = a.find("labels", a.opts.LabelColumn, truthNames...); err != nil {
+			return err
+		}
 	}
 	usual := "votes"
 	if a.layout == LayoutCounts {
@@ -114,7 +133,9 @@ func (a *archive) open(d *npyDecoder) error {
 		return a.errorf("array %s: query ids are %s, want integers or text", quote(ids),
 			d.idArray.dtype.text)
 	}
-	d.labels, err = a.column(labels, d.n)
+	if !a.opts.NoTruth {
+		d.labels, err = a.column(a.truth, d.n)
+	}
 	return err
 }
 

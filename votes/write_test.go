@@ -15,9 +15,9 @@ import (
 
 func TestWriteLabels(t *testing.T) {
 	var b strings.Builder
-	err := WriteLabels(&b, []string{"0", `a,"b"`, "two\nlines", " "},
+	err := WriteLabels(&b, []string{"0", `a,"b"`, "two\nlines", "b c"},
 		[]Label{Label1, Label0, Label1, Label0})
-	const want = "query,label\n0,1\n\"a,\"\"b\"\"\",0\n\"two\nlines\",1\n\" \",0\n"
+	const want = "query,label\n0,1\n\"a,\"\"b\"\"\",0\n\"two\nlines\",1\nb c,0\n"
 	if err != nil || b.String() != want {
 		t.Errorf("got %q, %v; want %q", b.String(), err, want)
 	}

@@ -84,6 +84,10 @@ type Value struct {
 	Text  []byte
 }
 
+// StampLayout is how a timestamp is written as text: ISO 8601, with as many digits of a second as
+// there are.
+const StampLayout = "2006-01-02T15:04:05.999999999"
+
 // Labels describe the content of a file of labels: the column ID, then Column.
 type Labels struct {
 	ID       string   // name of the ids' column

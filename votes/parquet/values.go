@@ -166,7 +166,7 @@ func timeText(kind parquetformat.Type, e *parquetformat.SchemaElement) func(*par
 			per := int64(time.Second / unit)
 			n := v.Int64()
 			whole, part := n/per, n%per
-			return time.Unix(whole, part*int64(unit)).UTC().Format(stampLayout) + zone
+			return time.Unix(whole, part*int64(unit)).UTC().Format(format.StampLayout) + zone
 		}
 	}
 	old := e.ConvertedType
@@ -197,15 +197,12 @@ func timeText(kind parquetformat.Type, e *parquetformat.SchemaElement) func(*par
 	return nil
 }
 
-// stampLayout is ISO 8601, with as many digits of a second as there are.
-const stampLayout = "2006-01-02T15:04:05.999999999"
-
 // int96Text writes a timestamp of older writers: the nanoseconds of a day, and its Julian number.
 func int96Text(v *parquet.Value) string {
 	const epoch = 2440588 // the Julian number of 1970-01-01
 	t := v.Int96()
 	nanos := int64(t[0]) | int64(t[1])<<32
-	return time.Unix((int64(t[2])-epoch)*86400, nanos).UTC().Format(stampLayout)
+	return time.Unix((int64(t[2])-epoch)*86400, nanos).UTC().Format(format.StampLayout)
 }
 
 // uuidText writes a UUID as RFC 9562 does.
