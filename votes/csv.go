@@ -99,7 +99,7 @@ func (d *csvDecoder) rows(ch chunk) *rowReader {
 	r.Comma = rune(d.comma)
 	r.ReuseRecord = true
 	r.TrimLeadingSpace = d.comma != '\t' // a quote may stand behind blanks
-	r.FieldsPerRecord = -1 // checked here, for a message with both widths
+	r.FieldsPerRecord = -1               // checked here, for a message with both widths
 	return &rowReader{csvDecoder: d, csv: r, ch: ch, next: ch.line}
 }
 
