@@ -20,6 +20,7 @@ type book struct {
 	number map[string]uint64   // the place in names
 	stated map[string]*charged // by ensemble, the first charge that states its digest
 	drawn  []uint32            // numbers of the listed charges
+	opened []uint32            // numbers of the charges that opened a quota
 	takes  takings             // few: by quota and client
 
 	charges uint64 // how many of the entries are charges
@@ -106,6 +107,9 @@ func (b *book) add(c charged) {
 	number := uint32(last*blockSize + len(l.starts))
 	if c.listed() {
 		b.drawn = append(b.drawn, number)
+	}
+	if c.quota != nil && c.paidBy == "" {
+		b.opened = append(b.opened, number)
 	}
 	if !c.result {
 		b.charges++

@@ -127,7 +127,7 @@ func TestKilledWhileTaking(t *testing.T) {
 					len(second.released), second.refused)
 			}
 			for _, r := range second.refused {
-				if !strings.Contains(r, ErrExceeded.Error()) {
+				if !strings.Contains(r, ErrAnswers.Error()) {
 					t.Errorf("%s: refused: %s", at, r)
 				}
 			}

@@ -118,16 +118,28 @@
 // draw do. So they are written, replayed, noted, and grouped into commits as all charges are. Count
 // is how many are taken: 1 by a query on line, n by a file of n queries. The answers taken of a
 // quota are Σ Count over the charges that it pays for. A charge that would make them more than Q is
-// a [QuotaError] with the number that is left, and takes nothing. The sum is judged with the
+// a [QuotaError] with the number that is left, an [ErrAnswers], and takes nothing. The sum is judged with the
 // commit, under the lock, and again by whoever reads the ledger. So any number of processes
 // together take at most Q answers. An answer that was taken and not delivered stays taken; a
 // request that is asked again takes nothing. Each charge states the table too, and another table
 // than the quota's is an [ErrUnpaid], because answers of two tables in turn cost more than those of
 // either.
 //
-// Each of the answers costs nothing more, so a client's share of a quota is a number of answers
-// (Quota.Share). It is judged as a share of the budget is, and not stored either. [Ledger.Quota]
-// returns what was taken, by all and by one client.
+// A ledger may have several quotas, of one table or of several. They add up as (ε, δ) like any
+// charges, and Q is counted for each: a series of queries may take answers of them in turn, since
+// basic composition holds whatever is asked next. Their losses are not composed with each other.
+//
+// Each of the answers costs nothing more, so a client's share is a number of answers (Quota.Share),
+// of all quotas together. It is judged as a share of the budget is, and not stored either.
+// [Ledger.Quota] and [Ledger.Quotas] return what was taken, [Ledger.TakenBy] what a client took.
+//
+// # What is kept beside
+//
+// [Ledger.Keep] stores bytes under a name that an event has: the table of a charge, which the
+// release needs again long after it was solved for. Files keep them in the folder
+// path + ".tables", one file for each name. They are public, no hash of the ledger covers them, and
+// whoever reads one judges it from scratch. What a charge names is on disk before the charge. A
+// copy of a ledger without them is a whole ledger: what was spent does not depend on them.
 //
 // The ledger does not see which table answered: who takes an answer vouches for it, as for a cost.
 //

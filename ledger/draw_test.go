@@ -132,9 +132,9 @@ func TestRules(t *testing.T) {
 
 		// Who pays for an answer of a table.
 		{"taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 2), nil},
-		{"too many taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 3), ErrExceeded},
+		{"too many taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 3), ErrAnswers},
 		{"nothing left", []Request{opening("q", 1, 2), taking("q", "a", 1, 2)}, taking("q", "b", 1, 1),
-			ErrExceeded},
+			ErrAnswers},
 		{"one left of another quota", []Request{opening("q", 1, 2), opening("p", 1, 3),
 			taking("q", "a", 1, 2)}, taking("p", "b", 1, 3), nil},
 		{"another table", []Request{opening("q", 1, 2)}, taking("q", "b", 2, 1), ErrUnpaid},

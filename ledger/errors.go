@@ -10,9 +10,10 @@ var (
 	// ErrRefused: the rules do not allow it. Nothing was consumed, and the handle is good.
 	// The errors below are kinds of it, down to ErrSameVotes.
 	ErrRefused = errors.New("refused by the ledger")
-	// ErrExceeded: the charge does not fit what remains of the budget, or of the answers that another
-	// charge paid for.
+	// ErrExceeded: the charge does not fit what remains of the budget.
 	ErrExceeded error = refusal("privacy budget exceeded")
+	// ErrAnswers: too few are left of the answers that another charge paid for.
+	ErrAnswers error = refusal("too few labels left of a charge")
 	// ErrShare: the charge does not fit what remains of its client's share of either.
 	ErrShare error = refusal("the client's share of the budget is spent")
 	// ErrReplayed: this request was charged before, and no answer may be drawn: a new one

@@ -70,7 +70,7 @@ func TestFormat4(t *testing.T) {
 	mustUse(t, "run:summer", "ward 3", 4, 3, l)
 	answers := Request{Relation: ReplaceOne, ID: "new", Count: 97, PaidBy: "run:summer",
 		Ensemble: "nurses", Quota: &Quota{Table: table}}
-	if err := l.Check(t.Context(), answers); !errors.Is(err, ErrExceeded) {
+	if err := l.Check(t.Context(), answers); !errors.Is(err, ErrAnswers) {
 		t.Errorf("97 of 96 answers: %v", err)
 	}
 	answers.Count = 96

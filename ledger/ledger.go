@@ -212,8 +212,8 @@ func (l *Ledger) locked(ctx context.Context, exclusive bool, fn func(*session) e
 // and survives any crash; with every error there is no receipt and nothing may be
 // released. Errors:
 //
-//   - an [ErrRefused], which is one of [ErrExceeded], [ErrShare], [ErrReplayed], [ErrConflict],
-//     [ErrUnpaid], [ErrRelation], [ErrEnsemble], [ErrDraw], [ErrDrawn] and [ErrSameVotes]:
+//   - an [ErrRefused], which is one of [ErrExceeded], [ErrAnswers], [ErrShare], [ErrReplayed],
+//     [ErrConflict], [ErrUnpaid], [ErrRelation], [ErrEnsemble], [ErrDraw], [ErrDrawn] and [ErrSameVotes]:
 //     nothing was consumed. A [ReplayedError] has a receipt that is used up,
 //     for [Ledger.RecordResult] only;
 //   - a *constraints.ParameterError or a JSON error for a request out of its ranges; also nothing;

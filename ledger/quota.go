@@ -17,7 +17,7 @@ type Quota struct {
 	// Answers is the most answers that the charge pays for: at least 1 in the charge that opens the
 	// quota, 0 in one that takes answers.
 	Answers uint64
-	// Share is the most answers that all charges of [Request].Client may take of the quota together,
+	// Share is the most answers that all charges of [Request].Client may take of all quotas together,
 	// this one included. It is judged with the charge and not stored: a later request may state
 	// another. Defaults to all that are left; needs Client and PaidBy.
 	Share *uint64
@@ -72,7 +72,8 @@ func sameQuota(a, b *Quota) bool {
 	return a.Table == b.Table && a.Answers == b.Answers
 }
 
-// taker finds the answers that were taken of a quota: those of a client, or all where it is "".
+// taker finds the answers that were taken of a quota: those of a client, or all where it is "". With
+// no payer, it finds those that the client took of all quotas.
 type taker struct{ payer, client string }
 
 // takings counts the answers that were taken.
@@ -85,6 +86,7 @@ func (t takings) add(c *charged) {
 	t[taker{c.paidBy, ""}] += c.count // at most the quota's: no sum overflows
 	if c.client != "" {
 		t[taker{c.paidBy, c.client}] += c.count
+		t[taker{"", c.client}] += c.count
 	}
 }
 
@@ -98,13 +100,13 @@ func (c *charged) withinQuota(p past, payer *charged) error {
 }
 
 // withinQuotaShare fails where a request takes more answers than are left of its client's share of
-// the quota.
+// all quotas.
 func (r *Request) withinQuotaShare(p past) error {
 	if r.Quota == nil || r.Quota.Share == nil {
 		return nil
 	}
 	return enough(QuotaError{PaidBy: r.PaidBy, Client: r.Client, Answers: *r.Quota.Share,
-		Asked: r.Count, Taken: p.taken(taker{r.PaidBy, r.Client})})
+		Asked: r.Count, Taken: p.taken(taker{"", r.Client})})
 }
 
 // enough returns e unless what it asks for is left.
@@ -134,17 +136,49 @@ func (l *Ledger) Quota(ctx context.Context, id, client string) (use *QuotaUse, e
 		if err != nil || e == nil || e.Quota == nil || e.PaidBy != "" {
 			return err
 		}
-		use = &QuotaUse{Charge: *e, Taken: s.book.taken(taker{id, ""})}
-		if client != "" {
-			use.ByClient = s.book.taken(taker{id, client})
-		}
+		use = s.quotaUse(e, client)
 		return nil
 	})
 	return use, err
 }
 
-// QuotaError is an [ErrExceeded] where too few answers of a quota are left, and an [ErrShare] where
-// too few are left of a client's share of it.
+func (s *session) quotaUse(e *Entry, client string) *QuotaUse {
+	use := &QuotaUse{Charge: *e, Taken: s.book.taken(taker{e.ID, ""})}
+	if client != "" {
+		use.ByClient = s.book.taken(taker{e.ID, client})
+	}
+	return use
+}
+
+// Quotas returns the state of all quotas, the oldest first. Cost: that of [Ledger.State] and of
+// reading one entry for each quota.
+func (l *Ledger) Quotas(ctx context.Context) (all []QuotaUse, err error) {
+	err = l.do(ctx, false, func(s *session) error {
+		all = nil
+		for _, number := range s.book.opened {
+			e, err := s.lookup(key{byID, "", s.book.at(uint64(number)).id})
+			if err != nil {
+				return err
+			}
+			all = append(all, *s.quotaUse(e, ""))
+		}
+		return nil
+	})
+	return all, err
+}
+
+// TakenBy returns how many answers a client took of all quotas. It takes no more time than
+// [Ledger.State].
+func (l *Ledger) TakenBy(ctx context.Context, client string) (n uint64, err error) {
+	err = l.do(ctx, false, func(s *session) error {
+		n = s.book.taken(taker{"", client})
+		return nil
+	})
+	return n, err
+}
+
+// QuotaError is an [ErrAnswers] where too few answers of a quota are left, and an [ErrShare] where
+// too few are left of a client's share of all quotas.
 type QuotaError struct {
 	PaidBy  string // the charge that opened the quota
 	Client  string // whose share it is; "" for the quota itself
@@ -162,18 +196,18 @@ func (e *QuotaError) Left() uint64 {
 }
 
 func (e *QuotaError) Error() string {
-	whose := ""
 	if e.Client != "" {
-		whose = fmt.Sprintf(" of client %q", e.Client)
+		return fmt.Sprintf("%v: client %q may take %d labels, %d are left, and the request asks for %d",
+			e.Unwrap(), e.Client, e.Answers, e.Left(), e.Asked)
 	}
-	return fmt.Sprintf("%v: %d answers%s are paid for by the charge %q, %d are left, and the request "+
-		"asks for %d", e.Unwrap(), e.Answers, whose, e.PaidBy, e.Left(), e.Asked)
+	return fmt.Sprintf("%v: the charge %q paid for %d labels, %d are left, and the request asks for %d",
+		e.Unwrap(), e.PaidBy, e.Answers, e.Left(), e.Asked)
 }
 
-// Unwrap returns [ErrExceeded] or [ErrShare].
+// Unwrap returns [ErrAnswers] or [ErrShare].
 func (e *QuotaError) Unwrap() error {
 	if e.Client != "" {
 		return ErrShare
 	}
-	return ErrExceeded
+	return ErrAnswers
 }

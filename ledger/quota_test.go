@@ -59,9 +59,9 @@ func TestQuota(t *testing.T) {
 	}{
 		{l, []Request{opening("q", 1, 10), taking("q", "a", 1, 3)}, nil, 3},
 		{other, []Request{taking("q", "a", 1, 3)}, ErrReplayed, 3},
-		{other, []Request{taking("q", "b", 1, 8)}, ErrExceeded, 3},
-		{other, []Request{taking("q", "b", 1, math.MaxUint64)}, ErrExceeded, 3},
-		{l, []Request{taking("q", "b", 1, 4), taking("q", "c", 1, 4)}, ErrExceeded, 3},
+		{other, []Request{taking("q", "b", 1, 8)}, ErrAnswers, 3},
+		{other, []Request{taking("q", "b", 1, math.MaxUint64)}, ErrAnswers, 3},
+		{l, []Request{taking("q", "b", 1, 4), taking("q", "c", 1, 4)}, ErrAnswers, 3},
 		{other, []Request{taking("q", "b", 1, 4), taking("q", "c", 1, 1)}, nil, 8},
 		{l, []Request{taking("q", "d", 2, 1)}, ErrUnpaid, 8},
 		{l, []Request{opening("q", 1, 10)}, ErrReplayed, 8},
@@ -69,7 +69,7 @@ func TestQuota(t *testing.T) {
 		{l, []Request{opening("q", 2, 10)}, ErrConflict, 8},
 		{l, []Request{taking("q", "a", 1, 1)}, ErrConflict, 8},
 		{other, []Request{taking("q", "d", 1, 2)}, nil, 10},
-		{l, []Request{taking("q", "e", 1, 1)}, ErrExceeded, 10},
+		{l, []Request{taking("q", "e", 1, 1)}, ErrAnswers, 10},
 		{other, []Request{taking("q", "d", 1, 2)}, ErrReplayed, 10},
 		{l, []Request{opening("another", 1, 1), taking("another", "e", 1, 1)}, nil, 10},
 	} {
@@ -78,7 +78,7 @@ func TestQuota(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 		var left *QuotaError
-		if errors.As(err, &left) != (c.want == ErrExceeded) || left != nil &&
+		if errors.As(err, &left) != (c.want == ErrAnswers) || left != nil &&
 			(left.Left()+left.Taken != 10 || left.Taken < c.taken || left.PaidBy != "q" ||
 				left.Answers != 10 || left.Asked != c.calls[len(c.calls)-1].Count ||
 				!strings.Contains(err.Error(), fmt.Sprintf("%d are left", left.Left())) ||
@@ -117,11 +117,11 @@ func TestLargestQuota(t *testing.T) {
 	l := create(t, 1, 0)
 	mustCharge(t, l, opening("q", 1, math.MaxUint64))
 	mustCharge(t, l, taking("q", "a", 1, math.MaxUint64-1))
-	if _, err := l.Charge(t.Context(), taking("q", "b", 1, 2)); !errors.Is(err, ErrExceeded) {
+	if _, err := l.Charge(t.Context(), taking("q", "b", 1, 2)); !errors.Is(err, ErrAnswers) {
 		t.Error(err)
 	}
 	mustCharge(t, l, taking("q", "b", 1, 1))
-	if _, err := l.Charge(t.Context(), taking("q", "c", 1, 1)); !errors.Is(err, ErrExceeded) {
+	if _, err := l.Charge(t.Context(), taking("q", "c", 1, 1)); !errors.Is(err, ErrAnswers) {
 		t.Error(err)
 	}
 	mustUse(t, "q", "", math.MaxUint64, 0, l)
@@ -135,7 +135,7 @@ func TestQuotaOfAGroup(t *testing.T) {
 	receipts, errs := chargeTogether(t, l, []Request{taking("q", "a", 1, 2)},
 		[]Request{taking("q", "b", 1, 2)}, []Request{by("alice", 0, taking("q", "c", 1, 1))},
 		[]Request{by("alice", 1, taking("q", "d", 1, 1))}, []Request{taking("q", "e", 1, 1)})
-	for i, want := range []error{nil, ErrExceeded, ErrShare, nil, ErrExceeded} {
+	for i, want := range []error{nil, ErrAnswers, ErrShare, nil, ErrAnswers} {
 		if !errors.Is(errs[i], want) || (want == nil) != (len(receipts[i]) == 1) {
 			t.Errorf("call %d: %v, want %v", i, errs[i], want)
 		} else if want == nil && (receipts[i][0].Entry().Commit != 2 ||
@@ -146,9 +146,8 @@ func TestQuotaOfAGroup(t *testing.T) {
 	mustUse(t, "q", "alice", 3, 1, l)
 }
 
-// A share bounds the answers that its client takes of one quota: by any handle, in one call and in
-// one commit, also those taken without a share. Another quota and the client's share of the budget
-// are no part of it.
+// A share bounds the answers that its client takes of all quotas: by any handle, in one call and in
+// one commit, also those taken without a share. The client's share of the budget is no part of it.
 func TestQuotaShares(t *testing.T) {
 	l := create(t, 10, 0)
 	other, err := Open(t.Context(), l.Path())
@@ -169,27 +168,28 @@ func TestQuotaShares(t *testing.T) {
 		{l, []Request{by("alice", 3, taking("q", "a", 1, 4))}, ErrShare, 0},
 		{l, []Request{by("alice", 3, taking("q", "a", 1, 1))}, nil, 1},
 		{other, []Request{by("bob", 3, taking("q", "b", 1, 3))}, nil, 1},
-		{other, []Request{by("alice", 3, taking("p", "c", 1, 3))}, nil, 1},
+		{other, []Request{by("alice", 3, taking("p", "c", 1, 3))}, ErrShare, 1},
+		{other, []Request{by("alice", 4, taking("p", "c", 1, 3))}, nil, 1},
 		{other, []Request{free}, nil, 3},
 		{other, []Request{by("alice", 3, taking("q", "d", 1, 1))}, ErrShare, 3},
 		{l, []Request{by("alice", 2, taking("q", "d", 1, 1))}, ErrShare, 3},
 		{l, []Request{by("alice", 4, taking("q", "d", 1, 1)), by("alice", 4, taking("q", "e", 1, 1))},
 			ErrShare, 3},
-		{l, []Request{by("alice", 5, taking("q", "d", 1, 1)), by("bob", 4, taking("q", "e", 1, 1)),
-			by("alice", 5, taking("q", "f", 1, 1))}, nil, 5},
+		{l, []Request{by("alice", 8, taking("q", "d", 1, 1)), by("bob", 4, taking("q", "e", 1, 1)),
+			by("alice", 8, taking("q", "f", 1, 1))}, nil, 5},
 		{l, []Request{by("alice", 0, taking("q", "a", 1, 1))}, ErrReplayed, 5},
 		{l, []Request{by("bob", 9, taking("q", "a", 1, 1))}, ErrConflict, 5},
-		{other, []Request{by("alice", 100, taking("q", "g", 1, 12))}, ErrExceeded, 5},
+		{other, []Request{by("alice", 100, taking("q", "g", 1, 12))}, ErrAnswers, 5},
 		{other, []Request{by("alice", 100, taking("q", "g", 1, 11))}, nil, 16},
 	} {
 		_, err := c.l.ChargeAll(t.Context(), c.calls)
-		if !errors.Is(err, c.want) || c.want == ErrShare && errors.Is(err, ErrExceeded) {
+		if !errors.Is(err, c.want) || c.want == ErrShare && errors.Is(err, ErrAnswers) {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 		var left *QuotaError
 		if c.want == ErrShare && (!errors.As(err, &left) || left.Client != "alice" ||
 			left.Left() != *c.calls[0].Quota.Share-min(left.Taken, *c.calls[0].Quota.Share) ||
-			!strings.Contains(err.Error(), `of client "alice"`)) {
+			!strings.Contains(err.Error(), `client "alice"`)) {
 			t.Errorf("%d: %+v: %v", i, left, err)
 		}
 		later, err := Open(t.Context(), l.Path())
@@ -271,5 +271,36 @@ func TestQuotaIsCopied(t *testing.T) {
 	*r.Quota.Share, r.Quota.Table = 9, Digest{9}
 	if q := checked[0].Quota; *q.Share != 1 || q.Table != (Digest{1}) {
 		t.Errorf("the caller changed it to %+v", q)
+	}
+}
+
+// Several quotas of one table are told apart, the oldest first, and a client's share is of all.
+func TestQuotas(t *testing.T) {
+	l := create(t, 10, 0)
+	mustCharge(t, l, opening("q", 1, 10))
+	mustCharge(t, l, opening("p", 1, 5))
+	three := uint64(3)
+	take := func(payer, id string, n uint64) error {
+		r := taking(payer, id, 1, n)
+		r.Client, r.Quota.Share = "alice", &three
+		_, err := l.Charge(t.Context(), r)
+		return err
+	}
+	if err := take("q", "a", 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := take("p", "b", 2); !errors.Is(err, ErrShare) {
+		t.Errorf("a share of 3, of which 2 are taken of another charge: %v", err)
+	}
+	if err := take("p", "c", 1); err != nil {
+		t.Error(err)
+	}
+	all, err := l.Quotas(t.Context())
+	if err != nil || len(all) != 2 || all[0].Charge.ID != "q" || all[0].Left() != 8 ||
+		all[1].Charge.ID != "p" || all[1].Left() != 4 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if n, err := l.TakenBy(t.Context(), "alice"); n != 3 || err != nil {
+		t.Errorf("%d, %v", n, err)
 	}
 }

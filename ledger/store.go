@@ -32,6 +32,12 @@ type Store interface {
 	// error is an [ErrNotLedger] or fs.ErrNotExist where there is no ledger, an [ErrUnavailable]
 	// where the store cannot be reached.
 	Begin(ctx context.Context, exclusive bool) (Tx, error)
+	// Keep stores content under a name, beside the lines and no part of them, so that it survives any
+	// crash when it returns. What has the name already stays. The error is an [ErrKept] where the
+	// store may not keep it.
+	Keep(ctx context.Context, name Digest, content []byte) error
+	// Kept returns what is kept under a name, fs.ErrNotExist where nothing is.
+	Kept(ctx context.Context, name Digest) ([]byte, error)
 }
 
 // A Tx is one look at a [Store], at one state of it. Any of its errors can be an [ErrRetry].

@@ -250,6 +250,9 @@ func chargeOrLook(l *ledger.Ledger, a Ask) (told Told, err error) {
 	case errors.As(err, &replayed):
 		return Told{Verdict: Replayed, Seq: replayed.Replays[0].Charge.Seq}, nil
 	}
+	if errors.Is(err, ledger.ErrAnswers) {
+		return Told{Verdict: Exceeded}, nil
+	}
 	for v, is := range map[Verdict]error{Conflict: ledger.ErrConflict, Drawn: ledger.ErrDrawn,
 		Unpaid: ledger.ErrUnpaid, Exceeded: ledger.ErrExceeded} {
 		if errors.Is(err, is) {

@@ -47,6 +47,7 @@ func inOneProcess(t *testing.T, newLocation func(t *testing.T) string) {
 	t.Run("quotas", func(t *testing.T) { quotas(t, newLocation) })
 	t.Run("heads", func(t *testing.T) { heads(t, newLocation) })
 	t.Run("outline", func(t *testing.T) { outline(t, newLocation) })
+	t.Run("kept", func(t *testing.T) { kept(t, newLocation) })
 }
 
 // Long reports whether the complete runs are wanted (make test-long).
@@ -178,12 +179,12 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		{taking("quota", "two", 2), nil},
 		{taking("quota", "two", 2), ledger.ErrReplayed},
 		{taking("quota", "two", 1), ledger.ErrConflict},
-		{taking("quota", "more", 2), ledger.ErrExceeded},
+		{taking("quota", "more", 2), ledger.ErrAnswers},
 		{table, ledger.ErrUnpaid},
 		{paid(Request("no table"), "quota"), ledger.ErrUnpaid},
 		{opening("quota", 4), ledger.ErrConflict},
 		{taking("quota", "last", 1), nil},
-		{taking("quota", "none left", 1), ledger.ErrExceeded},
+		{taking("quota", "none left", 1), ledger.ErrAnswers},
 		{Request("too much"), ledger.ErrExceeded},
 	} {
 		handle := []*ledger.Ledger{l, other}[i%2]
@@ -301,7 +302,7 @@ func randomRequest(random *rand.Rand) ledger.Request {
 
 // kind names the refusal that an error is.
 func kind(err error) string {
-	for _, k := range []error{ledger.ErrExceeded, ledger.ErrShare, ledger.ErrReplayed,
+	for _, k := range []error{ledger.ErrExceeded, ledger.ErrAnswers, ledger.ErrShare, ledger.ErrReplayed,
 		ledger.ErrConflict, ledger.ErrUnpaid, ledger.ErrRelation, ledger.ErrEnsemble, ledger.ErrDraw,
 		ledger.ErrDrawn, ledger.ErrSameVotes} {
 		if errors.Is(err, k) {
@@ -632,7 +633,7 @@ func runChild(location, prefix, count string) error {
 		switch {
 		case err == nil:
 			fmt.Fprintf(out, "released %s\n", id)
-		case errors.Is(err, ledger.ErrExceeded):
+		case errors.Is(err, ledger.ErrExceeded), errors.Is(err, ledger.ErrAnswers):
 			fmt.Fprintf(out, "refused %s\n", id)
 		default:
 			return err

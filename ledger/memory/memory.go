@@ -52,6 +52,7 @@ type store struct {
 	location, secret string
 	turn             chan struct{} // full while somebody looks
 	lines, anchor    []byte        // no lines: no ledger
+	kept             sync.Map      // by [ledger.Digest]
 }
 
 func (s *store) Location() string            { return s.location }
@@ -93,6 +94,21 @@ func (s *store) Begin(ctx context.Context, _ bool) (ledger.Tx, error) {
 		return nil, &fs.PathError{Op: "open", Path: s.location, Err: fs.ErrNotExist}
 	}
 	return &tx{s}, nil
+}
+
+// Keep implements [ledger.Store].
+func (s *store) Keep(_ context.Context, name ledger.Digest, content []byte) error {
+	s.kept.LoadOrStore(name, slices.Clone(content))
+	return nil
+}
+
+// Kept implements [ledger.Store].
+func (s *store) Kept(_ context.Context, name ledger.Digest) ([]byte, error) {
+	content, ok := s.kept.Load(name)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return slices.Clone(content.([]byte)), nil
 }
 
 // tx has the turn.

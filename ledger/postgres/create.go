@@ -13,7 +13,9 @@ import (
 // Tables that are there are left as they are: making them needs rights that a role that makes a
 // ledger need not have.
 const (
-	hasTables  = `select to_regclass('darrm.commits') is not null and to_regclass('darrm.heads') is not null`
+	hasTables = `
+		select to_regclass('darrm.commits') is not null and to_regclass('darrm.heads') is not null
+			and to_regclass('darrm.tables') is not null`
 	makeTables = `
 		create schema if not exists darrm;
 		create table if not exists darrm.commits (
@@ -57,7 +59,7 @@ func (s *store) Create(ctx context.Context, first func() ([]byte, error)) error 
 			return err
 		}
 		if !there {
-			if _, err := t.Exec(ctx, makeTables+";"+compressLines); err != nil {
+			if _, err := t.Exec(ctx, makeTables+";"+makeKept+";"+compressLines); err != nil {
 				return err
 			}
 		}

@@ -26,11 +26,15 @@
 //	darrm.commits  ledger, begins, lines, mark   one row for each commit: its lines, and the byte at
 //	                                             which they begin; the genesis line is at 0
 //	darrm.heads    ledger, anchor                one row for each ledger: the anchor
+//	darrm.tables   ledger, name, content         one row for each table that a charge names
+//	                                             ([ledger.Ledger.Keep])
 //
-// A role that charges needs USAGE on the schema darrm, SELECT and INSERT on commits, SELECT and
-// UPDATE on heads; one that looks needs USAGE and SELECT. Nobody needs DELETE, nor UPDATE on
-// commits. The first [ledger.Create] in a database makes the tables and needs CREATE on the
-// database.
+// A role that charges needs USAGE on the schema darrm, SELECT and INSERT on commits and tables,
+// SELECT and UPDATE on heads; one that looks needs USAGE and SELECT. Nobody needs DELETE, nor
+// UPDATE on commits or tables. The first [ledger.Create] in a database makes the tables and needs
+// CREATE on the database. A database of before darrm.tables gets it from the first role that keeps
+// a table and has CREATE on the schema; a charger without that right, or without INSERT, gets an
+// [ledger.ErrKept] before anything is charged.
 //
 // # A commit
 //

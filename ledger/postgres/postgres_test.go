@@ -541,6 +541,23 @@ func roles(t *testing.T, s *pgtest.Server) {
 	if _, err := as("charger").Charge(t.Context(), ledgertest.Request("x")); err != nil {
 		t.Error(err)
 	}
+	if err := as("charger").Keep(t.Context(), ledger.Digest{1}, nil); !errors.Is(err, ledger.ErrKept) {
+		t.Errorf("a charger without the right keeps: %v", err)
+	}
+	s.Exec(t, `grant select, insert on darrm.tables to charger`)
+	if err := as("charger").Keep(t.Context(), ledger.Digest{1}, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	s.Exec(t, `drop table darrm.tables`) // as in a database of before
+	if err := as("charger").Keep(t.Context(), ledger.Digest{1}, nil); !errors.Is(err, ledger.ErrKept) {
+		t.Errorf("a charger makes tables: %v", err)
+	}
+	if _, err := l.Kept(t.Context(), ledger.Digest{1}); !errors.Is(err, ledger.ErrKept) {
+		t.Errorf("no table: %v", err)
+	}
+	if err := l.Keep(t.Context(), ledger.Digest{1}, []byte("x")); err != nil {
+		t.Errorf("the owner: %v", err)
+	}
 	viewer := as("viewer")
 	ledgertest.MustSpend(t, viewer, 1)
 	if _, err := viewer.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err,
