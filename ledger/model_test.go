@@ -242,7 +242,7 @@ func quotaOf(past []Request, payer, r Request) error {
 	}
 	switch {
 	case taken > payer.Quota.Answers:
-		return ErrExceeded
+		return ErrAnswers
 	case r.Quota.Share != nil && client > *r.Quota.Share:
 		return ErrShare
 	}

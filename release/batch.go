@@ -140,7 +140,7 @@ func (o *Online) Batch(ctx context.Context, b Batch) (*AnsweredBatch, error) {
 	if !out.Done() {
 		return nil, o.failed(b.Name, err)
 	}
-	o.covered.Store(true)
+	o.paid(out.Receipt)
 	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
 	if out.Again() && a.Totals.Again != nil { // a batch of votes that were answered before adds another cost
 		a.Cost = a.Totals.Again.Cost
@@ -155,7 +155,7 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 		charge.Slack = new(0.0)
 	}
 	plan := o.options.Plan.WithQueries(len(c.counts))
-	if most := plan.mechanism.Together().Most; most > 0 && len(c.counts) > most {
+	if most := plan.Together().Most; most > 0 && len(c.counts) > most {
 		return nil, tooMany(len(c.counts), most)
 	}
 	if a.Totals, err = plan.Totals(charge.Slack); err != nil {
@@ -167,7 +167,7 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 	if bill, err = plan.bill(charge, a.Totals); err != nil {
 		return nil, err
 	}
-	bill.covered = o.covered.Load()
+	o.known(bill)
 	return bill, nil
 }
 

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +29,13 @@ type Bill struct {
 	// covered is true where training is known to be charged as it is here, so that the release
 	// alone is left to be charged.
 	covered bool
+	// payer is the charge that labels are taken of, where that is known; "" where settle looks for it.
+	payer string
+	// own is true where training, of labels, is charged for this release whatever others are open, and
+	// again where that was asked for.
+	own bool
+	// table is kept beside the ledger before anything is charged; nil for none.
+	table *keptTable
 	// coins is the field of the release's event that names the source of its coins. It
 	// distinguishes one draw of them from another.
 	coins string
@@ -62,6 +68,10 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		AcceptWeak: c.AcceptWeak, Budget: c.budget, Missing: p.Missing,
 		Same: c.same,
 	}
+	if !c.online && !c.bare {
+		plan.name(&event)
+		event.Stated = c.stated
+	}
 	if (!c.fresh() || c.Votes != nil) && c.Query != (ledger.Digest{}) { // a draw has its own, but not
 		event.Votes = c.Query.String() // of the order of a batch's rows
 	}
@@ -75,22 +85,14 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		event.Slack = 0 // one answer composes nothing
 	}
 	b := &Bill{coins: "key"}
+	if !c.bare && (!c.online || plan.Together().Most > 0) {
+		b.table = plan.keptTable()
+	}
 	var err error
 	draw := c.draw()
 	switch {
-	case plan.mechanism.Together().Most > 0:
-		event.PerAnswer, event.Slack = nil, 0 // no answer has a price of its own
-		event.Answers = plan.mechanism.Together().Most
-		event.Table = plan.mechanism.AnswersTable().Hash()
-		if b.training, err = plan.quotaRequest(c, event); err != nil {
-			return nil, err
-		}
-		if b.release, err = c.paidRequest(event, b.training.ID); err != nil {
-			return nil, err
-		}
-		b.release.Quota = &ledger.Quota{Table: b.training.Quota.Table, Share: c.AnswersShare}
-		b.release.Count = uint64(plan.queries)
-		return b.judged(c.strength()), nil
+	case plan.Together().Most > 0:
+		return b, plan.billLabels(b, c, event)
 	case c.Teachers == ensemble.FrozenTeachers:
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.training, err = plan.trainingRequest(c); err != nil {
@@ -121,13 +123,13 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 // checkShare refuses a client's share that bounds nothing: answers that are paid for together cost
 // nothing each, and others have no number that could run out.
 func (plan Plan) checkShare(c Charge) error {
-	switch together := plan.mechanism.Together().Most > 0; {
+	switch together := plan.Together().Most > 0; {
 	case together && c.Share != nil:
 		return &UsageError{&check.Error{Name: "share", Value: *c.Share,
-			Rule: "left out for a table for many answers, which cost nothing each: state a share in answers"}}
+			Rule: "left out where one charge pays for many labels, which cost nothing each: state a share in answers"}}
 	case !together && c.AnswersShare != nil:
 		return &UsageError{&check.Error{Name: "share in answers", Value: *c.AnswersShare,
-			Rule: "left out but for a table for many answers: state a share of the budget"}}
+			Rule: "left out unless one charge pays for many labels: state a share of the budget"}}
 	}
 	return nil
 }
@@ -149,29 +151,6 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
 	})
 	return &training, err
-}
-
-// tooMany is the error for more queries than a table for many answers was made for.
-func tooMany(queries, most int) error {
-	return &InputError{&check.Error{Name: "queries", Value: fmt.Sprintf("%d or more", queries),
-		Rule: fmt.Sprintf("at most %d: for so many answers the table was made", most)}}
-}
-
-// quotaRequest is the charge for all answers of a table together, once in a ledger, whoever asks:
-// the price holds for all votes that one record moves t of. Its number is fixed before the first
-// answer, and the ledger counts those that are taken.
-func (plan Plan) quotaRequest(c Charge, event Event) (*ledger.Request, error) {
-	var table ledger.Digest
-	if _, err := hex.Decode(table[:], []byte(plan.mechanism.AnswersTable().Hash())); err != nil {
-		return nil, err
-	}
-	together := plan.mechanism.Together()
-	c.Client, c.Share = "", nil // it pays for what anybody asks
-	event.Queries, event.Votes, event.Key, event.Online = 0, "", "", false
-	event.AcceptWeak, event.Budget = false, nil
-	request, err := c.request(answersPrefix+table.String(), together.Cost, event)
-	request.Quota = &ledger.Quota{Table: table, Answers: uint64(together.Most)}
-	return &request, err
 }
 
 // drawRequest is the charge for every further answer to a draw. What many answers to the
@@ -236,6 +215,8 @@ func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (
 	payer *ledger.Request, release ledger.Request, err error) {
 	switch {
+	case b.labels():
+		return b.settleLabels(ctx, l)
 	case b.covered:
 		return nil, b.release, nil
 	case b.draw == nil:
@@ -312,11 +293,24 @@ func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger
 // was charged before.
 func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool,
 	now *drawn) (ledger.Replay, error) {
-	paid, err := b.payOnce(ctx, l, resumed, now)
-	if errors.Is(err, ledger.ErrDrawn) { // another process answered these votes meanwhile
-		return b.payOnce(ctx, l, resumed, now)
+	if !b.covered && b.payer == "" {
+		if err := b.table.keep(ctx, l); err != nil {
+			return ledger.Replay{}, err
+		}
 	}
-	return paid, err
+	for try := 0; ; try++ {
+		paid, err := b.payOnce(ctx, l, resumed, now)
+		switch {
+		case b.labels() && try < mostTries:
+			if next := b.elsewhere(err); next != nil {
+				b = next
+				continue
+			}
+		case errors.Is(err, ledger.ErrDrawn) && try == 0:
+			continue // another process answered these votes meanwhile
+		}
+		return paid, err
+	}
 }
 
 func (b *Bill) payOnce(ctx context.Context, l *ledger.Ledger, resumed bool,
@@ -349,7 +343,7 @@ func payerConflict(err error, payer *ledger.Request) error {
 	case payer.Draw != nil:
 		return drawConflict(payer.Draw, err)
 	case payer.Quota != nil:
-		return fmt.Errorf("the answers of this table were charged before, in another way: %w", err)
+		return fmt.Errorf("these labels were charged before, in another way: %w", err)
 	case strings.HasPrefix(payer.ID, runPrefix):
 		return fmt.Errorf("this run was charged before, for another cost: %w", err)
 	}

@@ -93,6 +93,13 @@ type Charge struct {
 	budget *accountant.Cost
 	// same has the spellings that are stated for votes, sorted. [Labels] sets it.
 	same []string
+	// stated is what decided on the mechanism; nil where that is not known. [Labels] and [Online] set
+	// it.
+	stated *Statement
+	// newCharge pays for labels again, though a charge of the same statement is there.
+	newCharge bool
+	// bare leaves the mechanism's table and parameters out of the entry, as entries of before have it.
+	bare bool
 	// relation is the mechanism's. [Plan.Bill] sets it.
 	relation accountant.Relation
 	// Key is the fingerprint of the key that the coins come from, where the release can be

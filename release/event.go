@@ -23,10 +23,17 @@ type Event struct {
 	Key        string           `json:"key,omitempty"` // names where the coins come from
 	Rule       string           `json:"rule"`          // what the cost follows from
 	Online     bool             `json:"online,omitempty"`
-	// Answers is Q of a table for many answers, which cost nothing more each; 0 for others.
+	// Answers is how many labels one charge pays for, which cost nothing more each; 0 where a release
+	// pays for its own.
 	Answers int `json:"answers,omitempty"`
-	// Table is the SHA-256 of that table, in hexadecimal: others have another price.
+	// Table is the SHA-256 of the mechanism's table, in hexadecimal, which is kept beside the ledger.
 	Table string `json:"table,omitempty"`
+	// Parameters are those of a mechanism without a table, exactly, and Classes the number of classes
+	// that its answers are of. They stand where no number of the release would say so.
+	Parameters string `json:"parameters,omitempty"`
+	Classes    int    `json:"classes,omitempty"`
+	// Stated is what decided on the mechanism.
+	Stated *Statement `json:"stated,omitempty"`
 	// Missing is true of a mechanism that was proved for votes that may be none.
 	Missing bool `json:"missing,omitempty"`
 	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -33,6 +34,16 @@ type Labels struct {
 		p Plan, slack float64, err error)
 	// Budget is the budget of all labels. Required with Within.
 	Budget LabelBudget
+	// Queries is how many labels one charge pays for, in all releases that take of it. 0 means those
+	// of the files, which then have a charge of their own.
+	Queries int
+	// NewCharge pays for Queries labels again, though a charge of the same statement is in the ledger.
+	NewCharge bool
+	// Stated is what decides on the mechanism, but for what the votes say, the number of labels and
+	// their budget. With it a release takes labels of an open charge of the same statement, whatever
+	// Plan or Within would return now, and one that is asked again is not planned again. nil for
+	// neither.
+	Stated *Statement
 	Charge Charge
 	Output FileOutput
 	// Format and Compression are those of the labels. They default to what Output's name says.
@@ -107,6 +118,11 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	r.summary.Before = out.Before
+	if r.transaction.Ledger != nil && r.planned.Together().Most > 0 {
+		var lost error // the labels are out all the same
+		r.summary.Charge, lost = chargeOf(ctx, r.transaction.Ledger, r.Charge.RequestID)
+		err = errors.Join(err, lost)
+	}
 	if out.Again() { // a release that was made before does not come to answer
 		r.summary.Again, r.summary.PaidBy = true, out.Receipt.Entry().PaidBy
 	}
@@ -121,8 +137,13 @@ func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 	if err := r.plan(ctx, true); err != nil {
 		return nil, err
 	}
-	return newQuote(ctx, r.summary, r.transaction.Ledger, r.transaction.Bill,
+	q, err := newQuote(ctx, r.summary, r.transaction.Ledger, r.transaction.Bill,
 		r.transaction.secret.isResumed())
+	if err != nil || r.transaction.Bill == nil || !r.transaction.Bill.labels() {
+		return q, err
+	}
+	q.Summary.Charge, err = r.transaction.Bill.taken(ctx, r.transaction.Ledger)
+	return q, err
 }
 
 // plan works out what is released and charged, and writes nothing.
@@ -177,38 +198,16 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	return r.bill()
 }
 
-// choose sets the plan of so many teachers and classes.
-func (r *labelRun) choose(ctx context.Context, teachers, classes int) (err error) {
-	if r.Within == nil {
-		r.planned, err = r.Plan(ctx, teachers, classes)
-		return err
-	}
-	budget, err := r.budget(ctx)
-	if err != nil {
-		return err
-	}
-	var slack float64
-	r.planned, slack, err = r.Within(ctx, budget, teachers, classes, r.counted.queries)
-	if err != nil {
-		return err
-	}
-	r.Charge.Slack, r.Charge.budget = &slack, &budget
-	if r.coins != nil {
-		r.coins.budget = &budget
-	}
-	if r.planned.mechanism != nil && !r.planned.promise() {
-		// All that is of teachers' own privacy goes with it.
-		r.Charge.Teachers, r.Charge.Ensemble, r.Charge.EnsembleDigest = "", "", ""
-		r.Charge.Draw, r.Charge.VotesCastAnew = "", false
-	}
-	return nil
-}
-
 // check refuses settings that contradict each other, and files that would replace another.
 func (l *Labels) check() error {
 	switch {
 	case len(l.Votes) == 0 || (l.Plan == nil) == (l.Within == nil):
 		return usagef("votes must be given, and plan or within")
+	case l.Queries < 0 || l.Queries > accountant.MaxOptimalCount:
+		return &UsageError{check.Whole("queries", l.Queries, 1, accountant.MaxOptimalCount)}
+	case l.NewCharge && (l.Charge.Ledger == "" || l.Queries == 0 && l.Table == ""):
+		return usagef("%s goes with %s and %s: it pays for so many labels again", pNewCharge, pLedger,
+			pQueries)
 	case l.Within == nil && l.Budget != (LabelBudget{}):
 		return usagef("a budget of all labels goes with within")
 	case l.Budget.rest() && l.Charge.Ledger == "":
@@ -373,7 +372,7 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 		d.answers, err = reading.answer(ctx, r.planned.mechanism, coins, b)
 		return d, err
 	}
-	n, most := 0, r.planned.mechanism.Together().Most
+	n, most := 0, r.planned.Together().Most
 	err := process(ctx, r, r.votes, Answering, work, func(b *votes.Batch, d drawn) error {
 		if err := reading.add(b, d.digest); err != nil {
 			return err

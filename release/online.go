@@ -61,7 +61,8 @@ type Online struct {
 	keyName string
 	scope   [32]byte // digest of the coins' onlineScope
 	unit    ledger.Cost
-	covered atomic.Bool // the training is charged
+	covered atomic.Bool            // the training is charged
+	payer   atomic.Pointer[string] // the charge that labels are taken of
 	head    headFile
 
 	looks   singleflight.Group // of State
@@ -166,7 +167,8 @@ func (o *Online) probe(ctx context.Context) error {
 	if err := o.options.Charge.strength().judge("what is charged for an answer", unit); err != nil {
 		return err // no query would ever be answered
 	}
-	if _, err = b.Check(ctx, o.book); errors.Is(err, ledger.ErrExceeded) || isWeak(err) {
+	if _, err = b.Check(ctx, o.book); errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrAnswers) ||
+		isWeak(err) {
 		return nil
 	}
 	return err
@@ -240,23 +242,50 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 	return cost, err
 }
 
-// Taken returns how many answers of a table for many answers were taken, delivered or not, and how
-// many of them the client took; 0 of other mechanisms.
-func (o *Online) Taken(ctx context.Context, client string) (all, byClient uint64, err error) {
-	table := o.options.Plan.mechanism.AnswersTable()
-	if table == nil {
-		return 0, 0, nil
+// Taken returns how many labels the charges of the mechanism pay for, how many of these were taken,
+// delivered or not, and how many labels the client took of all charges of the ledger; 0 of a
+// mechanism of which each answer pays.
+func (o *Online) Taken(ctx context.Context, client string) (labels, all, byClient uint64,
+	err error) {
+	if o.options.Plan.Together().Most == 0 {
+		return 0, 0, 0, nil
 	}
 	book, err := o.Ledger(ctx)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
-	use, err := book.Quota(ctx, answersPrefix+table.Hash(), client)
+	quotas, err := book.Quotas(ctx)
+	table := o.options.Plan.digest()
+	for _, use := range quotas {
+		if use.Charge.Quota.Table == table {
+			labels, all = labels+use.Charge.Quota.Answers, all+use.Taken
+		}
+	}
+	if labels == 0 { // nothing was asked for yet
+		labels = uint64(o.options.Plan.Together().Most)
+	}
+	if err == nil {
+		byClient, err = book.TakenBy(ctx, client)
+	}
 	o.noteFailure(book, err)
-	if use == nil { // nothing was asked for yet
-		return 0, 0, err
+	return labels, all, byClient, err
+}
+
+// known gives a bill what earlier answers found of its payer.
+func (o *Online) known(b *Bill) {
+	if !b.labels() {
+		b.covered = o.covered.Load()
+	} else if payer := o.payer.Load(); payer != nil {
+		b.payer = *payer
 	}
-	return use.Taken, use.ByClient, nil
+}
+
+// paid remembers who paid for an answer.
+func (o *Online) paid(receipt *ledger.Receipt) {
+	o.covered.Store(true)
+	if e := receipt.Entry(); e.Quota != nil && e.PaidBy != "" {
+		o.payer.Store(&e.PaidBy)
+	}
 }
 
 // State returns the ledger's state, by a look that began after the call. Calls that wait share
@@ -307,7 +336,7 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 	if !out.Done() {
 		return nil, o.failed(q.ID, err)
 	}
-	o.covered.Store(true)
+	o.paid(out.Receipt)
 	a.Replayed, a.Charge, a.After = t.paid.Charge.Seq != 0, out.Receipt.Entry(), out.After
 	return a, nil
 }
@@ -348,7 +377,7 @@ func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 		return nil, err
 	}
 	b.draw = nil // a request id is its draw, which nobody else answers
-	b.covered = o.covered.Load()
+	o.known(b)
 	return b, nil
 }
 

@@ -25,7 +25,7 @@ func TestOnlineReopensAfterDamage(t *testing.T) {
 		"an answer": func() error { _, err := o.Answer(t.Context(), q("b")); return err },
 		"a state":   func() error { _, err := o.State(t.Context()); return err },
 		"a share":   func() error { _, err := o.SpentBy(t.Context(), "alice"); return err },
-		"a quota":   func() error { _, _, err := o.Taken(t.Context(), "alice"); return err },
+		"a quota":   func() error { _, _, _, err := o.Taken(t.Context(), "alice"); return err },
 	} {
 		if err := os.WriteFile(path, whole[:len(whole)/2], 0o600); err != nil {
 			t.Fatal(err)

@@ -24,6 +24,9 @@ import (
 type Plan struct {
 	mechanism *ensemble.Mechanism
 	queries   int
+	labels    int    // that one charge pays for; 0 where each release pays for its answers
+	whole     Totals // of labels
+	table     Table  // of the mechanism, where more than its numbers is known
 }
 
 // NewPlan returns the plan of answers by m, without their number. m is required.
@@ -52,6 +55,58 @@ func (plan Plan) Queries() int { return plan.queries }
 // WithQueries returns the plan of so many answers.
 func (plan Plan) WithQueries(n int) Plan {
 	plan.queries = n
+	return plan
+}
+
+// ForLabels returns the plan of which one charge pays for up to n labels, in any number of releases:
+// n of a table for many answers, which it was made for, else what n answers of the mechanism cost
+// together. slack is [Charge.Slack]. n is fixed before the first answer. Teachers whose own privacy
+// is spent have no such charge: fresh ones pay for each series of votes, frozen ones once for all.
+func (plan Plan) ForLabels(n int, slack *float64) (Plan, error) {
+	if err := plan.check(); err != nil {
+		return Plan{}, err
+	}
+	switch most := plan.mechanism.Together().Most; {
+	case most > 0 && n != most:
+		return Plan{}, &UsageError{&check.Error{Name: "queries", Value: n,
+			Rule: fmt.Sprintf("%d: for so many answers the table was made", most)}}
+	case most > 0:
+		return plan, nil
+	case plan.promise():
+		return Plan{}, usagef("%s = %d goes with noise that needs no privacy of the teachers' own: %s "+
+			"spends it, so fresh teachers pay for the labels of each release, and frozen ones once for all",
+			pQueries, n, plan.mechanism.Name())
+	}
+	var err error
+	plan.labels = 0
+	if plan.whole, err = plan.WithQueries(n).Totals(slack); err != nil {
+		return Plan{}, err
+	}
+	plan.labels = n
+	return plan, nil
+}
+
+// Together returns the price that all answers have in common, and how many there are at most: 0
+// where each release pays for its own.
+func (plan Plan) Together() ensemble.Together {
+	switch {
+	case plan.mechanism == nil:
+		return ensemble.Together{}
+	case plan.labels > 0:
+		return ensemble.Together{Cost: plan.whole.Fresh.Cost, Most: plan.labels}
+	}
+	return plan.mechanism.Together()
+}
+
+// WithTable returns the plan with the table that its mechanism is of, so that all that is known of
+// it is kept with its charge. A table of other numbers is left out.
+func (plan Plan) WithTable(t Table) Plan {
+	m := plan.mechanism
+	if m != nil && (t.Answers != nil && t.Answers.Certified == m.AnswersTable() ||
+		t.Plurality != nil && t.Plurality.Certified == m.Table() ||
+		t.Gamma != nil && t.Gamma.Certified == m.NoiseFunction()) {
+		plan.table = t
+	}
 	return plan
 }
 
@@ -197,6 +252,12 @@ func (t Totals) cost(spend ensemble.TeacherRandomness) accountant.Cost {
 func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 	if err := plan.check(); err != nil {
 		return Totals{}, err
+	}
+	if plan.labels > 0 {
+		if plan.queries > plan.labels {
+			return Totals{}, tooMany(plan.queries, plan.labels)
+		}
+		return plan.whole, nil
 	}
 	together := plan.mechanism.Together().Most > 0
 	switch {

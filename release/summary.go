@@ -34,8 +34,8 @@ type Summary struct {
 	// Certificate describes the check of the mechanism's numbers; "" where it has none.
 	Certificate string
 	PerAnswer   accountant.Cost
-	// Together is the price that all answers of a table for many answers have in common; its Most
-	// is 0 for other mechanisms.
+	// Together is the price that up to Most answers have in common; Most is 0 where each release pays
+	// for its own.
 	Together ensemble.Together
 	Totals   Totals
 	Teachers ensemble.TeacherRandomness // NothingPromised also where it was not said
@@ -45,6 +45,9 @@ type Summary struct {
 	// answer and for all that follow.
 	Again  bool
 	PaidBy string // the earlier charge that pays for the release; "" for none
+	// Charge is the charge that the labels were taken of, after they were; nil where they have a price
+	// of their own.
+	Charge *LabelCharge
 	// Remembered is true if a ledger knows the release. Where none does, nothing remembers it: the
 	// same votes are answered again without being charged or refused.
 	Remembered bool
@@ -65,7 +68,7 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
 		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,
-		Together: plan.mechanism.Together(), Source: SourceFlags, Remembered: c.Ledger != "",
+		Together: plan.Together(), Source: SourceFlags, Remembered: c.Ledger != "",
 		Records: c.Records,
 	}
 }
@@ -107,7 +110,8 @@ func (s Summary) Facts() (facts []Fact) {
 	}
 	one, title := s.PerAnswer.Short()+"-DP", "one label:"
 	if s.Together.Most > 0 {
-		one, title = fmt.Sprintf("%s for up to %d", one, s.Together.Most), "all labels:"
+		one, title = fmt.Sprintf("%s for up to %d", s.Together.Cost.Short()+"-DP", s.Together.Most),
+			"all labels:"
 	}
 	if s.Certificate != "" {
 		one += ", " + s.Certificate
@@ -122,6 +126,9 @@ func (s Summary) Facts() (facts []Fact) {
 			}
 			add(title, t.cost.Short()+"-DP"+t.holds)
 		}
+	}
+	if c := s.Charge; c != nil {
+		add("charge:", c.String())
 	}
 	for _, t := range totals {
 		if text := unchecked(t.cost, s.Records); text != "" {

@@ -87,11 +87,14 @@ func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
-		return NewPlan(m)
+		plan, err := NewPlan(m)
+		return plan.WithTable(t), err
 	case t.Plurality != nil:
-		return Plurality(t.Plurality.Certified, neighbours)
+		plan, err := Plurality(t.Plurality.Certified, neighbours)
+		return plan.WithTable(t), err
 	case t.Gamma != nil:
-		return DaRRM(t.Gamma.Certified, neighbours)
+		plan, err := DaRRM(t.Gamma.Certified, neighbours)
+		return plan.WithTable(t), err
 	}
 	return Plan{}, usagef("table must be given: use ReadTable")
 }

@@ -70,7 +70,7 @@ func TestQuotaOfThreeServers(t *testing.T) {
 			switch {
 			case err == nil:
 				labels[id] = fmt.Sprint(a.Class)
-			case errors.As(err, &over) && errors.Is(err, ledger.ErrExceeded):
+			case errors.As(err, &over) && errors.Is(err, ledger.ErrAnswers):
 				left[id] = true
 			default:
 				t.Errorf("%s: %v", id, err)
@@ -143,7 +143,7 @@ func TestQuotaOfFilesAndServers(t *testing.T) {
 	more.Charge.RequestID, more.Output.Path = "more", filepath.Join(dir, "more.csv")
 	_, err := more.Run(t.Context())
 	var over *ledger.QuotaError
-	if !errors.As(err, &over) || !strings.Contains(err.Error(), "2 are left") {
+	if !errors.As(err, &over) || !strings.Contains(err.Error(), "2 labels are left") {
 		t.Errorf("%d rows of 2 answers: %v", rows, err)
 	}
 	if _, err := os.Stat(more.Output.Path); !os.IsNotExist(err) {
@@ -208,11 +208,11 @@ func TestShareInAnswers(t *testing.T) {
 	if use := quotaOf(t, book, plan); use.Charge.Client != "" || use.Taken != 4 {
 		t.Errorf("%+v: the price is nobody's own", use)
 	}
-	if all, hers, err := o.Taken(t.Context(), "alice"); all != 4 || hers != 3 || err != nil {
+	if _, all, hers, err := o.Taken(t.Context(), "alice"); all != 4 || hers != 3 || err != nil {
 		t.Errorf("%d taken, %d by alice, %v", all, hers, err)
 	}
 	fresh, _ := newOnline(t, together(t, 5), Charge{}, 1e3)
-	if all, hers, err := fresh.Taken(t.Context(), "alice"); all != 0 || hers != 0 || err != nil {
+	if _, all, hers, err := fresh.Taken(t.Context(), "alice"); all != 0 || hers != 0 || err != nil {
 		t.Errorf("%d taken, %d by alice, %v of nothing", all, hers, err)
 	}
 	var usage *UsageError

@@ -146,7 +146,7 @@ const (
 func (s *Server) promise() promise {
 	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer,
 		Teachers: string(s.Online.Teachers()), Affected: s.Online.Plan().Mechanism().Setting().Affected}
-	if out.Answers = s.Online.Plan().Mechanism().Together().Most; out.Answers > 0 {
+	if out.Answers = s.Online.Plan().Together().Most; out.Answers > 0 {
 		out.Of = ofOneTable
 	}
 	switch out.Teachers {

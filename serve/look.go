@@ -47,12 +47,12 @@ func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *membe
 		return failureOf(err, client)
 	}
 	out := budget{BudgetState: release.NewBudgetState(book, now), Usable: s.rest(r.Context(), client, now)}
-	if most := s.Online.Plan().Mechanism().Together().Most; most > 0 {
-		taken, byClient, err := s.Online.Taken(r.Context(), client.Name)
+	if s.Online.Plan().Together().Most > 0 {
+		labels, taken, byClient, err := s.Online.Taken(r.Context(), client.Name)
 		if err != nil {
 			return failureOf(err, client)
 		}
-		out.Answers = &answersLeft{uint64(most), taken, client.Answers, byClient}
+		out.Answers = &answersLeft{labels, taken, client.Answers, byClient}
 	}
 	if client.share != nil {
 		spent, err := s.Online.SpentBy(r.Context(), client.Name)

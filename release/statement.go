@@ -1,0 +1,85 @@
+package release
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+)
+
+// Statement is all that decides which mechanism answers, as it was stated before anybody looked at
+// the votes. Charges have it: a release of the same statement takes labels of a charge that is
+// open, and a release that is asked again must state the same.
+type Statement struct {
+	K       int `json:"k"` // teachers; [Labels] takes it from the votes
+	Classes int `json:"classes"`
+	// Affected is t, the most teachers that one record reaches; AllTeachers means K.
+	Affected   int    `json:"affected"`
+	Missing    bool   `json:"missing,omitempty"` // votes may be none
+	Neighbours string `json:"neighbours"`
+	// Labels is how many labels the budget is for, in all; 0 where that is left to the files of one
+	// release, which then has a charge of its own.
+	Labels int `json:"labels,omitempty"`
+	// Budget is that of all labels, in numbers; nil where each label has its own price.
+	Budget *accountant.Cost `json:"budget,omitempty"`
+	Rest   string           `json:"rest,omitempty"` // of Budget, what was the ledger's rest: "ε", "δ" or "ε, δ"
+	// Mechanism is what was stated of one label and of its mechanism, in the front end's words.
+	Mechanism string `json:"mechanism,omitempty"`
+	Prior     string `json:"prior"` // what labels are to be best for
+	// PerTeacher, Teachers and Ensemble are what was stated of private teachers.
+	PerTeacher *accountant.Cost `json:"per_teacher,omitempty"`
+	Teachers   string           `json:"teachers,omitempty"`
+	Ensemble   string           `json:"ensemble,omitempty"`
+}
+
+// own reports whether a charge of the statement is one release's alone.
+func (s *Statement) own() bool { return s == nil || s.Labels == 0 }
+
+// differs names what two statements differ in, and how; "" for nothing. A rest that was resolved to
+// another budget is the same statement.
+func (s *Statement) differs(from *Statement) string {
+	a, b := reflect.ValueOf(*s), reflect.ValueOf(*from)
+	for i := range a.NumField() {
+		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+		if name == "budget" && s.Rest == from.Rest && s.Budget != nil && from.Budget != nil {
+			if sameBudget(*s.Budget, *from.Budget, s.Rest) {
+				continue
+			}
+		} else if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			continue
+		}
+		return fmt.Sprintf("%s: it was stated as %s, and now as %s", strings.ReplaceAll(name, "_", " "),
+			shown(b.Field(i)), shown(a.Field(i)))
+	}
+	return ""
+}
+
+// sameBudget compares what was not the ledger's rest.
+func sameBudget(a, b accountant.Cost, rest string) bool {
+	return (a.Epsilon == b.Epsilon || strings.Contains(rest, "ε")) &&
+		(a.Delta == b.Delta || strings.Contains(rest, "δ"))
+}
+
+func shown(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "nothing"
+		}
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.String {
+		return fmt.Sprintf("%q", v.Interface())
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// named is a digest of texts, of which no two lists have the same bytes, in hexadecimal.
+func named(parts ...string) string {
+	b, _ := json.Marshal(parts) // texts always have JSON
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
