@@ -143,7 +143,8 @@ type Aim struct {
 func PerLabel(epsilon float64) Aim { return Aim{perLabel: epsilon} }
 
 // Within aims at so many labels that together keep the budget: what fits is found by package plan,
-// over its prior of votes, and never by votes at hand.
+// over its prior of votes, and never by votes at hand. One charge pays for all of them, in any
+// number of releases, unless the noise spends private teachers' own privacy.
 func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, queries: queries} }
 
 // Optimal returns the mechanism that agrees most often with the majority. The noise of two classes
@@ -225,6 +226,11 @@ func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	planned, stated, err := choose.Planned(best, r)
 	if err != nil {
 		return nil, err
+	}
+	if math.IsInf(best.Mechanism.Teachers().Epsilon, 1) { // one charge pays for all, in any releases
+		if planned, err = planned.ForLabels(aim.queries, &best.Slack); err != nil {
+			return nil, err
+		}
 	}
 	return &Mechanism{teachers: t, stated: stated, plan: planned, slack: &best.Slack}, nil
 }

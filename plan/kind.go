@@ -192,7 +192,7 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem) (Choice, er
 	}
 	slack, _ := r.slack(p.Delta)
 	return Choice{
-		Name: ensemble.OptimalNoise, Mechanism: m, Slack: slack,
+		Name: ensemble.OptimalNoise, Mechanism: m, Noise: table, Slack: slack,
 		NoNoise: table.Certificate().Method == gamma.PostProcessing,
 		answers: m.Answers(r.Queries, slack),
 	}, nil
@@ -229,7 +229,8 @@ func (r *Request) plurality() kind {
 			}
 			slack, _ := r.slack(0)
 			return Choice{
-				Name: ensemble.OptimalPlurality, Mechanism: m, Objective: table.Objective, Slack: slack,
+				Name: ensemble.OptimalPlurality, Mechanism: m, Optimum: table, Objective: table.Objective,
+				Slack: slack,
 				answers: m.Answers(r.Queries, slack),
 			}, nil
 		},

@@ -89,6 +89,10 @@ type Plan struct {
 type Choice struct {
 	Name      string              // the mechanism's
 	Mechanism *ensemble.Mechanism // made for the promise, so its noise is known
+	// Noise, Optimum and Answers are the table that Mechanism is of; all are nil of one without a table.
+	Noise     *gamma.Table
+	Optimum   *plurality.Table
+	Answers   *answers.Table
 	Objective plurality.Objective // what that is best for
 	// no table that is used for all labels agrees more often under the prior: 1 where that is not
 	// known

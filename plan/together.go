@@ -47,8 +47,8 @@ func (r *Request) manyAnswers() kind {
 			if r.Missing { // it is one for the votes that the prior leaves out, and the Law for all
 				bound = 1
 			}
-			return Choice{Name: ensemble.OptimalAnswers, Mechanism: m, Objective: prior.Objective,
-				Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
+			return Choice{Name: ensemble.OptimalAnswers, Mechanism: m, Answers: table,
+				Objective: prior.Objective, Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(ctx context.Context) (answerssolve.Needs, bool, error) {
 			left, err := r.left(context.DeadlineExceeded)

@@ -98,7 +98,7 @@ func (plan Plan) encodeTable(ctx context.Context) ([]byte, error) {
 	case t != (Table{}):
 	case m.AnswersTable() != nil:
 		t.Answers, err = answers.NewTable(ctx, m.AnswersTable(),
-			answers.DefaultPrior(m.AnswersTable().Problem()), answers.Law{}, nil)
+			answers.DefaultPrior(m.AnswersTable().Problem()), anyLaw, nil)
 	case m.Table() != nil:
 		t.Plurality, err = plurality.NewTable(ctx, m.Table(),
 			plurality.DefaultObjective(m.Table().Problem().Classes), plurality.Proof{})
@@ -120,6 +120,9 @@ func (plan Plan) encodeTable(ctx context.Context) ([]byte, error) {
 	}
 	return b.Bytes(), err
 }
+
+// anyLaw is true of every table: no ratio of two masses is larger than 2⁵³.
+var anyLaw = answers.Law{Name: answers.OptimalLaw, Order: 2, Moment: 1 << 60}
 
 // paidPlan returns the mechanism that a charge names, judged again: from the table that is kept
 // beside the ledger, or from its parameters in the entry.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
@@ -40,9 +42,16 @@ type LeftError struct {
 }
 
 func (e *LeftError) Error() string {
-	return check.Namedf("%v: %d labels are left of the charge %.24q, and %d are asked for; %v is left of "+
-		"the ledger: %s pays %v again", ledger.ErrAnswers, e.Left(), e.PaidBy, e.Asked, e.Remaining,
-		pNewCharge, e.Price).Error()
+	return fmt.Sprintf("%v: %d labels are left of the charge %s, and %d are asked for; %v is left of the "+
+		"ledger", ledger.ErrAnswers, e.Left(), shortID(e.PaidBy), e.Asked, e.Remaining)
+}
+
+// shortID is an id with a digest cut to eight characters.
+func shortID(id string) string {
+	if short := len(answersPrefix) + 8; strings.HasPrefix(id, answersPrefix) && len(id) > short {
+		return id[:short] + "…"
+	}
+	return strconv.Quote(id)
 }
 
 // Unwrap returns the ledger's error.
@@ -171,8 +180,9 @@ func tooFew(ctx context.Context, l *ledger.Ledger, most *ledger.QuotaUse, n uint
 	if err != nil {
 		return err
 	}
-	return &LeftError{&ledger.QuotaError{PaidBy: most.Charge.ID, Answers: most.Charge.Quota.Answers,
+	left := &LeftError{&ledger.QuotaError{PaidBy: most.Charge.ID, Answers: most.Charge.Quota.Answers,
 		Taken: most.Taken, Asked: n}, remaining, most.Charge.Unit}
+	return check.Namedf("%w: %s pays %v again", left, pNewCharge, left.Price)
 }
 
 // mostTries is how often a bill of labels is settled again. Each time others took labels meanwhile.

@@ -24,8 +24,15 @@ import (
 
 // OnlineOptions are an on-line release: queries that come one at a time.
 type OnlineOptions struct {
-	// Plan has the mechanism. Each query is charged by itself, whatever its number of queries.
+	// Plan has the mechanism. Each query is charged by itself, whatever its number of queries, unless
+	// one charge pays for many labels ([Plan.ForLabels]). Required unless Within is given.
 	Plan Plan
+	// Within, unless nil, takes the place of Plan, as that of [Labels] does: it returns what answers
+	// Statement.Labels queries within Budget. Where the ledger has a charge of this Statement, its
+	// mechanism answers and nothing is planned.
+	Within    func(ctx context.Context, budget accountant.Cost) (p Plan, slack float64, err error)
+	Budget    LabelBudget
+	Statement *Statement // required with Within, with all its fields but Budget and Rest
 	// Stated is the operator's statement of the teachers' promise, and must fit Plan. What it leaves
 	// out is the worst case: they promise nothing, and a record reaches all of them. The operator of
 	// a service answers for them, and no table does. M, TotalEpsilon and Delta, which are about one
@@ -98,18 +105,24 @@ type Answered struct {
 // [InputError].
 func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	o := &Online{options: options}
+	if options.Book != nil {
+		if options.Charge.Ledger != "" {
+			return nil, usagef("book and %s exclude each other", pLedger)
+		}
+		o.options.Charge.Ledger = options.Book.Path()
+	}
+	if options.Within != nil {
+		if err := o.plan(ctx); err != nil {
+			return nil, err
+		}
+		options = o.options
+	}
 	o.options.Plan = options.Plan.WithQueries(1)
 	if err := options.Plan.check(); err != nil {
 		return nil, err
 	}
 	if err := options.Plan.Reads(options.Missing); err != nil {
 		return nil, err
-	}
-	if options.Book != nil {
-		if options.Charge.Ledger != "" {
-			return nil, usagef("book and %s exclude each other", pLedger)
-		}
-		o.options.Charge.Ledger = options.Book.Path()
 	}
 	template := o.options.Charge
 	template.RequestID = "any"

@@ -98,6 +98,9 @@ func (plan Plan) Together() ensemble.Together {
 	return plan.mechanism.Together()
 }
 
+// Table returns the table of the mechanism, where more than its numbers is known.
+func (plan Plan) Table() Table { return plan.table }
+
 // WithTable returns the plan with the table that its mechanism is of, so that all that is known of
 // it is kept with its charge. A table of other numbers is left out.
 func (plan Plan) WithTable(t Table) Plan {

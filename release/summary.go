@@ -23,8 +23,10 @@ const (
 
 // Summary describes a release of labels, for every front end.
 type Summary struct {
-	Mechanism string // its name
-	Queries   int    // that were answered
+	Plan      Plan             // what answered
+	Budget    *accountant.Cost // of all labels, in numbers; nil where none was stated
+	Mechanism string           // its name
+	Queries   int              // that were answered
 	// an answer's names, in order; the last one of an abstention, where there are any
 	Classes  []string
 	Columns  votes.Roles         // which columns are votes, ids and true labels
@@ -65,6 +67,7 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 		return Summary{Columns: columns, Teachers: c.Teachers}
 	}
 	return Summary{
+		Plan: plan, Budget: c.budget,
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
 		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,

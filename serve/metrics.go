@@ -157,7 +157,7 @@ func (c *spending) share(ctx context.Context, gauge func(*prometheus.Desc, float
 		}
 	}
 	if m.Answers != nil {
-		if _, taken, err := c.server.Online.Taken(ctx, m.Name); err == nil {
+		if _, _, taken, err := c.server.Online.Taken(ctx, m.Name); err == nil {
 			gauge(clientAnswersGauge, float64(*m.Answers), m.Name, "granted")
 			gauge(clientAnswersGauge, float64(taken), m.Name, "taken")
 		}

@@ -112,7 +112,7 @@ func (s *Server) admit(clients []Client, at *Address) (members, error) {
 		if m.share == nil && m.Answers == nil {
 			continue
 		}
-		switch together := s.Online.Plan().Mechanism().Together().Most > 0; {
+		switch together := s.Online.Plan().Together().Most > 0; {
 		case together && m.share != nil:
 			return nil, &check.Error{Name: "share of client " + m.Name, Value: m.share,
 				Rule: "left out for a table for many answers, which cost nothing each: state answers"}

@@ -46,9 +46,9 @@ func (s *Server) rest(ctx context.Context, client *member, now ledger.State) *re
 		amount := release.NewAmount(left)
 		out.Amount = &amount
 	}
-	if most := uint64(s.Online.Plan().Mechanism().Together().Most); most > 0 &&
+	if s.Online.Plan().Together().Most > 0 &&
 		(looks || client.Answers != nil) {
-		taken, own, err := s.Online.Taken(ctx, client.Name)
+		most, taken, own, err := s.Online.Taken(ctx, client.Name)
 		if err != nil {
 			return nil
 		}

@@ -46,7 +46,7 @@ func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][
 		out := &report.Choices[i]
 		if i == 0 && !r.Abstain && !r.Votes.FromVotes() {
 			// aggregate plans by the same law and among the same mechanisms.
-			args = s.within(r)
+			args = s.within(r, choice)
 			commands = [][]string{args}
 		} else if before := s.preparation(choice); before != nil {
 			commands = [][]string{before, args}
@@ -131,7 +131,7 @@ func (s Stated) preparation(choice plan.Choice) []string {
 
 // within returns the aggregate command that plans the best choice by itself, within the same
 // budget.
-func (s Stated) within(r plan.Request) []string {
+func (s Stated) within(r plan.Request, choice plan.Choice) []string {
 	w := s.aggregate()
 	if !math.IsInf(r.Teachers.Epsilon, 1) {
 		w.add("eps", number(r.Teachers.Epsilon))
@@ -140,6 +140,7 @@ func (s Stated) within(r plan.Request) []string {
 	}
 	w.add("budget-eps", number(r.Budget.Epsilon))
 	w.add("budget-delta", number(r.Budget.Delta))
+	s.labels(&w, r, choice)
 	w.add("affected", strconv.Itoa(r.Affected))
 	s.repeat(&w, among("prior-mean", "neighbours", "records", "solve-within", "cache-dir"))
 	if ledger := s.Flags["ledger"]; len(ledger) > 0 {
@@ -148,6 +149,14 @@ func (s Stated) within(r plan.Request) []string {
 	}
 	w.add("out", "labels.csv")
 	return w
+}
+
+// labels adds how many labels one charge pays for, where that was stated: the files of one release
+// may have fewer. Noise that spends the teachers' own privacy is paid for by each release.
+func (s Stated) labels(w *words, r plan.Request, choice plan.Choice) {
+	if len(s.Flags["queries"]) > 0 && math.IsInf(choice.Mechanism.Teachers().Epsilon, 1) {
+		w.add("queries", strconv.Itoa(r.Queries))
+	}
 }
 
 // release returns the aggregate command of a choice.
@@ -192,6 +201,7 @@ func (s Stated) release(r plan.Request, choice plan.Choice) []string {
 	if !choice.Frozen {
 		w.add("slack", number(choice.Slack))
 	}
+	s.labels(&w, r, choice)
 	s.repeat(&w, among("records"))
 	w.add("out", "labels.csv")
 	return w

@@ -158,7 +158,7 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	plan, err := release.DaRRM(t.Certified, c.r.Neighbours)
+	plan, err := release.Table{Gamma: t}.Plan(c.r.Neighbours)
 	return Choice{Plan: plan, Noise: t}, err
 }
 
@@ -185,7 +185,7 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 	case err != nil:
 		return Choice{}, cmp.Or(late, err)
 	}
-	plan, err := release.Plurality(t.Certified, c.r.Neighbours)
+	plan, err := release.Table{Plurality: t}.Plan(c.r.Neighbours)
 	return Choice{Plan: plan, Optimum: t}, err
 }
 

@@ -20,7 +20,7 @@ func Planned(c plan.Choice, r plan.Request) (release.Plan, release.Stated, error
 	if err := CheckPlanned(c, r.Queries); err != nil {
 		return release.Plan{}, release.Stated{}, err
 	}
-	p, err := release.NewPlan(c.Mechanism)
+	p, err := PlanOf(c)
 	// Of teachers whose promise costs too much nothing is presumed.
 	each := c.Mechanism.Teachers()
 	s := release.Stated{Epsilon: &each.Epsilon, Affected: &r.Affected}
@@ -28,6 +28,12 @@ func Planned(c plan.Choice, r plan.Request) (release.Plan, release.Stated, error
 		s.TeacherDelta = &each.Delta
 	}
 	return p, s, err
+}
+
+// PlanOf returns the release of a choice, with its table.
+func PlanOf(c plan.Choice) (release.Plan, error) {
+	p, err := release.NewPlan(c.Mechanism)
+	return p.WithTable(release.Table{Gamma: c.Noise, Plurality: c.Optimum, Answers: c.Answers}), err
 }
 
 // CheckPlanned refuses a choice of a plan that a release of so many labels would charge otherwise

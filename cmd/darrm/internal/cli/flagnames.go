@@ -71,7 +71,7 @@ var flagsOf = map[string]flagNames{
 	"ensemble digest": within("ensemble-digest"), "force": within("force"),
 	"format of the labels": within("out-format"), "head file": within("head-file"),
 	"key": within("key"), "ledger": within("ledger"), "missing": within("missing"),
-	"new key": within("new-key"), "records": before("records"), "output file": within("out"), "request id": within("request-id"),
+	"new charge": within("new-charge"), "new key": within("new-key"), "records": before("records"), "output file": within("out"), "request id": within("request-id"),
 	"seed": within("insecure-seed"), "teachers": within("teachers"),
 	"votes cast anew": within("votes-cast-anew"),
 

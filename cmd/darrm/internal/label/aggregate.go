@@ -28,6 +28,7 @@ type aggregateFlags struct {
 	format         votes.Format // of the labels
 	compression    votes.Compression
 	scores         bool
+	newCharge      bool
 	insecureSeed   uint64
 }
 
@@ -124,6 +125,9 @@ after it was paid for is finished by the same command.`,
 	fl.StringVar(&f.outCompression, "out-compression", "auto",
 		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
 	cli.OneOf(c, "out-compression", votes.CompressionNames()...)
+	fl.BoolVar(&f.newCharge, "new-charge", false,
+		"pay for --queries labels again, though --ledger has a charge of the same statement. The report "+
+			"says what it costs, and --dry-run says so before")
 	fl.BoolVar(&f.scores, "scores", false,
 		"show on stderr how each mechanism does on these votes, and on true labels where the files "+
 			"have them: computed from the raw votes, NOT PRIVATE")
@@ -149,6 +153,10 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		answers []jsonAnswer
 	)
 	l := f.labels(c, a, paths)
+	var err error
+	if l.Stated, err = f.statement(c, f.within.asked(c)); err != nil {
+		return err
+	}
 	prepareScores := func(k, classes int) (err error) {
 		if f.scores {
 			scores, err = newScores(k, classes, f.read.abstain())
@@ -195,6 +203,9 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	// a dry run writes its own document, whatever form the labels will have
 	if a.JSON && !f.charge.dryRun {
 		l.Encode = func(w io.Writer, s *release.Summary) error {
+			if err := f.settle(c, s, &g); err != nil {
+				return err
+			}
 			return encodeAnswers(w, s, g, &f.within, answers, simulated)
 		}
 	}
@@ -203,7 +214,10 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		if err != nil {
 			return err
 		}
-		f.within.report(a, q.Queries)
+		if err := f.settle(c, &q.Summary, &g); err != nil {
+			return err
+		}
+		f.within.report(a, &q.Summary)
 		return quote(a, q, g, &f.within)
 	}
 	s, err := l.Run(c.Context())
@@ -217,11 +231,6 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 				num.Outward(asked, 4, true), num.Percent(math.Floor(100*left/asked)/100))
 		}
 	}
-	var used *ledger.QuotaError
-	if f.within.asked(c) && errors.As(err, &used) {
-		err = fmt.Errorf("%w; the same budget plans the same table, whose answers a ledger pays for "+
-			"once: another --budget-eps plans another", err)
-	}
 	switch {
 	case s == nil:
 		return err
@@ -230,12 +239,25 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 			f.out)
 		return err
 	}
-	f.within.report(a, s.Queries)
+	err = errors.Join(err, f.settle(c, s, &g))
+	f.within.report(a, s)
 	report(a, s, g, simulated)
 	if scores != nil {
 		err = errors.Join(err, scores.report(a, g))
 	}
 	return errors.Join(err, f.unsaved)
+}
+
+// settle takes the mechanism of a charge that was in the ledger before, where that answered.
+func (f *aggregateFlags) settle(c *cobra.Command, s *release.Summary, g *choose.Choice) error {
+	if g.Mechanism() == nil {
+		*g = choose.Choice{Plan: s.Plan}
+		if !f.within.asked(c) {
+			t := s.Plan.Table()
+			g.Noise, g.Optimum, g.Answers = t.Gamma, t.Plurality, t.Answers
+		}
+	}
+	return f.within.settle(c, &f.answerFlags, s)
 }
 
 // labels returns the release that the flags describe, without its mechanism.
@@ -245,7 +267,8 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) re
 		Truth: f.scores, Charge: f.charge.Charge,
 		Output: release.FileOutput{Path: f.out, Stdout: a.Out}, Format: f.format,
 		Compression: f.compression,
-		Checkpoint:  f.charge.checkpoint, Force: f.charge.force, Table: f.table,
+		Queries:     f.within.queries, NewCharge: f.newCharge,
+		Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table,
 		Source: release.SourceFlags,
 		Progress: func(passage string) (func(votes.Progress), func()) {
 			bar := cli.NewProgress(a)
@@ -296,6 +319,9 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App, paths []string) e
 		charge.Teachers, charge.Ensemble, charge.EnsembleDigest, charge.Draw = "", "", "", ""
 		charge.VotesCastAnew = false
 		return charge.Check(false)
+	}
+	if err := f.within.checkQueries(c); err != nil {
+		return err
 	}
 	if err := f.answerFlags.prepare(c, a, false); err != nil {
 		return err

@@ -102,7 +102,9 @@ func quote(a *cli.App, q *release.Quote, g choose.Choice, planned *within) error
 		releaseFields
 		Charge    *release.Amount `json:"charge,omitempty"`
 		Remaining *release.Amount `json:"remaining,omitempty"`
-	}{DryRun: true, releaseFields: fieldsOf(&q.Summary, g, planned)}
+		// of which the labels would be taken, as it would be then
+		Labels *release.LabelCharge `json:"label_charge,omitempty"`
+	}{Labels: q.Summary.Charge, DryRun: true, releaseFields: fieldsOf(&q.Summary, g, planned)}
 	if q.Charge != nil {
 		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left

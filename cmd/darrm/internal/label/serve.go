@@ -29,6 +29,7 @@ type serveFlags struct {
 	config, key string
 	newKey      bool
 	headFile    string
+	within      within
 	dev         bool
 }
 
@@ -48,9 +49,11 @@ at least 128 random bits that the asker makes and keeps, has the same answer for
 charge, from every server of the ledger; all else under the id is refused. Without a replay_key a
 request is answered once.
 
-The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table, which is
-best: a server that solves may come to another optimum after an upgrade, and then repeats no
-answer of before. A table is not taken at its word: --affected (or --data) states how many teachers
+The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table: a server
+that solves may come to another optimum after an upgrade, and then repeats no answer of before.
+With --budget-eps, --budget-delta and --queries one charge pays for so many labels, and its table is
+kept beside the ledger: where aggregate or another server made that charge, labels are taken of it
+and nothing is planned. The server pays once and makes no second charge by itself. A table is not taken at its word: --affected (or --data) states how many teachers
 a record reaches, by default all, and --eps and --teacher-delta what private teachers promise. The
 log, the page and /v1/mechanism repeat what was stated.
 Fresh teachers pay for every answer, frozen ones once for their training.
@@ -108,6 +111,8 @@ Logs go to stderr and have no votes and no labels.`,
 	f.register(c)
 	f.read.registerVotes(c, "number of teachers (default: what the table says)")
 	f.charge.registerPayer(c)
+	f.optimal.RegisterWithin(c)
+	f.within.register(c)
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", "read flags, and the clients, from this TOML file")
 	cli.TakesFile(c, "config", "toml")
@@ -245,22 +250,9 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	if err := f.read.prepareVotes(c); err != nil {
 		return o, nil, nil, err
 	}
-	if err := f.prepare(c, a, true); err != nil {
-		return o, nil, nil, err
-	}
-	f.charge.settle(c)
-	g, err := f.choose(c, f.read.options.K, len(f.read.options.Classes))
+	options, err := f.answers(c, a)
 	if err != nil {
 		return o, nil, nil, err
-	}
-	if g.Noise != nil || g.Optimum != nil || g.Answers != nil {
-		table := problem.CheckedTable{Table: release.Table{Gamma: g.Noise, Plurality: g.Optimum,
-			Answers: g.Answers}}
-		var b bytes.Buffer
-		if err := table.Encode(&b); err != nil {
-			return o, nil, nil, err
-		}
-		o.Table = json.RawMessage(b.Bytes())
 	}
 	var book *ledger.Ledger
 	if f.dev {
@@ -270,11 +262,16 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 		}
 	}
 	o.Classes, o.Limits = f.read.options.Classes, f.Limits
-	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{
-		Plan: g.Plan, Stated: f.chooser.Stated(), Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey,
-		HeadFile: f.headFile, Missing: f.read.options.Missing, Book: book,
-	}); err != nil {
+	options.Key, options.NewKey, options.HeadFile, options.Book = f.key, f.newKey, f.headFile, book
+	if o.Online, err = release.OpenOnline(c.Context(), options); err != nil {
 		return o, f.unsaved, remove, err
+	}
+	if table := o.Online.Plan().Table(); table != (release.Table{}) {
+		var b bytes.Buffer
+		if err := (problem.CheckedTable{Table: table}).Encode(&b); err != nil {
+			return o, f.unsaved, remove, err
+		}
+		o.Table = json.RawMessage(b.Bytes())
 	}
 	if f.dev {
 		if err := checkDev(o.Online); err != nil {
@@ -283,7 +280,7 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	}
 	_, said, _ := o.Online.Stated()
 	p, err := page.New(page.Service{
-		Plan: g.Plan, Teachers: string(o.Online.Teachers()), Stated: said, Classes: o.Classes,
+		Plan: o.Online.Plan(), Teachers: string(o.Online.Teachers()), Stated: said, Classes: o.Classes,
 		Usable: o.Online.Usable,
 	})
 	if err != nil {

@@ -24,10 +24,11 @@ import (
 
 // within states the budget of all labels of a release, and has the plan that was made for it.
 type within struct {
-	budget release.LabelBudget
-	law    *plan.Law
-	choice *plan.Choice // nil before the votes are counted
-	reach  string       // what a reach costs that was not stated
+	budget  release.LabelBudget
+	queries int // that the budget is for, in all; 0 for those of the files
+	law     *plan.Law
+	choice  *plan.Choice // nil before the votes are counted
+	reach   string       // what a reach costs that was not stated
 }
 
 // excluded are the flags that state a mechanism, what it is best for, or what one label costs. A
@@ -38,6 +39,8 @@ var excluded = []string{"label-eps", "m", "delta", "mechanism", "table", "thresh
 
 func (w *within) register(c *cobra.Command) {
 	registerBudget(c, &w.budget)
+	c.Flags().IntVar(&w.queries, "queries", 0, "how many labels one charge pays for, in all that is "+
+		"released under it (default: those of the FILEs)")
 	cli.ExcludeEach(c, "the budget of all labels, and their number, determine the mechanism and what "+
 		"one label costs", "budget-eps", excluded...)
 }
@@ -63,8 +66,16 @@ func (w *within) prepare(c *cobra.Command, f *answerFlags) error {
 	if err := cli.Require(c, needed...); err != nil {
 		return err
 	}
-	return cmp.Or(checkBudget(w.budget), f.CheckTimeout(c), choose.CheckWithin(f.optimal.Within),
-		f.mechanism.PrepareRelation())
+	return cmp.Or(checkBudget(w.budget), w.checkQueries(c), f.CheckTimeout(c),
+		choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
+}
+
+// checkQueries checks --queries where it is given.
+func (w *within) checkQueries(c *cobra.Command) error {
+	if !c.Flags().Changed("queries") {
+		return nil
+	}
+	return check.Whole("queries", w.queries, 1, accountant.MaxOptimalCount)
 }
 
 // checkBudget checks the numbers of a budget that are stated.
@@ -108,18 +119,43 @@ func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, budget accou
 	if err := choose.CheckPlanned(best, queries); err != nil {
 		return choose.Choice{}, 0, err
 	}
-	planned, err := release.NewPlan(best.Mechanism)
+	planned, err := choose.PlanOf(best)
 	w.law, w.choice = r.Votes, &best
 	w.reach = reachText(k, best.Agreement, disjointGain(c.Context(), c, r))
 	return choose.Choice{Plan: planned}, best.Slack, err
 }
 
+// settle fills in the choice where a charge that is in the ledger decided on it: then nothing was
+// planned, and what is to be expected is worked out from the mechanism.
+func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (err error) {
+	if !w.asked(c) || w.choice != nil || s.Plan.Mechanism() == nil {
+		return nil
+	}
+	if s.Budget != nil {
+		w.budget.Cost = *s.Budget
+	}
+	m := s.Plan.Mechanism()
+	if w.law, err = law(c, m.Setting().K, m.Setting().Classes, f.PriorMean); err != nil {
+		return err
+	}
+	choice := plan.Choice{Name: m.Name(), Mechanism: m, Total: s.Totals.Fresh.Cost}
+	if choice.Agreement, err = w.law.Agreement(c.Context(), m); err != nil {
+		return err
+	}
+	w.choice = &choice
+	return nil
+}
+
 // report prints what was chosen, and the agreement to expect; nothing where no budget is stated.
-func (w *within) report(a *cli.App, queries int) {
+func (w *within) report(a *cli.App, s *release.Summary) {
 	if w.choice == nil {
 		return
 	}
-	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), queries,
+	labels := s.Queries
+	if s.Together.Most > 0 {
+		labels = s.Together.Most
+	}
+	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), labels,
 		w.budget.Cost))
 	a.Fact("expected:", expected(*w.choice, w.law))
 	if w.reach != "" {

@@ -13,7 +13,7 @@ var FlagGroups = []cli.FlagGroup{
 		"votes-column vote-column teacher-column query-ids header format compression"},
 	{Title: "Output", Flags: "out out-format out-compression force scores plot plot-gap dry-run " +
 		"insecure-seed verbose head-file skip-invalid"},
-	{Title: "Ledger", Flags: "ledger request-id checkpoint key new-key"},
+	{Title: "Ledger", Flags: "ledger request-id new-charge checkpoint key new-key"},
 	{Title: "Service", Flags: "dev listen config tls-cert tls-key client-ca max-batch max-body " +
 		"max-connections max-per-address max-requests request-timeout"},
 	{Title: "Expert"},
