@@ -55,6 +55,9 @@ type Job struct {
 	// those of darrm aggregate: the same input costs the same there and here, and one ledger
 	// serves both.
 	Charge Charge
+	// Queries is how many labels one charge pays for, in all jobs that take of it; 0 for those of the
+	// votes, and for a table for many answers, which has its number.
+	Queries int
 	// Stated holds the user's statements about the teachers beside the table. A table for other
 	// teachers is refused. Where nothing is stated, the table's teachers are taken.
 	Stated release.Stated
@@ -167,6 +170,11 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	}
 	if p.planned, err = table.Plan(job.Neighbours); err != nil {
 		return err
+	}
+	if job.Queries != 0 {
+		if p.planned, err = p.planned.ForLabels(job.Queries, job.Charge.Slack); err != nil {
+			return err
+		}
 	}
 	if err := job.Charge.Check(!math.IsInf(p.planned.Mechanism().Teachers().Epsilon, 1)); err != nil {
 		return err
@@ -300,7 +308,10 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r.Before, r.Again, r.Digest = out.Before, out.Again(), out.Digest
-	return r, nil
+	if p.book != nil && p.planned.Together().Most > 0 {
+		r.Summary.Charge, err = release.ChargeOf(ctx, p.book, p.job.Charge.RequestID)
+	}
+	return r, err
 }
 
 // answer runs the second pipeline until it succeeds.

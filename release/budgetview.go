@@ -49,7 +49,19 @@ func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 		Charges:  now.Charges, Read: uint64(len(now.Latest)),
 	}
 	for i := len(now.Latest) - 1; i >= 0 && len(v.Latest) < maxLatest; i-- {
-		v.Latest = append(v.Latest, newReportEntry(&now.Latest[i], ""))
+		e := &now.Latest[i]
+		out := newReportEntry(e, "")
+		if e.Quota != nil && e.PaidBy == "" {
+			use, err := l.Quota(ctx, e.ID, "")
+			if err != nil {
+				return nil, err
+			}
+			if use != nil {
+				out.Quota = &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, use.Taken}
+				out.What += "; " + out.Quota.String()
+			}
+		}
+		v.Latest = append(v.Latest, out)
 	}
 	for _, step := range now.Course {
 		epsilon, delta := step.Spent.Ceil()

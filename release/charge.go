@@ -70,6 +70,9 @@ type Charge struct {
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64
+	// NewCharge pays for labels again, where one charge pays for many and one of the same statement, or
+	// table, is there. It stands in no ledger.
+	NewCharge bool
 	// Records is the number of records that the promise is about, if that is public; 0 if unknown.
 	// What is spent in all must have a δ below one over it.
 	Records int
@@ -96,8 +99,6 @@ type Charge struct {
 	// stated is what decided on the mechanism; nil where that is not known. [Labels] and [Online] set
 	// it.
 	stated *Statement
-	// newCharge pays for labels again, though a charge of the same statement is there.
-	newCharge bool
 	// bare leaves the mechanism's table and parameters out of the entry, as entries of before have it.
 	bare bool
 	// relation is the mechanism's. [Plan.Bill] sets it.

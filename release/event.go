@@ -33,7 +33,7 @@ type Event struct {
 	Parameters string `json:"parameters,omitempty"`
 	Classes    int    `json:"classes,omitempty"`
 	// Stated is what decided on the mechanism.
-	Stated *Statement `json:"stated,omitempty"`
+	Stated *Statement `json:"statement,omitempty"`
 	// Missing is true of a mechanism that was proved for votes that may be none.
 	Missing bool `json:"missing,omitempty"`
 	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).

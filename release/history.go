@@ -20,6 +20,8 @@ type BudgetSums struct {
 	Remaining  Amount          `json:"remaining"`
 	Entries    uint64          `json:"entries"`
 	Head       string          `json:"head"`
+	// Labels are the charges that pay for labels of several releases, the oldest first.
+	Labels []LabelCharge `json:"labels,omitempty"`
 }
 
 // NewBudgetSums returns the sums of a state of the ledger.
@@ -33,7 +35,7 @@ func NewBudgetSums(l *ledger.Ledger, now ledger.State) BudgetSums {
 
 // Sums returns the report's own sums: somebody may have charged the ledger since.
 func (r *BudgetReport) Sums(l *ledger.Ledger) BudgetSums {
-	return BudgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head}
+	return BudgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head, nil}
 }
 
 // History is every entry of a ledger in order.
@@ -84,7 +86,7 @@ type AnswersUsed struct {
 }
 
 func (u *AnswersUsed) String() string {
-	return fmt.Sprintf("%d of %d answers taken", u.Taken, u.Answers)
+	return fmt.Sprintf("%d of %d labels taken, %d left", u.Taken, u.Answers, u.Answers-u.Taken)
 }
 
 // takenBy returns how many answers were taken of each charge that opened a quota, by its id.

@@ -29,6 +29,21 @@ func (c *LabelCharge) String() string {
 		"takes them for the next files", c.Taken, c.Labels, c.Left)
 }
 
+// LabelCharges returns the charges of a ledger that pay for labels of several releases, the oldest
+// first.
+func LabelCharges(ctx context.Context, l *ledger.Ledger) (out []LabelCharge, err error) {
+	all, err := l.Quotas(ctx)
+	for i := range all {
+		out = append(out, *newLabelCharge(&all[i]))
+	}
+	return out, err
+}
+
+// Short describes the charge in one line.
+func (c *LabelCharge) Short() string {
+	return fmt.Sprintf("%s: %d of %d labels taken, %d left", shortID(c.ID), c.Taken, c.Labels, c.Left)
+}
+
 func newLabelCharge(u *ledger.QuotaUse) *LabelCharge {
 	return &LabelCharge{u.Charge.ID, u.Charge.Quota.Answers, u.Taken, u.Left()}
 }
@@ -96,7 +111,7 @@ func (plan Plan) billLabels(b *Bill, c Charge, event Event) (err error) {
 	if err != nil {
 		return err
 	}
-	b.own = c.newCharge || c.stated != nil && c.stated.own()
+	b.own = c.NewCharge || c.stated != nil && c.stated.own()
 	if b.own {
 		opening.ID = answersPrefix + named(table.String(), c.RequestID)
 	}
@@ -238,8 +253,8 @@ func (b *Bill) taken(ctx context.Context, l *ledger.Ledger) (*LabelCharge, error
 	return out, nil
 }
 
-// chargeOf returns the state of the charge that the labels of a request were taken of; nil for none.
-func chargeOf(ctx context.Context, l *ledger.Ledger, request string) (*LabelCharge, error) {
+// ChargeOf returns the state of the charge that the labels of a request were taken of; nil for none.
+func ChargeOf(ctx context.Context, l *ledger.Ledger, request string) (*LabelCharge, error) {
 	e, err := l.Find(ctx, request)
 	if err != nil || e == nil || e.Quota == nil || e.PaidBy == "" {
 		return nil, err

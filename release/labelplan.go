@@ -10,7 +10,7 @@ import (
 
 // choose sets the plan of so many teachers and classes: that of an earlier charge, or a new one.
 func (r *labelRun) choose(ctx context.Context, teachers, classes int) error {
-	r.Charge.stated, r.Charge.newCharge = r.statement(teachers, classes), r.NewCharge
+	r.Charge.stated = r.statement(teachers, classes)
 	if found, err := r.paidBefore(ctx); found || err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (r *labelRun) paidBefore(ctx context.Context) (found bool, err error) {
 		return r.askedBefore(ctx, book, earlier)
 	}
 	stated := r.Charge.stated
-	if stated.own() || r.NewCharge || r.counted == nil {
+	if stated.own() || r.Charge.NewCharge || r.counted == nil {
 		return false, nil
 	}
 	all, err := book.Quotas(ctx)

@@ -37,8 +37,6 @@ type Labels struct {
 	// Queries is how many labels one charge pays for, in all releases that take of it. 0 means those
 	// of the files, which then have a charge of their own.
 	Queries int
-	// NewCharge pays for Queries labels again, though a charge of the same statement is in the ledger.
-	NewCharge bool
 	// Stated is what decides on the mechanism, but for what the votes say, the number of labels and
 	// their budget. With it a release takes labels of an open charge of the same statement, whatever
 	// Plan or Within would return now, and one that is asked again is not planned again. nil for
@@ -120,7 +118,7 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	r.summary.Before = out.Before
 	if r.transaction.Ledger != nil && r.planned.Together().Most > 0 {
 		var lost error // the labels are out all the same
-		r.summary.Charge, lost = chargeOf(ctx, r.transaction.Ledger, r.Charge.RequestID)
+		r.summary.Charge, lost = ChargeOf(ctx, r.transaction.Ledger, r.Charge.RequestID)
 		err = errors.Join(err, lost)
 	}
 	if out.Again() { // a release that was made before does not come to answer
@@ -205,7 +203,7 @@ func (l *Labels) check() error {
 		return usagef("votes must be given, and plan or within")
 	case l.Queries < 0 || l.Queries > accountant.MaxOptimalCount:
 		return &UsageError{check.Whole("queries", l.Queries, 1, accountant.MaxOptimalCount)}
-	case l.NewCharge && (l.Charge.Ledger == "" || l.Queries == 0 && l.Table == ""):
+	case l.Charge.NewCharge && (l.Charge.Ledger == "" || l.Queries == 0 && l.Table == ""):
 		return usagef("%s goes with %s and %s: it pays for so many labels again", pNewCharge, pLedger,
 			pQueries)
 	case l.Within == nil && l.Budget != (LabelBudget{}):

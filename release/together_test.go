@@ -237,12 +237,12 @@ func TestHistoryCountsAnswers(t *testing.T) {
 	book := must.Get(ledger.Open(t.Context(), options.Charge.Ledger))(t)
 	h := must.Get(NewHistory(t.Context(), book))(t)
 	if q := h.Entries[0].Quota; q == nil || q.Taken != 4 || q.Answers != 9 ||
-		!strings.HasSuffix(h.Entries[0].What(), "; 4 of 9 answers taken") || h.Entries[1].Takes != 1 {
+		!strings.HasSuffix(h.Entries[0].What(), "; 4 of 9 labels taken, 5 left") || h.Entries[1].Takes != 1 {
 		t.Errorf("%+v, %s", h.Entries[0], h.Entries[0].What())
 	}
 	r := must.Get(NewBudgetReport(t.Context(), book))(t)
 	if q := r.Releases[0].Quota; q == nil || *q != *h.Entries[0].Quota || !r.Releases[0].Shared ||
-		!strings.Contains(r.Releases[0].What, "4 of 9 answers taken") {
+		!strings.Contains(r.Releases[0].What, "4 of 9 labels taken, 5 left") {
 		t.Errorf("%+v", r.Releases[0])
 	}
 }

@@ -114,6 +114,9 @@ class PrivateVote(_Estimator):
     Args:
         budget_eps: ε that all labels together may cost, or ``"rest"`` for what the ledger has left.
         budget_delta: δ that all labels together may cost, likewise.
+        queries: how many labels the budget is for, in all that is released under one charge of ``ledger``; those of the
+            votes where it is not given.
+        new_charge: pay for ``queries`` labels again, though the ledger has a charge of the same statement.
         classes: what a vote can be, in order; 0 and 1 where it is not given.
         data: ``"disjoint"`` where no person is in two teachers' data. Unstated, one person may reach all teachers.
         affected: how many teachers one person's record can reach, instead of ``data``.
@@ -150,6 +153,8 @@ class PrivateVote(_Estimator):
         *,
         budget_eps: Union[float, str, None] = None,
         budget_delta: Union[float, str, None] = None,
+        queries: Optional[int] = None,
+        new_charge: bool = False,
         classes: Optional[Sequence[Any]] = None,
         data: Optional[str] = None,
         affected: Optional[int] = None,
@@ -164,7 +169,8 @@ class PrivateVote(_Estimator):
         request_id: Optional[str] = None,
         budget: Optional[Budget] = None,
     ):
-        self.budget_eps, self.budget_delta, self.classes, self.data, self.affected = budget_eps, budget_delta, classes, data, affected
+        self.budget_eps, self.budget_delta, self.queries, self.new_charge = budget_eps, budget_delta, queries, new_charge
+        self.classes, self.data, self.affected = classes, data, affected
         self.eps, self.teacher_delta, self.teachers = eps, teacher_delta, teachers
         self.ensemble, self.missing, self.neighbours, self.accept_weak = ensemble, missing, neighbours, accept_weak
         self.ledger, self.request_id = ledger, request_id

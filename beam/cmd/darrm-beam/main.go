@@ -46,6 +46,10 @@ var (
 		"δ' that the composition of fresh answers may spend (default 1e-6, but no more than the δ of "+
 			"one answer)")
 
+	queries = payment.Int("queries", 0,
+		"how many labels one charge of the ledger pays for, in all jobs (default: those of the votes, or "+
+			"of a table for many answers)")
+
 	read   darrmbeam.ReadOptions
 	charge darrmbeam.Charge
 )
@@ -88,6 +92,9 @@ func init() {
 		"name of the teachers in the ledger; frozen ones need it")
 	payment.StringVar(&charge.EnsembleDigest, "ensemble-digest", "",
 		"any text that identifies the teachers; once stated it is required, and it verifies nothing")
+	payment.BoolVar(&charge.NewCharge, "new-charge", false,
+		"pay for the labels of --queries, or of a table for many answers, again, though the ledger has "+
+			"such a charge")
 	payment.StringVar(&charge.Draw, "draw", "",
 		"name of these votes of fresh teachers (default: the request id)")
 	payment.BoolVar(&charge.VotesCastAnew, "votes-cast-anew", false,
@@ -125,7 +132,7 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
-		Charge: charge, Stated: stated, Neighbours: relation, Force: *force, Engine: engine,
+		Charge: charge, Queries: *queries, Stated: stated, Neighbours: relation, Force: *force, Engine: engine,
 	}
 	if *dryRun {
 		q, err := darrmbeam.Quote(ctx, job)

@@ -28,7 +28,6 @@ type aggregateFlags struct {
 	format         votes.Format // of the labels
 	compression    votes.Compression
 	scores         bool
-	newCharge      bool
 	insecureSeed   uint64
 }
 
@@ -125,7 +124,7 @@ after it was paid for is finished by the same command.`,
 	fl.StringVar(&f.outCompression, "out-compression", "auto",
 		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
 	cli.OneOf(c, "out-compression", votes.CompressionNames()...)
-	fl.BoolVar(&f.newCharge, "new-charge", false,
+	fl.BoolVar(&f.charge.NewCharge, "new-charge", false,
 		"pay for --queries labels again, though --ledger has a charge of the same statement. The report "+
 			"says what it costs, and --dry-run says so before")
 	fl.BoolVar(&f.scores, "scores", false,
@@ -267,8 +266,7 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) re
 		Truth: f.scores, Charge: f.charge.Charge,
 		Output: release.FileOutput{Path: f.out, Stdout: a.Out}, Format: f.format,
 		Compression: f.compression,
-		Queries:     f.within.queries, NewCharge: f.newCharge,
-		Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table,
+		Queries:     f.within.queries, Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table,
 		Source: release.SourceFlags,
 		Progress: func(passage string) (func(votes.Progress), func()) {
 			bar := cli.NewProgress(a)

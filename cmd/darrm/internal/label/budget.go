@@ -244,7 +244,11 @@ func showBudget(c *cobra.Command, a *cli.App, l *ledger.Ledger) error {
 	if err != nil {
 		return err
 	}
-	return deliverSums(a, release.NewBudgetSums(l, now))
+	sums := release.NewBudgetSums(l, now)
+	if sums.Labels, err = release.LabelCharges(c.Context(), l); err != nil {
+		return err
+	}
+	return deliverSums(a, sums)
 }
 
 func deliverSums(a *cli.App, s release.BudgetSums) error {
@@ -259,6 +263,9 @@ func deliverSums(a *cli.App, s release.BudgetSums) error {
 			return err
 		}
 		w.Text("  ", "neighbours: "+s.Neighbours.Name())
+		for i := range s.Labels {
+			w.Text("  ", s.Labels[i].Short())
+		}
 		w.Printf("%d entries, head %v\n", s.Entries, s.Head)
 		return nil
 	})
