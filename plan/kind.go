@@ -230,7 +230,7 @@ func (r *Request) plurality() kind {
 			slack, _ := r.slack(0)
 			return Choice{
 				Name: ensemble.OptimalPlurality, Mechanism: m, Optimum: table, Objective: table.Objective,
-				Slack: slack,
+				Slack:   slack,
 				answers: m.Answers(r.Queries, slack),
 			}, nil
 		},
