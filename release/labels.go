@@ -261,7 +261,7 @@ func (l *Labels) check() error {
 
 // count reads the votes once, and checks all of them.
 func (r *labelRun) count(ctx context.Context) (err error) {
-	if err = r.source.keepStdin(ctx); err != nil {
+	if err = r.source.keep(ctx, r.Read); err != nil {
 		return err
 	}
 	var hash *ledger.VoteHash

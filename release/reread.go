@@ -4,58 +4,52 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
-	"github.com/darrm/darrm/internal/tempfile"
 	"github.com/darrm/darrm/votes"
 )
 
 // A reread reads files of votes as often as it is asked to: once to count and check them,
-// once to answer them. Stdin is kept in a temporary file in between, which has no name.
+// once to answer them.
 type reread struct {
 	paths []string
 	stdin io.Reader
-	spool *tempfile.File
+	kept  *votes.Kept // nil where they are read once
 }
 
-// keepStdin reads stdin to its end, if it is among the paths, so that open can read it more
-// than once. It ends with the reader that stdin is.
-func (t *reread) keepStdin(ctx context.Context) error {
-	if !slices.Contains(t.paths, "-") {
-		return nil
-	}
-	spool, err := tempfile.New("")
-	if err != nil {
-		return &OutputError{err}
-	}
-	t.spool = spool
-	_, err = io.Copy(spool, t.stdin)
+// keep reads what can be read once only, stdin and pipes, to its end, so that open can open it more
+// than once.
+func (t *reread) keep(ctx context.Context, o votes.Options) (err error) {
+	o.Stdin = t.stdin
+	t.kept, err = votes.Keep(ctx, o, t.paths...)
 	return Unreadable(ctx, err)
 }
 
 // open opens the votes from their beginning.
-func (t *reread) open(ctx context.Context, o votes.Options) (*votes.Reader, error) {
-	o.Stdin = t.stdin
-	if t.spool != nil {
-		if _, err := t.spool.Seek(0, io.SeekStart); err != nil {
-			return nil, &OutputError{err}
-		}
-		o.Stdin = t.spool
+func (t *reread) open(ctx context.Context, o votes.Options) (r *votes.Reader, err error) {
+	if t.kept != nil {
+		r, err = t.kept.Open(ctx, o)
+	} else {
+		o.Stdin = t.stdin
+		r, err = votes.Open(ctx, o, t.paths...)
 	}
-	r, err := votes.Open(ctx, o, t.paths...)
 	return r, Unreadable(ctx, err)
 }
 
 func (t *reread) close() {
-	if t.spool != nil {
-		_ = t.spool.Close() // it was only read again
+	if t.kept != nil {
+		_ = t.kept.Close() // it was only read again
 	}
 }
 
-// Unreadable marks an error of reading as an [InputError], but not an interruption.
+// Unreadable marks an error of reading as an [InputError], but not an interruption, and one of the
+// place where what is read is kept as an [OutputError].
 func Unreadable(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	var place *votes.PlaceError
+	switch {
+	case err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return err
+	case errors.As(err, &place):
+		return &OutputError{err}
 	}
 	return &InputError{err}
 }

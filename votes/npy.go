@@ -80,7 +80,7 @@ func openNPY(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	}
 	var got int64
 	if s.plain() {
-		d.votes.at, got = io.NewSectionReader(s.file, h.Size, h.data), s.size-h.Size
+		d.votes.at, got = io.NewSectionReader(s.at, h.Size, h.data), s.size-h.Size
 	} else if d.votes.at, got, err = s.spool(ctx, info, io.LimitReader(r, h.data+1)); err != nil {
 		return nil, info.arrayError(err, "")
 	}

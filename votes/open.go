@@ -22,6 +22,12 @@ import (
 // and a file that cannot be read at all is reported at once. The context ends the
 // reading. The Reader must be closed.
 func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
+	return openPaths(ctx, opts, paths, nil)
+}
+
+// openPaths is Open where some of the paths are kept.
+func openPaths(ctx context.Context, opts Options, paths []string,
+	kept map[string]*keptFile) (*Reader, error) {
 	opts, classes, err := opts.resolve()
 	if err != nil {
 		return nil, err
@@ -40,10 +46,10 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 		key := name
 		if name == "-" {
 			f.name, f.path = "stdin", ""
-			if f.reader = opts.Stdin; f.reader == nil {
-				f.reader = os.Stdin
+			if f.kept = kept[name]; f.kept == nil {
+				f.reader = stdinOf(&opts)
 			}
-		} else {
+		} else if f.kept = kept[name]; f.kept == nil {
 			info, err := os.Stat(name)
 			if err != nil {
 				return nil, pathError(err)
@@ -51,9 +57,14 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 			if info.Mode().IsRegular() {
 				f.size = info.Size()
 			}
+		}
+		if name != "-" {
 			if key, err = identity(name); err != nil {
 				return nil, err
 			}
+		}
+		if f.kept != nil {
+			f.size = f.kept.size
 		}
 		if other, ok := seen[key]; ok {
 			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice",
@@ -63,6 +74,14 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 		files = append(files, f)
 	}
 	return start(ctx, opts, classes, files)
+}
+
+// stdinOf is what is read for the path "-".
+func stdinOf(o *Options) io.Reader {
+	if o.Stdin != nil {
+		return o.Stdin
+	}
+	return os.Stdin
 }
 
 // NewReader reads one stream, whose format defaults to CSV. opts.Name is its name

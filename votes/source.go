@@ -21,9 +21,10 @@ type source struct {
 	path        string // "" for a reader
 	format      Format
 	compression Compression
-	reader      io.Reader // the file, stdin, or the caller's
-	file        *os.File  // nil for a reader
-	size        int64     // of a regular file, else -1
+	reader      io.Reader   // the file, stdin, or the caller's
+	at          io.ReaderAt // the file, read at any place; nil for a reader
+	kept        *keptFile   // what the path held, nil where it is read itself
+	size        int64       // of a regular file, or of what is kept; else -1
 
 	read atomic.Int64 // bytes of size that are behind
 
@@ -79,6 +80,10 @@ func (s *source) decode(ctx context.Context, opts *Options, classes *classList) 
 // open opens a file. The files of a stream are opened one after the other, so
 // that there can be many.
 func (s *source) open() error {
+	if s.kept != nil {
+		s.at, s.size = s.kept, s.kept.size
+		s.reader = io.NewSectionReader(s.kept, 0, s.size)
+	}
 	if s.reader != nil {
 		return nil
 	}
@@ -92,7 +97,7 @@ func (s *source) open() error {
 	if err := s.closeLater(f); err != nil {
 		return err
 	}
-	s.file, s.reader = f, f
+	s.at, s.reader = f, f
 	return nil
 }
 
@@ -121,7 +126,7 @@ func (s *source) close() error {
 
 // plain reports whether the source can be read at any place.
 func (s *source) plain() bool {
-	return s.file != nil && s.size >= 0 && s.compression == CompressionNone
+	return s.at != nil && s.size >= 0 && s.compression == CompressionNone
 }
 
 // progress estimates what is behind of a file that is not read as a stream.
@@ -157,7 +162,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // no plain file is copied to a temporary one first. ctx ends the copying.
 func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int64, error) {
 	if s.plain() {
-		return s.file, s.size, nil
+		return s.at, s.size, nil
 	}
 	r, err := s.stream(info)
 	if err != nil {
@@ -179,27 +184,16 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	return at, size, nil
 }
 
-// maxSpoolBytes bounds a temporary file (see Options.TempDir).
-const maxSpoolBytes = 16 << 30
-
 // spool copies r to a temporary file, if it is not too long.
 func (s *source) spool(ctx context.Context, info *fileInfo, r io.Reader) (*tempfile.File, int64, error) {
-	f, err := tempfile.New(info.opts.TempDir)
+	f, err := newSpool(info.opts.TempDir)
 	if err != nil {
 		return nil, 0, err
 	}
 	if err := s.closeLater(f); err != nil {
 		return nil, 0, err
 	}
-	limit := info.opts.spoolBytes
-	if limit == 0 {
-		limit = maxSpoolBytes
-	}
-	n, err := io.Copy(f, io.LimitReader(contextReader{ctx, r}, limit+1))
-	if err == nil && n > limit {
-		err = rulef("a temporary file of more than %d bytes is needed to read it: read it from a file, "+
-			"without compression, not from a stream", limit)
-	}
+	n, err := copySpool(ctx, f, r, info.opts)
 	return f, n, err
 }
 
