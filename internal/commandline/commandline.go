@@ -3,6 +3,7 @@
 package commandline
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/votes"
 )
 
 // placeholder stands for votes that are not there yet.
@@ -35,6 +37,9 @@ func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][
 		report.Notes = append(report.Notes, placeholder+" stands for the votes to answer.")
 		s.Files = []string{placeholder}
 	}
+	var notes []string
+	s.Files, notes = Lasting(s.Files)
+	report.Notes = append(report.Notes, notes...)
 	var first [][]string
 	for i, choice := range p.Choices {
 		// The release works out what aggregate charges, and it must be what was planned.
@@ -58,6 +63,25 @@ func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][
 		out.Command, out.Args = strings.Join(ShellWords(args), " "), args
 	}
 	return first, nil
+}
+
+// Lasting returns the files as a later command can name them. A name stands for what is gone when it
+// has been read, as a pipe's content is, and a note says so.
+func Lasting(files []string) (names, notes []string) {
+	for _, file := range files {
+		if file == "-" || !votes.ReadOnce(file) {
+			names = append(names, file)
+			continue
+		}
+		name := placeholder
+		for n := 2; slices.Contains(files, name) || slices.Contains(names, name); n++ {
+			name = fmt.Sprintf("votes-%d.csv", n)
+		}
+		names = append(names, name)
+		notes = append(notes, fmt.Sprintf("%s stands for what %s held, which is gone when it has been read: "+
+			"keep it in a file.", name, file))
+	}
+	return names, notes
 }
 
 // words are a command in the making.
