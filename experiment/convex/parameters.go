@@ -46,19 +46,9 @@ type line struct {
 	sweep.Line        // Method is of convex.Methods, zero or optimum
 	Set        string `json:"set,omitempty"`
 
-	Epsilon       float64   `json:"eps,omitempty"` // instead of the sweep's
-	Noise         string    `json:"noise,omitempty"`
-	Steps         int       `json:"steps,omitempty"`
-	Rounds        int       `json:"rounds,omitempty"`
-	Batch         int       `json:"batch,omitempty"`
-	FullBudget    bool      `json:"full_budget,omitempty"`
-	Rate          float64   `json:"rate,omitempty"`
-	StepSize      float64   `json:"step_size,omitempty"`
-	StepFactor    float64   `json:"step_factor,omitempty"`
-	Lambda        float64   `json:"lambda,omitempty"`
-	Smoothing     float64   `json:"smoothing,omitempty"`
-	WeakConvexity float64   `json:"weak_convexity,omitempty"`
-	Start         []float64 `json:"start,omitempty"` // proximally-guided
+	Epsilon float64   `json:"eps,omitempty"`   // instead of the sweep's
+	Start   []float64 `json:"start,omitempty"` // proximally-guided
+	convex.Parameters
 }
 
 // Methods of no privacy.
@@ -96,11 +86,7 @@ func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options,
 	}
 	o.Setting = convex.Setting{Loss: t.loss, Radius: t.radius(convex.DualNorm(o.Set), d),
 		Target: target}
-	o.Noise, o.Steps, o.Rate, o.StepSize, o.StepFactor, o.Lambda, o.Smoothing, o.WeakConvexity =
-		convex.Noise(l.Noise), l.Steps, l.Rate, l.StepSize, l.StepFactor, l.Lambda, l.Smoothing,
-		l.WeakConvexity
-	o.Batches = convex.Batches{Size: l.Batch, FullBudget: l.FullBudget}
-	o.Rounds = l.Rounds
+	o.Parameters = l.Parameters
 	return o, nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/pairwise"
-	"github.com/darrm/darrm/learn/train"
 )
 
 // parameters: one task, lines of models, and the places at which they are scored: all combinations
@@ -46,15 +45,9 @@ type line struct {
 	sweep.Line        // Method is of pairwise.Methods, or published
 	Loss       string `json:"loss,omitempty"` // "" is logistic
 
-	Epsilon  float64         `json:"eps,omitempty"` // instead of the place's
-	StepSize float64         `json:"step_size,omitempty"`
-	Decay    pairwise.Decay  `json:"decay,omitempty"`
-	Passes   float64         `json:"passes,omitempty"`
-	Rule     pairwise.Rule   `json:"rule,omitempty"`
-	Noise    train.Noise     `json:"noise,omitempty"`
-	Output   pairwise.Output `json:"output,omitempty"`
-	Buffer   int             `json:"buffer,omitempty"`
-	Ball     float64         `json:"ball,omitempty"` // instead of the task's; negative for none
+	Epsilon float64 `json:"eps,omitempty"` // instead of the place's
+	pairwise.Parameters
+	Ball float64 `json:"ball,omitempty"` // instead of the task's; negative for none
 
 	Printed    []float64 `json:"printed,omitempty"` // of published, at each place
 	Deviations []float64 `json:"printed_sd,omitempty"`
@@ -149,15 +142,12 @@ func (p *parameters) method(l line, at place) (pairwise.Method, error) {
 	if pairwise.Private(l.Method) {
 		s.Target = target
 	}
-	passes := cmp.Or(l.Passes, at.passes)
-	if l.Passes == 0 && slices.Contains([]string{"localized-sgd", "one-pass", "minimised",
-		"random-steps"}, l.Method) {
-		passes = 0 // they have no choice
+	o := pairwise.Options{Setting: s, Parameters: l.Parameters}
+	if l.Passes == 0 && !slices.Contains([]string{"localized-sgd", "one-pass", "minimised",
+		"random-steps"}, l.Method) { // they have no choice
+		o.Passes = at.passes
 	}
-	return pairwise.New(l.Method, pairwise.Options{
-		Setting: s, StepSize: l.StepSize, Decay: l.Decay, Passes: passes, Rule: l.Rule,
-		Noise: l.Noise, Output: l.Output, Buffer: l.Buffer,
-	})
+	return pairwise.New(l.Method, o)
 }
 
 // gaussians is the task of two classes N(±e₁, I), scaled to lengths that are hardly above 1.

@@ -54,6 +54,22 @@ func (i Interval) String() string {
 	return strconv.FormatFloat(i.Low, 'g', -1, 64) + ":" + strconv.FormatFloat(i.High, 'g', -1, 64)
 }
 
+// MarshalText returns the form that ParseInterval reads, "" for no interval.
+func (i Interval) MarshalText() ([]byte, error) {
+	if !i.stated() {
+		return nil, nil
+	}
+	return []byte(i.String()), nil
+}
+
+// UnmarshalText reads the form of MarshalText.
+func (i *Interval) UnmarshalText(text []byte) (err error) {
+	if *i = (Interval{}); len(text) > 0 {
+		*i, err = ParseInterval(string(text))
+	}
+	return err
+}
+
 // stated reports whether there is one.
 func (i Interval) stated() bool { return i != Interval{} }
 

@@ -72,7 +72,7 @@ func TestIntervalEnvelope(t *testing.T) {
 // A method on an interval is priced as ever, learns, and has no bound; others refuse it.
 func TestIntervalMethods(t *testing.T) {
 	m := Interval{-0.5, 0.5}
-	o := Options{Setting: setting(), Set: lp(t, 2, 2, 1), Interval: m}
+	o := Options{Setting: setting(), Set: lp(t, 2, 2, 1), Parameters: Parameters{Interval: m}}
 	method := must.Get(New("phased-sgd", o))(t)
 	p := must.Get(method.Plan(8, 2))(t)
 	if _, ok := p.(train.Bounded).Bound(); ok {

@@ -12,57 +12,66 @@ import (
 // Mechanism names the models of this package in a ledger.
 const Mechanism = "convex"
 
-// Options are the parameters of whatever method, for programs that take it by its name. The
-// zero value of a field is the method's default.
+// Options state a method for programs that take it by its name. The zero value of a field is the
+// method's default.
 type Options struct {
 	Setting
-	Set           geometry.Set // an LpBall of p = 2 for methods in ℓ2, where nil is all of Rᵈ
-	Noise         Noise
-	Selection     Selection
-	Rule          Rule
-	Oracle        OracleKind
-	Batches       Batches
-	Rank          int
-	Steps, Rounds int // Rounds goes before Batches.Rounds
-	Rate          float64
-	StepSize      float64
-	StepFactor    float64
-	Lambda        float64
-	Smoothing     float64
-	WeakConvexity float64
-	Average       bool
-	Interval      Interval
+	Set geometry.Set // an LpBall of p = 2 for methods in ℓ2, where nil is all of Rᵈ
+	Parameters
 }
 
-// catalogue lists the methods that New makes. uses names the fields of Options that a method takes,
-// besides Setting and Set.
+// Parameters are those of all methods of this package (train.Option).
+type Parameters struct {
+	Noise Noise `json:"noise,omitempty" for:"phased-sgd frank-wolfe poly-sfw nsfw" help:"\"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for nsfw \"corrected\" (default calibrated)"`
+
+	Selection Selection  `json:"selection,omitempty" for:"frank-wolfe poly-sfw" help:"frank-wolfe, poly-sfw: private choice of a vertex, \"exponential\", \"permute-and-flip\" or \"laplace\" (default exponential)"`
+	Rule      Rule       `json:"score_changes,omitempty" for:"frank-wolfe poly-sfw" help:"frank-wolfe, poly-sfw: \"range\" if what counts is how much scores move apart, \"sup\" for the more cautious proof (default range)"`
+	Oracle    OracleKind `json:"oracle,omitempty" for:"phased-sgd frank-wolfe" help:"slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" or the source's longer \"paper-bisections\" (default fast)"`
+	Interval  Interval   `json:"interval,omitzero" for:"phased-sgd frank-wolfe" help:"phased-sgd, frank-wolfe: \"low:high\", the predictions that the loss is for; further ones count as its ends (default: all numbers)"`
+	Rank      int        `json:"rank,omitempty" for:"phased-sgd" help:"phased-sgd without a set: bound on the rank of the features (default: min(n, d))"`
+
+	Steps      int  `json:"steps,omitempty" for:"frank-wolfe dp-sgd proximally-guided" help:"frank-wolfe, dp-sgd: steps; proximally-guided: steps of a round (default: the theory's)"`
+	Rounds     int  `json:"rounds,omitempty" for:"poly-sfw nsfw proximally-guided" help:"poly-sfw, nsfw, proximally-guided: rounds (default: the theory's)"`
+	Batch      int  `json:"batch,omitempty" for:"poly-sfw nsfw" help:"poly-sfw, nsfw: records in a round's first batch (default: n/ln²n)"`
+	FullBudget bool `json:"full_budget,omitempty" for:"poly-sfw nsfw" help:"poly-sfw, nsfw: the largest batches that the records allow"`
+	InOrder    bool `json:"in_order,omitempty" for:"poly-sfw nsfw" help:"poly-sfw, nsfw: take the records as they stand, not in a random order"`
+
+	Rate       float64 `json:"rate,omitempty" for:"dp-sgd" help:"dp-sgd: probability that a step takes a record (default: 256/n)"`
+	StepSize   float64 `json:"step_size,omitempty" for:"dp-sgd" help:"dp-sgd: η (default: the theory's for the set)"`
+	StepFactor float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data (default 1)"`
+	Average    bool    `json:"average,omitempty" for:"dp-sgd" help:"dp-sgd: the model is an average of the iterates, not the last"`
+	Lambda     float64 `json:"lambda,omitempty" flag:"l2" for:"dp-sgd output-perturbation objective-perturbation" help:"dp-sgd and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise and bias in the set)"`
+	Smoothing  float64 `json:"smoothing,omitempty" for:"frank-wolfe output-perturbation objective-perturbation" help:"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the theory's)"`
+
+	WeakConvexity float64 `json:"weak_convexity,omitempty" for:"proximally-guided" help:"proximally-guided: ρ (default: the loss's own within --radius)"`
+}
+
+// catalogue lists the methods that New makes.
 var catalogue = []struct {
 	name string
-	uses string
 	make func(o Options) (Method, error)
 }{
-	{"phased-sgd", "Noise Oracle Rank StepFactor Interval", func(o Options) (Method, error) {
+	{"phased-sgd", func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle,
 			StepFactor: o.StepFactor, Interval: o.Interval}, err
 	}},
-	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing Interval", func(o Options) (Method,
-		error) {
+	{"frank-wolfe", func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection,
 			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing,
 			Interval: o.Interval}, err
 	}},
-	{"poly-sfw", "Noise Selection Rule Batches Rounds", func(o Options) (Method, error) {
+	{"poly-sfw", func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return PolySFW{Setting: o.Setting, Set: set, Batches: o.batches(), Noise: o.Noise,
 			Selection: o.Selection, Rule: o.Rule}, err
 	}},
-	{"nsfw", "Noise Batches Rounds", func(o Options) (Method, error) {
+	{"nsfw", func(o Options) (Method, error) {
 		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise},
 			o.need(lpBalls)
 	}},
-	{"proximally-guided", "Rounds Steps WeakConvexity", func(o Options) (Method, error) {
+	{"proximally-guided", func(o Options) (Method, error) {
 		ball, ok := o.Set.(geometry.LpBall)
 		if !ok {
 			return nil, o.needBall()
@@ -70,17 +79,17 @@ var catalogue = []struct {
 		return ProximallyGuided{Setting: o.Setting, Ball: ball.Radius(), Norm: ball.Norm(),
 			WeakConvexity: o.WeakConvexity, Rounds: o.Rounds, Steps: o.Steps}, nil
 	}},
-	{"dp-sgd", "Rate Steps StepSize Lambda Average", func(o Options) (Method, error) {
+	{"dp-sgd", func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize,
 			Lambda: o.Lambda, Average: o.Average}, err
 	}},
-	{"output-perturbation", "Lambda Smoothing", func(o Options) (Method, error) {
+	{"output-perturbation", func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return OutputPerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
 			Smoothing: o.Smoothing}, err
 	}},
-	{"objective-perturbation", "Lambda Smoothing", func(o Options) (Method, error) {
+	{"objective-perturbation", func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return ObjectivePerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
 			Smoothing: o.Smoothing}, err
@@ -103,8 +112,7 @@ func New(name string, o Options) (Method, error) {
 		if m.name != name {
 			continue
 		}
-		uses := append(strings.Fields(m.uses), "Setting", "Set")
-		if err := train.CheckOptions(name, o, uses); err != nil {
+		if err := train.CheckOptions(name, o); err != nil {
 			return nil, err
 		}
 		return m.make(o)
@@ -113,13 +121,8 @@ func New(name string, o Options) (Method, error) {
 		Rule: "one of " + strings.Join(Methods(), ", ")}
 }
 
-// batches returns the batches, of Rounds where those are stated: rounds of PolySFW and NSFW are
-// rounds of batches.
 func (o Options) batches() Batches {
-	if o.Rounds != 0 {
-		o.Batches.Rounds = o.Rounds
-	}
-	return o.Batches
+	return Batches{Rounds: o.Rounds, Size: o.Batch, FullBudget: o.FullBudget, InOrder: o.InOrder}
 }
 
 // ball returns the radius of the set, 0 for none.

@@ -36,7 +36,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 		o := Options{Setting: base, Set: s[0]}
 		switch name {
 		case "poly-sfw", "nsfw":
-			o.Batches = Batches{Rounds: 2, Size: n / 5}
+			o.Rounds, o.Batch = 2, n/5
 		case "proximally-guided":
 			o.Rounds, o.Steps, o.WeakConvexity = 3, 4, 1
 		case "dp-sgd":
@@ -58,10 +58,9 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 			"rule":           func(o *Options) { o.Rule = Sup },
 			"oracle":         func(o *Options) { o.Oracle = Bisection },
 			"steps":          func(o *Options) { o.Steps = 3 },
-			"rounds":         func(o *Options) { o.Rounds += 3 },
-			"batch rounds":   func(o *Options) { o.Batches.Rounds = 1 },
-			"batch size":     func(o *Options) { o.Batches.Size-- },
-			"order":          func(o *Options) { o.Batches.InOrder = true },
+			"rounds":         func(o *Options) { o.Rounds ^= 3 },
+			"batch size":     func(o *Options) { o.Batch-- },
+			"order":          func(o *Options) { o.InOrder = true },
 			"rate":           func(o *Options) { o.Rate = 0.25 },
 			"step size":      func(o *Options) { o.StepSize = 0.01 },
 			"step factor":    func(o *Options) { o.StepFactor = 2 },

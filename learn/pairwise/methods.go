@@ -12,65 +12,60 @@ import (
 // Mechanism names the models of this package in a ledger.
 const Mechanism = "pairwise"
 
-// Options are the parameters of whatever method, for programs that take it by its name. The
-// zero value of a field is the method's default.
+// Options state a method for programs that take it by its name. The zero value of a field is the
+// method's default.
 type Options struct {
 	Setting
-	StepSize float64 // η; ζ of minimised and localized-sgd, C of oam
-	Decay    Decay
-	Passes   float64 // whole for all methods but localized and full-batch
-	Rule     Rule
-	Noise    train.Noise
-	Output   Output
-	Lambda   float64
-	Buffer   int
+	Parameters
 }
 
-// catalogue lists the methods that New makes. uses names the fields of Options that a method takes,
-// besides Setting.
+// Parameters are those of all methods of this package (train.Option).
+type Parameters struct {
+	StepSize float64     `json:"step_size,omitempty" for:"cyclic one-pass minimised random-steps localized full-batch sgd online random-pairs localized-sgd olp oam spauc" help:"η, a quarter of which the first phase takes; ζ of minimised, random-steps and localized-sgd, C of oam (default: the theory's for --ball)"`
+	Decay    Decay       `json:"decay,omitempty" for:"sgd online random-pairs olp spauc" help:"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of η/(t+1), \"inverse\" (default constant)"`
+	Passes   float64     `json:"passes,omitempty" for:"cyclic localized full-batch sgd online random-pairs olp oam spauc" help:"passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), full-batch and online 1, others 10)"` // whole but for localized and full-batch
+	Rule     Rule        `json:"rule,omitempty" for:"localized" help:"localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", \"chernoff\" or \"paper\" (default averaged)"`
+	Noise    train.Noise `json:"noise,omitempty" for:"minimised random-steps localized full-batch" help:"localized, minimised, random-steps, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for minimised and random-steps \"corrected\" (default calibrated)"`
+	Output   Output      `json:"output,omitempty" flag:"average" for:"sgd online random-pairs" help:"sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" or \"lagged-strong\", that of the second half, \"suffix\", or the \"last\" iterate (default uniform)"`
+	Lambda   float64     `json:"lambda,omitempty" flag:"l2" for:"sgd online random-pairs" help:"sgd, online, random-pairs: λ of the regulariser (λ/2)‖w‖²"`
+	Buffer   int         `json:"buffer,omitempty" for:"olp oam" help:"olp, oam: records that are kept (default: 200, 100 of each class)"`
+}
+
+// catalogue lists the methods that New makes.
 var catalogue = []struct {
 	name    string
 	private bool
-	uses    string
 	make    func(o Options, passes int) Method
 }{
-	{"cyclic", true, "StepSize Passes", func(o Options, passes int) Method {
+	{"cyclic", true, func(o Options, passes int) Method {
 		return Cyclic{o.Setting, o.StepSize, passes}
 	}},
-	{"one-pass", true, "StepSize", func(o Options, _ int) Method {
-		return OnePass{o.Setting, o.StepSize}
-	}},
-	{"minimised", true, "StepSize Noise", func(o Options, _ int) Method {
+	{"one-pass", true, func(o Options, _ int) Method { return OnePass{o.Setting, o.StepSize} }},
+	{"minimised", true, func(o Options, _ int) Method {
 		return Minimised{o.Setting, o.StepSize, o.Noise}
 	}},
-	{"random-steps", true, "StepSize Noise", func(o Options, _ int) Method {
+	{"random-steps", true, func(o Options, _ int) Method {
 		return RandomSteps{o.Setting, o.StepSize, o.Noise}
 	}},
-	{"localized", true, "StepSize Passes Rule Noise", func(o Options, _ int) Method {
+	{"localized", true, func(o Options, _ int) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
 	}},
-	{"full-batch", true, "StepSize Passes Noise", func(o Options, _ int) Method {
+	{"full-batch", true, func(o Options, _ int) Method {
 		return FullBatch{o.Setting, o.StepSize, o.Passes, o.Noise}
 	}},
-	{"sgd", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method {
-		return o.sgd(Consecutive, passes)
-	}},
-	{"online", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method {
-		return o.sgd(InOrder, passes)
-	}},
-	{"random-pairs", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method {
-		return o.sgd(Fresh, passes)
-	}},
-	{"localized-sgd", false, "StepSize", func(o Options, _ int) Method {
+	{"sgd", false, func(o Options, passes int) Method { return o.sgd(Consecutive, passes) }},
+	{"online", false, func(o Options, passes int) Method { return o.sgd(InOrder, passes) }},
+	{"random-pairs", false, func(o Options, passes int) Method { return o.sgd(Fresh, passes) }},
+	{"localized-sgd", false, func(o Options, _ int) Method {
 		return LocalizedSGD{o.Setting, o.StepSize}
 	}},
-	{"olp", false, "StepSize Decay Passes Buffer", func(o Options, passes int) Method {
+	{"olp", false, func(o Options, passes int) Method {
 		return OLP{o.Setting, o.schedule(), o.Buffer, passes}
 	}},
-	{"oam", false, "StepSize Passes Buffer", func(o Options, passes int) Method {
+	{"oam", false, func(o Options, passes int) Method {
 		return OAM{o.Setting, o.StepSize, o.Buffer, passes}
 	}},
-	{"spauc", false, "StepSize Decay Passes", func(o Options, passes int) Method {
+	{"spauc", false, func(o Options, passes int) Method {
 		return SPAUC{o.Setting, o.schedule(), passes}
 	}},
 }
@@ -101,8 +96,7 @@ func New(name string, o Options) (Method, error) {
 		if m.name != name {
 			continue
 		}
-		uses := append(strings.Fields(m.uses), "Setting")
-		if err := train.CheckOptions(name, o, uses); err != nil {
+		if err := train.CheckOptions(name, o); err != nil {
 			return nil, err
 		}
 		passes := int(min(o.Passes, maxPasses+1))

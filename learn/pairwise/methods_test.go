@@ -19,7 +19,7 @@ import (
 
 // options are small ones for a method of a name.
 func options(t testing.TB, name string) Options {
-	o := Options{Setting: setting(t), StepSize: .5}
+	o := Options{Setting: setting(t), Parameters: Parameters{StepSize: .5}}
 	switch name {
 	case "minimised":
 		o.Loss = pair(t, "hinge")

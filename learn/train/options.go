@@ -4,23 +4,72 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
+
+// Option is a parameter of a group of methods, as the tags of its field state it:
+//
+//	StepFactor float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"factor of the steps"`
+//
+// The tag "for" lists the methods that have it. The flag is the name in JSON with dashes, or the tag
+// "flag". The tags are the only statement of a parameter: flags, their help, refusals and the
+// parameters of experiments follow from them.
+type Option struct {
+	Field, Flag, Help string
+	Methods           []string
+	Value             reflect.Value // of the field, and settable where Options was given a pointer
+}
+
+// Options lists the parameters of a struct or of a pointer to one, those of embedded structs in
+// their place. Fields without the tag "for" are no parameters.
+func Options(options any) (list []Option) {
+	v := reflect.Indirect(reflect.ValueOf(options))
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		methods, ok := f.Tag.Lookup("for")
+		if f.Anonymous && !ok {
+			list = append(list, optionsOf(v.Field(i))...)
+		}
+		if !ok {
+			continue
+		}
+		flag := f.Tag.Get("flag")
+		if flag == "" {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			flag = strings.ReplaceAll(name, "_", "-")
+		}
+		list = append(list, Option{Field: f.Name, Flag: flag, Help: f.Tag.Get("help"),
+			Methods: strings.Fields(methods), Value: v.Field(i)})
+	}
+	return list
+}
+
+// optionsOf returns the parameters of an embedded struct.
+func optionsOf(v reflect.Value) []Option {
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	if v.CanAddr() {
+		return Options(v.Addr().Interface())
+	}
+	return Options(v.Interface())
+}
 
 // OptionError is an option that a method does not have.
 type OptionError struct {
 	Method string
 	Option string // name of the field of the package's Options
+	Flag   string
 }
 
 func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Method, e.Option) }
 
-// CheckOptions refuses a struct of options of which a field is not zero that a method does not
-// use, rather than to leave it out in silence: an *OptionError, which names the first.
-func CheckOptions(method string, options any, uses []string) error {
-	v := reflect.ValueOf(options)
-	for i := range v.NumField() {
-		if field := v.Type().Field(i).Name; !v.Field(i).IsZero() && !slices.Contains(uses, field) {
-			return &OptionError{Method: method, Option: field}
+// CheckOptions refuses a struct of options of which a parameter is not zero that a method does not
+// have, rather than to leave it out in silence: an *OptionError, which names the first.
+func CheckOptions(method string, options any) error {
+	for _, o := range Options(options) {
+		if !o.Value.IsZero() && !slices.Contains(o.Methods, method) {
+			return &OptionError{Method: method, Option: o.Field, Flag: o.Flag}
 		}
 	}
 	return nil

@@ -66,25 +66,14 @@ expected excess risk in the set, or on how far from stationary a model is.`,
 // convexFlags hold a method of learn/convex and its parameters.
 type convexFlags struct {
 	methodFlags
-	loss                     loss.Loss // of --task
-	set                      string
-	selection, oracle, noise string
-	changes, neighbours      string
-	interval                 string
-	options                  convex.Options // of the flags whose name is an option's
-}
-
-// convexOptions are the flags of the options.
-var convexOptions = map[string]string{
-	"Noise": "noise", "Selection": "selection", "Rule": "score-changes", "Oracle": "oracle",
-	"Batches": "batch, --full-budget, --in-order or --rounds", "Rank": "rank",
-	"Steps": "steps", "Rounds": "rounds", "Rate": "rate", "StepSize": "step-size", "Lambda": "l2",
-	"Smoothing": "smoothing", "WeakConvexity": "weak-convexity", "Average": "average",
-	"StepFactor": "step-factor", "Interval": "interval",
+	loss       loss.Loss // of --task
+	set        string
+	neighbours string
+	options    convex.Parameters
 }
 
 func (f *convexFlags) register(c *cobra.Command) {
-	fl, o := c.Flags(), &f.options
+	fl := c.Flags()
 	f.methodFlags.register(c, convex.Methods(), strings.Join(linearTasks(), ", "),
 		"; the norm is dual to the set's (largest feature for l1 and simplex)")
 	fl.StringVar(&f.set, "set", "", "what the model is kept in: "+
@@ -92,57 +81,15 @@ func (f *convexFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.intercept, "intercept", false,
 		"add a feature 1 to each record, which --radius does not count; its weight is the model's "+
 			"intercept")
-	fl.StringVar(&f.noise, "noise", "",
-		"\"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its "+
-			"promise, or for nsfw \"corrected\" (default calibrated)")
-	fl.StringVar(&f.selection, "selection", "",
-		"frank-wolfe, poly-sfw: private choice of a vertex, \"exponential\", \"permute-and-flip\" or "+
-			"\"laplace\" (default exponential)")
-	fl.StringVar(&f.changes, "score-changes", "",
-		"frank-wolfe, poly-sfw: \"range\" if what counts is how much scores move apart, \"sup\" for "+
-			"the more cautious proof (default range)")
-	fl.StringVar(&f.oracle, "oracle", "",
-		"slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" or the source's "+
-			"longer \"paper-bisections\" (default fast)")
 	fl.StringVar(&f.neighbours, "neighbours", "",
 		"\"replace\" or \"add-remove\" one record (default: the method's, which dp-sgd has as "+
 			"add-remove)")
+	cli.OneOf(c, "neighbours", slices.Sorted(maps.Keys(neighbourNames))...)
+	registerOptions(fl, &f.options)
 	cli.OneOf(c, "noise", convex.Calibrated, convex.Corrected, convex.Printed)
 	cli.OneOf(c, "selection", convex.Exponential, convex.PermuteAndFlip, convex.LaplaceNoise)
 	cli.OneOf(c, "score-changes", convex.Range, convex.Sup)
 	cli.OneOf(c, "oracle", convex.Fast, convex.Bisection, convex.PaperBisections)
-	cli.OneOf(c, "neighbours", slices.Sorted(maps.Keys(neighbourNames))...)
-	fl.IntVar(&o.Rank, "rank", 0,
-		"phased-sgd without a set: bound on the rank of the features (default: min(n, d))")
-	fl.IntVar(&o.Steps, "steps", 0,
-		"frank-wolfe, dp-sgd: steps; proximally-guided: steps of a round (default: the theory's)")
-	fl.IntVar(&o.Rounds, "rounds", 0,
-		"poly-sfw, nsfw, proximally-guided: rounds (default: the theory's)")
-	fl.IntVar(&o.Batches.Size, "batch", 0,
-		"poly-sfw, nsfw: records in a round's first batch (default: n/ln²n)")
-	fl.BoolVar(&o.Batches.FullBudget, "full-budget", false,
-		"poly-sfw, nsfw: the largest batches that the records allow")
-	fl.BoolVar(&o.Batches.InOrder, "in-order", false,
-		"poly-sfw, nsfw: take the records as they stand, not in a random order")
-	fl.Float64Var(&o.Rate, "rate", 0,
-		"dp-sgd: probability that a step takes a record (default: 256/n)")
-	fl.Float64Var(&o.StepSize, "step-size", 0, "dp-sgd: η (default: the theory's for the set)")
-	fl.Float64Var(&o.StepFactor, "step-factor", 0,
-		"phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data "+
-			"(default 1)")
-	fl.BoolVar(&o.Average, "average", false,
-		"dp-sgd: the model is an average of the iterates, not the last")
-	fl.Float64Var(&o.Lambda, "l2", 0,
-		"dp-sgd and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise "+
-			"and bias in the set)")
-	fl.Float64Var(&o.Smoothing, "smoothing", 0,
-		"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the "+
-			"theory's)")
-	fl.StringVar(&f.interval, "interval", "",
-		"phased-sgd, frank-wolfe: \"low:high\", the predictions that the loss is for; further ones "+
-			"count as its ends (default: all numbers)")
-	fl.Float64Var(&o.WeakConvexity, "weak-convexity", 0,
-		"proximally-guided: ρ (default: the loss's own within --radius)")
 }
 
 // neighbourNames are the values of --neighbours.
@@ -193,22 +140,15 @@ func (f *convexFlags) plan(_ context.Context, n, d int) (train.PricedMethod, err
 	if err != nil {
 		return nil, err
 	}
-	o := f.options
-	o.Set, o.Clip, o.Target = set, f.clip, f.target()
-	o.Noise, o.Selection, o.Rule, o.Oracle = convex.Noise(f.noise), convex.Selection(f.selection),
-		convex.Rule(f.changes), convex.OracleKind(f.oracle)
+	o := convex.Options{Set: set, Parameters: f.options}
+	o.Clip, o.Target = f.clip, f.target()
 	if o.Radius = f.radius; f.intercept && f.radius > 0 {
 		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
-	}
-	if f.interval != "" {
-		if o.Interval, err = convex.ParseInterval(f.interval); err != nil {
-			return f.named(nil, err)
-		}
 	}
 	o.Neighbours, o.Loss = neighbourNames[f.neighbours], f.loss
 	method, err := convex.New(f.Method, o)
 	if err != nil {
-		return nil, f.unused(err, convexOptions)
+		return nil, f.unused(err)
 	}
 	return f.named(method.Plan(n, d))
 }

@@ -129,10 +129,10 @@ func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.PricedMethod,
 }
 
 // unused names the flag of an option that a method does not have.
-func (f *methodFlags) unused(err error, flags map[string]string) error {
+func (f *methodFlags) unused(err error) error {
 	var option *train.OptionError
 	if errors.As(err, &option) {
-		return cli.Usagef("--%s is not for --method %s", flags[option.Option], f.Method)
+		return cli.Usagef("--%s is not for --method %s", option.Flag, f.Method)
 	}
 	return err
 }

@@ -68,49 +68,19 @@ and what one or several passes in order cost.`,
 // pairwiseFlags hold a method of learn/pairwise and its parameters.
 type pairwiseFlags struct {
 	methodFlags
-	loss                        loss.Pair // of --task
-	noise, rule, decay, average string
-	l2                          float64
-	options                     pairwise.Options // of the flags whose name is an option's
-}
-
-// pairwiseOptions are the flags of the options.
-var pairwiseOptions = map[string]string{
-	"StepSize": "step-size", "Decay": "decay", "Passes": "passes", "Rule": "rule", "Noise": "noise",
-	"Output": "average", "Lambda": "l2", "Buffer": "buffer",
+	loss    loss.Pair // of --task
+	ball    float64
+	options pairwise.Parameters
 }
 
 func (f *pairwiseFlags) register(c *cobra.Command) {
 	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+
 		", each also with :ordered, by which half of the pairs count", "")
-	fl, o := c.Flags(), &f.options
-	fl.Float64Var(&o.Ball, "ball", 0,
+	fl := c.Flags()
+	fl.Float64Var(&f.ball, "ball", 0,
 		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+
 			"be given)")
-	fl.Float64Var(&o.StepSize, "step-size", 0,
-		"η, a quarter of which the first phase takes; ζ of minimised, random-steps and "+
-			"localized-sgd, C of oam "+
-			"(default: the theory's for --ball)")
-	fl.Float64Var(&o.Passes, "passes", 0,
-		"passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), "+
-			"full-batch and online 1, others 10)")
-	fl.StringVar(&f.rule, "rule", "",
-		"localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", "+
-			"\"chernoff\" or \"paper\" (default averaged)")
-	fl.StringVar(&f.noise, "noise", "",
-		"localized, minimised, random-steps, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", "+
-			"the source's, where that keeps its promise, or for minimised and random-steps \"corrected\" (default "+
-			"calibrated)")
-	fl.StringVar(&f.decay, "decay", "",
-		"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of "+
-			"η/(t+1), \"inverse\" (default constant)")
-	fl.StringVar(&f.average, "average", "",
-		"sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" "+
-			"or \"lagged-strong\", that of the second half, \"suffix\", or the \"last\" iterate (default "+
-			"uniform)")
-	fl.Float64Var(&f.l2, "l2", 0, "sgd, online, random-pairs: λ of the regulariser (λ/2)‖w‖²")
-	fl.IntVar(&o.Buffer, "buffer", 0,
-		"olp, oam: records that are kept (default: 200, 100 of each class)")
+	registerOptions(fl, &f.options)
 	cli.OneOf(c, "rule", pairwise.Averaged, pairwise.Mixture, pairwise.Exact, pairwise.Chernoff,
 		pairwise.Paper)
 	cli.OneOf(c, "noise", train.Calibrated, pairwise.Corrected, train.Printed)
@@ -160,26 +130,24 @@ func (f *pairwiseFlags) private() []string {
 
 func (f *pairwiseFlags) about() modelKind {
 	k := modelKind{task: f.loss.Name(), paidFor: f.loss.Name() + " pairs", link: model.LinkRank}
-	if f.options.Ball > 0 {
-		k.set = fmt.Sprintf("l2:%g", f.options.Ball)
+	if f.ball > 0 {
+		k.set = fmt.Sprintf("l2:%g", f.ball)
 	}
 	return k
 }
 
 // all returns the options of all flags.
 func (f *pairwiseFlags) all() pairwise.Options {
-	o := f.options
-	o.Loss, o.Radius, o.Clip, o.Target = f.loss, f.radius, f.clip, f.target()
-	o.Rule, o.Noise, o.Decay, o.Output = pairwise.Rule(f.rule), train.Noise(f.noise),
-		pairwise.Decay(f.decay), pairwise.Output(f.average)
-	o.Lambda = f.l2 / 2 // the library's regulariser is λ‖w‖²
+	o := pairwise.Options{Parameters: f.options}
+	o.Loss, o.Radius, o.Clip, o.Target, o.Ball = f.loss, f.radius, f.clip, f.target(), f.ball
+	o.Lambda /= 2 // the library's regulariser is λ‖w‖²
 	return o
 }
 
 func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
 	method, err := pairwise.New(f.Method, f.all())
 	if err != nil {
-		return nil, f.unused(err, pairwiseOptions)
+		return nil, f.unused(err)
 	}
 	return f.named(method.Plan(n, d))
 }
