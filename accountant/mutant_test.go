@@ -42,5 +42,11 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestStoppingRefusals"},
 		{Name: "a law has fewer runs than were asked for", File: "stopping.go",
 			Old: "high <= leastGamma*1.001", New: "false", Killer: "TestStoppingRefusals"},
+		{Name: "rho of a target is rounded up", File: "convert.go",
+			Old: "return r * r * (1 - num.Margin), nil", New: "return r * r * (1 + num.Margin), nil",
+			Killer: "TestZCDPForIsRoundedDown"},
+		{Name: "delta of a mixture is for the float64 and not for its decimal", File: "optimal_mixed.go",
+			Old: "epsilon = math.Nextafter(epsilon, 0)", New: "epsilon = math.Nextafter(epsilon, 1000)",
+			Killer: "TestMixtureAtItsLargestLoss"},
 	})
 }

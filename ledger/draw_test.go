@@ -130,6 +130,11 @@ func TestRules(t *testing.T) {
 		{"frozen, paid by another training", []Request{of("f", undrawn(first))},
 			paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
 
+		{"paid by a training of teachers without a name", []Request{of("", undrawn(first))},
+			paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
+		{"teachers without a name, paid by a training", []Request{undrawn(first)},
+			paidBy("a", of("", undrawn(drawn("b", "", 0)))), ErrUnpaid},
+
 		// Who pays for an answer of a table.
 		{"taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 2), nil},
 		{"too many taken", []Request{opening("q", 1, 2)}, taking("q", "b", 1, 3), ErrAnswers},

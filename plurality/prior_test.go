@@ -99,6 +99,24 @@ func TestUnevenWeightsOfManyTeachers(t *testing.T) {
 
 // What is presumed where nobody says anything is valid for any number of classes, and for two it
 // is what the majority presumes.
+// Counts of one histogram that are stated in parts, and of classes in other orders, add up.
+func TestRepeatedHistogramsAddUp(t *testing.T) {
+	s := system(t, Problem{K: 5, Classes: 3, Epsilon: 1, Affected: 1}).Space
+	weights := func(counts ...HistogramCount) Weights {
+		w, err := Objective{Counts: counts}.Weights(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	parts := weights(HistogramCount{[]int{3, 1, 1}, 2}, HistogramCount{[]int{5, 0, 0}, 4},
+		HistogramCount{[]int{1, 3, 1}, 1}, HistogramCount{[]int{0, 5, 0}, 3}, HistogramCount{[]int{1, 1, 3}, 5})
+	whole := weights(HistogramCount{[]int{5, 0, 0}, 7}, HistogramCount{[]int{3, 1, 1}, 8})
+	if !slices.Equal(parts.Low, whole.Low) || !slices.Equal(parts.High, whole.High) {
+		t.Errorf("in parts %v, at once %v", parts.Low, whole.Low)
+	}
+}
+
 func TestDefaultObjective(t *testing.T) {
 	for c := 2; c <= check.MaxClasses; c++ {
 		o := DefaultObjective(c)

@@ -129,3 +129,20 @@ func FuzzConfig(f *testing.F) {
 		_, _ = newMembers(c.Clients, nil)
 	})
 }
+
+// A number beyond 31 bits is no class and no count: cut to 64 bits, 2⁶⁴-1 would be -1, a missing vote.
+func TestNumbersBeyond31Bits(t *testing.T) {
+	for _, number := range []string{"2147483648", "4294967295", "9223372036854775807",
+		"18446744073709551615", "18446744073709551616"} {
+		for _, field := range []string{"votes", "counts"} {
+			body := `{"request_id":"a","` + field + `":[` + number + `]}`
+			if queries, _, fail := parse(strings.NewReader(body), bounds{3, 3, 3}); fail == nil {
+				t.Errorf("%s: %+v", body, queries)
+			}
+		}
+	}
+	queries, _, fail := parse(strings.NewReader(`{"request_id":"a","counts":[2147483647]}`), bounds{3, 3, 3})
+	if fail != nil || queries[0].Counts[0] != 1<<31-1 {
+		t.Errorf("%+v, %+v", queries, fail)
+	}
+}

@@ -16,6 +16,8 @@ func TestMutantsDie(t *testing.T) {
 			New: "s.width == 0 ||", Killer: "TestIDSetAgainstMap"},
 		{Name: "digits of any number are of a padded run", File: "ids.go",
 			Old: "|| s.width == len(digits))", New: "|| s.width > 0)", Killer: "TestIDSetAgainstMap"},
+		{Name: "every number below 0 is a missing vote", File: "cell.go", Old: "return ok && n == -1",
+			New: "return ok && n < 0", Killer: "TestSpellings"},
 		{Name: "ids from before the run are forgotten", File: "ids.go",
 			Old: "if earlier, repeated = s.other.find(id); repeated {", New: "if false {",
 			Killer: "TestIDRunComesToAnOldID"},

@@ -28,6 +28,7 @@ func TestSpellings(t *testing.T) {
 		{nil, nil, "TRUE", refused}, {nil, nil, "1.5", refused}, {nil, nil, "0x1", refused},
 		{nil, nil, "-1", missing}, {nil, nil, "-1.0", missing}, {nil, nil, "nan", missing},
 		{nil, nil, "<NA>", missing}, {nil, nil, "#N/A", missing}, {nil, nil, "NaT", missing},
+		{nil, nil, "-2", refused}, {nil, nil, "-2.0", refused}, {nil, nil, "-10", refused},
 		{nil, nil, "none", missing}, {nil, nil, " ? ", missing}, {nil, nil, "", missing},
 		{minus, nil, "-1", 0}, {minus, nil, "-1.0", 0}, {minus, nil, "0", missing},
 		{minus, nil, "0.0", missing}, {[]string{"-1", "1", "2"}, nil, "0", refused},

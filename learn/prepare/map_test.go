@@ -69,6 +69,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// A cell that names a category is that category, also where elsewhere it would be blank.
+func TestBlankWordsThatAreCategories(t *testing.T) {
+	for _, word := range blanks {
+		if word == "" {
+			continue // no category has no name
+		}
+		for _, fill := range []string{"some", Missing} {
+			c := Column{Name: "c", Categories: []string{"some", word}, Fill: text(fill)}
+			x, err := c.append(nil, word)
+			if err != nil || x[0] != 0 || x[1] != 1 || len(x) == 3 && x[2] != 0 {
+				t.Errorf("%q with the fill %q: %v, %v", word, fill, x, err)
+			}
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	above := func(c Column) Rules { return Rules{Response: "y", Columns: []Column{c}} }
 	for want, rules := range map[string]Rules{

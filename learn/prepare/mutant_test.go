@@ -29,5 +29,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "if h.ByContent {", New: "if true {", Killer: "TestHoldOutKeepsNeighbours"},
 		{Name: "where a record is removed, its row decides what it is for", File: "holdout.go",
 			Old: "if h.ByContent {", New: "if false {", Killer: "TestHoldOutKeepsNeighbours"},
+		{Name: "a category of a blank's name is filled", File: "column.go",
+			Old: " && !slices.Contains(c.Categories, cell)", New: "", Killer: "TestBlankWordsThatAreCategories"},
 	})
 }

@@ -108,6 +108,26 @@ func TestCached(t *testing.T) {
 }
 
 // Whatever is asked for has a key of its own, so that no two take each other's place.
+// A cached table counts as near enough up to the stated gap, and not beyond.
+func TestCachedGapIsTheStatedOne(t *testing.T) {
+	store, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
+		plurality.Objective{Accuracy: .6}
+	first, err := Cached(t.Context(), store, p, o, Options{Gap: 1e-3})
+	if err != nil || first.Table.Gap < 1e-9 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	for factor, cached := range map[float64]bool{1: true, .5: false} {
+		_, err := lookUp(t.Context(), store, p, o, factor*first.Table.Gap)
+		if (err == nil) != cached {
+			t.Errorf("%g times its gap: %v", factor, err)
+		}
+	}
+}
+
 func TestKeysDiffer(t *testing.T) {
 	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
 		plurality.Objective{Accuracy: .6}

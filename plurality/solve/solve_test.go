@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -297,6 +298,48 @@ func TestNothingUncertified(t *testing.T) {
 	best.x[3] = math.NaN()
 	if table, err := certified(ctx, s, o, w, best, pr, 1e-6); err == nil || table != nil {
 		t.Error("NaN is certified")
+	}
+}
+
+// What counts is the value once it is private: a point that is worth more before it is mixed, and less
+// after, does not take the incumbent's place.
+func TestIncumbentIsComparedAfterMixing(t *testing.T) {
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1},
+		plurality.Objective{Accuracy: .6}
+	s, err := plurality.NewSystem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := o.Weights(t.Context(), s.Space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr, err := newProgram(t.Context(), s, o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := s.PermuteAndFlip()
+	certain := make([]float64, len(private)) // the plurality, without noise
+	for h := range s.Histograms() {
+		first, _ := s.Range(h)
+		certain[first] = 1 / float64(s.ClassesOf(first))
+	}
+	f := &firstOrder{program: pr, best: &incumbent{x: private, upper: 1}, workers: 1}
+	share, err := f.shares(t.Context(), shareExponent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newEngine(t.Context(), pr, pr.cost, share, private, 1)
+	best := &incumbent{x: make([]float64, len(private)), upper: 1}
+	best.offer(pr, g, private)
+	kept := best.value
+	loss := best.offer(pr, g, certain)
+	if !(kept > 0) || !(pr.value(certain) > kept) || !(pr.value(certain)-loss < kept) {
+		t.Fatalf("permute-and-flip %g, plurality %g before mixing and %g after: no such case", kept,
+			pr.value(certain), pr.value(certain)-loss)
+	}
+	if best.value != kept || !slices.Equal(best.x, private) {
+		t.Errorf("the plurality took its place, at %g", best.value)
 	}
 }
 

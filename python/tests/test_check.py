@@ -43,6 +43,21 @@ class RightTables(unittest.TestCase):
         self.assertAlmostEqual(v.error, 0.041269485245, places=11)
 
 
+class EveryCorner(unittest.TestCase):
+    def test_a_corner_that_alone_decides(self):
+        """The worst teachers are two at (b, a), which no other corner stands for."""
+        free = [0, Fraction("0.791"), Fraction("0.909"), 0]
+        v = check(
+            {
+                "format_version": 1, "k": 7, "affected": 5, "epsilon": 1, "teacher_delta": 0, "delta": 0, "m": Fraction("1.115"),
+                "gamma": free + free[::-1], "shape": "free", "prior_mean": Fraction("0.75"), "certificate": {"gap": 1},
+            }
+        )
+        self.assertFalse(v.private)
+        self.assertEqual(v.worst, [5, 0, 0, 0, 0, 0, 0, 2])
+        self.assertAlmostEqual(v.excess, 0.003698981495304474, places=12)
+
+
 class ManyAnswers(unittest.TestCase):
     """Tables for many answers, right and wrong in one thing."""
 

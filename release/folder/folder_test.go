@@ -160,6 +160,9 @@ func TestRunInAnyOrder(t *testing.T) {
 			if len(left) != 1 {
 				t.Errorf("silo %d: left %v", silo, left)
 			}
+			if info := must.Get(left[0].Info())(t); info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("silo %d: %s has %v", silo, left[0].Name(), info.Mode())
+			}
 		}
 		for _, file := range must.Get(os.ReadDir(m.path("shared")))(t) {
 			if b := m.read("shared/" + file.Name()); bytes.Contains(b, []byte("darrm federated reports")) {
@@ -367,6 +370,8 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestPlaces"},
 		{Name: "a plan of the shared folder is a role's own", File: "folder.go",
 			Old: "if within(own, shared) {", New: "if false && within(own, shared) {", Killer: "TestOwnPlan"},
+		{Name: "others read a role's file", File: "folder.go", Old: "writeNew(path, 0o600, []byte(line))",
+			New: "writeNew(path, 0o644, []byte(line))", Killer: "TestRunInAnyOrder"},
 		{Name: "the shuffler does not wait", File: "shuffler.go",
 			Old: "if s.Patience <= 0 {", New: "if false {", Killer: "TestWithoutASilo"},
 	})
