@@ -80,11 +80,13 @@ func (m *Mutant) MustDie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile,
+	cmd := exec.Command(goTool, "test", "-v", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile,
 		"-run", "^("+m.Killer+")$", ".")
 	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1")
 	out, err := cmd.CombinedOutput()
 	switch {
+	case err == nil && !strings.Contains(string(out), "--- PASS: "):
+		t.Errorf("%s did not run, or was skipped:\n%s", m.Killer, out)
 	case err == nil:
 		t.Errorf("%s does not notice", m.Killer)
 	case !strings.Contains(string(out), "--- FAIL") &&

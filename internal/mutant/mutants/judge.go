@@ -66,6 +66,10 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 			return nil, fmt.Errorf("%s: the tests fail without a change:\n%s", dir, out)
 		}
 		j.tests = timesOf(string(out))
+		if len(j.tests) == 0 {
+			return nil, fmt.Errorf("%s: no test ran, %d were skipped: nothing judges a change", dir,
+				strings.Count(string(out), "--- SKIP: "))
+		}
 		// Other programs may slow a run down, but they cost it no processor time.
 		j.cpu = 5*cpu + 10*time.Second
 		j.wall = 10*time.Since(begin) + time.Minute

@@ -182,6 +182,15 @@ func TestFails(t *testing.T) {
 	}
 }
 
+// Tests that were skipped judge nothing: a package of such tests is an error, and no rate.
+func TestSkippedTestsDoNotJudge(t *testing.T) {
+	t.Parallel()
+	err := run(t.Context(), []string{"testdata/skipped"}, new(strings.Builder))
+	if err == nil || !strings.Contains(err.Error(), "no test ran, 1 were skipped") {
+		t.Error(err)
+	}
+}
+
 // Every operator, by what it makes of one line.
 func TestOperators(t *testing.T) {
 	t.Parallel()
