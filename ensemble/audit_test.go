@@ -404,7 +404,7 @@ func TestExactAuditOfPrivateTeachers(t *testing.T) {
 		all := []audited{{a: mustDaRRM(t, table.Certified), brute: bruteGamma(table.Func()), tight: 1e-6}}
 		for _, b := range baselines {
 			c := audited{a: mustDaRRM(t, b.Certified), brute: bruteGamma(b.Certified.Func())}
-			if b.Name == "randomized_response_tight" {
+			if b.Name == "randomised-response-tight" {
 				c.tight = 1e-6
 			}
 			all = append(all, c)

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 )
 
@@ -24,11 +25,9 @@ type CompareOptions struct {
 	Affected   int                 // t, as in Setting. Required.
 	Neighbours accountant.Relation // of Target, Teachers and Affected. Required.
 
-	// Tables are noise functions to compare besides the baselines, such as the optimal one
-	// for these teachers, and the one for teachers that promise nothing.
-	Tables []gamma.Named
-	// Pluralities are tables for many classes, such as the optimal one.
-	Pluralities []NamedPlurality
+	// Tables are compared besides the baselines, such as the optimal one for these teachers, and the one
+	// for teachers that promise nothing.
+	Tables []NamedTable
 
 	// Check is of mechanisms that take one. Its Ratio defaults to CheckRatio.
 	Check Check
@@ -62,15 +61,24 @@ type ComparisonRow struct {
 	AtVotes *DataDependent
 }
 
-// contender is a mechanism to compare, under the name and the title of its row.
-type contender struct {
-	name, title string
-	note        string                     // behind the mechanism's own title
-	make        func() (*Mechanism, error) // the error says why it does not apply
+// NamedTable is a certified table to compare: one of Noise and Plurality, or why there is none.
+type NamedTable struct {
+	Name      string
+	Title     string // of its row; "" for the Name
+	Noise     *gamma.Certified
+	Plurality *plurality.Certified
+	Refused   error
 }
 
-// Compare lists every mechanism for these votes at one promise: the given Tables and
-// Pluralities, the baselines of package gamma, and the Mechanisms that are Calibrated, in this
+// contender is a mechanism to compare, under the name of its row.
+type contender struct {
+	name  string
+	title string                     // the row's title; "" for the mechanism's own
+	make  func() (*Mechanism, error) // the error says why it does not apply
+}
+
+// Compare lists every mechanism for these votes at one promise: the given Tables, the
+// baselines of package gamma, and the Mechanisms that are Calibrated, in this
 // order. Those that do not apply to such votes, teachers or target have the reason.
 //
 // A table applies if it promises no more than the target, for teachers that are no better
@@ -90,23 +98,25 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	}
 	var all []contender
 	for _, t := range o.Tables {
-		all = append(all, contender{t.Name, t.Title, "",
-			func() (*Mechanism, error) { return o.table(s, t) }})
-	}
-	for _, t := range o.Pluralities {
-		all = append(all, contender{t.Name, t.Title, "",
-			func() (*Mechanism, error) { return o.plurality(s, t) }})
+		all = append(all, contender{t.Name, t.Title, func() (*Mechanism, error) {
+			switch {
+			case t.Refused != nil:
+				return nil, t.Refused
+			case t.Noise != nil:
+				return o.noise(s, t.Noise)
+			}
+			return o.plurality(s, t.Plurality)
+		}})
 	}
 	for _, d := range mechanisms { // of which nobody solved a table
 		if s.Missing && d.Table != NoTable && !d.Missing {
-			all = append(all, contender{d.Name, d.Title, "",
-				func() (*Mechanism, error) { return nil, ErrMissing }})
+			all = append(all, contender{d.Name, "", func() (*Mechanism, error) { return nil, ErrMissing }})
 		}
 	}
 	all = append(all, o.baselines(ctx, s)...)
 	for _, d := range mechanisms {
 		if d.Calibrated() {
-			all = append(all, contender{d.Name, d.Title, d.note, func() (*Mechanism, error) {
+			all = append(all, contender{d.Name, "", func() (*Mechanism, error) {
 				return Calibrated(d.Name, s, o.Target, o.Check)
 			}})
 		}
@@ -120,12 +130,6 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		row, err := x.row(b, o.Target.Delta)
 		if err != nil {
 			return nil, err
-		}
-		// of mechanisms of one title, such as two calibrations, the last says why neither applies
-		if row.Refused != nil {
-			c.Rows = slices.DeleteFunc(c.Rows, func(r ComparisonRow) bool {
-				return r.Refused != nil && r.Title == row.Title && r.Refused.Error() == row.Refused.Error()
-			})
 		}
 		c.Rows = append(c.Rows, row)
 	}
@@ -153,10 +157,10 @@ func (b *Ballots) upperBound(target accountant.Cost) float64 {
 func (x contender) row(b *Ballots, delta float64) (ComparisonRow, error) {
 	m, err := x.make()
 	if err != nil {
-		return ComparisonRow{Name: x.name, Title: x.title, Refused: err}, nil
+		return ComparisonRow{Name: x.name, Title: cmp.Or(x.title, x.name), Refused: err}, nil
 	}
-	m.name = x.name
-	row := ComparisonRow{Name: x.name, Title: m.title + x.note, Mechanism: m}
+	m.name, m.row = x.name, x.title
+	row := ComparisonRow{Name: x.name, Title: m.Title(), Mechanism: m}
 	if row.Score, err = m.Evaluate(b); err == nil {
 		row.AtVotes, err = m.atVotes(b, delta)
 	}
@@ -183,12 +187,8 @@ func (o *CompareOptions) check(s Setting) error {
 		return err
 	}
 	for _, t := range o.Tables {
-		if t.Certified == nil || t.Certified.Problem().K < 1 {
-			return fmt.Errorf("table %q has no certified noise function", t.Name)
-		}
-	}
-	for _, t := range o.Pluralities {
-		if t.Refused == nil && t.Certified.Problem().K < 1 {
+		if t.Refused == nil && (t.Noise == nil || t.Noise.Problem().K < 1) &&
+			(t.Plurality == nil || t.Plurality.Problem().K < 1) {
 			return fmt.Errorf("table %q is not certified", t.Name)
 		}
 	}
@@ -198,9 +198,9 @@ func (o *CompareOptions) check(s Setting) error {
 	return nil
 }
 
-// table returns DaRRM of a noise function, or why it does not apply.
-func (o *CompareOptions) table(s Setting, t gamma.Named) (*Mechanism, error) {
-	p := t.Certified.Problem()
+// noise returns DaRRM of a noise function, or why it does not apply.
+func (o *CompareOptions) noise(s Setting, c *gamma.Certified) (*Mechanism, error) {
+	p := c.Problem()
 	eps, delta := p.Total()
 	if err := cmp.Or(s.noneMissing(), s.twoClasses()); err != nil {
 		return nil, err
@@ -219,17 +219,32 @@ func (o *CompareOptions) table(s Setting, t gamma.Named) (*Mechanism, error) {
 		return nil, fmt.Errorf("the table presumes teachers that are (%g, %g)-differentially private",
 			p.Epsilon, p.TeacherDelta)
 	}
-	a, err := DaRRM(t.Certified, s.Neighbours)
-	if err != nil {
+	return DaRRM(c, s.Neighbours)
+}
+
+// plurality returns the mechanism of a table, or why it does not apply.
+func (o *CompareOptions) plurality(s Setting, c *plurality.Certified) (*Mechanism, error) {
+	if err := s.noneMissing(); err != nil {
 		return nil, err
 	}
-	a.title = t.Title
-	return a, nil
+	p := c.Problem()
+	switch {
+	case p.K != s.K || p.Classes != s.Classes:
+		return nil, fmt.Errorf("the table is for K = %d teachers and %d classes, not %d and %d", p.K,
+			p.Classes, s.K, s.Classes)
+	case p.Epsilon > o.Target.Epsilon || p.Delta > o.Target.Delta:
+		return nil, fmt.Errorf("the table promises (%v, %g) only", p.Epsilon, p.Delta)
+	case p.Affected < s.Affected:
+		return nil, fmt.Errorf(
+			"the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected,
+			s.Affected)
+	}
+	return Plurality(c, s.Neighbours)
 }
 
 func (s Setting) twoClasses() error {
 	if s.Classes != 2 {
-		return fmt.Errorf("DaRRM serves two classes, not %d", s.Classes)
+		return fmt.Errorf("it serves two classes, not %d", s.Classes)
 	}
 	return nil
 }
@@ -246,12 +261,16 @@ func (o *CompareOptions) baselines(ctx context.Context, s Setting) (all []conten
 		found, refused = gamma.Baselines(ctx, p)
 	}
 	for _, kind := range gamma.BaselineKinds() {
-		all = append(all, contender{baselineName(kind), kind.Title, "", func() (*Mechanism, error) {
+		all = append(all, contender{kind.Name, "", func() (*Mechanism, error) {
 			i := slices.IndexFunc(found, func(b gamma.Named) bool { return b.Name == kind.Name })
 			if i < 0 {
 				return nil, cmp.Or(refused, kind.Applies(p))
 			}
-			return o.table(s, found[i])
+			m, err := o.noise(s, found[i].Certified)
+			if err == nil {
+				m.figures = Figures{Drawn: found[i].Drawn}
+			}
+			return m, err
 		}})
 	}
 	return all

@@ -65,8 +65,8 @@ func TestCompareOnRealVotes(t *testing.T) {
 		Epsilon: math.Inf(1), Affected: 1}
 	private := constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4,
 		Delta: 0.000299970001, Affected: 11}
-	o.Tables = []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: optimal(t, best)},
-		{Name: "optimal_private", Title: "optimal γ, private teachers", Certified: optimal(t, private)}}
+	o.Tables = []NamedTable{{Name: OptimalCounts, Noise: optimal(t, best)},
+		{Name: OptimalTeachers, Noise: optimal(t, private)}}
 	c, err := Compare(context.Background(), b, o)
 	if err != nil {
 		t.Fatal(err)
@@ -91,13 +91,13 @@ func TestCompareOnRealVotes(t *testing.T) {
 		}
 		t.Logf("%-30s %.4f %.4f %.4f", r.Title, r.Score.Agreement, r.Score.Accuracy, r.Score.Abstained)
 	}
-	want := []string{"optimal", "optimal_private", "randomised-response", "randomised-response-tight",
+	want := []string{"optimal-counts", "optimal-teachers", "randomised-response", "randomised-response-tight",
 		"subsampling", "double-subsampling", "gnmax-renyi", "gnmax", "confident-gnmax", "lnmax",
 		"permute-and-flip"}
 	if !reflect.DeepEqual(order, want) {
 		t.Errorf("rows %v, want %v", order, want)
 	}
-	for _, name := range []string{"optimal_private", "subsampling", "double-subsampling"} {
+	for _, name := range []string{"optimal-teachers", "subsampling", "double-subsampling"} {
 		if rows[name].Refused == nil {
 			t.Errorf("%s is offered for teachers that promise nothing", name)
 		}
@@ -105,14 +105,14 @@ func TestCompareOnRealVotes(t *testing.T) {
 	agreement := func(name string) float64 { return rows[name].Score.Agreement }
 	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax",
 		"permute-and-flip", "randomised-response-tight"} {
-		if rows[name].Refused != nil || agreement(name) >= agreement("optimal") {
+		if rows[name].Refused != nil || agreement(name) >= agreement("optimal-counts") {
 			t.Errorf("%s: %v, agreement %v; the optimum's %v", name, rows[name].Refused, agreement(name),
-				agreement("optimal"))
+				agreement("optimal-counts"))
 		}
 	}
 	// The optimum is by a linear program; the bound, by a chain of coins, knows nothing of it.
-	if gap := c.UpperBound - agreement("optimal"); gap < 0 || gap > 1e-6 {
-		t.Errorf("the optimum agrees in %v, and no mechanism in more than %v", agreement("optimal"),
+	if gap := c.UpperBound - agreement("optimal-counts"); gap < 0 || gap > 1e-6 {
+		t.Errorf("the optimum agrees in %v, and no mechanism in more than %v", agreement("optimal-counts"),
 			c.UpperBound)
 	}
 	if agreement("gnmax-renyi") >= agreement("gnmax") ||
@@ -137,12 +137,12 @@ func TestCompareOnRealVotes(t *testing.T) {
 			t.Errorf("%s hides %d votes, not 11", r.Name, n)
 		}
 	}
-	if rows["optimal"].Refused == nil || !strings.Contains(rows["optimal"].Refused.Error(),
+	if rows["optimal-counts"].Refused == nil || !strings.Contains(rows["optimal-counts"].Refused.Error(),
 		"at most 1 of the teachers") {
-		t.Errorf("a table for disjoint data is offered for shared data: %v", rows["optimal"].Refused)
+		t.Errorf("a table for disjoint data is offered for shared data: %v", rows["optimal-counts"].Refused)
 	}
 	for name, want := range map[string][2]float64{
-		"optimal_private": {0.9449, 0.8223}, "randomised-response": {0.6587, 0.6109},
+		"optimal-teachers": {0.9449, 0.8223}, "randomised-response": {0.6587, 0.6109},
 		"randomised-response-tight": {0.9366, 0.8051},
 		"subsampling":               {0.8202, 0.7628}, "double-subsampling": {0.8736, 0.7983},
 	} {
@@ -189,7 +189,7 @@ func TestCompareRefusals(t *testing.T) {
 		Target:   accountant.Cost{Epsilon: 2.5, Delta: 1e-3},
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)},
 		Affected: 1, Neighbours: accountant.AddOrRemoveOne,
-		Tables: []gamma.Named{{Name: "table", Title: "a table", Certified: table}},
+		Tables: []NamedTable{{Name: "table", Title: "a table", Noise: table}},
 	}
 	for name, c := range map[string]struct {
 		votes   *Ballots
@@ -198,14 +198,15 @@ func TestCompareRefusals(t *testing.T) {
 	}{
 		"all apply": {two, func(o *CompareOptions) {},
 			map[string]string{"subsampling": "promise nothing", "double-subsampling": "promise nothing"}},
-		"one teacher's table": {two, func(o *CompareOptions) { o.Tables[0].Certified = one },
+		"one teacher's table": {two, func(o *CompareOptions) { o.Tables[0].Noise = one },
 			map[string]string{"table": "for K = 1", "subsampling": "", "double-subsampling": ""}},
 		"three classes": {three, func(o *CompareOptions) {}, map[string]string{
 			"table": "two classes", "randomised-response": "two classes",
 			"randomised-response-tight": "two classes", "subsampling": "two classes",
 			"double-subsampling": "two classes"}},
 		"pure": {two, func(o *CompareOptions) { o.Target.Delta = 0 }, map[string]string{
-			"subsampling": "", "double-subsampling": "", "gnmax": "above 0", "confident-gnmax": "above 0"}},
+			"subsampling": "", "double-subsampling": "", "gnmax": "above 0", "gnmax-renyi": "above 0",
+			"confident-gnmax": "above 0"}},
 		"more affected": {two, func(o *CompareOptions) { o.Affected = 3 }, map[string]string{
 			"table": "at most 2 of the teachers, not 3", "subsampling": "", "double-subsampling": ""}},
 		"smaller target": {two, func(o *CompareOptions) { o.Target.Epsilon = 2.499 },
@@ -235,11 +236,7 @@ func TestCompareRefusals(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		rows := 10
-		if o.Target.Delta == 0 {
-			rows = 9 // GNMax is refused once
-		}
-		if len(result.Rows) != rows {
+		if len(result.Rows) != 10 {
 			t.Errorf("%s: %d rows", name, len(result.Rows))
 		}
 		for _, r := range result.Rows {
@@ -268,7 +265,7 @@ func TestCompareRefusals(t *testing.T) {
 	}
 	noRelation, noTable := base, base
 	noRelation.Neighbours = 0
-	noTable.Tables = []gamma.Named{{Name: "none"}}
+	noTable.Tables = []NamedTable{{Name: "none"}}
 	for name, o := range map[string]CompareOptions{"no relation": noRelation,
 		"no certificate": noTable} {
 		if _, err := Compare(context.Background(), two, o); err == nil {
@@ -448,7 +445,7 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 		o := CompareOptions{Target: accountant.Cost{Epsilon: 0.5, Delta: 2e-4},
 			Teachers: accountant.Cost{Epsilon: 0.25, Delta: 1e-4}}
 		v.change(&o, &s)
-		a, err := o.table(s, gamma.Named{Name: "table", Title: "a table", Certified: c})
+		a, err := o.noise(s, c)
 		if (err == nil) != v.serves || (a != nil) != v.serves {
 			t.Errorf("%s: %v", name, err)
 		}

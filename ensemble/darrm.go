@@ -17,7 +17,7 @@ import (
 // 0, otherwise a fair coin. L is counts[1]. Randomised response and subsampling are DaRRM with
 // their own γ (see Baseline), and so is the best mechanism for teachers without privacy (ε = ∞).
 // The relation is that of the teachers' own promise, or that for which affected was counted where
-// they have none.
+// they have none. Nothing says how good such a function is, so the Name is OtherTable; see [Optimal].
 //
 // Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // Algorithm 1.
@@ -33,13 +33,14 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	eps, delta := p.Total()
 	cost := accountant.Cost{Epsilon: eps, Delta: delta}
 	m := &Mechanism{
-		name: OptimalNoise, title: "DaRRM", setting: s, cost: cost,
+		name: OtherTable, setting: s, cost: cost,
 		event:    known(accountant.ApproxDP{Cost: cost, Neighbours: neighbours}),
 		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.affectedInWords()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     darrm{c.Func()},
 		noise:    c,
+		figures:  Figures{M: p.M},
 	}
 	if m.anyVotes {
 		m.joint = sync.OnceValue(func() *JointPrice { return jointOfNoise(c) })
@@ -47,19 +48,39 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	return m, nil
 }
 
+// Optimal returns DaRRM with the noise function of a table, under the name of the optimum that the
+// table's proof is about: OptimalTeachers, or OptimalCounts where the teachers promise nothing. Without
+// a proof it is OtherTable.
+func Optimal(t *gamma.Table, neighbours accountant.Relation) (*Mechanism, error) {
+	if t == nil {
+		return nil, errors.New("DaRRM needs a certified noise function")
+	}
+	m, err := DaRRM(t.Certified, neighbours)
+	if err == nil {
+		m.name = NoiseName(t)
+	}
+	return m, err
+}
+
+// NoiseName returns the Name of [Optimal] of a table.
+func NoiseName(t *gamma.Table) string {
+	switch {
+	case !t.Bounded():
+		return OtherTable
+	case math.IsInf(t.Problem().Epsilon, 1):
+		return OptimalCounts
+	}
+	return OptimalTeachers
+}
+
 // Baseline returns the mechanism of a baseline: DaRRM with its noise function, under the
-// mechanism's own name and the function's title. What it needs of the teachers is what DaRRM needs.
+// baseline's name. What it needs of the teachers is what DaRRM needs.
 func Baseline(b gamma.Named, neighbours accountant.Relation) (*Mechanism, error) {
 	m, err := DaRRM(b.Certified, neighbours)
 	if err != nil {
 		return nil, err
 	}
-	m.name, m.title = b.Name, b.Title
-	for _, kind := range gamma.BaselineKinds() {
-		if kind.Name == b.Name {
-			m.name = baselineName(kind)
-		}
-	}
+	m.name, m.figures = b.Name, Figures{Drawn: b.Drawn}
 	return m, nil
 }
 

@@ -47,10 +47,10 @@ func TestBaselineMechanisms(t *testing.T) {
 		}
 	}
 	want := map[string]func(ones int) float64{
-		"randomized_response": constant(func() (gamma.Func, error) {
+		"randomised-response": constant(func() (gamma.Func, error) {
 			return gamma.RandomizedResponse(p, k, k*1e-6)
 		}),
-		"randomized_response_tight": constant(func() (gamma.Func, error) {
+		"randomised-response-tight": constant(func() (gamma.Func, error) {
 			one, err := gamma.Constant(k, 1)
 			if err != nil {
 				return one, err
@@ -59,7 +59,7 @@ func TestBaselineMechanisms(t *testing.T) {
 			return c.Func(), err
 		}),
 		"subsampling":        func(ones int) float64 { return subsets(2, ones) },
-		"double_subsampling": func(ones int) float64 { return subsets(3, ones) },
+		"double-subsampling": func(ones int) float64 { return subsets(3, ones) },
 	}
 	for _, kind := range gamma.BaselineKinds() {
 		b, err := kind.Certify(context.Background(), p)
@@ -74,7 +74,7 @@ func TestBaselineMechanisms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Name() != baselineName(kind) || a.Title() != b.Title {
+		if a.Name() != kind.Name || a.Title() != b.Title() || plain.Name() != OtherTable {
 			t.Errorf("%s: name %q, title %q", kind.Name, a.Name(), a.Title())
 		}
 		if a.PerAnswer() != plain.PerAnswer() || a.Event() != plain.Event() ||

@@ -11,8 +11,8 @@ import (
 // Description is a row of the table of mechanisms: all that this module knows of one by its name.
 // What makes it cannot be set from outside, and Calibrated takes names alone.
 type Description struct {
-	Name  string // as Mechanism.Name, --mechanism and ledgers have it: words joined by hyphens
-	Title string // for people, without parameters
+	Name  string // its one name, for programs and people: words joined by hyphens
+	About string // what it is, for people
 	Table TableKind
 	// it rests on what the teachers promise, and serves two classes: DaRRM and its baselines
 	Teachers bool
@@ -20,7 +20,6 @@ type Description struct {
 	Check    bool // it takes a Check, by which it may abstain
 	Missing  bool // it takes a Setting in which votes may be none
 
-	note string // behind the Mechanism's own title where another row has the same
 	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs.
 	// The Mechanism knows the rest: its rule draws and is scored by, its event is what an answer is
 	// priced at, and its basis is the proof. nil of mechanisms that are made otherwise.

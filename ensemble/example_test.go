@@ -53,10 +53,10 @@ func ExampleCompare() {
 		}
 	}
 	// Output:
-	// GNMax, σ = 13.72, Rényi                          like the majority 81.7 %, abstains 0.0 %
-	// GNMax, σ = 9.947, exact                          like the majority 83.7 %, abstains 0.0 %
-	// Confident-GNMax, 60 votes, σ = 40.4 and 10.1     like the majority 48.7 %, abstains 45.3 %
-	// LNMax, b = 4                                     like the majority 85.4 %, abstains 0.0 %
+	// gnmax-renyi, σ = 13.72                           like the majority 81.7 %, abstains 0.0 %
+	// gnmax, σ = 9.947                                 like the majority 83.7 %, abstains 0.0 %
+	// confident-gnmax, 60 votes, σ = 40.4 and 10.1     like the majority 48.7 %, abstains 45.3 %
+	// lnmax, b = 4                                     like the majority 85.4 %, abstains 0.0 %
 	// permute-and-flip                                 like the majority 87.0 %, abstains 0.0 %
 }
 

@@ -42,7 +42,7 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 		return nil, err
 	}
 	a := countMechanism(s, claim, gaussianMax(g), basis)
-	a.name, a.title, a.gnmax = gnMax, fmt.Sprintf("GNMax, σ = %s", fourDigits(sigma)), &g
+	a.name, a.figures.Sigma, a.gnmax = gnMax, sigma, &g
 	if s.oneWay() {
 		event, err := twoCounts(sigma, s)
 		if err != nil {
@@ -88,9 +88,8 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 	}
 	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first,
 		sync.OnceValue(first.Table)}, basis)
-	a.name, a.title = confidentGNMax, fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s",
-		threshold, fourDigits(checkSigma), fourDigits(sigma))
-	a.abstains = true
+	a.name, a.abstains = confidentGNMax, true
+	a.figures = Figures{Threshold: threshold, CheckSigma: checkSigma, Sigma: sigma}
 	if s.oneWay() {
 		counts, err := twoCounts(sigma, s)
 		if err != nil {

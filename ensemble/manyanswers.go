@@ -67,7 +67,7 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 	}
 	m := countMechanism(s, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, answersTable{c},
 		fmt.Sprintf("the price of up to %d answers over every pair of neighbours, from integers", p.Answers))
-	m.name, m.title = OptimalAnswers, fmt.Sprintf("best for %d answers", p.Answers)
+	m.name, m.figures.Answers = TableOfAnswers, p.Answers
 	m.abstains, m.answers = p.Abstain, c
 	return m, nil
 }

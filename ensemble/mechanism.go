@@ -21,21 +21,23 @@ const Abstained = -1
 // Mechanisms describes. Its constructor proved what it promises. It is immutable and safe for
 // concurrent use. The zero Mechanism answers nothing.
 type Mechanism struct {
-	name, title string
-	setting     Setting
-	cost        accountant.Cost
-	event       func() accountant.Event // worked out when it is asked for: see Plurality
-	joint       func() *JointPrice      // likewise; nil where many answers have no price together
-	basis       string
-	assumes     []string
-	anyVotes    bool
-	abstains    bool
-	slowLaw     bool
-	rule        rule
-	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
-	noise       *gamma.Certified
-	table       *plurality.Certified
-	answers     *answers.Certified
+	name     string
+	row      string // in the place of Title in a comparison; "" for none
+	figures  Figures
+	setting  Setting
+	cost     accountant.Cost
+	event    func() accountant.Event // worked out when it is asked for: see Plurality
+	joint    func() *JointPrice      // likewise; nil where many answers have no price together
+	basis    string
+	assumes  []string
+	anyVotes bool
+	abstains bool
+	slowLaw  bool
+	rule     rule
+	gnmax    *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
+	noise    *gamma.Certified
+	table    *plurality.Certified
+	answers  *answers.Certified
 }
 
 // known returns an event that takes no working out.
@@ -58,8 +60,16 @@ type rule interface {
 // of the caller's own was given another.
 func (m *Mechanism) Name() string { return m.name }
 
-// Title returns a name for people, with the mechanism's parameters.
-func (m *Mechanism) Title() string { return m.title }
+// Title returns the name with the mechanism's parameters, to four digits, for people.
+func (m *Mechanism) Title() string {
+	if m.row != "" {
+		return m.row
+	}
+	return m.name + m.figures.text(m.setting.K)
+}
+
+// Figures returns the parameters that stand in the Title, unrounded.
+func (m *Mechanism) Figures() Figures { return m.figures }
 
 // Parameters returns the noise exactly, as text; "" of mechanisms whose table is all of it. Of one
 // Name and Setting, mechanisms without a table and with equal Parameters answer alike.

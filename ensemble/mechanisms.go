@@ -2,20 +2,24 @@ package ensemble
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/darrm/darrm/gamma"
 )
 
 const (
-	// OptimalNoise is the Name of what DaRRM returns.
-	OptimalNoise = "darrm"
-	// OptimalPlurality is the Name of what Plurality returns.
-	OptimalPlurality = "optimal"
-	// OptimalAnswers is the Name of what ManyAnswers returns.
-	OptimalAnswers = "many-answers"
-	// Fallback is the Name of the mechanism that takes the optimal plurality's place where that is not
-	// known in time: what PermuteAndFlip returns.
+	// OptimalTeachers is the Name of DaRRM with the noise function that is optimal for teachers of a
+	// stated promise.
+	OptimalTeachers = "optimal-teachers"
+	// OptimalCounts is the Name of the table of one answer that is optimal among mechanisms that see vote
+	// counts alone, of teachers that promise nothing: of two classes DaRRM, of more a Plurality.
+	OptimalCounts = "optimal-counts"
+	// TableOfAnswers is the Name of what ManyAnswers returns.
+	TableOfAnswers = "many-answers"
+	// OtherTable is the Name of what answers by a certified table of which nothing says how good it is,
+	// such as one of the caller's own. No name in the list claims so little.
+	OtherTable = "table"
+	// Fallback is the Name of the mechanism that takes the place of the optimal table of many classes
+	// where that is not known in time: what PermuteAndFlip returns.
 	Fallback = "permute-and-flip"
 
 	gnMax, gnMaxRenyi, confidentGNMax, lnMax = "gnmax", "gnmax-renyi", "confident-gnmax", "lnmax"
@@ -25,41 +29,41 @@ const (
 // whoever could add a row from outside could have a ledger charged what he likes. A new mechanism
 // is a file of its law and a row here.
 var mechanisms = slices.Concat([]Description{
-	{Name: OptimalNoise, Title: "DaRRM", Table: NoiseTable, Teachers: true},
-	{Name: OptimalPlurality, Title: "optimal plurality", Table: PluralityTable},
-	{Name: OptimalAnswers, Title: "best for many answers", Delta: true, Missing: true,
-		Table: AnswersTable},
+	{Name: OptimalTeachers, About: "DaRRM with the noise function that is optimal for private teachers",
+		Table: NoiseTable, Teachers: true},
+	{Name: OptimalCounts, About: "the optimum of one label by vote counts, of teachers that promise nothing",
+		Table: PluralityTable},
+	{Name: TableOfAnswers, About: "a table that is made and priced for many labels together",
+		Delta: true, Missing: true, Table: AnswersTable},
 }, baselineRows(), []Description{
 	{
-		Name: gnMaxRenyi, Title: "GNMax", note: ", Rényi", Delta: true, Missing: true,
+		Name: gnMaxRenyi, About: "GNMax: normal noise on the counts, by its Rényi bound",
+		Delta: true, Missing: true,
 		calibrate: calibratedGNMax(Renyi),
 		serves:    func(s Setting) bool { return !s.oneWay() }, guess: gaussianGuess,
 	},
 	{ // the smaller noise, where the exact law proves anything
-		Name: gnMax, Title: "GNMax", note: ", exact", Delta: true, Missing: true,
+		Name: gnMax, About: "GNMax: normal noise on the counts, by its exact law",
+		Delta: true, Missing: true,
 		calibrate: calibratedGNMax(Exact),
 		serves:    Setting.oneWay, guess: gaussianGuess,
 	},
 	{
-		Name: confidentGNMax, Title: "Confident-GNMax", Delta: true, Check: true, Missing: true,
+		Name: confidentGNMax, About: "GNMax, which answers only where a noisy check passes",
+		Delta: true, Check: true, Missing: true,
 		calibrate: calibratedConfidentGNMax,
 		guess:     gaussianGuess,
 	},
-	{Name: lnMax, Title: "LNMax", Missing: true, calibrate: pure(LNMax)},
-	{Name: Fallback, Title: "permute-and-flip", Missing: true, calibrate: pure(PermuteAndFlip)},
+	{Name: lnMax, About: "LNMax: Laplace noise on the counts", Missing: true, calibrate: pure(LNMax)},
+	{Name: Fallback, About: "coins in random order, better than the exponential mechanism",
+		Missing: true, calibrate: pure(PermuteAndFlip)},
 })
 
 // baselineRows are DaRRM with the noise functions of package gamma's table.
 func baselineRows() (rows []Description) {
 	for _, kind := range gamma.BaselineKinds() {
-		rows = append(rows, Description{Name: baselineName(kind), Title: kind.Title, Teachers: true,
+		rows = append(rows, Description{Name: kind.Name, About: kind.About, Teachers: true,
 			baseline: &kind})
 	}
 	return rows
-}
-
-// baselineName is the name of a baseline as a mechanism: its title, such as
-// "randomised-response-tight".
-func baselineName(kind gamma.BaselineKind) string {
-	return strings.NewReplacer(", ", "-", " ", "-").Replace(kind.Title)
 }

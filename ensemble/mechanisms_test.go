@@ -3,6 +3,7 @@ package ensemble
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -16,12 +17,12 @@ func TestMechanismNames(t *testing.T) {
 	var names []string
 	for _, d := range Mechanisms() {
 		names = append(names, d.Name)
-		if !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(d.Name) || d.Title == "" {
-			t.Errorf("%q has the title %q", d.Name, d.Title)
+		if !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(d.Name) || d.About == "" {
+			t.Errorf("%q is %q", d.Name, d.About)
 		}
 	}
 	want := []string{
-		"darrm", "optimal", "many-answers", "randomised-response", "randomised-response-tight",
+		"optimal-teachers", "optimal-counts", "many-answers", "randomised-response", "randomised-response-tight",
 		"subsampling",
 		"double-subsampling",
 		"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip",
@@ -40,7 +41,7 @@ func TestRowsMakeWhatTheyDescribe(t *testing.T) {
 			t.Errorf("%s is described as %+v", d.Name, found)
 		}
 		kind, baseline := d.Baseline()
-		if baseline != (d.Teachers && d.Table == NoTable) || baseline && baselineName(kind) != d.Name {
+		if baseline != (d.Teachers && d.Table == NoTable) || baseline && kind.Name != d.Name {
 			t.Errorf("%s is the baseline %q, %t", d.Name, kind.Name, baseline)
 		}
 		if d.Calibrated() == (d.Table != NoTable || baseline) {
@@ -108,15 +109,16 @@ func TestNoRowFromOutside(t *testing.T) {
 func TestPlansServeEachSettingOnce(t *testing.T) {
 	for _, s := range []Setting{{K: 9, Classes: 2, Affected: 3}, {K: 9, Classes: 3, Affected: 1},
 		{K: 9, Classes: 3, Affected: 2}} {
-		titles := map[string]int{}
+		law := func(d Description) string { return strings.TrimSuffix(d.Name, "-renyi") }
+		tried := map[string]int{}
 		for _, d := range Mechanisms() {
 			if d.Serves(s) {
-				titles[d.Title]++
+				tried[law(d)]++
 			}
 		}
 		for _, d := range Mechanisms() {
-			if want := map[bool]int{true: 1}[d.Calibrated()]; titles[d.Title] != want {
-				t.Errorf("%+v: %d of %s are tried", s, titles[d.Title], d.Title)
+			if want := map[bool]int{true: 1}[d.Calibrated()]; tried[law(d)] != want {
+				t.Errorf("%+v: %d of %s are tried", s, tried[law(d)], d.Name)
 			}
 		}
 	}

@@ -13,17 +13,17 @@ import (
 // the best that any mechanism can do that sees two counts only. Where p's teachers promise
 // nothing the two are one. solve returns the optimum of a problem.
 func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamma.Certified,
-	error)) ([]gamma.Named, error) {
+	error)) ([]NamedTable, error) {
 	if solve == nil {
 		return nil, errors.New("solve must be given: what returns the optimum of a problem")
 	}
-	var tables []gamma.Named
+	var tables []NamedTable
 	if !math.IsInf(p.Epsilon, 1) {
 		own, err := solve(p)
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, gamma.Named{Name: OptimalNoise, Title: "optimal γ", Certified: own})
+		tables = append(tables, NamedTable{Name: OptimalTeachers, Noise: own})
 		total, _ := p.Total()
 		p.M, p.TotalEpsilon, p.Epsilon, p.TeacherDelta = 0, total, math.Inf(1), 0
 	}
@@ -31,6 +31,5 @@ func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamm
 	if err != nil {
 		return nil, err
 	}
-	return append(tables, gamma.Named{Name: OptimalPlurality, Title: "best of the vote counts",
-		Certified: counts}), nil
+	return append(tables, NamedTable{Name: OptimalCounts, Noise: counts}), nil
 }

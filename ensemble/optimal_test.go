@@ -24,8 +24,8 @@ func TestOptimalTables(t *testing.T) {
 		return nil, p.Validate()
 	}
 	tables, err := OptimalTables(p, solve)
-	if err != nil || len(tables) != 2 || tables[0].Name != OptimalNoise ||
-		tables[1].Name != OptimalPlurality {
+	if err != nil || len(tables) != 2 || tables[0].Name != OptimalTeachers ||
+		tables[1].Name != OptimalCounts {
 		t.Fatalf("%v, %v", tables, err)
 	}
 	total, delta := p.Total()
@@ -36,7 +36,7 @@ func TestOptimalTables(t *testing.T) {
 	}
 	solved = nil
 	if tables, err = OptimalTables(blind, solve); err != nil || len(tables) != 1 ||
-		tables[0].Name != OptimalPlurality || solved[0] != blind {
+		tables[0].Name != OptimalCounts || solved[0] != blind {
 		t.Errorf("teachers that promise nothing: %v, solved %+v, %v", tables, solved, err)
 	}
 	// A table that is not solved is an error, whichever of the two it is.

@@ -1,7 +1,6 @@
 package ensemble
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,8 @@ import (
 )
 
 // Plurality returns the mechanism of a certified table for many classes (package plurality). A
-// certificate is all that makes one: whoever holds a plurality.Certified may release with it.
+// certificate is all that makes one: whoever holds a plurality.Certified may release with it. Nothing
+// says how good the table is, so the Name is OtherTable; see [OptimalPlurality].
 // neighbours is the relation for which the table's t was counted.
 //
 // An answer costs (ε, δ), and answers compose by what the table proves at smaller ε too
@@ -31,7 +31,7 @@ import (
 // about a second.
 func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechanism, error) {
 	if c.Problem().K < 1 {
-		return nil, errors.New("the optimal plurality needs a certified table")
+		return nil, errUncertifiedPlurality
 	}
 	p := c.Problem()
 	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours}
@@ -43,9 +43,24 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechani
 		"a certificate that every privacy constraint holds, in integers")
 	m.event = sync.OnceValue(func() accountant.Event { return pluralityEvent(c, neighbours) })
 	m.joint = sync.OnceValue(func() *JointPrice { return jointOfTable(c) })
-	m.name, m.title, m.abstains, m.table = OptimalPlurality, "optimal plurality", p.Abstain, c
+	m.name, m.abstains, m.table = OtherTable, p.Abstain, c
 	return m, nil
 }
+
+// OptimalPlurality returns Plurality of a table under the name OptimalCounts. Without a proof of how
+// good the table is, the name is OtherTable.
+func OptimalPlurality(t *plurality.Table, neighbours accountant.Relation) (*Mechanism, error) {
+	if t == nil {
+		return nil, errUncertifiedPlurality
+	}
+	m, err := Plurality(t.Certified, neighbours)
+	if err == nil && t.Bounded() {
+		m.name = OptimalCounts
+	}
+	return m, err
+}
+
+var errUncertifiedPlurality = errors.New("the optimal plurality needs a certified table")
 
 const (
 	profileSteps   = 32      // twice as many would lower the ε of many answers by less than 1e-3 of it
@@ -114,36 +129,4 @@ func OfCounts(s Setting, promise accountant.Cost) constraints.Problem {
 		K: s.K, Affected: s.Affected, Epsilon: math.Inf(1), TotalEpsilon: promise.Epsilon,
 		Delta: promise.Delta,
 	}
-}
-
-// NamedPlurality is a table for many classes to compare, or why there is none.
-type NamedPlurality struct {
-	Name, Title string
-	Certified   *plurality.Certified
-	Refused     error // instead of Certified
-}
-
-// plurality returns the mechanism of a table, or why it does not apply.
-func (o *CompareOptions) plurality(s Setting, t NamedPlurality) (*Mechanism, error) {
-	if err := cmp.Or(t.Refused, s.noneMissing()); err != nil {
-		return nil, err
-	}
-	p := t.Certified.Problem()
-	switch {
-	case p.K != s.K || p.Classes != s.Classes:
-		return nil, fmt.Errorf("the table is for K = %d teachers and %d classes, not %d and %d", p.K,
-			p.Classes, s.K, s.Classes)
-	case p.Epsilon > o.Target.Epsilon || p.Delta > o.Target.Delta:
-		return nil, fmt.Errorf("the table promises (%v, %g) only", p.Epsilon, p.Delta)
-	case p.Affected < s.Affected:
-		return nil, fmt.Errorf(
-			"the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected,
-			s.Affected)
-	}
-	m, err := Plurality(t.Certified, s.Neighbours)
-	if err != nil {
-		return nil, err
-	}
-	m.title = t.Title
-	return m, nil
 }

@@ -359,8 +359,7 @@ func TestComparePlurality(t *testing.T) {
 		o := CompareOptions{
 			Target: accountant.Cost{Epsilon: 0.7}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
 			Affected: 1, Neighbours: accountant.ReplaceOne,
-			Pluralities: []NamedPlurality{{Name: OptimalPlurality, Title: "the table",
-				Certified: table.Certified}},
+			Tables: []NamedTable{{Name: OptimalCounts, Title: "the table", Plurality: table.Certified}},
 		}
 		if change != nil {
 			change(&o)
@@ -372,7 +371,7 @@ func TestComparePlurality(t *testing.T) {
 		return c.Rows[0]
 	}
 	row := compare(b, nil)
-	if row.Refused != nil || row.Title != "the table" || row.Name != OptimalPlurality ||
+	if row.Refused != nil || row.Title != "the table" || row.Name != OptimalCounts ||
 		row.Score.Queries != 4 || row.AtVotes != nil {
 		t.Fatalf("%+v", row)
 	}
@@ -395,7 +394,7 @@ func TestComparePlurality(t *testing.T) {
 		"the table is for K = 6 teachers and 3 classes, not 6 and 4": compare(four, nil),
 		"the table is for K = 6 teachers and 3 classes, not 7 and 3": compare(seven, nil),
 		"the table promises (0.7, 0.01) only": compare(b, func(o *CompareOptions) {
-			o.Pluralities[0].Certified = solvedPlurality(t,
+			o.Tables[0].Plurality = solvedPlurality(t,
 				plurality.Problem{K: 6, Classes: 3, Epsilon: 0.7, Delta: 0.01, Affected: 1}).Certified
 			o.Target.Delta = 0.009
 		}),
@@ -404,7 +403,7 @@ func TestComparePlurality(t *testing.T) {
 		"the table presumes that one record reaches at most 1 of the teachers, not 2": compare(b,
 			func(o *CompareOptions) { o.Affected = 2 }),
 		"no time": compare(b, func(o *CompareOptions) {
-			o.Pluralities[0] = NamedPlurality{Refused: slow}
+			o.Tables[0] = NamedTable{Refused: slow}
 		}),
 	} {
 		if got.Refused == nil || got.Refused.Error() != want || got.Mechanism != nil {
@@ -414,7 +413,7 @@ func TestComparePlurality(t *testing.T) {
 	o := CompareOptions{
 		Target: accountant.Cost{Epsilon: 0.7}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
 		Affected: 1, Neighbours: accountant.ReplaceOne,
-		Pluralities: []NamedPlurality{{Name: "zero", Certified: new(plurality.Certified)}},
+		Tables: []NamedTable{{Name: "zero", Plurality: new(plurality.Certified)}},
 	}
 	if _, err := Compare(context.Background(), b, o); err == nil {
 		t.Error("the zero Certified is compared")

@@ -49,7 +49,7 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	scale, _ := l.Scale().Float64()
 	a := countMechanism(s, claim, tableMax("b = "+l.Scale().RatString(), l.Sample, l.Table),
 		"the scale of its noise, without a δ")
-	a.name, a.title = lnMax, fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
+	a.name, a.figures.Scale = lnMax, scale
 	a.slowLaw = s.Classes > 2
 	return a, nil
 }
@@ -76,7 +76,7 @@ func PermuteAndFlip(s Setting, epsilon float64) (*Mechanism, error) {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
 	a := countMechanism(s, claim, flip{n, d}, "the probabilities of its coins, without a δ")
-	a.name, a.title = Fallback, "permute-and-flip"
+	a.name = Fallback
 	return a, nil
 }
 

@@ -84,7 +84,7 @@ func (m *Mechanism) NewTelling(o TellingOptions) (*Telling, error) {
 	s := m.setting
 	switch {
 	case m.gnmax == nil:
-		return nil, fmt.Errorf("%s has no cost at given votes: GNMax has", m.Title())
+		return nil, fmt.Errorf("%s has no cost at given votes: gnmax has", m.Name())
 	case s.Affected != 1:
 		return nil, &check.Error{Name: "affected", Value: s.Affected, Rule: "1 to tell a cost at given votes"}
 	case s.Neighbours != accountant.ReplaceOne:

@@ -32,13 +32,13 @@ var programs = map[string][]line{
 		{text: "may:      privacy budget exceeded: …"},
 	},
 	"classes": {
-		{"optimal:           one label costs ε = 0.25   # % are expected to agree", 83, 85},
+		{"optimal-counts:    one label costs ε = 0.25   # % are expected to agree", 83, 85},
 		{"permute-and-flip:  one label costs ε = 0.25   # % are expected to agree", 79, 81},
 		{text: "lnmax: …"},
 		{text: ""},
 		// A label agrees with probability 0.7 and more: fewer than two of twelve, one run in 10⁵. That
 		// labels follow their votes is tested with more of them in package ensemble.
-		{"12 labels by optimal, together (3, 0)-DP; # of them are what most prompts named", 2, 12},
+		{"12 labels by optimal-counts, together (3, 0)-DP; # of them are what most prompts named", 2, 12},
 		{text: "id,label"},
 		{text: "0,…"},
 		{text: "1,…"},

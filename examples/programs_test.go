@@ -21,7 +21,7 @@ var first = []struct {
 }{
 	{"file", "a file of labels, with a ledger", `2 labels cost \(2, 0\)`, `2 labels cost \(2, 0\)`},
 	{"handler", "an HTTP handler", "", ""}, // it serves: its own test asks it
-	{"planned", "from a budget to labels", `optimal: +9[5-9] % are expected to agree
+	{"planned", "from a budget to labels", `optimal-counts: +9[5-9] % are expected to agree
 permute-and-flip: 9[0-9] % are expected to agree
 lnmax: +[0-9]+ % are expected to agree
 4 labels, each \(1.5, 0\) and \(0, 0\) is left`, ""},

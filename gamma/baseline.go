@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
@@ -96,18 +97,29 @@ func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error
 // Named is a certified noise function under a name: a baseline that the optimum is compared
 // with, or any other candidate of a comparison. It is a mechanism by itself.
 type Named struct {
-	Name      string // for files; of a baseline, BaselineKind's
-	Title     string // for people, with its parameters
+	Name      string // of a baseline, BaselineKind's
 	Certified *Certified
+	Drawn     int // of a baseline that draws teachers: the majority of how many answers
+}
+
+// Key returns the name as files have it, whose field names have no hyphen.
+func (n Named) Key() string { return strings.ReplaceAll(n.Name, "-", "_") }
+
+// Title returns the name with its parameter, for people.
+func (n Named) Title() string {
+	if n.Drawn == 0 {
+		return n.Name
+	}
+	return fmt.Sprintf("%s, %d of %d", n.Name, n.Drawn, n.Certified.Problem().K)
 }
 
 // BaselineKind is a noise function that people would otherwise use.
 type BaselineKind struct {
-	Name  string // stable: the key in tables and sweeps
-	Title string // for people
-	// make returns the noise function of the kind's own formula for p, and a title with its
-	// parameters. It fails if p has no such function.
-	make func(b BaselineKind, p constraints.Problem) (Func, string, error)
+	Name  string // stable, everywhere: in files, tables and ledgers
+	About string // what it is, for people
+	// make returns the noise function of the kind's own formula for p, and Named.Drawn. It fails if p
+	// has no such function.
+	make func(b BaselineKind, p constraints.Problem) (Func, int, error)
 	// multiple states that the kind is the largest private multiple of make's function. The other
 	// kinds are make's function itself, if that is private.
 	multiple bool
@@ -115,42 +127,43 @@ type BaselineKind struct {
 
 // baselineKinds is the one list of them.
 var baselineKinds = []BaselineKind{
-	{Name: "randomized_response", Title: "randomised response",
-		make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+	{Name: "randomised-response", About: "randomised response on the majority, by its formula",
+		make: func(b BaselineKind, p constraints.Problem) (Func, int, error) {
 			f, err := RandomizedResponse(p, float64(p.Affected), min(1, float64(p.Affected)*p.TeacherDelta))
-			return f, b.Title, err
+			return f, 0, err
 		}},
-	{Name: "randomized_response_tight", Title: "randomised response, tight", multiple: true,
-		make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+	{Name: "randomised-response-tight", About: "randomised response on the majority, as little as is private",
+		multiple: true,
+		make: func(b BaselineKind, p constraints.Problem) (Func, int, error) {
 			f, err := Constant(p.K, 1)
-			return f, b.Title, err
+			return f, 0, err
 		}},
-	{Name: "subsampling", Title: "subsampling", make: func(b BaselineKind,
-		p constraints.Problem) (Func, string, error) {
-		m, err := b.answers(p)
-		if err != nil {
-			return Func{}, "", err
-		}
-		f, err := Subsampling(p.K, m)
-		return f, fmt.Sprintf("%s %d of %d", b.Title, m, p.K), err
-	}},
-	{Name: "double_subsampling", Title: "double subsampling",
-		make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+	{Name: "subsampling", About: "the majority of ⌊m⌋ teachers drawn at random",
+		make: func(b BaselineKind, p constraints.Problem) (Func, int, error) {
 			m, err := b.answers(p)
 			if err != nil {
-				return Func{}, "", err
+				return Func{}, 0, err
+			}
+			f, err := Subsampling(p.K, m)
+			return f, m, err
+		}},
+	{Name: "double-subsampling", About: "the majority of 2⌊m⌋-1 teachers drawn at random",
+		make: func(b BaselineKind, p constraints.Problem) (Func, int, error) {
+			m, err := b.answers(p)
+			if err != nil {
+				return Func{}, 0, err
 			}
 			f, err := DoubleSubsampling(p.K, m)
-			return f, fmt.Sprintf("%s, %d of %d", b.Title, min(2*m-1, p.K), p.K), err
+			return f, min(2*m-1, p.K), err
 		}},
 }
 
 // BaselineKinds returns the baselines in the order in which they are shown:
 //
-//	randomized_response        p_const under simple composition of the teachers reached
-//	randomized_response_tight  the largest constant that satisfies every constraint
+//	randomised-response        p_const under simple composition of the teachers reached
+//	randomised-response-tight  the largest constant that satisfies every constraint
 //	subsampling                ⌊m⌋ of the K answers (where m ≥ 1)
-//	double_subsampling         2⌊m⌋-1 answers (where m ≥ 1)
+//	double-subsampling         2⌊m⌋-1 answers (where m ≥ 1)
 func BaselineKinds() []BaselineKind { return slices.Clone(baselineKinds) }
 
 // answers is ⌊m⌋, at most K: how many teachers' answers the promise of p pays for.
@@ -160,11 +173,11 @@ func (b BaselineKind) answers(p constraints.Problem) (int, error) {
 		return int(min(math.Floor(m), float64(p.K))), nil
 	}
 	if math.IsInf(p.Epsilon, 1) {
-		return 0, &constraints.ParameterError{Name: "epsilon", Value: "inf", Rule: "finite: " + b.Title +
+		return 0, &constraints.ParameterError{Name: "epsilon", Value: "inf", Rule: "finite: " + b.Name +
 			" hides nothing of teachers that promise nothing"}
 	}
 	return 0, &constraints.ParameterError{Name: "privacy allowance m", Value: m,
-		Rule: "at least 1: " + b.Title + " needs at least one teacher's epsilon"}
+		Rule: "at least 1: " + b.Name + " needs at least one teacher's epsilon"}
 }
 
 // Applies returns nil, or why p has no such function: subsampling costs at least what one
@@ -205,7 +218,7 @@ func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Named
 	for l := 0; 2*l < p.K; l++ {
 		if out.Certified.fn.At(l) < f.At(l)*(1-roundingShare) {
 			_, _, err = certify(ctx, s, f)
-			return Named{}, fmt.Errorf("%s: %w", out.Title, err)
+			return Named{}, fmt.Errorf("%s: %w", out.Title(), err)
 		}
 	}
 	return out, nil
@@ -213,7 +226,7 @@ func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Named
 
 // shrunk returns the largest private multiple of the kind's function.
 func (b BaselineKind) shrunk(ctx context.Context, s *constraints.System) (Named, error) {
-	f, title, err := b.make(b, s.Problem())
+	f, drawn, err := b.make(b, s.Problem())
 	if err != nil {
 		return Named{}, err
 	}
@@ -221,7 +234,7 @@ func (b BaselineKind) shrunk(ctx context.Context, s *constraints.System) (Named,
 	if err != nil {
 		return Named{}, fmt.Errorf("baseline %s: %w", b.Name, err)
 	}
-	return Named{b.Name, title, certified}, nil
+	return Named{b.Name, certified, drawn}, nil
 }
 
 // Baselines returns the BaselineKinds that apply to p, each certified, and scaled down

@@ -236,20 +236,20 @@ func TestBaselinesOfTheReferenceProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"randomized_response", "randomized_response_tight", "subsampling",
-		"double_subsampling"}
+	want := []string{"randomised-response", "randomised-response-tight", "subsampling",
+		"double-subsampling"}
 	byName := map[string]Func{}
 	for i, b := range baselines {
-		if i >= len(want) || b.Name != want[i] || b.Title == "" {
-			t.Fatalf("baseline %d is %q, title %q, want names %q", i, b.Name, b.Title, want)
+		if i >= len(want) || b.Name != want[i] || b.Title() == "" {
+			t.Fatalf("baseline %d is %q, title %q, want names %q", i, b.Name, b.Title(), want)
 		}
 		byName[b.Name] = b.Certified.Func()
 	}
 	if len(baselines) != len(want) {
 		t.Fatalf("%d baselines, want %q", len(baselines), want)
 	}
-	if tight, simple := byName["randomized_response_tight"].At(0),
-		byName["randomized_response"].At(0); tight < simple {
+	if tight, simple := byName["randomised-response-tight"].At(0),
+		byName["randomised-response"].At(0); tight < simple {
 		t.Errorf("the tight constant %v is below the simple one %v", tight, simple)
 	}
 	// Subsampling is private by its own proof, so certifying costs it nothing but
@@ -258,7 +258,7 @@ func TestBaselinesOfTheReferenceProblem(t *testing.T) {
 	sub, _ := Subsampling(11, 3)
 	wantFree(t, "subsampling", byName["subsampling"], sub.Values()[:6], 1e-12)
 	double, _ := DoubleSubsampling(11, 3)
-	wantFree(t, "double subsampling", byName["double_subsampling"], double.Values()[:6], 1e-12)
+	wantFree(t, "double subsampling", byName["double-subsampling"], double.Values()[:6], 1e-12)
 }
 
 // Each baseline is its function or a multiple of it, and keeps the promise in
@@ -290,7 +290,7 @@ func TestBaselinesBelowOneAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range baselines {
-		if b.Name != "randomized_response" && b.Name != "randomized_response_tight" {
+		if b.Name != "randomised-response" && b.Name != "randomised-response-tight" {
 			t.Errorf("m = 0.5 has baseline %s", b.Name)
 		}
 	}
@@ -316,9 +316,9 @@ func TestBaselineKindCertifiesItsOwnFunction(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", kind.Name, err)
 		}
-		if b.Name != kind.Name || !strings.HasPrefix(b.Title, kind.Title) ||
+		if b.Name != kind.Name || !strings.HasPrefix(b.Title(), kind.Name) ||
 			b.Certified.Problem() != usual {
-			t.Errorf("%s: baseline %q, %q for %+v", kind.Name, b.Name, b.Title, b.Certified.Problem())
+			t.Errorf("%s: baseline %q, %q for %+v", kind.Name, b.Name, b.Title(), b.Certified.Problem())
 		}
 		if n := newOracle(usual).violations(b.Certified.Func()); n > 0 {
 			t.Errorf("%s breaks %d constraints", kind.Name, n)
@@ -347,7 +347,7 @@ func TestBaselinesAreTheKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := BaselineKinds()
-	titles := []string{"", ", tight", " 2 of 9", ", 3 of 9"} // ⌊m⌋ of K, and 2⌊m⌋-1
+	titles := []string{"", "", ", 2 of 9", ", 3 of 9"} // ⌊m⌋ of K, and 2⌊m⌋-1
 	if len(list) != len(kinds) {
 		t.Fatalf("%d baselines of %d kinds", len(list), len(kinds))
 	}
@@ -356,12 +356,12 @@ func TestBaselinesAreTheKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Name != list[i].Name || b.Title != list[i].Title ||
+		if b.Name != list[i].Name || b.Title() != list[i].Title() ||
 			!b.Certified.Func().Equal(list[i].Certified.Func()) {
 			t.Errorf("kind %+v, baseline %+v", b, list[i])
 		}
-		if !strings.HasSuffix(b.Title, titles[i]) {
-			t.Errorf("%s is called %q, want … %q", kind.Name, b.Title, titles[i])
+		if !strings.HasSuffix(b.Title(), titles[i]) {
+			t.Errorf("%s is called %q, want … %q", kind.Name, b.Title(), titles[i])
 		}
 	}
 }
@@ -400,12 +400,12 @@ func TestBaselineKindsThatDoNotApply(t *testing.T) {
 	}{
 		"m below 1": {problem(t, 6, 0.5, 0.1, 1e-5),
 			map[string]string{"subsampling": "at least one teacher's epsilon",
-				"double_subsampling": "at least one teacher's epsilon"}},
+				"double-subsampling": "at least one teacher's epsilon"}},
 		"teachers that promise": {free, map[string]string{"subsampling": "promise nothing",
-			"double_subsampling": "promise nothing"}},
+			"double-subsampling": "promise nothing"}},
 		"no problem": {bad, map[string]string{
-			"randomized_response": "affected", "randomized_response_tight": "affected",
-			"subsampling": "affected", "double_subsampling": "affected"}},
+			"randomised-response": "affected", "randomised-response-tight": "affected",
+			"subsampling": "affected", "double-subsampling": "affected"}},
 	} {
 		for _, kind := range BaselineKinds() {
 			for _, err := range []error{kind.Applies(c.p), second(kind.Certify(context.Background(), c.p))} {

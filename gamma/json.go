@@ -156,7 +156,7 @@ func (t *Table) fileFigures() fileFigures {
 		},
 	}
 	for _, b := range t.Baselines {
-		f.Baselines[b.Name] = t.BaselineError(b)
+		f.Baselines[b.Key()] = t.BaselineError(b)
 	}
 	return f
 }
@@ -311,12 +311,12 @@ func (c *Claim) compare(t *Table) error {
 	s.Expectation("disagreement.uniform", c.stated.Disagreement.Uniform, d.Uniform)
 	known := map[string]bool{}
 	for _, b := range t.Baselines {
-		known[b.Name] = true
-		stated, ok := c.stated.Baselines[b.Name]
+		known[b.Key()] = true
+		stated, ok := c.stated.Baselines[b.Key()]
 		if !ok {
 			stated = math.NaN()
 		}
-		s.Expectation("baselines."+b.Name, stated, t.BaselineError(b))
+		s.Expectation("baselines."+b.Key(), stated, t.BaselineError(b))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.stated.Baselines)) {
 		if !known[name] {

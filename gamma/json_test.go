@@ -98,7 +98,7 @@ func TestFieldNames(t *testing.T) {
 	}
 	wantKeys(t, "certificate", certificate, "method", "constraints", "bound", "right_hand_side",
 		"slack", "objective_lower_bound", "gap")
-	wantKeys(t, "baselines", baselines, "randomized_response", "randomized_response_tight",
+	wantKeys(t, "baselines", baselines, "randomised_response", "randomised_response_tight",
 		"subsampling", "double_subsampling")
 	if len(proof) == 0 {
 		t.Fatal("the proof is empty")
@@ -375,8 +375,8 @@ func TestDifferencesNameEachLie(t *testing.T) {
 		{"disagreement.binomial", "0.01"},
 		{"disagreement.uniform", "0.01"},
 		{"baselines.subsampling", "0.01"},
-		{"baselines.randomized_response", ""},
-		{"baselines.randomized_response_tight", "1"},
+		{"baselines.randomised_response", ""},
+		{"baselines.randomised_response_tight", "1"},
 		{"baselines.double_subsampling", "0"},
 	} {
 		claim, err := ReadClaim(bytes.NewReader(with(t, "k7-m2-free", c.field, c.text)))

@@ -149,6 +149,10 @@ type Table struct {
 	Version       string  // the program that wrote the table
 }
 
+// Bounded reports whether it is proved how far the table is from the optimum: it has a proof, or none
+// can be better.
+func (t *Table) Bounded() bool { return len(t.Proof.Multipliers) > 0 || t.Gap == 0 }
+
 // NewTable works out everything about c that can be known: errors, baselines, and
 // the optimality gap that proof shows.
 func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {

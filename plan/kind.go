@@ -115,7 +115,7 @@ func (r *Request) allowance(limit float64) kind {
 		return p, p.Validate()
 	}
 	return kind{
-		name: ensemble.OptimalNoise, most: float64(r.Affected),
+		name: ensemble.OptimalTeachers, most: float64(r.Affected),
 		guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
 		answers: func(m float64) (ensemble.Answers, error) {
 			p, err := problem(m)
@@ -156,7 +156,7 @@ func (r *Request) optimal(delta float64) kind {
 			Affected: r.Affected}
 	}
 	return kind{
-		name: ensemble.OptimalNoise, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
+		name: ensemble.OptimalCounts, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
 		answers: func(x float64) (ensemble.Answers, error) { return r.dearest(problem(x), nothing) },
 		build: func(ctx context.Context, x float64) (Choice, error) {
 			return r.solved(ctx, problem(x))
@@ -186,13 +186,13 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem) (Choice, er
 	if err != nil {
 		return Choice{}, err
 	}
-	m, err := ensemble.DaRRM(table.Certified, r.Neighbours)
+	m, err := ensemble.Optimal(table, r.Neighbours)
 	if err != nil {
 		return Choice{}, err
 	}
 	slack, _ := r.slack(p.Delta)
 	return Choice{
-		Name: ensemble.OptimalNoise, Mechanism: m, Noise: table, Slack: slack,
+		Name: m.Name(), Mechanism: m, Noise: table, Slack: slack,
 		NoNoise: table.Certificate().Method == gamma.PostProcessing,
 		answers: m.Answers(r.Queries, slack),
 	}, nil
@@ -206,7 +206,7 @@ func (r *Request) plurality() kind {
 		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
 	}
 	return kind{
-		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
+		name: ensemble.OptimalCounts, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
 		label: labelOf(0),
 		answers: func(x float64) (ensemble.Answers, error) {
 			if err := problem(x).Validate(); err != nil {
@@ -223,13 +223,13 @@ func (r *Request) plurality() kind {
 			if err != nil {
 				return Choice{}, err
 			}
-			m, err := ensemble.Plurality(table.Certified, r.Neighbours)
+			m, err := ensemble.OptimalPlurality(table, r.Neighbours)
 			if err != nil {
 				return Choice{}, err
 			}
 			slack, _ := r.slack(0)
 			return Choice{
-				Name: ensemble.OptimalPlurality, Mechanism: m, Optimum: table, Objective: table.Objective,
+				Name: m.Name(), Mechanism: m, Optimum: table, Objective: table.Objective,
 				Slack:   slack,
 				answers: m.Answers(r.Queries, slack),
 			}, nil

@@ -248,7 +248,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	p.Useless = r.Votes.useless(p.Choices[0].Agreement.Expected) &&
 		!slices.ContainsFunc(p.Refused, func(f Refusal) bool {
 			var useless *UselessError
-			return f.Name == ensemble.OptimalPlurality && !errors.As(f.Err, &useless) && // who knows
+			return r.Classes > 2 && f.Name == ensemble.OptimalCounts && !errors.As(f.Err, &useless) && // who knows
 				!errors.Is(f.Err, ensemble.ErrMissing)
 		})
 	best := p.Choices[0]

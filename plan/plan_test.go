@@ -141,7 +141,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			if err != nil || again.Cost != c.Total {
 				rt.Fatalf("%s: planned %v, charged %v, %v", c.Name, c.Total, again.Cost, err)
 			}
-			if c.Name == ensemble.OptimalAnswers { // made for all of the budget
+			if c.Name == ensemble.TableOfAnswers { // made for all of the budget
 				if c.Total != r.Budget || c.Mechanism.Together().Most != r.Queries {
 					rt.Fatalf("%+v costs %v of %v", c.Mechanism.Together(), c.Total, r.Budget)
 				}
@@ -196,7 +196,7 @@ func TestFrozenAndFresh(t *testing.T) {
 	}
 	r.Affected, r.Randomness = 4, ensemble.FreshTeachers
 	p = mustPlan(t, r)
-	c := p.named(t, ensemble.OptimalNoise)
+	c := p.named(t, ensemble.OptimalTeachers)
 	if p.Fits || p.Training != nil || c.NoNoise || c.Mechanism.Problem().M >= 4 ||
 		c.Mechanism.Teachers().Epsilon != 0.1 {
 		t.Errorf("fresh: fits %v, %+v", p.Fits, c.Mechanism.Problem())
@@ -204,7 +204,7 @@ func TestFrozenAndFresh(t *testing.T) {
 	// All four votes of each of ten queries may be revealed for 40 teachers' ε.
 	r.Budget.Epsilon = 4
 	p = mustPlan(t, r)
-	if c := p.named(t, ensemble.OptimalNoise); !p.Fits || !c.NoNoise || c.Mechanism.Problem().M != 4 {
+	if c := p.named(t, ensemble.OptimalTeachers); !p.Fits || !c.NoNoise || c.Mechanism.Problem().M != 4 {
 		t.Errorf("fresh, large budget: fits %v, %+v", p.Fits, c.Mechanism.Problem())
 	}
 }
@@ -213,7 +213,7 @@ func TestFrozenAndFresh(t *testing.T) {
 func TestManyClassesOfPrivateTeachers(t *testing.T) {
 	r := request(t, 11, 3, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
 	r.Randomness = ensemble.FrozenTeachers
-	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == ensemble.OptimalNoise ||
+	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == ensemble.OptimalTeachers ||
 		p.Choices[0].Frozen {
 		t.Errorf("%+v", p)
 	}
@@ -241,7 +241,7 @@ func TestAdviceIsFeasible(t *testing.T) {
 		}
 		more, fewer, less := r, r, r
 		more.Budget.Epsilon, less.Budget.Epsilon, fewer.Queries = a.Epsilon, 0.97*a.Epsilon, a.Queries
-		if a.EpsilonName == ensemble.OptimalAnswers { // advised by normal noise, and tables are better
+		if a.EpsilonName == ensemble.TableOfAnswers { // advised by normal noise, and tables are better
 			less.Budget.Epsilon = 0.7 * a.Epsilon
 		}
 		if got := mustPlan(t, more); got.Advice != nil {
@@ -330,7 +330,7 @@ func TestPlanForVotesThatMayBeNone(t *testing.T) {
 	for _, x := range p.Refused {
 		refused[x.Name] = errors.Is(x.Err, ensemble.ErrMissing)
 	}
-	if !refused[ensemble.OptimalNoise] || !refused[ensemble.OptimalPlurality] {
+	if !refused[ensemble.OptimalTeachers] || !refused[ensemble.OptimalCounts] {
 		t.Errorf("refused: %+v", p.Refused)
 	}
 	many := false

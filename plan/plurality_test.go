@@ -19,7 +19,7 @@ func TestPluralityIsPlanned(t *testing.T) {
 	r := request(t, 12, 3, nothing)
 	r.Queries, r.Budget.Epsilon = 5, 3
 	c := mustPlan(t, r).Choices[0]
-	if c.Name != ensemble.OptimalPlurality || c.Mechanism.Table() == nil ||
+	if c.Name != ensemble.OptimalCounts || c.Mechanism.Table() == nil ||
 		c.Objective.Accuracy != 0.75 ||
 		c.Mechanism.Problem().Delta != 0 || c.Mechanism.NoiseFunction() != nil {
 		t.Fatalf("%+v", c)
@@ -57,7 +57,7 @@ func TestPluralityIsNotBestForVotes(t *testing.T) {
 		asked = o
 		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-4})
 	}
-	c := mustPlan(t, r).named(t, ensemble.OptimalPlurality)
+	c := mustPlan(t, r).named(t, ensemble.OptimalCounts)
 	if want := (plurality.Objective{Concentration: plurality.DefaultConcentration}); !asked.Equal(
 		want) || !c.Objective.Equal(want) {
 		t.Errorf("asked for %+v, got %+v", asked, c.Objective)
@@ -80,7 +80,7 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 		found := false
 		p := mustPlan(t, r)
 		for _, x := range p.Refused {
-			found = found || x.Name == ensemble.OptimalPlurality && errors.Is(x.Err, late)
+			found = found || x.Name == ensemble.OptimalCounts && errors.Is(x.Err, late)
 		}
 		if found != want || len(p.Choices) == 0 {
 			t.Errorf("%d classes: refused %v", classes, p.Refused)
@@ -93,7 +93,7 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 func TestPluralitySpendsWhatItsTableSaves(t *testing.T) {
 	r := request(t, 12, 4, nothing)
 	r.Queries, r.Budget = 100, accountant.Cost{Epsilon: 1, Delta: 1e-5}
-	c := mustPlan(t, r).named(t, ensemble.OptimalPlurality)
+	c := mustPlan(t, r).named(t, ensemble.OptimalCounts)
 	if !within(c.Total, r.Budget) {
 		t.Errorf("%v is more than the budget", c.Total)
 	}

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 )
@@ -41,10 +39,10 @@ type Report struct {
 
 // ReportedChoice is a Choice of a Report.
 type ReportedChoice struct {
-	Mechanism     string          `json:"mechanism"`
-	Title         string          `json:"title"`
-	NoNoise       bool            `json:"no_noise"`
-	M             float64         `json:"m,omitempty"`
+	Mechanism string `json:"mechanism"`
+	Title     string `json:"title"`
+	NoNoise   bool   `json:"no_noise"`
+	ensemble.Figures
 	PerLabel      accountant.Cost `json:"per_label"`
 	Slack         float64         `json:"slack"`
 	AllLabels     accountant.Cost `json:"all_labels"`
@@ -55,8 +53,6 @@ type ReportedChoice struct {
 	Bounds        []ReportedBound `json:"bounds"`
 	// UpperBound is Choice.Bound, left out where it is not known.
 	UpperBound float64 `json:"upper_bound,omitempty"`
-	// Answers is the most labels of a table whose labels have one price, which per_label then is.
-	Answers int `json:"answers,omitempty"`
 	// Prepare and PrepareArgs are the front end's command to run before, where there is one.
 	Prepare     string   `json:"prepare,omitempty"`
 	PrepareArgs []string `json:"prepare_args,omitempty"`
@@ -125,11 +121,11 @@ func (c Choice) report() ReportedChoice {
 		bound = 0
 	}
 	out := ReportedChoice{UpperBound: bound,
-		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Mechanism.Problem().M,
+		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, Figures: c.Mechanism.Figures(),
 		PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
 		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected,
-		StandardError: c.Agreement.StandardError, Answers: c.Mechanism.Together().Most,
-		Abstained: c.Agreement.Abstained,
+		StandardError: c.Agreement.StandardError,
+		Abstained:     c.Agreement.Abstained,
 	}
 	for _, b := range c.Bounds.Bounds {
 		out.Bounds = append(out.Bounds, ReportedBound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon,
@@ -140,16 +136,11 @@ func (c Choice) report() ReportedChoice {
 
 // Title names the mechanism with its parameters, for people.
 func (c Choice) Title() string {
-	switch {
-	case c.NoNoise:
+	if c.NoNoise {
 		return "majority, no noise"
-	case c.Name == ensemble.OptimalNoise && c.Mechanism.Problem().M != 0:
-		return fmt.Sprintf("darrm, m = %v", c.Mechanism.Problem().M)
-	case c.Name == ensemble.OptimalNoise:
-		return "darrm, optimal γ"
 	}
 	if d, _ := ensemble.Describe(c.Name); d.Check {
-		return d.Title // with the check's parameters it is too long for a table
+		return c.Name // with the check's parameters it is too long for a table
 	}
 	return c.Mechanism.Title()
 }

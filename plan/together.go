@@ -20,7 +20,7 @@ func (r *Request) manyAnswers() kind {
 		prior.Present = answers.DefaultPresent
 	}
 	return kind{
-		name: ensemble.OptimalAnswers,
+		name: ensemble.TableOfAnswers,
 		whole: func(ctx context.Context) (Choice, error) {
 			if err := p.Validate(); err != nil {
 				return Choice{}, err
@@ -47,7 +47,7 @@ func (r *Request) manyAnswers() kind {
 			if r.Missing { // it is one for the votes that the prior leaves out, and the Law for all
 				bound = 1
 			}
-			return Choice{Name: ensemble.OptimalAnswers, Mechanism: m, Answers: table,
+			return Choice{Name: ensemble.TableOfAnswers, Mechanism: m, Answers: table,
 				Objective: prior.Objective, Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(ctx context.Context) (answerssolve.Needs, bool, error) {

@@ -67,7 +67,7 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 	p := mustPlan(t, r)
 	var useless *UselessError
 	if !p.Useless || asked > 0 || len(p.Refused) != 2 ||
-		p.Refused[0].Name != ensemble.OptimalPlurality || !errors.As(p.Refused[0].Err, &useless) {
+		p.Refused[0].Name != ensemble.OptimalCounts || !errors.As(p.Refused[0].Err, &useless) {
 		t.Fatalf("asked %d times, %+v", asked, p)
 	}
 	if best := p.Choices[0].Agreement.Expected; !(useless.Guess < best && best < useless.Most) {
@@ -106,7 +106,7 @@ func TestSolveWithinIsForAllTables(t *testing.T) {
 
 	r.SolveWithin, given = time.Nanosecond, nil // gone with the first
 	solved := mustPlan(t, r)
-	if len(given) != 1 || solved.named(t, ensemble.OptimalPlurality).Mechanism.Table() == nil {
+	if len(given) != 1 || solved.named(t, ensemble.OptimalCounts).Mechanism.Table() == nil {
 		t.Errorf("%d tables after the time", len(given))
 	}
 	r.SolvePlurality = nil

@@ -24,6 +24,10 @@ type Table struct {
 	weights Weights // of Objective
 }
 
+// Bounded reports whether it is proved how far the table is from the optimum: it has a proof, or none
+// can be better.
+func (t *Table) Bounded() bool { return len(t.Proof.Rows)+len(t.Proof.Pairs) > 0 || t.Gap == 0 }
+
 // NewTable works out the value of c and the bound that proof shows. The error is what is wrong with
 // o or proof, or ctx.Err().
 func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
@@ -57,8 +61,8 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 
 // Baseline is a mechanism that needs no table, under the same promise.
 type Baseline struct {
-	Name, Title string
-	Value       float64 // under a table's objective, as float64
+	Name  string
+	Value float64 // under a table's objective, as float64
 
 	probabilities []float64 // of each variable
 }
@@ -80,8 +84,8 @@ func (t *Table) Baselines() []Baseline {
 // baselines are the mechanisms, without values.
 func (s *System) baselines() []Baseline {
 	return []Baseline{
-		{Name: "permute-and-flip", Title: "permute-and-flip", probabilities: s.PermuteAndFlip()},
-		{Name: "exponential", Title: "exponential mechanism", probabilities: s.exponential()},
+		{Name: "permute-and-flip", probabilities: s.PermuteAndFlip()},
+		{Name: "exponential", probabilities: s.exponential()},
 	}
 }
 

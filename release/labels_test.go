@@ -67,7 +67,7 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	l, dir, _ := newLabels(t, 1)
 	s, err := l.Run(t.Context())
 	first := contentOf(t, l.Output.Path)
-	if err != nil || s.Queries != 3 || s.Mechanism != "darrm" || s.Before || s.Remembered ||
+	if err != nil || s.Queries != 3 || s.Mechanism != ensemble.OtherTable || s.Before || s.Remembered ||
 		!strings.HasPrefix(first, "query,label\n0,") || strings.Count(first, "\n") != 4 {
 		t.Fatalf("%+v, %v, %q", s, err, first)
 	}
@@ -416,7 +416,7 @@ func TestVotesMustFitTheTable(t *testing.T) {
 		s, err := l.Run(t.Context())
 		if of == p {
 			// Three answers of 0.25 each.
-			if err != nil || s.Certificate == "" || s.Presumed || s.Mechanism != "optimal" ||
+			if err != nil || s.Certificate == "" || s.Presumed || s.Mechanism != ensemble.OtherTable ||
 				s.PerAnswer.Epsilon != 0.25 {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}

@@ -176,7 +176,7 @@ func TestMisuse(t *testing.T) {
 		"Compare with a nil table": func() error {
 			return errOf(ensemble.Compare(ctx, ballots, ensemble.CompareOptions{Target: cost, Affected: 1,
 				Teachers:   accountant.Cost{Epsilon: math.Inf(1)},
-				Neighbours: accountant.ReplaceOne, Tables: []gamma.Named{{Name: "x"}}}))
+				Neighbours: accountant.ReplaceOne, Tables: []ensemble.NamedTable{{Name: "x"}}}))
 		},
 		"NewBallots of nobody":  func() error { return errOf(ensemble.NewBallots(0, 0)) },
 		"Ballots{}.Add":         func() error { return new(ensemble.Ballots).Add([]int{1, 2}, 0) },

@@ -63,7 +63,7 @@ func everyMechanism(t *testing.T) map[string]struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out["darrm: "+kind.Title] = struct {
+		out["darrm: "+kind.Name] = struct {
 			plan  Plan
 			votes []int
 		}{must.Get(NewPlan(m))(t), []int{1, 0, 1, 1, 0, 1, 1}}

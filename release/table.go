@@ -63,16 +63,22 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 
 // Verdict returns in one sentence what ReadTable found of the table.
 func (t Table) Verdict() string {
-	var gap float64
+	var (
+		gap    float64
+		proved bool // something, of how good it is
+	)
 	switch {
 	case t.Answers != nil:
 		return "VERIFIED: all answers together are as private as promised."
 	case t.Plurality != nil:
-		gap = t.Plurality.Gap
+		gap, proved = t.Plurality.Gap, t.Plurality.Bounded()
 	case t.Gamma != nil:
-		gap = t.Gamma.Gap
+		gap, proved = t.Gamma.Gap, t.Gamma.Bounded()
 	default:
 		return "no table"
+	}
+	if !proved {
+		return "VERIFIED: private as promised. Nothing is proved of how near to the optimum it is."
 	}
 	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.",
 		num.Outward(gap, 2, true))
@@ -81,20 +87,23 @@ func (t Table) Verdict() string {
 // Plan returns answers with the table, to the votes of the teachers that it is certified for.
 // neighbours is the relation of their promise, or for which the table's t was counted.
 func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
+	var (
+		m   *ensemble.Mechanism
+		err error
+	)
 	switch {
 	case t.Answers != nil:
-		m, err := ensemble.ManyAnswers(t.Answers.Certified, neighbours)
-		if err != nil {
-			return Plan{}, err
-		}
-		plan, err := NewPlan(m)
-		return plan.WithTable(t), err
+		m, err = ensemble.ManyAnswers(t.Answers.Certified, neighbours)
 	case t.Plurality != nil:
-		plan, err := Plurality(t.Plurality.Certified, neighbours)
-		return plan.WithTable(t), err
+		m, err = ensemble.OptimalPlurality(t.Plurality, neighbours)
 	case t.Gamma != nil:
-		plan, err := DaRRM(t.Gamma.Certified, neighbours)
-		return plan.WithTable(t), err
+		m, err = ensemble.Optimal(t.Gamma, neighbours)
+	default:
+		err = usagef("table must be given: use ReadTable")
 	}
-	return Plan{}, usagef("table must be given: use ReadTable")
+	if err != nil {
+		return Plan{}, err
+	}
+	plan, err := NewPlan(m)
+	return plan.WithTable(t), err
 }

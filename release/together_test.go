@@ -256,7 +256,7 @@ func TestTogetherRefused(t *testing.T) {
 	if err := said.Match(plan.mechanism.Problem(), "t.json"); err == nil {
 		t.Error("a table of t = 1 is taken at t = 2")
 	}
-	if m := plan.Mechanism(); m.Name() != ensemble.OptimalAnswers || m.Together().Most != 4 ||
+	if m := plan.Mechanism(); m.Name() != ensemble.TableOfAnswers || m.Together().Most != 4 ||
 		m.Together().Cost != (accountant.Cost{Epsilon: 2, Delta: 1e-3}) {
 		t.Errorf("%s, %+v", m.Name(), m.Together())
 	}

@@ -308,7 +308,7 @@ func (s setting) today(ctx context.Context, law *plan.Law, name string) (plan.Ch
 }
 
 // byItself are the mechanisms that answer one query at a time.
-var byItself = []string{ensemble.OptimalNoise, "gnmax", "lnmax", ensemble.Fallback}
+var byItself = []string{ensemble.OptimalCounts, "gnmax", "lnmax", ensemble.Fallback}
 
 // noTable leaves the optimum of one answer out of a plan: bench/plurality measures it.
 func noTable(_ context.Context, p plurality.Problem, _ plurality.Objective,

@@ -45,10 +45,7 @@ func published(ctx context.Context, out io.Writer, checkout string, chosen []set
 		if err != nil {
 			return err
 		}
-		var byCounts float64
-		if _, err := fmt.Sscanf(counts.Title(), "GNMax, σ = %g", &byCounts); err != nil {
-			return fmt.Errorf("%s: %w", counts.Title(), err)
-		}
+		byCounts := counts.Mechanism.Figures().Sigma
 		var sigma, countsCost, labelsCost float64
 		cmd := exec.CommandContext(ctx, python, "-c", publishedScript,
 			filepath.Join(checkout, "research", "pate_2018"))

@@ -52,27 +52,27 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 		mechanisms, ledger []string // the ledger's flags beside the request id
 	}{
 		{"--eps inf --data disjoint", 9, 2, 10, "1.7", "1e-5",
-			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
+			[]string{"gnmax", "lnmax", "many-answers", "optimal-counts", "permute-and-flip"}, nil},
 		{"--eps inf --affected 3 --neighbours add-remove", 9, 2, 10, "1.7", "1e-5",
-			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
+			[]string{"gnmax", "lnmax", "many-answers", "optimal-counts", "permute-and-flip"}, nil},
 		{"--eps inf --affected 1 --prior-mean 0.6", 20, 2, 7, "3", "0",
-			[]string{"darrm", "lnmax", "permute-and-flip"}, nil},
+			[]string{"lnmax", "optimal-counts", "permute-and-flip"}, nil},
 		{"--eps inf --affected 2 --abstentions", 9, 3, 10, "6", "1e-6",
-			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "many-answers", "optimal",
+			[]string{"confident-gnmax", "gnmax-renyi", "lnmax", "many-answers", "optimal-counts",
 				"permute-and-flip"}, nil},
 		{"--eps inf --affected 1", 9, 3, 10, "6", "1e-6",
-			[]string{"gnmax", "lnmax", "many-answers", "optimal", "permute-and-flip"}, nil},
+			[]string{"gnmax", "lnmax", "many-answers", "optimal-counts", "permute-and-flip"}, nil},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers fresh", 7, 2, 12, "2.5", "1e-4",
-			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"},
+			[]string{"gnmax", "lnmax", "many-answers", "optimal-teachers", "permute-and-flip"},
 			[]string{"--teachers", "fresh"}},
 		{"--eps 0.3 --teacher-delta 0 --teachers fresh --affected 2", 7, 2, 3, "1.9", "0",
-			[]string{"darrm", "lnmax", "permute-and-flip"}, []string{"--teachers", "fresh"}},
+			[]string{"lnmax", "optimal-teachers", "permute-and-flip"}, []string{"--teachers", "fresh"}},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 1000, "1.5", "1e-6",
-			[]string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
+			[]string{"optimal-teachers"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --affected 5", 7, 2, 10, "1.49", "1e-6",
-			[]string{"darrm", "gnmax", "lnmax", "many-answers", "permute-and-flip"}, nil},
+			[]string{"gnmax", "lnmax", "many-answers", "optimal-counts", "permute-and-flip"}, nil},
 		{"--eps 0.3 --teacher-delta 1e-7 --teachers frozen --data disjoint", 7, 2, 1000, "0.3", "1e-7",
-			[]string{"darrm"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
+			[]string{"optimal-teachers"}, []string{"--teachers", "frozen", "--ensemble", "e"}},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -107,7 +107,7 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 				command := append(slices.Clone(choice.Args[1:]), "--header", "no", "--dry-run", "--json",
 					"--ledger", ledger, "--request-id", "a")
 				for f := 0; f < len(c.ledger); f += 2 {
-					if !slices.Contains(command, c.ledger[f]) && (j == 0 || choice.Mechanism == "darrm") {
+					if !slices.Contains(command, c.ledger[f]) && (j == 0 || strings.HasPrefix(choice.Mechanism, "optimal-")) {
 						command = append(command, c.ledger[f], c.ledger[f+1])
 					}
 				}

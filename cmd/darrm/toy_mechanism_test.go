@@ -129,7 +129,7 @@ func TestMechanismsPage(t *testing.T) {
 		case d.Delta:
 			needs += ", `--delta`"
 		}
-		if row := "| `" + d.Name + "` | " + d.Title + " | " + needs +
+		if row := "| `" + d.Name + "` | " + d.About + " | " + needs +
 			" |\n"; !strings.Contains(page, row) {
 			t.Errorf("docs/concepts.md does not have the row\n%s", row)
 		}

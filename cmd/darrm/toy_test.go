@@ -22,8 +22,8 @@ type toy struct{ file, path, edited, line, row string }
 var toys = []toy{
 	{
 		"mechanism.go.txt", "ensemble/toyflip.go", "ensemble/mechanisms.go",
-		"\t{Name: Fallback, Title: \"permute-and-flip\", Missing: true, calibrate: pure(PermuteAndFlip)},\n",
-		"\t{Name: \"toy-flip\", Title: \"toy flip\", calibrate: pure(toyFlip)},\n",
+		"\t\tMissing: true, calibrate: pure(PermuteAndFlip)},\n",
+		"\t{Name: \"toy-flip\", About: \"toy flip\", calibrate: pure(toyFlip)},\n",
 	},
 	{
 		"format.go.txt", "votes/toy/toy.go", "cmd/darrm/linked.go",

@@ -65,7 +65,7 @@ func main() {
 	c, err := ensemble.Compare(ctx, ballots, ensemble.CompareOptions{
 		Target:   accountant.Cost{Epsilon: table.Problem().Epsilon},
 		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
-		Pluralities: []ensemble.NamedPlurality{{Name: "mine", Title: "mine", Certified: table.Certified}},
+		Tables: []ensemble.NamedTable{{Name: "mine", Plurality: table.Certified}},
 	})
 	check(err)
 	for _, row := range c.Rows {

@@ -197,8 +197,7 @@ func (p *parameters) composed(ctx context.Context, o *outcome, s set, b budget, 
 	if err != nil {
 		return err
 	}
-	names := map[string]string{gnmax: gnmax, flip: flip, ensemble.OptimalNoise: single,
-		ensemble.OptimalPlurality: single}
+	names := map[string]string{gnmax: gnmax, flip: flip, ensemble.OptimalCounts: single}
 	for _, c := range planned.Choices {
 		if name := names[c.Name]; name != "" {
 			o.Rows = append(o.Rows, row{name, c.Title(), c.Agreement.Expected, c.Total.Epsilon,

@@ -130,7 +130,7 @@ func TestCachedIsNoWorseThanABaseline(t *testing.T) {
 	}
 	r, err := Cached(context.Background(), store, p, o)
 	if err != nil || r.Cached || r.Rejected == nil ||
-		!strings.Contains(r.Rejected.Error(), "but randomized_response_tight has") {
+		!strings.Contains(r.Rejected.Error(), "but randomised-response-tight has") {
 		t.Fatalf("cached %v, rejected because %v, %v", r.Cached, r.Rejected, err)
 	}
 	noWorse(t, r.Table)

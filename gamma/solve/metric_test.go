@@ -27,7 +27,7 @@ func TestWhatOptimalIsOptimalFor(t *testing.T) {
 	opt := optimal(t, p, Options{})
 	var tight gamma.Func
 	for _, b := range opt.Baselines {
-		if b.Name == "randomized_response_tight" {
+		if b.Name == "randomised-response-tight" {
 			tight = b.Certified.Func()
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/votes"
@@ -195,7 +194,7 @@ func (s Stated) release(r plan.Request, choice plan.Choice) []string {
 		w.add("out", "labels.csv")
 		return w
 	}
-	if choice.Name == ensemble.OptimalNoise {
+	if choice.Mechanism.NoiseFunction() != nil {
 		w.add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
 		if private {
 			w.add("teacher-delta", number(p.TeacherDelta))

@@ -95,6 +95,19 @@ func Fold(text string, width int) []string { return fold(text, width, width) }
 // number with its unit.
 var together = regexp.MustCompile(`\([^\s(),]+, [^\s(),]+\)\S*|\S+ [=≤≥±] \S+|\d %`)
 
+// hyphen matches a hyphen within a name.
+var hyphen = regexp.MustCompile(`([a-z])-([a-z])`)
+
+// foldHeader is Fold for the header of a column, which may be broken behind a hyphen too.
+func foldHeader(text string, width int) []string {
+	const here = "\x01" // behind a hyphen, before a space that is none
+	lines := Fold(hyphen.ReplaceAllString(text, "$1-"+here+" $2"), width)
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(strings.ReplaceAll(line, here+" ", ""), here, "")
+	}
+	return lines
+}
+
 // fold is Fold where the first line has another width than the rest.
 func fold(text string, first, rest int) (lines []string) {
 	const space = "\x00" // no break

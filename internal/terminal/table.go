@@ -99,8 +99,8 @@ func (t TextTable) column(i int) column {
 	case i == 0:
 		c.least = min(c.width, c.least+len(indent))
 	}
-	c.least = max(c.least, widest(Fold(t.Header[i], 1)))
-	c.width = max(c.width, widest(Fold(t.Header[i], max(c.width, headerWidth))))
+	c.least = max(c.least, widest(foldHeader(t.Header[i], 1)))
+	c.width = max(c.width, widest(foldHeader(t.Header[i], max(c.width, headerWidth))))
 	return c
 }
 
@@ -213,7 +213,9 @@ func (p *Page) render(t TextTable, columns []column) error {
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 		tablewriter.WithFooterAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 	)
-	w.Header(cells(t.Header, broken))
+	w.Header(cells(t.Header, func(c column, cell string) string {
+		return strings.Join(foldHeader(cell, c.width), "\n")
+	}))
 	for _, row := range t.Rows {
 		if err := w.Append(cells(row, begins)); err != nil {
 			return err

@@ -89,8 +89,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	r := &c.r
 	d := r.mechanism()
 	if r.Mechanism != "" && d.Table == ensemble.NoTable {
-		return usagef("%s goes with %s %s, %s or %s", pTable, pMechanism, ensemble.OptimalNoise,
-			ensemble.OptimalPlurality, ensemble.OptimalAnswers)
+		return usagef("%s goes with %s %s, %s or %s", pTable, pMechanism, ensemble.OptimalTeachers,
+			ensemble.OptimalCounts, ensemble.TableOfAnswers)
 	}
 	for _, list := range [][]check.Parameter{ofNoise, ofOptimum} {
 		if p, ok := r.first(list...); ok {
@@ -108,11 +108,13 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	if g.Plan, err = table.Plan(r.Neighbours); err != nil {
 		return err
 	}
-	if name := g.Mechanism().Name(); r.Mechanism != "" && r.Mechanism != name &&
-		// the same mechanism for two classes
-		!(d.Table == ensemble.PluralityTable && table.Gamma != nil) {
-		return usagef("%s %s, but %s is one of %s: say %s %s, or leave it out",
-			pMechanism, r.Mechanism, r.TableName, name, pMechanism, name)
+	if name := g.Mechanism().Name(); r.Mechanism != "" && r.Mechanism != name {
+		what := "one of " + name
+		if name == ensemble.OtherTable {
+			what = "not shown to be an optimum"
+		}
+		return usagef("%s %s, but %s is %s: leave %s out",
+			pMechanism, r.Mechanism, r.TableName, what, pMechanism)
 	}
 	if err := r.Stated.Match(g.Mechanism().Problem(), r.TableName); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,11 +53,11 @@ func TestDefault(t *testing.T) {
 	two.Stated.Epsilon = new(float64)
 	*two.Stated.Epsilon = math.Inf(1)
 	g := must.Get(choice(t, two))(t)
-	if g.Noise == nil || g.Mechanism().Name() != ensemble.OptimalNoise {
+	if g.Noise == nil || g.Mechanism().Name() != ensemble.OptimalCounts {
 		t.Errorf("two classes: %v", g.Mechanism().Name())
 	}
 	g = must.Get(choice(t, of(3)))(t)
-	if g.Optimum == nil || g.Instead != nil || g.Mechanism().Name() != ensemble.OptimalPlurality {
+	if g.Optimum == nil || g.Instead != nil || g.Mechanism().Name() != ensemble.OptimalCounts {
 		t.Errorf("three classes: %v, %v", g.Mechanism().Name(), g.Instead)
 	}
 }
@@ -85,7 +86,7 @@ func TestFallback(t *testing.T) {
 		t.Errorf("it costs %v, planned %+v", per, g.Mechanism().Problem())
 	}
 	for name, change := range map[string]func(*Request){
-		"named":      func(r *Request) { r.Mechanism = ensemble.OptimalPlurality },
+		"named":      func(r *Request) { r.Mechanism = ensemble.OptimalCounts },
 		"service":    func(r *Request) { r.Service, r.K = true, 3 },
 		"resumed":    func(r *Request) { r.Checkpoint = true },
 		"abstaining": func(r *Request) { r.Many.Abstain = new(float64) },
@@ -119,7 +120,7 @@ func TestFallback(t *testing.T) {
 func TestMajority(t *testing.T) {
 	nothing, accuracy := math.Inf(1), 0.8
 	optimum := of(2)
-	optimum.Mechanism, optimum.Many.Accuracy = ensemble.OptimalPlurality, &accuracy
+	optimum.Mechanism, optimum.Many.Accuracy = ensemble.OptimalCounts, &accuracy
 	noise := of(2)
 	noise.Stated.Epsilon, noise.Noise = &nothing, Noise{Objective: Agreement, PriorMean: &accuracy}
 	g, want := must.Get(choice(t, optimum))(t), must.Get(choice(t, noise))(t)
@@ -168,7 +169,7 @@ func TestTable(t *testing.T) {
 			r.Classes =
 				2
 		},
-		"table goes with mechanism darrm, optimal or many-answers": func(r *Request) {
+		"table goes with mechanism optimal-teachers, optimal-counts or many-answers": func(r *Request) {
 			r.Mechanism =
 				"lnmax"
 		},
@@ -179,8 +180,7 @@ func TestTable(t *testing.T) {
 			r.Many.Gap =
 				new(float64)
 		},
-		"mechanism darrm, but t.json is one of optimal: say mechanism optimal, or " +
-			"leave it out": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
+		"mechanism optimal-teachers, but t.json is one of optimal-counts: leave mechanism out": func(r *Request) { r.Mechanism = ensemble.OptimalTeachers },
 	} {
 		r := with()
 		change(&r)
@@ -212,35 +212,35 @@ func TestRules(t *testing.T) {
 		{"privacy allowance m and label epsilon exclude each other", of(2),
 			func(r *Request) { r.Stated.M = f(1) }},
 		{"label epsilon and affected (or data) must be given", none(3), nil},
-		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told label " +
+		{"teacher delta goes with two classes and mechanism optimal-teachers; mechanism optimal-counts is told label " +
 			"epsilon and affected (or data)", of(3), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
-		{"eps = 1, but mechanism optimal presumes nothing of the teachers: leave epsilon out, or say inf",
+		{"eps = 1, but mechanism optimal-counts presumes nothing of the teachers: leave epsilon out, or say inf",
 			of(3), func(r *Request) { r.Stated.Epsilon = f(1) }},
-		{`objective = "source", but mechanism optimal is for "agreement"`, of(3), func(r *Request) {
+		{`objective = "source", but mechanism optimal-counts is for "agreement"`, of(3), func(r *Request) {
 			r.Noise.Objective = Source
 		}},
-		{"time to solve goes without mechanism optimal, for which nothing takes its place: see timeout",
-			of(3), func(r *Request) { r.Mechanism, r.SolveWithin = ensemble.OptimalPlurality, d(1) }},
+		{"time to solve goes without mechanism optimal-counts, for which nothing takes its place: see timeout",
+			of(3), func(r *Request) { r.Mechanism, r.SolveWithin = ensemble.OptimalCounts, d(1) }},
 		{"solve-within = 0s, but it must be > 0", of(3), func(r *Request) { r.SolveWithin = d(0) }},
 		{"timeout = 0s, but it must be > 0", of(3), func(r *Request) { r.Timeout = d(0) }},
 		{"accuracy and concentration exclude each other", of(3), func(r *Request) {
 			r.Many.Accuracy, r.Many.Concentration = f(0.5), f(1)
 		}},
 		{"gap = 0, but it must be in (0,1)", of(3), func(r *Request) { r.Many.Gap = f(0) }},
-		{"gap goes with mechanism optimal, not with darrm of 2 classes", of(2),
+		{"gap goes with mechanism optimal-counts, not with optimal-teachers of 2 classes", of(2),
 			func(r *Request) { r.Many.Gap = f(0.1) }},
 		{"gap goes with more than two classes: of two the optimum is known exactly", of(2),
-			func(r *Request) { r.Mechanism, r.Many.Gap = ensemble.OptimalPlurality, f(0.1) }},
+			func(r *Request) { r.Mechanism, r.Many.Gap = ensemble.OptimalCounts, f(0.1) }},
 		{"concentration goes with more than two classes: for two say accuracy or prior counts", of(2),
-			func(r *Request) { r.Mechanism, r.Many.Concentration = ensemble.OptimalPlurality, f(1) }},
+			func(r *Request) { r.Mechanism, r.Many.Concentration = ensemble.OptimalCounts, f(1) }},
 		{"delta must be given", of(2), func(r *Request) { r.Mechanism = "gnmax" }},
 		{"delta = 0.1, but lnmax needs none: leave delta out", of(2), func(r *Request) {
 			r.Mechanism, r.Stated.Delta = "lnmax", f(0.1)
 		}},
-		{"timeout goes with mechanism darrm: lnmax uses nothing of it", of(2), func(r *Request) {
+		{"timeout goes with mechanism optimal-teachers: lnmax uses nothing of it", of(2), func(r *Request) {
 			r.Mechanism, r.Timeout = "lnmax", d(1)
 		}},
-		{"shape goes with mechanism darrm: subsampling uses nothing of it", of(2), func(r *Request) {
+		{"shape goes with mechanism optimal-teachers: subsampling uses nothing of it", of(2), func(r *Request) {
 			r.Mechanism, r.Stated.Epsilon, r.Noise.Shape = "subsampling", f(math.Inf(1)),
 				string(gamma.Monotone)
 		}},
@@ -276,11 +276,11 @@ func TestComparison(t *testing.T) {
 	}
 	o := must.Get(must.Get(PrepareComparison(r))(t).Options(t.Context(), 3))(t)
 	if !math.IsInf(o.Teachers.Epsilon, 1) || o.Target != (accountant.Cost{Epsilon: 1}) ||
-		o.Affected != 1 || len(o.Tables) != 0 {
+		o.Affected != 1 {
 		t.Errorf("%+v", o)
 	}
-	if len(o.Pluralities) != 1 || o.Pluralities[0].Refused == nil {
-		t.Errorf("%+v", o.Pluralities)
+	if len(o.Tables) != 1 || o.Tables[0].Refused == nil {
+		t.Errorf("%+v", o.Tables)
 	}
 	r = of(2)
 	r.Many.Accuracy = new(float64)
@@ -315,11 +315,10 @@ func TestComparisonWithTables(t *testing.T) {
 		o.Teachers != (accountant.Cost{Epsilon: 0.5, Delta: 1e-6}) {
 		t.Errorf("%+v", o)
 	}
-	if o.Tables[0] != (gamma.Named{Name: "table", Title: "noise", Certified: noise.Gamma.Certified}) ||
-		len(o.Tables) != 3 || len(o.Pluralities) != 2 || o.Pluralities[0].Title != "plural" ||
-		o.Pluralities[0].Certified != plural.Plurality.Certified ||
-		!strings.Contains(fmt.Sprint(o.Pluralities[1].Refused),
-			"for many answers, which have one price") {
+	if len(o.Tables) != 5 ||
+		o.Tables[0] != (ensemble.NamedTable{Name: "table", Title: "table, noise", Noise: noise.Gamma.Certified}) ||
+		o.Tables[1].Title != "table, plural" || o.Tables[1].Plurality != plural.Plurality.Certified ||
+		!strings.Contains(fmt.Sprint(o.Tables[2].Refused), "for many answers, which have one price") {
 		t.Errorf("%+v", o)
 	}
 
@@ -334,7 +333,7 @@ func TestComparisonWithTables(t *testing.T) {
 		TeacherDelta: &none}
 	o = must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
 	if o.Target.Epsilon != 2 || o.Affected != 3 || o.Teachers.Epsilon != 0.25 ||
-		len(o.Pluralities) != 1 {
+		len(o.Tables) != 4 {
 		t.Errorf("%+v", o)
 	}
 	r.Tables, r.Stated = []NamedTable{together}, release.Stated{}
@@ -374,14 +373,15 @@ func TestPriced(t *testing.T) {
 	noise.Stated.Epsilon = &inf
 	lnmax := of(2)
 	lnmax.Mechanism = "lnmax"
-	for name, r := range map[string]Request{ensemble.OptimalNoise: noise, "lnmax": lnmax,
-		ensemble.OptimalPlurality: of(3)} {
+	for of, r := range map[string]Request{"noise": noise, "lnmax": lnmax, "table": of(3)} {
+		name := map[string]string{"lnmax": "lnmax"}[of]
+		name = cmp.Or(name, ensemble.OptimalCounts)
 		g := must.Get(choice(t, r))(t)
 		r.K = 3
 		x := must.Get(Priced(t.Context(), r))(t)
 		if x.Mechanism != name || x.PerAnswer != g.Mechanism().PerAnswer() ||
 			x.Problem != g.Mechanism().Problem() ||
-			x.Teachers != (name == ensemble.OptimalNoise) {
+			x.Teachers != (of == "noise") {
 			t.Errorf("%s: %+v, chosen %+v", name, x, g.Plan)
 		}
 	}

@@ -60,22 +60,19 @@ func (r *Request) promiseOfTables() {
 // that are for others, by name.
 func (r *Request) addTables(o *ensemble.CompareOptions) {
 	for _, t := range r.Tables {
+		// their titles tell them apart
+		named := ensemble.NamedTable{Name: ensemble.OtherTable, Title: ensemble.OtherTable + ", " + t.Name}
 		switch {
 		case t.Gamma != nil:
-			o.Tables = append(o.Tables, gamma.Named{Name: tableName, Title: t.Name,
-				Certified: t.Gamma.Certified})
+			named.Noise = t.Gamma.Certified
 		case t.Plurality != nil:
-			o.Pluralities = append(o.Pluralities, ensemble.NamedPlurality{Name: tableName, Title: t.Name,
-				Certified: t.Plurality.Certified})
+			named.Plurality = t.Plurality.Certified
 		default:
-			o.Pluralities = append(o.Pluralities, ensemble.NamedPlurality{Name: tableName, Title: t.Name,
-				Refused: errOnePrice})
+			named.Refused = errOnePrice
 		}
+		o.Tables = append(o.Tables, named)
 	}
 }
-
-// tableName is the mechanism's name in the rows of such tables; their titles tell them apart.
-const tableName = "table"
 
 // PrepareComparison checks all that does not depend on the votes. Request.Mechanism and the table
 // of a release are not looked at. Where Tables are given and no promise is stated, it is that of
@@ -133,7 +130,7 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 	if r.Classes == 2 && r.Many.Abstain == nil {
 		return o, nil
 	}
-	named := ensemble.NamedPlurality{Name: ensemble.OptimalPlurality, Title: "optimal plurality"}
+	named := ensemble.NamedTable{Name: ensemble.OptimalCounts}
 	many := r.plurality(k, r.Classes)
 	many.Epsilon, many.Delta = epsilon, delta
 	t, err := r.optimum(ctx, many, r.within())
@@ -141,8 +138,8 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 		if err != nil {
 			return o, err
 		}
-		named.Certified = t.Certified
+		named.Plurality = t.Certified
 	}
-	o.Pluralities = append(o.Pluralities, named)
+	o.Tables = append(o.Tables, named)
 	return o, nil
 }

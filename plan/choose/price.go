@@ -30,6 +30,9 @@ func Priced(ctx context.Context, r Request) (x Price, err error) {
 	}
 	d := r.mechanism()
 	x.Mechanism, x.Teachers = d.Name, d.Teachers
+	if d.Table == ensemble.NoiseTable && r.presumesNothing() {
+		x.Mechanism = ensemble.OptimalCounts
+	}
 	switch {
 	case d.Table == ensemble.PluralityTable:
 		p := r.plurality(r.K, r.Classes)

@@ -36,11 +36,16 @@ func (r *Request) validate() (promise bool, err error) {
 	switch {
 	case !byDefault:
 	case r.Classes > 2:
-		r.Mechanism = ensemble.OptimalPlurality
+		r.Mechanism = ensemble.OptimalCounts
 	default:
-		r.Mechanism = ensemble.OptimalNoise
+		r.Mechanism = ensemble.OptimalTeachers
 	}
 	d := r.mechanism()
+	if !byDefault && d.Table == ensemble.NoiseTable && r.presumesNothing() {
+		return false, usagef("%s %s rests on what the teachers promise, and with %s inf they promise "+
+			"nothing: say %s %s, or leave it out", pMechanism, d.Name, pEpsilon, pMechanism,
+			ensemble.OptimalCounts)
+	}
 	if d.Table == ensemble.AnswersTable {
 		return false, usagef("%s %s needs a table, which is made for a number of answers and a budget: "+
 			"give %s", pMechanism, d.Name, pTable)
@@ -59,7 +64,7 @@ func (r *Request) validate() (promise bool, err error) {
 	default:
 		if p, ok := r.first(ofOptimum...); ok {
 			return false, usagef("%s goes with %s %s, not with %s of %d classes",
-				p, pMechanism, ensemble.OptimalPlurality, d.Name, r.Classes)
+				p, pMechanism, ensemble.OptimalCounts, d.Name, r.Classes)
 		}
 		if !d.Teachers {
 			return false, r.checkCounts()
@@ -150,7 +155,7 @@ func CheckWithin(d time.Duration) error {
 func (r *Request) solvesNothing(more ...check.Parameter) error {
 	if p, ok := r.first(append(more, ofNoise...)...); ok {
 		return usagef("%s goes with %s %s: %s uses nothing of it",
-			p, pMechanism, ensemble.OptimalNoise, r.Mechanism)
+			p, pMechanism, ensemble.OptimalTeachers, r.Mechanism)
 	}
 	return nil
 }
@@ -177,16 +182,16 @@ func (r *Request) checkCounts() error {
 func (r *Request) presumesCounts() error {
 	if p, ok := r.first(ofMajority...); ok {
 		return usagef("%s goes with two classes and %s %s; %s %s is told %s and %s (or %s)",
-			p, pMechanism, ensemble.OptimalNoise,
-			pMechanism, ensemble.OptimalPlurality, pLabelEpsilon, pAffected, pData)
+			p, pMechanism, ensemble.OptimalTeachers,
+			pMechanism, ensemble.OptimalCounts, pLabelEpsilon, pAffected, pData)
 	}
 	if r.Stated.Epsilon != nil && !r.presumesNothing() {
 		return usagef("eps = %v, but %s %s presumes nothing of the teachers: leave %s out, or say "+
-			"inf", *r.Stated.Epsilon, pMechanism, ensemble.OptimalPlurality, pEpsilon)
+			"inf", *r.Stated.Epsilon, pMechanism, ensemble.OptimalCounts, pEpsilon)
 	}
 	if r.Noise.Objective == Source {
 		return usagef("objective = %q, but %s %s is for %q",
-			Source, pMechanism, ensemble.OptimalPlurality, Agreement)
+			Source, pMechanism, ensemble.OptimalCounts, Agreement)
 	}
 	return r.require(one(pLabelEpsilon), reach)
 }
@@ -199,7 +204,7 @@ func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
 	}
 	if r.SolveWithin != nil && !byDefault {
 		return false, usagef("%s goes without %s %s, for which nothing takes its place: see %s",
-			pSolveWithin, pMechanism, ensemble.OptimalPlurality, pTimeout)
+			pSolveWithin, pMechanism, ensemble.OptimalCounts, pTimeout)
 	}
 	if err := CheckWithin(r.within()); err != nil {
 		return false, err
@@ -235,6 +240,6 @@ func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
 // often, for teachers that promise nothing. It gives the same answers, coin by coin.
 func (r *Request) majority() {
 	nothing := math.Inf(1)
-	r.Mechanism, r.Stated.Epsilon = ensemble.OptimalNoise, &nothing
+	r.Mechanism, r.Stated.Epsilon = ensemble.OptimalTeachers, &nothing
 	r.Noise.Objective, r.Noise.PriorMean = Agreement, r.Many.Accuracy
 }

@@ -56,7 +56,7 @@ func TestPageComparison(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for row, b := range append([]plurality.Baseline{{Title: "optimum", Value: table.Value}},
+		for row, b := range append([]plurality.Baseline{{Name: "optimum", Value: table.Value}},
 			table.Baselines()...) {
 			of := cells(lines[header+2+row])
 			// The optimum lies above the value, by up to the gap.
@@ -64,8 +64,8 @@ func TestPageComparison(t *testing.T) {
 			if row == 0 {
 				high += table.Gap
 			}
-			if x := number(of[c]); strings.TrimSpace(of[0]) != b.Title || x < low-5.1e-5 || x > high+5.1e-5 {
-				t.Errorf("%s, %s: the page says %q, %v; it is in [%.6f, %.6f]", title, b.Title, of[0], x, low,
+			if x := number(of[c]); strings.TrimSpace(of[0]) != b.Name || x < low-5.1e-5 || x > high+5.1e-5 {
+				t.Errorf("%s, %s: the page says %q, %v; it is in [%.6f, %.6f]", title, b.Name, of[0], x, low,
 					high)
 			}
 		}

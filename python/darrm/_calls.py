@@ -200,7 +200,7 @@ def compare(
     >>> votes = [[1, 0, 1, 1, 1], [0, 0, 0, 1, 0]]
     >>> best = darrm.compare(votes, label_eps=1, eps="inf", affected=1).rows[0]
     >>> best["title"], round(best["score.agreement"], 3)
-    ('best of the vote counts', 0.901)
+    ('optimal-counts', 0.901)
     >>> mine = darrm.certify(gamma=[0.7, 0.3, 0.1], K=5, affected=1, label_eps=1)
     >>> rows = darrm.compare(votes, tables=[mine]).rows
     >>> rows[0]["title"], round(rows[0]["score.agreement"], 3)
@@ -250,7 +250,7 @@ def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: A
     >>> import darrm
     >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5)
     >>> plan["choices"][0]["title"], round(plan["choices"][0]["agreement"], 4)
-    ('darrm, optimal γ', 0.9198)
+    ('optimal-counts', 0.9198)
     >>> votes = [[1, 1, 1, 1, 1, 1, 1, 1, 0]] * 5
     >>> darrm.aggregate(votes, **plan.options).per_label
     {'epsilon': 1, 'delta': 0}

@@ -47,7 +47,8 @@ Two classes are answered by the optimal noise function, or with --mechanism by a
 "Optimal" is for agreement with the majority of the votes; --objective source is for the
 literature's.
 
-More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
+More than two classes (--classes cat,dog,bird) are answered by the optimal table of their vote
+counts (optimal-counts).
 It presumes nothing of the teachers; say --affected or --data, and the promise of one
 label by --label-eps. For the votes that are expected no mechanism agrees with them
 more often: those of which classes have uneven shares (--concentration), of teachers

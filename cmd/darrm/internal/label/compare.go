@@ -40,13 +40,13 @@ The 95 % intervals (Wilson's) say how far both may be for other queries of the s
 kind; the noise is not in them, since it is averaged out exactly. With FILEs and nothing
 else it prints what is in them and commands that fit, and exits 2.
 
-  optimal γ                for your teachers (--eps, --teacher-delta), for agreement
-                           with the majority unless --objective or --prior says else
-  best of the vote counts  the same linear program for teachers that promise nothing,
-                           which is so unless --eps says else: the best that any mechanism can do that sees
-                           two counts only, to compare GNMax and LNMax with
-  optimal plurality        the same for more than two classes, best for uneven shares,
-                           --accuracy or --prior-counts, if --solve-within suffices
+  optimal-teachers  of two classes the optimum for your teachers' promise (--eps,
+                    --teacher-delta), for agreement with the majority unless
+                    --objective or --prior says else
+  optimal-counts    the optimum for teachers that promise nothing: the best that any
+                    mechanism can do that sees the counts only, to compare gnmax and
+                    lnmax with. Of more than two classes it is best for uneven shares,
+                    --accuracy or --prior-counts, if --solve-within suffices
   ` + strings.Join(problem.MechanismNames(problem.IsBaseline), ", ") + `
   ` + strings.Join(problem.MechanismNames(ensemble.Description.Calibrated), ", ") + `,
   as aggregate --mechanism makes them
@@ -127,8 +127,8 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if err != nil {
 		return err
 	}
-	for i := range o.Pluralities {
-		o.Pluralities[i].Refused = cli.NameFlag(c, o.Pluralities[i].Refused)
+	for i := range o.Tables {
+		o.Tables[i].Refused = cli.NameFlag(c, o.Tables[i].Refused)
 	}
 	bar := cli.NewProgress(a)
 	bar.Wait("comparing")

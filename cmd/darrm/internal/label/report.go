@@ -33,7 +33,8 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 // reportOptimum prints the objective of the optimal plurality, or why another mechanism was used.
 func reportOptimum(a *cli.App, g choose.Choice) {
 	if g.Instead != nil {
-		a.Fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback,
+		a.Fact("note:", fmt.Sprintf("%s instead of %s: %v", ensemble.Fallback,
+			ensemble.OptimalCounts,
 			g.Instead))
 	}
 	if t := g.Optimum; t != nil {

@@ -61,11 +61,7 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 	if err != nil {
 		return err
 	}
-	title := g.Mechanism().Title()
-	if g.Noise != nil {
-		title = "optimal γ"
-	}
-	rows = append(rows, scoreRow(title, own))
+	rows = append(rows, scoreRow(g.Mechanism().Title(), own))
 	if g.Noise != nil {
 		for _, b := range g.Noise.Baselines {
 			baseline, err := ensemble.Baseline(b, g.Mechanism().Setting().Neighbours)
@@ -76,7 +72,7 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 			if err != nil {
 				return err
 			}
-			rows = append(rows, scoreRow(b.Title, score))
+			rows = append(rows, scoreRow(b.Title(), score))
 		}
 	}
 	if g.Optimum != nil {

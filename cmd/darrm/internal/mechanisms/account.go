@@ -62,7 +62,7 @@ is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 the answers are functions. All hold at once; every figure is rounded up.
 
 With --table the answers are those of a solved table, which says all else, and cost what
-aggregate charges for them: many answers of the optimal plurality may cost less than its
+aggregate charges for them: many answers of optimal-counts may cost less than its
 ε alone lets be known, which is what --mechanism optimal tells without solving.
 
 No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
@@ -171,7 +171,7 @@ func (f *accountFlags) options(c *cobra.Command,
 	}
 	if o.Randomness != ensemble.NothingPromised && !x.Teachers {
 		return o, cli.Usagef("--teachers goes with --mechanism %s or one of its baselines: the noise "+
-			"of %s is new in every answer", ensemble.OptimalNoise, x.Mechanism)
+			"of %s is new in every answer", ensemble.OptimalTeachers, x.Mechanism)
 	}
 	o.Problem, o.Answer, o.PerAnswer = x.Problem, x.Answer, x.PerAnswer
 	return o, nil

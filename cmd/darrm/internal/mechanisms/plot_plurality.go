@@ -41,7 +41,7 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 		}
 	}
 	for i, b := range baselines {
-		if err := add(2+i, fmt.Sprintf("%s: %.4f", b.Title, b.Value),
+		if err := add(2+i, fmt.Sprintf("%s: %.4f", b.Name, b.Value),
 			func(m plurality.Margin) float64 { return m.Baselines[i] }); err != nil {
 			return figure.Sheet{}, err
 		}

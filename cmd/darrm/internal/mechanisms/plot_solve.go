@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
 )
@@ -35,11 +36,11 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 		}
 		return c.Curve(i, fmt.Sprintf("%s: %s %.3g", name, m.name, m.of(f)), points)
 	}
-	if err := add(0, "optimal", p); err != nil {
+	if err := add(0, ensemble.NoiseName(t), p); err != nil {
 		return figure.Sheet{}, err
 	}
 	for i, b := range t.Baselines {
-		if err := add(1+i, b.Title, b.Certified.Func()); err != nil {
+		if err := add(1+i, b.Title(), b.Certified.Func()); err != nil {
 			return figure.Sheet{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/num"
@@ -47,6 +48,10 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 			"Certificate: all %s privacy constraints hold, rounding errors included:",
 			num.Thousands(c.Constraints)))
 		w.Printf("  f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.\n", c.Bound, c.RightHandSide)
+	}
+	if !t.Bounded() {
+		w.Text("  ", "Optimality: nothing is proved of how near to the optimum this noise function is.")
+		return nil
 	}
 	w.Text("  ", fmt.Sprintf("Optimality: no private noise function (shape %s, %s) has %s below %s; "+
 		"this one is within %s of that.",
@@ -107,10 +112,10 @@ func metrics(t *gamma.Table) []metric {
 // renderGamma writes γ beside the baselines', one row for each vote count, and the metrics of each.
 func renderGamma(w *terminal.Page, t *gamma.Table, metrics []metric) error {
 	k := t.Func().K()
-	header := []string{"votes for one answer", "γ(l), optimal"}
+	header := []string{"votes for one answer", "γ(l), " + ensemble.NoiseName(t)}
 	functions := []gamma.Func{t.Func()}
 	for _, b := range t.Baselines {
-		header = append(header, b.Title)
+		header = append(header, b.Title())
 		functions = append(functions, b.Certified.Func())
 	}
 	footer := make([]string, len(header))

@@ -44,6 +44,10 @@ func renderPlurality(w *terminal.Page, t *plurality.Table) error {
 	w.Text("  ", fmt.Sprintf("Certificate: all %s privacy constraints hold, checked in integers: "+
 		"those of %s pairs of neighbouring histograms.%s",
 		num.Thousands(big.NewInt(c.Rows)), num.Thousands(big.NewInt(c.Pairs)), spent))
+	if !t.Bounded() {
+		w.Text("  ", "Optimality: nothing is proved of how near to the optimum this mechanism is.")
+		return nil
+	}
 	w.Text("  ", fmt.Sprintf("Optimality: under this prior no private mechanism has a value above "+
 		"%s; this one is within %s of that.",
 		num.Outward(t.UpperBound, 12, true), num.Outward(t.Gap, 2, true)))
@@ -67,7 +71,7 @@ func renderMargins(w *terminal.Page, t *plurality.Table) error {
 		footer = append(footer, "")
 	}
 	for _, b := range baselines {
-		header = append(header, b.Title)
+		header = append(header, b.Name)
 		footer = append(footer, fmt.Sprintf("%.9f", b.Value))
 	}
 	var rows [][]string

@@ -192,7 +192,7 @@ func (s *classRows) picture(plan sweepPlan[plurality.Problem],
 	problems []plurality.Problem) (figure.Sheet, error) {
 	var titles []string
 	for _, b := range s.rows[0].baselines {
-		titles = append(titles, b.Title)
+		titles = append(titles, b.Name)
 	}
 	y := "Pr[a plurality class]"
 	if s.rows[0].problem.Abstain {

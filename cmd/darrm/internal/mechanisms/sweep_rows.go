@@ -168,7 +168,7 @@ func (s *sweepRows) columns() []sweepColumn[sweepRow] {
 			}
 		}
 		columns = append(columns, sweepColumn[sweepRow]{
-			name: "baseline_" + name, title: kind.Title, cell: cell(cli.Shortest),
+			name: "baseline_" + strings.ReplaceAll(name, "-", "_"), title: kind.Name, cell: cell(cli.Shortest),
 			human: cell(func(e float64) string { return fmt.Sprintf("%.9f", e) }),
 		})
 	}
@@ -266,7 +266,7 @@ func (s *sweepRows) picture(plan sweepPlan[constraints.Problem]) (figure.Sheet, 
 	var titles []string
 	kinds := gamma.BaselineKinds()
 	for _, kind := range kinds {
-		titles = append(titles, kind.Title)
+		titles = append(titles, kind.Name)
 	}
 	return plan.picture("What the optimal noise function costs", y, problems, titles,
 		func(row, result int) (float64, bool) {

@@ -103,7 +103,7 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 			"expected_error":               cli.Shortest(table.ExpectedError),
 			"lower_bound":                  cli.Shortest(table.LowerBound),
 			"gap":                          cli.Shortest(table.Gap),
-			"baseline_randomized_response": cli.Shortest(table.BaselineError(table.Baselines[0])),
+			"baseline_randomised_response": cli.Shortest(table.BaselineError(table.Baselines[0])),
 			"delta":                        cli.Shortest(p.Problem.Delta),
 			"constraints":                  table.Certificate().Constraints.String(),
 		} {
@@ -129,7 +129,7 @@ func TestSweepBaselineNames(t *testing.T) {
 	}
 	var names []string
 	for _, b := range baselines {
-		names = append(names, b.Name)
+		names = append(names, b.Key())
 	}
 	var columns []string
 	for _, c := range (&sweepRows{}).columns() {
@@ -189,8 +189,8 @@ func TestSweepTableColumns(t *testing.T) {
 	// Headers are wrapped: line by line, the words of the columns that have so many.
 	header := strings.Fields(below[:strings.Index(below, "─")])
 	if want := strings.Fields(
-		"K m affected constraints expected lower bound gap randomised randomised subsampling double " +
-			"error response response, subsampling " + "tight"); !slices.Equal(header, want) {
+		"K m affected constraints expected lower bound gap randomised- randomised- subsampling double- " +
+			"error response response- subsampling " + "tight"); !slices.Equal(header, want) {
 		t.Errorf("columns %q, want %q", header, want)
 	}
 }

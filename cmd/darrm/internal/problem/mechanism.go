@@ -40,9 +40,10 @@ func IsBaseline(d ensemble.Description) bool { _, ok := d.Baseline(); return ok 
 func (f *MechanismFlags) Register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.name, "mechanism", "",
-		"what answers: darrm (the optimal γ, the default for two classes), or with the same flags "+
-			strings.Join(MechanismNames(IsBaseline), ", ")+"; or "+ensemble.OptimalPlurality+
-			" (the best for the vote counts, the default for more classes), "+
+		"what answers: "+ensemble.OptimalTeachers+" (of two classes the optimum for teachers with a "+
+			"promise of their own, the default where they have one), or with the same flags "+
+			strings.Join(MechanismNames(IsBaseline), ", ")+"; or "+ensemble.OptimalCounts+
+			" (the optimum by vote counts, the default else), "+
 			strings.Join(MechanismNames(ensemble.Description.Calibrated), ", ")+
 			", which take any classes, need --label-eps, --affected (or --data) and no promise of "+
 			"the teachers")
