@@ -24,16 +24,18 @@ class ServiceError(DarrmError):
     Attributes:
         kind: the server's word for it, such as ``"budget"``.
         status: the HTTP status, 0 where there was no response.
-        remaining: what is left of the budget, ``{"epsilon": …, "delta": …}``, or ``None``.
+        remaining: what can still be charged to this client, ``{"epsilon": …, "delta": …}``, of a table
+            for many answers ``{"answers": …}`` too, or ``None`` where it is not told.
         retry_after: seconds after which the server may be asked again, or ``None``.
+        most: of a batch that is too large, the most queries of one that is not, or ``None``.
     """
 
     def __init__(
         self, message: str, kind: str = "internal", status: int = 0, remaining: Optional[Dict[str, Any]] = None,
-        retry_after: Optional[float] = None,
+        retry_after: Optional[float] = None, most: Optional[int] = None,
     ):
         super().__init__(message, kind)
-        self.status, self.remaining, self.retry_after = status, remaining, retry_after
+        self.status, self.remaining, self.retry_after, self.most = status, remaining, retry_after, most
 
 
 class InvalidRequest(ServiceError, InputError):
@@ -74,7 +76,8 @@ class Unavailable(ServiceError):
 _KINDS: Dict[str, Type[ServiceError]] = {
     "invalid": InvalidRequest, "not_found": InvalidRequest, "method": InvalidRequest, "too_large": InvalidRequest,
     "media_type": InvalidRequest, "unauthorized": Unauthorized, "forbidden": Forbidden, "conflict": Conflict,
-    "budget": BudgetExhausted, "rate": RateLimited, "unavailable": Unavailable, "internal": ServiceError,
+    "budget": BudgetExhausted, "rate": RateLimited, "timeout": Unavailable, "unavailable": Unavailable,
+    "internal": ServiceError,
 }
 
 for _kind in (ServiceError, *_KINDS.values()):
@@ -94,7 +97,7 @@ class Answer:
         replayed: whether the request was charged before; then this is the answer of then.
         receipt: the ledger's entry that paid.
         promise: what the answer promises.
-        remaining: what is left of the budget.
+        remaining: what can still be charged to this client, ``None`` where it may not know.
         data: the whole response.
     """
 
@@ -104,7 +107,7 @@ class Answer:
     replayed: bool
     receipt: Dict[str, Any] = field(repr=False)
     promise: Dict[str, Any] = field(repr=False)
-    remaining: Dict[str, Any] = field(repr=False)
+    remaining: Optional[Dict[str, Any]] = field(repr=False)
     data: Dict[str, Any] = field(repr=False)
 
     @property
@@ -176,6 +179,7 @@ class Client:
             if not token.isascii() or not token.isprintable() or " " in token:
                 raise ValueError("the token has characters that no token has")  # which is not said
             self._headers["Authorization"] = "Bearer " + token
+        self._most = _BATCH  # queries of one request, until the server says less
         self._keys = ReplayKeys(replay_secret)
         self._local = threading.local()
 
@@ -202,31 +206,52 @@ class Client:
         perhaps a ``replay_key``.
 
         Each is answered or refused by itself: where it was refused, the error stands in its
-        place and is not raised. All that the server puts off is asked again.
+        place and is not raised. All that the server puts off is asked again, and what is too much
+        for one request is sent in parts. A failure of a whole request is raised where nothing was
+        answered; else it stands in place of what is left, and nothing more is asked.
         """
         asked = [self._question(r["request_id"], r.get("votes"), r.get("counts"), r.get("replay_key")) for r in requests]
-        out: List[Union[Answer, ServiceError]] = []
-        for first in range(0, len(asked), _BATCH):
-            out += self._batch(asked[first : first + _BATCH])
+        out: List[Union[Answer, ServiceError]] = [_NOT_ASKED] * len(asked)
+        parts = [list(range(len(asked)))] if asked else []
+        while parts:
+            part = parts.pop(0)
+            most = self._most
+            try:
+                if len(part) <= most:
+                    self._batch(part, asked, out)
+                    continue
+            except ServiceError as e:
+                if e.status != 413:
+                    if not any(isinstance(a, Answer) for a in out):
+                        raise
+                    return [e if isinstance(a, (RateLimited, Unavailable)) else a for a in out]
+                if len(part) == 1:
+                    out[part[0]] = e
+                    continue
+                most = max(1, min(e.most or len(part) // 2, len(part) - 1))
+                if e.most:
+                    self._most = most
+            parts = [part[:most], part[most:], *parts]
         return out
 
-    def _batch(self, asked: List[Dict[str, Any]]) -> List[Union[Answer, ServiceError]]:
-        out: List[Union[Answer, ServiceError, None]] = [None] * len(asked)
-        todo = list(range(len(asked)))
+    def _batch(self, part: List[int], asked: List[Dict[str, Any]], out: List[Union[Answer, ServiceError]]) -> None:
+        """Asks some of the questions until each is answered, or refused for good, or retries end."""
+        todo = part
         for attempt in range(self.retries + 1):
             answers = self._ask("POST", "/v1/answers", {"requests": [asked[i] for i in todo]})["answers"]
             if len(answers) != len(todo):
                 raise ServiceError(f"{self.address}: {len(todo)} requests have {len(answers)} answers", "internal", 200)
-            again = []
+            again: List[int] = []
+            pause = 0.0
             for i, a in zip(todo, answers):
                 e = out[i] = _error(a["error"], 200, None) if "error" in a else _answer(a)
                 if isinstance(e, (RateLimited, Unavailable)):
                     again.append(i)
+                    pause = max(pause, e.retry_after or 0.0)
             todo = again
             if not todo or attempt == self.retries:
-                break
-            self._pause(attempt, None)
-        return [a for a in out if a is not None]
+                return
+            self._pause(attempt, pause)
 
     def budget(self) -> Dict[str, Any]:
         """What was granted, spent and remains, and what that promises in words."""
@@ -329,6 +354,7 @@ class Client:
 Client.__module__ = "darrm"
 
 _BATCH = 256  # requests that are sent at once
+_NOT_ASKED = Unavailable("it was not asked", "unavailable")
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -372,7 +398,7 @@ def _plain(name: str, value: Any) -> Vote:
 def _answer(data: Dict[str, Any]) -> Answer:
     try:
         return Answer(
-            data["request_id"], data["label"], data["class"], data["replayed"], data["receipt"], data["promise"], data["remaining"], data
+            data["request_id"], data["label"], data["class"], data["replayed"], data["receipt"], data["promise"], data.get("remaining"), data
         )
     except KeyError as e:
         raise ServiceError(f"the server's answer has no {e}", "internal", 200) from e
@@ -383,7 +409,9 @@ def _error(e: Any, status: int, after: Optional[str]) -> ServiceError:
         e = {}
     kind = str(e.get("kind", "unavailable" if status == 503 else "internal"))
     made = _KINDS.get(kind, ServiceError)
-    return made(str(e.get("message", f"status {status}")), kind, status, e.get("remaining"), _seconds(after))
+    most, later = e.get("most"), e.get("retry_after")
+    seconds = float(later) if isinstance(later, (int, float)) else _seconds(after)
+    return made(str(e.get("message", f"status {status}")), kind, status, e.get("remaining"), seconds, most if isinstance(most, int) else None)
 
 
 def _seconds(after: Optional[str]) -> Optional[float]:

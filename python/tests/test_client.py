@@ -231,6 +231,73 @@ class Against(unittest.TestCase):
         got = self.client().answers(many)
         self.assertEqual([a.request_id for a in got], [r["request_id"] for r in many])
 
+    def parts(self):
+        """How many queries each request had."""
+        return [len(seen[3]["requests"]) for seen in self.server.seen]
+
+    def serve(self, most, **refused):
+        """Steps are made as they are asked: batches of at most so many are answered, but those refused."""
+        test = self
+
+        class Steps:
+            def __bool__(self):
+                return True
+
+            def pop(self, _):
+                ids = [r["request_id"] for r in test.server.seen[-1][3]["requests"]]
+                if len(ids) > most:
+                    return 413, failure("too_large", **({"most": most} if refused.get("told", True) else {})), {}
+                for i in ids:
+                    if i in refused:
+                        return refused[i]
+                return 200, {"answers": [answer(i) for i in ids]}, {}
+
+        self.server.steps = Steps()
+
+    def test_batches_above_the_burst_are_split(self):
+        self.serve(3)
+        c = self.client()
+        asked = [{"request_id": str(i), "counts": [3, 8]} for i in range(8)]
+        self.assertEqual([a.request_id for a in c.answers(asked)], [str(i) for i in range(8)])
+        self.assertEqual(self.parts(), [8, 3, 3, 2])
+        c.answers(asked)  # the server has said how many
+        self.assertEqual(self.parts()[4:], [3, 3, 2])
+        self.assertEqual(self.pauses, [])
+
+    def test_bodies_that_are_too_large_are_halved(self):
+        self.serve(3, told=False)
+        got = self.client().answers([{"request_id": str(i), "counts": [3, 8]} for i in range(8)])
+        self.assertEqual([a.request_id for a in got], [str(i) for i in range(8)])
+        self.assertEqual(self.parts(), [8, 4, 2, 2, 4, 2, 2])
+        self.server.seen.clear()
+        self.serve(0, told=False)  # not even one
+        (got,) = self.client().answers([{"request_id": "a", "counts": [3, 8]}])
+        self.assertEqual((got.kind, self.parts()), ("too_large", [1]))
+
+    def test_what_was_answered_is_not_lost(self):
+        """A failure of a later part stands in the place of its queries; of the first, it is raised."""
+        for step, kind in (((429, failure("rate", retry_after=1), {"Retry-After": "1"}), darrm.RateLimited),
+                           ((503, failure("unavailable", retry_after=1), {}), darrm.Unavailable),
+                           ((401, failure("unauthorized"), {}), darrm.Unauthorized)):
+            with self.subTest(kind=kind):
+                self.serve(2, **{"4": step})
+                got = self.client(retries=1).answers([{"request_id": str(i), "counts": [3, 8]} for i in range(7)])
+                self.assertEqual([a.request_id for a in got[:4]], list("0123"))
+                self.assertEqual([type(a) for a in got[4:]], [kind] * 3)
+                self.serve(2, **{"0": step})
+                with self.assertRaises(kind):
+                    self.client(retries=1).answers([{"request_id": str(i), "counts": [3, 8]} for i in range(7)])
+
+    def test_what_may_not_be_known(self):
+        a = answer("a")
+        del a["remaining"]
+        late = {"request_id": "b", **failure("unavailable", retry_after=7)}
+        self.server.steps = [(200, {"answers": [a, late]}, {}), (200, {"answers": [answer("b", remaining={"answers": 3})]}, {})]
+        a, b = self.client().answers([{"request_id": i, "counts": [3, 8]} for i in "ab"])
+        self.assertIsNone(a.remaining)
+        self.assertEqual((b.request_id, b.remaining), ("b", {"answers": 3}))
+        self.assertGreaterEqual(self.pauses[0], 7)
+
     def test_a_wrong_number_of_answers(self):
         self.server.steps = [(200, {"answers": [answer("a")]}, {})]
         with self.assertRaises(darrm.ServiceError):
@@ -406,6 +473,26 @@ class AgainstTheProgram(unittest.TestCase):
             self.assertEqual(c.budget()["remaining"], {"epsilon": 0, "delta": 0})
             self.assertEqual(c.mechanism()["k"], 11)
         self.assertEqual(self.ledger.show()["remaining"], {"epsilon": 0, "delta": 0})
+
+    def test_a_batch_above_the_burst(self):
+        """A batch that the server never answers whole comes back answered, in parts, at the client's rate."""
+        made = json.loads(darrm.run("serve", "token", "--json"))
+        config = self.folder / "serve.toml"
+        config.write_text(f"""
+[[client]]
+name = "ward"
+token_sha256 = ["{made['token_sha256']}"]
+rate = 50
+burst = 2
+may = ["answer"]
+""")
+        listen, _ = self.serve("--config", config, "--listen", f"unix:{self.folder}/s")
+        with darrm.Client(listen, token=made["token"]) as c:
+            got = c.answers([{"request_id": str(i), "counts": [3, 8]} for i in range(6)])
+            self.assertEqual([type(a) for a in got].count(darrm.Answer), 4)
+            self.assertEqual([type(a) for a in got].count(darrm.BudgetExhausted), 2)
+            self.assertEqual({a.remaining for a in got}, {None})  # it may not look, and has no share
+            self.assertEqual(c.answer("0", counts=[3, 8]).request_id, "0")
 
     def test_tls_and_tokens(self):
         if not shutil.which("openssl"):

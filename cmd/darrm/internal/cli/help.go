@@ -157,6 +157,7 @@ type Block struct {
 	Indent int
 	Term   string // of an item, "" for none
 	Text   string
+	Line   bool // it is a line of its own, such as one of a file, with its spaces
 }
 
 // BlocksOf splits a text into blocks. An indented line begins an item of a list; lines that are
@@ -177,11 +178,11 @@ func BlocksOf(text string) (blocks []Block) {
 		}
 		b := Block{Indent: indent, Text: words}
 		open, hanging = true, indent
-		if m := ListItem.FindStringSubmatch(line); m != nil {
+		if m := ListItem.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[2], "#") {
 			b.Term, b.Text = strings.TrimLeft(m[1], " "), m[2]
 			hanging = utf8.RuneCountInString(m[1])
 		} else if indent > 0 {
-			open = false // a line of its own
+			b.Line, open = true, false
 		}
 		blocks = append(blocks, b)
 	}
@@ -192,6 +193,10 @@ func BlocksOf(text string) (blocks []Block) {
 func reflow(text string, width int) string {
 	var lines []string
 	for _, b := range BlocksOf(text) {
+		if b.Line && b.Indent+utf8.RuneCountInString(b.Text) <= width {
+			lines = append(lines, strings.Repeat(" ", b.Indent)+b.Text)
+			continue
+		}
 		first := strings.Repeat(" ", b.Indent) + b.Term
 		lines = append(lines,
 			strings.TrimRight(terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)),

@@ -84,7 +84,8 @@ again. It cannot see what was charged within a second before a kill, and nothing
 and file are put back together.
 
 Every flag is a key of the file by its own name; a flag on the command line comes first. SIGHUP
-reads the clients and the certificates anew. SIGTERM and Ctrl-C finish what is being answered and stop.
+reads the clients and the files of certificates anew; any other key that changed is named in the
+log, and then nothing of the file is in effect. SIGTERM and Ctrl-C finish what is being answered and stop.
 
 --key is the secret file from which all noise comes. It is made where there is none; keep it as
 long as the ledger, and give it to all servers of the ledger and to nobody else. Beside a ledger

@@ -101,17 +101,23 @@ func writeMan(w io.Writer, c *cobra.Command, date string) error {
 		line(".SH SYNOPSIS\n.B %s", troff(c.UseLine()))
 	}
 	line(".SH DESCRIPTION")
+	lines := false // without filling
 	for _, b := range cli.BlocksOf(c.Long) {
+		if b.Line != lines && b.Text != "" {
+			line(map[bool]string{true: ".RS\n.nf", false: ".fi\n.RE"}[b.Line])
+			lines = b.Line
+		}
 		switch {
 		case b.Text == "":
 			line(".PP")
 		case b.Term != "":
 			line(".TP\n%s\n%s", troff(strings.TrimSpace(b.Term)), troff(b.Text))
-		case b.Indent > 0:
-			line(".br\n%s", troff(b.Text))
 		default:
 			line("%s", troff(b.Text))
 		}
+	}
+	if lines {
+		line(".fi\n.RE")
 	}
 	if c.Runnable() {
 		line(".SH OPTIONS")
