@@ -39,12 +39,13 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	}
 	b := new(big.Rat).Quo(big.NewRat(2*int64(s.Affected), 1), num.Decimal(epsilon))
 	if b.Cmp(big.NewRat(maxScale, 1)) > 0 {
-		return nil, &check.Error{Name: "epsilon", Value: epsilon,
-			Rule: fmt.Sprintf("at least 2·affected/%d for LNMax", maxScale)}
+		return nil, &check.Error{Name: "label epsilon", Value: epsilon,
+			Rule: fmt.Sprintf("at least 2·affected/%d = %v for LNMax", maxScale,
+				2*float64(s.Affected)/maxScale)}
 	}
 	l, err := noise.LaplaceAtLeast(b)
 	if err != nil {
-		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
+		return nil, fmt.Errorf("label epsilon = %v: %w", epsilon, err)
 	}
 	scale, _ := l.Scale().Float64()
 	a := countMechanism(s, claim, tableMax("b = "+l.Scale().RatString(), l.Sample, l.Table),
@@ -73,7 +74,7 @@ func PermuteAndFlip(s Setting, epsilon float64) (*Mechanism, error) {
 	rate := new(big.Rat).Quo(num.Decimal(epsilon), big.NewRat(2*int64(s.Affected), 1))
 	n, d, err := noise.RateDown(rate)
 	if err != nil {
-		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
+		return nil, fmt.Errorf("label epsilon = %v: %w", epsilon, err)
 	}
 	a := countMechanism(s, claim, flip{n, d}, "the probabilities of its coins, without a δ")
 	a.name = Fallback

@@ -153,7 +153,7 @@ func NewCost(epsilon, delta float64) (Cost, error) {
 
 // NewBudget returns the budget (ε, δ), each rounded down to a whole unit, so
 // that no ledger allows more than was granted. Ranges are those of [NewCost]; a
-// budget that rounds to nothing is an error.
+// positive number that rounds to 0 is an error, and so is a budget of nothing.
 func NewBudget(epsilon, delta float64) (Budget, error) {
 	if err := check.Epsilon("budget epsilon", epsilon); err != nil {
 		return Budget{}, err
@@ -162,7 +162,15 @@ func NewBudget(epsilon, delta float64) (Budget, error) {
 		return Budget{}, err
 	}
 	c, err := costOf(num.Decimal(epsilon), num.Decimal(delta), false)
-	if err == nil && c == (Cost{}) {
+	switch none := (amount{}); {
+	case err != nil:
+	case epsilon > 0 && c.epsilon == none: // it would be fixed for ever at what nobody granted
+		err = &check.Error{Name: "budget epsilon", Value: epsilon,
+			Rule: "0 or at least 1e-12, the unit of ε: less is rounded down to 0"}
+	case delta > 0 && c.delta == none:
+		err = &check.Error{Name: "budget delta", Value: delta,
+			Rule: "0 or at least 1e-24, the unit of δ: less is rounded down to 0"}
+	case c == (Cost{}):
 		err = &check.Error{Name: "budget", Value: fmt.Sprintf("(%g, %g)", epsilon, delta),
 			Rule: "at least 1e-12 in ε or 1e-24 in δ: less allows no charge"}
 	}

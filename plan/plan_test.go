@@ -263,7 +263,7 @@ func TestInfeasible(t *testing.T) {
 	_, err := New(context.Background(), r)
 	var infeasible *InfeasibleError
 	if !errors.As(err, &infeasible) || len(infeasible.Refused) == 0 ||
-		!strings.Contains(err.Error(), "100 labels cost at least (0.0001, 0)") {
+		!strings.Contains(err.Error(), "100 labels cost (0.0001, 0) even at the least ε or m of one label that is planned, 1e-06") {
 		t.Errorf("%v", err)
 	}
 }

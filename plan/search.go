@@ -80,11 +80,13 @@ func (r *Request) largest(ctx context.Context, k kind) (float64, error) {
 	return gridValue(lo), nil
 }
 
-// tooSmall returns an error with the least cost of k: no smaller budget can pay for it.
+// tooSmall returns an error with the cost of k at the least x that is tried: no smaller budget pays
+// for what is planned.
 func (r *Request) tooSmall(k kind) error {
 	least, err := r.cost(context.Background(), k, smallest)
 	if err == nil {
-		err = fmt.Errorf("%d labels cost at least %v", r.Queries, least)
+		err = fmt.Errorf("%d labels cost %v even at the least ε or m of one label that is planned, %v",
+			r.Queries, least, smallest)
 	}
 	return err
 }
