@@ -23,9 +23,15 @@ const maxZstdWindow = 8 << 20
 func init() {
 	format.RegisterCompression(format.Compression{
 		Name:      "gzip",
-		NewReader: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+		NewReader: newGzip,
 		NewWriter: func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
-		Fault:     func(err error) string { return notIn("gzip", err, gzip.ErrHeader) },
+		Fault: func(err error) string {
+			var behind *trailingError
+			if errors.As(err, &behind) {
+				return behind.Error()
+			}
+			return notIn("gzip", err, gzip.ErrHeader)
+		},
 	})
 	format.RegisterCompression(format.Compression{
 		Name: "zstd",
