@@ -25,6 +25,7 @@ type csvDecoder struct {
 	cols   columns
 	cellOf []int // of every column, the teacher or the class whose cell it is; else -1
 	any    bool  // there is a row of votes
+	stated bool  // a first line says what is between the cells
 }
 
 // openCSV reads the first row and finds the columns.
@@ -37,7 +38,13 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if comma == ',' {
+	if ch, err = d.skipSeparatorLine(ch); err == io.EOF {
+		return nil, info.errorf("the file has one line, which says what is between its cells")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if comma == ',' && !d.stated {
 		d.comma = format.Separator(ch.data)
 	}
 	rows := d.rows(ch)
@@ -289,6 +296,11 @@ func (r *rowReader) resolveColumns(first []string) error {
 	if n == 1 && d.comma == '\t' && strings.ContainsAny(first[0], ",;") {
 		return r.fault(faultf(-1, "the row has no tab, but %q: the columns must be separated by tabs",
 			format.Separator([]byte(first[0]))))
+	}
+	if n == 1 && d.comma == ',' && !d.stated {
+		if rule := r.oneColumnRule(first[0]); rule != "" {
+			return r.fault(faultf(-1, "%s", rule))
+		}
 	}
 	set := &columnSet{what: "column", names: d.header, n: n, sample: r.sample}
 	wrong := set.namesFault(nil)

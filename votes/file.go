@@ -31,7 +31,8 @@ type fileInfo struct {
 	ids, labels bool
 	total       int64 // rows; 0 if the file does not say
 	roles       Roles
-	idColumn    int // for messages, from 0; -1 if it has no number
+	idColumn    int      // for messages, from 0; -1 if it has no number
+	told        []string // how the file was read that is not to be seen in its columns
 	idName      string
 }
 
