@@ -14,11 +14,11 @@ import (
 )
 
 // What the README's program, with a ledger in a file, takes from elsewhere, and how large it is at
-// most. Solvers take gonum, tables strict JSON; Parquet, compression, databases and what the
-// commands need are linked by those who import them.
+// most. Solvers take gonum, tables strict JSON, names of classes Unicode's normal form; Parquet,
+// compression, databases and what the commands need are linked by those who import them.
 var (
 	modules = []string{"github.com/go-json-experiment/json", "golang.org/x/sync", "golang.org/x/sys",
-		"gonum.org/v1/gonum"}
+		"golang.org/x/text", "gonum.org/v1/gonum"}
 	largest int64 = 6_000_000 // bytes, stripped, for linux/amd64
 )
 
