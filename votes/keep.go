@@ -11,7 +11,8 @@ import (
 )
 
 // Kept are files that are opened as often as it takes. What can be read once only, stdin and pipes,
-// is kept in temporary files in between, which have no name and are the owner's alone.
+// is kept in temporary files in between, which have no name and are the owner's alone. It is for one
+// goroutine at a time.
 type Kept struct {
 	paths []string // of patterns the files that they match
 	files map[string]*keptFile

@@ -168,7 +168,7 @@ func TestManual(t *testing.T) {
 		})
 		for line := range strings.Lines(page) {
 			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") &&
-				!regexp.MustCompile(`^\.(TH|SH|SS|PP|TP|B|BR|br|nf|fi)\b`).MatchString(line) {
+				!regexp.MustCompile(`^\.(TH|SH|SS|PP|TP|RS|RE|B|BR|br|nf|fi)\b`).MatchString(line) {
 				t.Errorf("%s: no request of ours: %q", name, line)
 			}
 		}

@@ -21,6 +21,7 @@ import (
 // Near an end the envelope is flat where φ falls beyond it: with |u-3| and M = [-1,1] nothing draws
 // a prediction of 1 further. Every loss here is one for all numbers, so that no interval learns
 // more; state one where only the bound of the slopes on M is known, or to repeat the source.
+// UnmarshalText is for one goroutine at a time.
 type Interval struct{ Low, High float64 }
 
 // ParseInterval reads "low:high"; either may be left out for none.
