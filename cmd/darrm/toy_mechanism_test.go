@@ -40,9 +40,9 @@ func TestToyMechanism(t *testing.T) {
 		{"toy-flip", []string{"compare", "--help-all"}},
 		{"toy-flip\n", []string{"__complete", "aggregate", "--mechanism", ""}},
 		{"toy-flip\n", []string{"__complete", "serve", "--mechanism", ""}},
-		{"\n toy flip ", []string{"compare", votes, "--eps", "inf", "--label-eps", "1", "--affected",
+		{"\n toy-flip ", []string{"compare", votes, "--eps", "inf", "--label-eps", "1", "--affected",
 			"1"}},
-		{"\n toy flip ", planned},
+		{"\n toy-flip ", planned},
 		{"--mechanism toy-flip --label-eps 2", append(planned, "--json")},
 		{" 3 0 0.6 ", strings.Fields("account --mechanism toy-flip --K 3 --label-eps 0.2 --affected 1 " +
 			"--queries 3")},
