@@ -34,7 +34,7 @@ func TestReadTable(t *testing.T) {
 		plan.mechanism.Setting().Neighbours != accountant.AddOrRemoveOne {
 		t.Errorf("%+v, %v", plan, err)
 	}
-	if got := read.Verdict(); !strings.HasPrefix(got, "VERIFIED: private as promised; within ") {
+	if got := read.Verdict(); !strings.HasPrefix(got, "VERIFIED: private as promised. Nothing is proved of") {
 		t.Errorf("%q", got)
 	}
 	for want, table := range map[string]Table{
