@@ -22,7 +22,7 @@ type Options struct {
 
 // Parameters are those of all methods of this package (train.Option).
 type Parameters struct {
-	Noise Noise `json:"noise,omitempty" for:"phased-sgd frank-wolfe poly-sfw nsfw" help:"\"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for nsfw \"corrected\" (default calibrated)"`
+	Noise Noise `json:"noise,omitempty" for:"phased-sgd frank-wolfe poly-sfw nsfw" help:"\"calibrated\" to $eps by the exact account, \"printed\", the source's, where that keeps its promise, or for nsfw \"corrected\" (default calibrated)"`
 
 	Selection Selection  `json:"selection,omitempty" for:"frank-wolfe poly-sfw" help:"frank-wolfe, poly-sfw: private choice of a vertex, \"exponential\", \"permute-and-flip\" or \"laplace\" (default exponential)"`
 	Rule      Rule       `json:"score_changes,omitempty" for:"frank-wolfe poly-sfw" help:"frank-wolfe, poly-sfw: \"range\" if what counts is how much scores move apart, \"sup\" for the more cautious proof (default range)"`
@@ -43,7 +43,7 @@ type Parameters struct {
 	Lambda     float64 `json:"lambda,omitempty" flag:"l2" for:"dp-sgd output-perturbation objective-perturbation" help:"dp-sgd and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise and bias in the set)"`
 	Smoothing  float64 `json:"smoothing,omitempty" for:"frank-wolfe output-perturbation objective-perturbation" help:"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the theory's)"`
 
-	WeakConvexity float64 `json:"weak_convexity,omitempty" for:"proximally-guided" help:"proximally-guided: ρ (default: the loss's own within --radius)"`
+	WeakConvexity float64 `json:"weak_convexity,omitempty" for:"proximally-guided" help:"proximally-guided: ρ (default: the loss's own within $radius)"`
 }
 
 // catalogue lists the methods that New makes.

@@ -12,7 +12,7 @@ import (
 //	StepFactor float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"factor of the steps"`
 //
 // The tag "for" lists the methods that have it. The flag is the name in JSON with dashes, or the tag
-// "flag". The tags are the only statement of a parameter: flags, their help, refusals and the
+// "flag". The help refers to other parameters by $ and the name of their flag. The tags are the only statement of a parameter: flags, their help, refusals and the
 // parameters of experiments follow from them.
 type Option struct {
 	Field, Flag, Help string

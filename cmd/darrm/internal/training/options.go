@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -13,6 +14,7 @@ import (
 // registerOptions adds a flag for each parameter of a struct of options.
 func registerOptions(fl *pflag.FlagSet, options any) {
 	for _, o := range train.Options(options) {
+		o.Help = strings.ReplaceAll(o.Help, "$", "--")
 		switch p := o.Value.Addr().Interface().(type) {
 		case *float64:
 			fl.Float64Var(p, o.Flag, 0, o.Help)
