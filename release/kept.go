@@ -17,11 +17,20 @@ import (
 	"github.com/darrm/darrm/plurality/answers"
 )
 
-// tableDigest names the numbers of a mechanism that has a table, with what they promise; zero of
+// tableDigest is that of the plan's mechanism. It is worked out once for all copies of a plan, since
+// every answer on line has it.
+func (plan Plan) tableDigest() ledger.Digest {
+	if plan.numbers == nil {
+		return digestOfTable(plan.mechanism)
+	}
+	return plan.numbers()
+}
+
+// digestOfTable names the numbers of a mechanism that has a table, with what they promise; zero of
 // others. Neither what the table is best for nor its solver is in it.
-func (plan Plan) tableDigest() (d ledger.Digest) {
+func digestOfTable(m *ensemble.Mechanism) (d ledger.Digest) {
 	text := ""
-	switch m := plan.mechanism; {
+	switch {
 	case m.AnswersTable() != nil:
 		text = m.AnswersTable().Hash()
 	case m.Table() != nil:
@@ -149,19 +158,12 @@ func paidPlan(ctx context.Context, l *ledger.Ledger, e *ledger.Entry, event Even
 	if err != nil {
 		return Plan{}, err
 	}
-	if !withinCost(cost, e.Unit) {
+	if Least(cost, e.Unit) != cost {
 		return Plan{}, &LedgerError{fmt.Errorf("the charge %q paid %v for %d labels by %s, which this "+
 			"version prices at %v: no label is drawn", e.ID, e.Unit, event.Answers, event.Mechanism, cost)}
 	}
 	plan.whole.Fresh.Rule = event.Rule // as it was charged
 	return plan, nil
-}
-
-// withinCost reports whether a cost is at most another, in ε and in δ.
-func withinCost(a, b ledger.Cost) bool {
-	ae, ad := a.Rat()
-	be, bd := b.Rat()
-	return ae.Cmp(be) <= 0 && ad.Cmp(bd) <= 0
 }
 
 func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,

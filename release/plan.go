@@ -8,12 +8,14 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
 )
@@ -24,14 +26,15 @@ import (
 type Plan struct {
 	mechanism *ensemble.Mechanism
 	queries   int
-	labels    int    // that one charge pays for; 0 where each release pays for its answers
-	whole     Totals // of labels
-	table     Table  // of the mechanism, where more than its numbers is known
+	labels    int                  // that one charge pays for; 0 where each release pays for its answers
+	whole     Totals               // of labels
+	table     Table                // of the mechanism, where more than its numbers is known
+	numbers   func() ledger.Digest // see tableDigest
 }
 
 // NewPlan returns the plan of answers by m, without their number. m is required.
 func NewPlan(m *ensemble.Mechanism) (Plan, error) {
-	plan := Plan{mechanism: m}
+	plan := Plan{mechanism: m, numbers: sync.OnceValue(func() ledger.Digest { return digestOfTable(m) })}
 	if err := plan.check(); err != nil {
 		return Plan{}, err
 	}
