@@ -16,7 +16,6 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -142,15 +141,8 @@ func TestEntriesAreTheCores(t *testing.T) {
 			}
 			checkClean(t, job)
 
-			noise, err := gamma.Decode(t.Context(), bytes.NewReader(b))
-			if err != nil {
-				t.Fatal(err)
-			}
-			answers, err := ensemble.DaRRM(noise.Certified, accountant.ReplaceOne)
-			if err != nil {
-				t.Fatal(err)
-			}
-			priced := must.Get(release.NewPlan(answers))(t).WithQueries(len(rows))
+			table := must.Get(release.ReadTable(t.Context(), bytes.NewReader(b)))(t)
+			priced := must.Get(table.Plan(accountant.ReplaceOne))(t).WithQueries(len(rows))
 			terms := job.Charge
 			totals, err := priced.Totals(tt.charge.Slack)
 			if err != nil {

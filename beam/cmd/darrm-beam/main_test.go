@@ -114,7 +114,7 @@ func TestREADME(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	for _, want := range []string{"1866 labels from K = 11 teachers",
-		"votes: t1 … t11 (11 columns); id: query; truth: label"} {
+		"votes: t1 … t11 (11 columns); id: query; truth: none; not read:\n            label\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it says %q, want %q", said, want)
 		}
