@@ -142,7 +142,7 @@ def aggregate(
 
     >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], label_eps=1, affected=1)
     >>> released.data["mechanism"], released.per_label
-    ('optimal', {'epsilon': 1, 'delta': 0})
+    ('optimal-counts', {'epsilon': 1, 'delta': 0})
 
     Raises:
         DarrmError: and then nothing is released.
@@ -221,7 +221,7 @@ def compare(
             command.append(f"--table={path}")
         data = json.loads(_with_votes(command, votes, progress, options)[0])
     for row in data["mechanisms"]:
-        row["title"] = names.get(row["title"], row["title"])
+        row["title"] = names.get(row["title"].rpartition(", ")[2], row["title"])  # its file was temporary
     return Result(data, "mechanisms")
 
 

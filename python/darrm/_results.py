@@ -174,12 +174,20 @@ class Plan(Result):
 
 
 def _keywords(arguments: List[str]) -> Dict[str, Any]:
-    """Flags of a command as keywords, but for --out."""
+    """Flags of a command as keywords, but for --out.
+
+    >>> _keywords(["--class", "a", "--class", "b, c", "--same", "a=A", "--abstentions"])
+    {'classes': ['a', 'b, c'], 'same': ['a=A'], 'abstentions': True}
+    """
     out: Dict[str, Any] = {}
     for i, flag in enumerate(arguments):
         if flag.startswith("--") and flag != "--out":
             value = arguments[i + 1] if i + 1 < len(arguments) else "--"
-            out[flag[2:].replace("-", "_")] = True if value.startswith("--") else value
+            name = "classes" if flag == "--class" else flag[2:].replace("-", "_")
+            if flag in ("--class", "--same"):  # one for each value
+                out.setdefault(name, []).append(value)
+            else:
+                out[name] = True if value.startswith("--") else value
     return out
 
 

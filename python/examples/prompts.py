@@ -118,7 +118,7 @@ plan = darrm.plan(
 for choice in plan["choices"]:
     cost, agrees = choice["per_label"], 100 * choice["agreement"]
     of = "all labels" if choice.get("answers") else "one label "
-    print(f"{choice['title']:22} {of} ({cost['epsilon']:g}, {cost['delta']:g})  expected agreement {agrees:.0f} %")
+    print(f"{choice['title']:24} {of} ({cost['epsilon']:g}, {cost['delta']:g})  expected agreement {agrees:.0f} %")
 
 # %% [markdown]
 # Fewer labels from the same budget are better labels.

@@ -80,7 +80,7 @@ class Solve(unittest.TestCase):
             path = Path(d) / "mine.json"
             mine.table.save(path)
             got = darrm.compare([[1, 0, 1, 1, 1]], tables=[mine, mine.table, path])
-            self.assertEqual([r["title"] for r in got.rows][:3], ["table 1", "table 2", str(path)])
+            self.assertEqual([r["title"] for r in got.rows][:3], ["table 1", "table 2", f"table, {path}"])
             self.assertEqual([round(r["score.agreement"], 12) for r in got.rows[:3]], [0.65] * 3)
 
     def test_progress(self):
