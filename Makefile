@@ -1,4 +1,4 @@
-# darrm. The first two targets are the README's commands; both get HiGHS by themselves.
+# darrm. The first two targets are the README's commands; both need Go alone.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -6,14 +6,16 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEPGUARD    := github.com/OpenPeeDeeP/depguard/v2/cmd/depguard@v2.3.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-# Finds HiGHS or builds it once (scripts/highs), then runs the command with it.
-HIGHS = env="$$(scripts/highs env)"; eval "$$env";
+# The command that follows has HiGHS where it is installed or was built by make highs, else plain Go
+# (scripts/highs says which). make TARGET HIGHS= is plain Go, whatever is installed.
+HIGHS = env="$$(scripts/highs found)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo proofs prover test build lint race plain beam wheel web man services test-services test-postgres test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo highs proofs prover test build lint race plain beam wheel web man services test-services test-postgres test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
+	@bin/darrm version; echo
 	bin/darrm solve --K 11 --m 3
 	@echo
 	bin/darrm aggregate $(VOTES) --m 3 --eps 0.13577 --teacher-delta 1e-4 --teachers frozen --out bin/labels.csv --force
@@ -27,6 +29,9 @@ demo: build ## solve for 11 teachers and release private labels for 1,866 real q
 TEST = GOGC=800 go test -vet=off -ldflags=-w
 test: ## all tests; make lint vets
 	$(HIGHS) $(TEST) -timeout 30m ./...
+
+highs: ## builds the solver HiGHS where none is installed, once, some minutes; all other targets then use it
+	@scripts/highs path
 
 build: ## bin/darrm
 	$(HIGHS) go build -o bin/darrm ./cmd/darrm

@@ -62,7 +62,7 @@ var parallel = regexp.MustCompile(
 // The packages that the race detector leaves out have nothing that could race. Only lp has other
 // files without HiGHS, and none has others without cgo, so that what imports no solver is the same.
 func TestPackagesThatAreLeftOut(t *testing.T) {
-	all := list(t, "CGO_ENABLED=1", "-tags=") // make test sets -tags=highs
+	all := list(t, "CGO_ENABLED=1", "-tags=") // make test may set -tags=highs
 	f, err := os.Open("sequential")
 	if err != nil {
 		t.Fatal(err)

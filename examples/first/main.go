@@ -16,7 +16,7 @@ func main() {
 	ctx := context.Background()
 	m, err := darrm.Optimal(ctx, darrm.Teachers{K: 9, Affected: 1, Neighbours: darrm.ReplaceOne}, darrm.PerLabel(1))
 	check(err)
-	budget, err := ledger.NewBudget(12, 1e-6)
+	budget, err := ledger.NewBudget(10, 1e-6)
 	check(err)
 	book, _, err := ledger.OpenOrCreate(ctx, "patients.ledger", budget, darrm.ReplaceOne)
 	check(err)
