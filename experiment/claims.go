@@ -36,6 +36,14 @@ func CheckOrdering[M ~string](better, worse, known []M) error {
 // Difference is a mean with its 95 % confidence interval by Student's t.
 type Difference struct{ Mean, Low, High float64 }
 
+// MeanDeviation returns the mean and the standard deviation, 0 for one value.
+func MeanDeviation(x []float64) (mean, sd float64) {
+	if len(x) == 1 {
+		return x[0], 0
+	}
+	return stat.MeanStdDev(x, nil)
+}
+
 // Paired returns by how much a exceeds b, which were measured in pairs.
 func Paired(a, b []float64) Difference {
 	d := make([]float64, len(a))

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/strictjson"
 )
 
 // formatVersion is the version of definition files and of records.
@@ -58,10 +58,7 @@ var nameRule = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,62}[a-z0-9]$`)
 // field, a value out of range and anything after the object are errors that name it.
 func (c *Catalog) Parse(data []byte) (Definition, error) {
 	var f definitionFile
-	if err := decodeStrict(data, &f); err != nil {
-		return Definition{}, err
-	}
-	if err := checkFields(json.NewDecoder(bytes.NewReader(data))); err != nil {
+	if err := strictjson.DecodeKnown(data, maxDefinition, &f); err != nil {
 		return Definition{}, err
 	}
 	if f.FormatVersion != formatVersion {
@@ -107,7 +104,7 @@ func (k Kind) decode(layers ...json.RawMessage) (Parameters, error) {
 		}
 		all = overlay(all, l)
 	}
-	if err := decodeStrict(all, p); err != nil {
+	if err := strictjson.DecodeKnown(all, maxDefinition, p); err != nil {
 		return nil, err
 	}
 	return p, p.Validate()
@@ -129,52 +126,4 @@ func overlay(before, after json.RawMessage) json.RawMessage {
 		return after // cannot happen: its parts were valid
 	}
 	return merged
-}
-
-// decodeStrict decodes one JSON value into v. Unknown fields and anything after the value
-// are errors: what is silently left out is not what was meant.
-func decodeStrict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON value")
-	}
-	return nil
-}
-
-// checkFields refuses objects that name a field twice, or in capitals, which
-// encoding/json would match all the same. It reads one value, which Decode has read before.
-func checkFields(d *json.Decoder) error {
-	token, err := d.Token()
-	if err != nil || token != json.Delim('{') && token != json.Delim('[') {
-		return err
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		if token == json.Delim('{') {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			name := key.(string)
-			if seen[name] {
-				return fmt.Errorf("field %.60q stands there twice", name)
-			}
-			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-				return fmt.Errorf("field %.60q has characters other than a-z, 0-9 and _", name)
-			}
-			seen[name] = true
-		}
-		if err := checkFields(d); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token()
-	return err
 }

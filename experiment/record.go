@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/darrm/darrm/internal/readfile"
 )
 
@@ -121,7 +123,7 @@ func readRecord(ctx context.Context, dir string) (Record, Result, error) {
 	if err != nil {
 		return rec, res, err
 	}
-	if err := decodeStrict(data, &rec); err != nil {
+	if err := jsonv2.Unmarshal(data, &rec, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return rec, res, fmt.Errorf("%s: %w", filepath.Join(dir, recordFile), err)
 	}
 	if rec.FormatVersion != formatVersion {

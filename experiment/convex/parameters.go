@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
@@ -212,15 +211,4 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 		return nil, fmt.Errorf("%w: %w", experiment.ErrNoData, err)
 	}
 	return in, err
-}
-
-// mean returns the mean and the standard deviation, 0 for one value.
-func mean(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(sd / float64(max(1, len(x)-1)))
 }

@@ -52,7 +52,7 @@ func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {
 				row[3] = nil
 			}
 			for _, m := range measures {
-				v, sd := mean(s.By[m])
+				v, sd := experiment.MeanDeviation(s.By[m])
 				row = append(row, v, sd)
 			}
 			table.Add(row...)
@@ -98,7 +98,7 @@ func (p *parameters) figure(r *experiment.Run, found [][]sweep.Scores, measures 
 			s := experiment.Series{Method: l.As(methodPrefix), Name: l.Name,
 				Dashed: looks[l.As(methodPrefix)].Dashes != nil, Plain: l.Method == zero}
 			for i, at := range p.At {
-				v, sd := mean(found[i][j].By[m])
+				v, sd := experiment.MeanDeviation(found[i][j].By[m])
 				s.Add(at, v)
 				s.Spread = append(s.Spread, sd/math.Sqrt(float64(p.Repeats)))
 			}
@@ -116,7 +116,7 @@ func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
 		return slices.IndexFunc(p.Lines, func(l line) bool { return l.Name == name })
 	}
 	at := func(name, measure string, i int) float64 {
-		v, _ := mean(found[i][line(name)].By[measure])
+		v, _ := experiment.MeanDeviation(found[i][line(name)].By[measure])
 		return v
 	}
 	var budgets sweep.Budgets

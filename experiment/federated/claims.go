@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/internal/check"
 )
@@ -76,10 +74,7 @@ func (f found) mean(measure string) (mean, sd float64) {
 	for i, o := range f.Runs {
 		v[i] = o.of(measure)
 	}
-	if len(v) == 1 {
-		return v[0], 0
-	}
-	return stat.MeanStdDev(v, nil)
+	return experiment.MeanDeviation(v)
 }
 
 var measureTitles = map[string]string{"": "training error", "test": "test error",

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/internal/check"
@@ -118,10 +119,7 @@ func (p *price) measure(r *experiment.Run, epsilon float64) (noise, error) {
 	if err := g.Wait(); err != nil {
 		return noise{}, err
 	}
-	for _, s := range squares {
-		out.Measured += s / float64(p.Repeats)
-	}
-	out.Measured = math.Sqrt(out.Measured)
+	out.Measured = math.Sqrt(stat.Mean(squares, nil))
 	return out, nil
 }
 

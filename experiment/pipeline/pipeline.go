@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/experiment"
@@ -211,7 +213,7 @@ func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c
 		}
 		for k := range ways {
 			if len(accuracy[k]) == p.Repeats && (best[k].Accuracy == nil ||
-				sum(accuracy[k]) > sum(best[k].Accuracy)) {
+				floats.Sum(accuracy[k]) > floats.Sum(best[k].Accuracy)) {
 				best[k].StepSize, best[k].Accuracy = eta, accuracy[k]
 			}
 		}
@@ -275,14 +277,6 @@ func rightShare(certified *gamma.Certified, k int, ones []int, queries *data.Rec
 		s += one
 	}
 	return s / float64(len(ones))
-}
-
-func sum(v []float64) float64 {
-	s := 0.0
-	for _, x := range v {
-		s += x
-	}
-	return s
 }
 
 // references are the ways that do not depend on ε.

@@ -9,7 +9,6 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
-	"gonum.org/v1/gonum/stat"
 )
 
 // report turns what was found into tables, claims and pictures.
@@ -333,10 +332,7 @@ func (p *trainingParameters) curves(found map[training]trained, title, order str
 			for i, cell := range x.Best {
 				at[i] = cell.Trace[epoch].Excess
 			}
-			mean, std := at[0], 0.0
-			if len(at) > 1 {
-				mean, std = stat.MeanStdDev(at, nil)
-			}
+			mean, std := experiment.MeanDeviation(at)
 			// The optimum is found to 1e-11, so an excess below is no number to draw.
 			line.Add(float64(epoch), max(mean, 1e-9))
 			line.Band = append(line.Band, std)

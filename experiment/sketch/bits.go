@@ -225,7 +225,7 @@ func (p *bitsParameters) lowRank(xs [][]float64, budget int, root uint64, unit f
 		}
 		squared[t] = sketch.SquaredError(estimate, mean)
 	}
-	m, sd := meanDeviation(squared)
+	m, sd := experiment.MeanDeviation(squared)
 	s.Error, s.StandardError = m/unit, sd/math.Sqrt(float64(p.Trials))/unit
 	return s
 }

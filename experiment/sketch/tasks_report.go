@@ -48,30 +48,22 @@ func (p *tasksParameters) summarise(s setting, d int, runs [][]trace) ([]outcome
 				append(predicted, stat.Mean(t.Predicted, nil)), append(rho, stat.Mean(t.Rho, nil))
 			losses = append(losses, t.Loss[len(t.Loss)-1])
 		}
-		o.err, o.errSD = meanDeviation(errors)
-		o.loss, o.lossSD = meanDeviation(losses)
+		o.err, o.errSD = experiment.MeanDeviation(errors)
+		o.loss, o.lossSD = experiment.MeanDeviation(losses)
 		o.predicted, o.rho = stat.Mean(predicted, nil), stat.Mean(rho, nil)
 		for i := range s.Iterations {
 			var errors, losses []float64
 			for _, run := range runs {
 				errors, losses = append(errors, run[e].Error[i]), append(losses, run[e].Loss[i])
 			}
-			mean, sd := meanDeviation(errors)
+			mean, sd := experiment.MeanDeviation(errors)
 			o.errors, o.errorsSD = append(o.errors, mean), append(o.errorsSD, sd)
-			mean, sd = meanDeviation(losses)
+			mean, sd = experiment.MeanDeviation(losses)
 			o.losses, o.lossesSD = append(o.losses, mean), append(o.lossesSD, sd)
 		}
 		out[e] = o
 	}
 	return out, nil
-}
-
-// meanDeviation returns mean and standard deviation, 0 for one value.
-func meanDeviation(x []float64) (mean, sd float64) {
-	if len(x) == 1 {
-		return x[0], 0
-	}
-	return stat.MeanStdDev(x, nil)
 }
 
 var settingColumns = []experiment.Column{{Name: "task", Title: "task"},
