@@ -6,10 +6,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -74,6 +77,10 @@ func golden(t *testing.T, d experiment.Definition, quick bool) {
 				t.Fatal(err)
 			}
 		}
+		if err := os.WriteFile(filepath.Join(folder, goldenWords), []byte(said(out.Result)), 0o666); err !=
+			nil {
+			t.Fatal(err)
+		}
 		text, err := json.MarshalIndent(describeGolden(t, p, folder), "", "  ")
 		if err != nil {
 			t.Fatal(err)
@@ -95,6 +102,68 @@ func golden(t *testing.T, d experiment.Definition, quick bool) {
 			t.Fatal(err)
 		}
 		compareCSV(t, file, got, want)
+	}
+	file := filepath.Join(folder, goldenWords)
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareWords(t, file, said(out.Result), string(want))
+}
+
+// goldenWords names the file of a golden folder that has the sentences of the result.
+const goldenWords = "said.txt"
+
+// said returns the sentences of a result, one a line: its title, notes, captions and claims.
+func said(r experiment.Result) string {
+	lines := append([]string{r.Title}, r.Notes...)
+	for _, t := range r.Tables {
+		lines = append(lines, "table "+t.Name+": "+t.Caption)
+		for _, c := range t.Columns {
+			lines = append(lines, "column "+c.Name+" "+c.Format+": "+c.Title)
+		}
+	}
+	for _, f := range r.Figures {
+		lines = append(lines, "figure "+f.Name+": "+f.Caption)
+	}
+	for _, c := range r.Claims {
+		lines = append(lines, fmt.Sprintf("claim, %t: %s (%s)", c.Holds, c.Text, c.Evidence))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
+
+// compareWords wants the same sentences, with the same numbers up to a last digit that is shown.
+func compareWords(t *testing.T, file, got, want string) {
+	t.Helper()
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	if len(a) != len(b) {
+		t.Errorf("%s: %d sentences, want %d", file, len(a), len(b))
+		return
+	}
+	for i := range a {
+		x, y := numbers.FindAllString(a[i], -1), numbers.FindAllString(b[i], -1)
+		same := len(x) == len(y) && numbers.ReplaceAllString(a[i], "0") == numbers.ReplaceAllString(b[i], "0")
+		for j := 0; same && j < len(x); j++ {
+			u, v := must.Get(strconv.ParseFloat(x[j], 64))(t), must.Get(strconv.ParseFloat(y[j], 64))(t)
+			same = math.Abs(u-v) <= 1e-6+1e-3*v
+		}
+		if !same {
+			t.Errorf("%s:%d: %s\nwant %s", file, i+1, a[i], b[i])
+		}
+	}
+}
+
+func TestCompareWordsSeesChanges(t *testing.T) {
+	want := "A title\nclaim, true: a is above 2 (3.14)\n"
+	for _, mutant := range []string{"A title\n", "Title\nclaim, true: a is above 2 (3.14)\n",
+		"A title\nclaim, false: a is above 2 (3.14)\n", "A title\nclaim, true: a is above 3 (3.14)\n"} {
+		inner := &testing.T{}
+		compareWords(inner, "x", mutant, want)
+		if !inner.Failed() {
+			t.Errorf("%q passes for %q", mutant, want)
+		}
 	}
 }
 
