@@ -25,9 +25,7 @@ type columnDecoder struct {
 	perTask int
 	row     int64 // next, in the file
 
-	head     format.Chunk // of sample
-	headOf   []int
-	headRows int
+	reopen func() (format.File, error)
 }
 
 // openColumns returns the opener of a registered format, for its row of formats.
@@ -42,9 +40,10 @@ func openColumns(f *format.Format) opener {
 		if err != nil {
 			return nil, info.columnsError(err)
 		}
-		d := &columnDecoder{fileInfo: info, src: s, file: file, all: file.Columns()}
+		d := &columnDecoder{fileInfo: info, src: s, file: file, all: file.Columns(),
+			reopen: func() (format.File, error) { return f.Open(at, size) }}
 		d.total = file.Rows()
-		if err := d.resolveColumns(func() (format.File, error) { return f.Open(at, size) }); err != nil {
+		if err := d.resolveColumns(d.reopen); err != nil {
 			return nil, err
 		}
 		d.perTask = min(d.batchRows(max(d.roles.Width, len(d.read))), 1<<13)
@@ -160,24 +159,24 @@ func (d *columnDecoder) readFault(set *columnSet) *fault {
 	return nil
 }
 
-// sample returns some first cells of a column, of a file that is then read no further.
+// sample returns some first cells of a column, none of one that cannot be read.
 func (d *columnDecoder) sample(column int) []cell {
-	if d.head == nil {
-		var known []int
-		for i := range d.all {
-			if d.all[i].Fault == "" && !d.all[i].List {
-				known = append(known, i)
-			}
-		}
-		d.headOf = known
-		d.head, d.headRows, _ = d.file.Next(known, sampled)
+	cells := []cell{}
+	if d.all[column].Fault != "" || d.all[column].List { // neither a vote nor an id
+		return []cell{{kind: otherCell}, {kind: otherCell}}
 	}
-	cells := make([]cell, d.headRows)
-	at := slices.Index(d.headOf, column)
-	for i := range cells {
-		if cells[i].kind = otherCell; at >= 0 { // what cannot be read is neither a vote nor an id
-			cells[i].setValue(d.head.Value(at, i), d.classes)
-		}
+	file, err := d.reopen() // whose rows are still to be read
+	if err != nil {
+		return nil
+	}
+	head, rows, err := file.Next([]int{column}, sampled)
+	if err != nil {
+		return nil
+	}
+	for i := range rows {
+		var c cell
+		c.setValue(head.Value(0, i), d.classes)
+		cells = append(cells, c)
 	}
 	return cells
 }

@@ -84,7 +84,7 @@ func (d *csvDecoder) next() (task, error) {
 	}
 	d.any = true
 	return func(b *Batch) error {
-		if d.k > 0 && !d.opts.slow && d.layout != LayoutLong && d.parseFast(ch, b) {
+		if d.k > 0 && !d.opts.slow && d.opts.tally == nil && d.layout != LayoutLong && d.parseFast(ch, b) {
 			return nil
 		}
 		b.reset(d.fileInfo)
@@ -239,6 +239,11 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 	for _, c := range r.opts.columns() {
 		if isName(c.spec) {
 			return true, nil
+		}
+	}
+	if r.opts.found != nil {
+		if header, ok := r.discoverHeader(row); ok {
+			return header, nil
 		}
 	}
 	at := func(spec string) int {

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type Description struct {
 
 	right   int64
 	popular float64
+	most    []int64 // queries of which each class is the single most popular answer
 }
 
 // TeacherDescription summarises the votes of one teacher.
@@ -47,7 +49,7 @@ type TeacherDescription struct {
 // for Teachers. progress, unless nil, is called now and then. The errors are those of reading.
 func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 	d := &Description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(),
-		Histogram: make([]int64, r.K()+1)}
+		Histogram: make([]int64, r.K()+1), most: make([]int64, len(r.classes.names))}
 	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, err
@@ -72,6 +74,21 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 	}
 	d.finish()
 	return d, nil
+}
+
+// Popular says which class is the most popular answer of most queries; "" where none is.
+func (d *Description) Popular() string {
+	best := 0
+	for c := range d.most {
+		if d.most[c] > d.most[best] {
+			best = c
+		}
+	}
+	if len(d.most) == 0 || d.most[best] == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has most votes in %d of %d queries", quoteUnlessPlain(d.Classes[best]), d.most[best],
+		d.Queries)
 }
 
 // TeacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since
@@ -104,6 +121,8 @@ func (d *Description) add(b *Batch, i int) {
 	majority := b.Majority(i)
 	if majority < 0 {
 		d.Ties++
+	} else {
+		d.most[majority]++
 	}
 	truth := -1
 	if b.Labels != nil {

@@ -381,7 +381,6 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 	}
 	var names []string
 	lengths := make(map[string]int) // of lists
-	values := make(map[int][]byte)  // of the other keys
 	for p.dec.PeekKind() != '}' {
 		raw, err := p.dec.ReadValue()
 		if err != nil {
@@ -394,9 +393,7 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		d.byName[key.name] = len(d.keys)
 		d.keys, names = append(d.keys, key), append(names, key.name)
 		if p.dec.PeekKind() != '[' {
-			if raw, err = p.dec.ReadValue(); err == nil {
-				values[len(names)-1] = bytes.Clone(raw)
-			}
+			err = p.dec.SkipValue()
 		} else if _, err = p.dec.ReadToken(); err == nil {
 			n := 0
 			for ; err == nil && p.dec.PeekKind() != ']'; n++ {
@@ -421,11 +418,15 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 			d.keys, names = append(d.keys, key), append(names, key.name)
 		}
 	}
+	var cells [][]cell
 	set := &columnSet{what: "key", names: names, n: len(names), sample: func(at int) []cell {
 		if _, ok := lengths[names[at]]; ok {
-			return []cell{{kind: otherCell}}
+			return []cell{{kind: otherCell}, {kind: otherCell}}
 		}
-		return firstCell(&p, values[at])
+		if cells == nil {
+			cells = d.sampleKeys(slices.Concat(line, later))
+		}
+		return cells[at]
 	}}
 	if wrong := d.assignKeys(set, lengths); wrong != nil {
 		if wrong.at >= 0 {
@@ -436,14 +437,31 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 	return nil
 }
 
-// firstCell returns the value of a key in the first line.
-func firstCell(p *jsonParser, raw []byte) []cell {
-	if raw == nil {
-		return nil
+// sampleKeys returns the values of all keys on the first of these lines.
+func (d *jsonDecoder) sampleKeys(lines []byte) [][]cell {
+	p := jsonParser{jsonDecoder: d}
+	cells, rows := make([][]cell, len(d.keys)), 0
+	for line := range bytes.Lines(lines) {
+		if rows++; rows > sampled || p.begin(line) != nil {
+			break
+		}
+		for p.dec.PeekKind() != '}' {
+			raw, err := p.dec.ReadValue()
+			if err != nil {
+				return cells // parse tells it
+			}
+			i, known := d.byName[textOf(raw)]
+			if raw, err = p.dec.ReadValue(); err != nil {
+				return cells
+			}
+			if known {
+				var c cell
+				p.cell(bytes.Clone(raw), &c)
+				cells[i] = append(cells[i], c)
+			}
+		}
 	}
-	var c cell
-	p.cell(raw, &c)
-	return []cell{c}
+	return cells
 }
 
 // assignKeys gives every key its role.

@@ -15,6 +15,7 @@ type lists struct {
 // assignLists is assign where columns may hold lists: all votes or counts of a query, at list, or
 // what nobody reads.
 func (f *fileInfo) assignLists(s *columnSet, l lists) (list int, c columns, wrong *fault) {
+	f.discoverList(s, l)
 	if list, wrong = f.findList(s, l); wrong != nil {
 		return list, c, wrong
 	}
@@ -65,6 +66,9 @@ func (f *fileInfo) assignList(s *columnSet, list, n int) (c columns, wrong *faul
 		return c, wrong
 	}
 	name := s.names[list]
+	if found := f.opts.found; found != nil && !found.noID && c.id < 0 && f.opts.IDColumn == "" {
+		f.discoverID(s, &c)
+	}
 	if free := s.unassigned(); f.opts.VotesColumn != "" {
 		c.unused = free
 	} else if len(free) > 0 {

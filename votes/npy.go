@@ -108,6 +108,9 @@ func (f *fileInfo) arrayLayout() error {
 	if f.layout == LayoutLong {
 		return f.errorf("the layout long is for files with named columns: a row of it is one vote")
 	}
+	if f.layout == LayoutDefault && f.opts.found != nil {
+		f.layout, f.opts.Layout, f.opts.found.array = LayoutWide, LayoutWide, true
+	}
 	if f.layout == LayoutDefault {
 		return f.errorf("say the layout of the array: wide (queries × teachers), teachers (teachers × " +
 			"queries) or counts (queries × classes)")

@@ -90,6 +90,9 @@ func ParseLayout(s string) (Layout, error) {
 // String returns the name that ParseLayout takes.
 func (l Layout) String() string { return nameOf(l, layoutNames) }
 
+// String returns the name that ParseHeaderMode takes.
+func (h HeaderMode) String() string { return nameOf(h, headerNames) }
+
 // ParseColumns turns a list of columns separated by commas, as t1,t2 or 2,3, into
 // Options.VoteColumns. A name that has a comma or begins with a quote is quoted as in CSV.
 // "" is no list.
@@ -215,6 +218,11 @@ type Options struct {
 	// Stdin is read for the path "-". Defaults to os.Stdin. Open waits for its
 	// beginning, so let a Read that may hang end with the context.
 	Stdin io.Reader
+
+	// tally, unless nil, numbers the spellings of a file of unknown classes: see Survey.
+	tally *tally
+	// found, unless nil, takes what is found of columns of which nothing is stated.
+	found *foundColumns
 
 	chunkBytes int   // of text or arrays that a task takes; 0 for defaultChunkBytes
 	spoolBytes int64 // of a temporary file; 0 for maxSpoolBytes

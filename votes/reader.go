@@ -82,7 +82,7 @@ func start(ctx context.Context, opts Options, classes *classList,
 	r.first = f.info
 	r.ahead = inOrder(r.ctx, opts.Workers, r.jobs(f), r.parse,
 		func(err error) parsed { return parsed{err: err} })
-	if opts.Layout == LayoutLong {
+	if r.opts.Layout == LayoutLong && opts.tally == nil { // a survey may have found the layout
 		if err := r.startLong(); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}

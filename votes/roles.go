@@ -53,8 +53,16 @@ type columnSet struct {
 //     stated, and LabelColumn too where most of the names are numbered alike.
 //
 // Anything else is a fault. A column that was taken for a teacher by mistake, such as
-// the true labels, would be a vote that promises nothing.
+// the true labels, would be a vote that promises nothing. A survey proposes what would settle it.
 func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
+	if c, wrong = f.assignStated(s); wrong != nil && f.opts.found != nil && f.discover(s, c, wrong) {
+		c, wrong = f.assignStated(s)
+	}
+	return c, wrong
+}
+
+// assignStated is assign by names and statements alone.
+func (f *fileInfo) assignStated(s *columnSet) (c columns, wrong *fault) {
 	s.used = make(map[int]string)
 	if c.id, wrong = s.find("id", f.opts.IDColumn, idNames...); wrong != nil {
 		return c, wrong
@@ -82,7 +90,7 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	case counts:
 		c.votes, wrong = s.counts(f.opts.K, f.classes)
 	default:
-		c.votes, wrong = s.teachers(f.opts, f.classes, c)
+		c.votes, wrong = s.teachers(f.opts, f.classes)
 	}
 	if wrong != nil {
 		return c, wrong

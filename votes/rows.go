@@ -39,6 +39,9 @@ func faultf(at int, format string, args ...any) *fault {
 // add appends a record to b, which is as before if there is a fault. The first
 // record of a file of counts gives K.
 func (f *fileInfo) add(b *Batch, r *record) *fault {
+	if f.opts.tally != nil && f.layout != LayoutCounts {
+		return f.addTally(b, r)
+	}
 	if f.layout == LayoutLong {
 		return f.addLong(b, r)
 	}

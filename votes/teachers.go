@@ -10,21 +10,12 @@ import (
 )
 
 // A ColumnsError is the cause of a [ParseError] about a file of which nothing says which columns
-// are votes. It proposes Options that would settle it, as far as names and first rows tell. It
-// proposes no column as a vote but those that are numbered alike, or those that can hold votes if
-// they are as many as Options.K: an id, a truth or a covariate that votes would be a teacher that
-// promises nothing.
+// are votes. [Look] proposes what would settle it.
 type ColumnsError struct {
-	IDColumn    string   // holds different values, none of which is a class; "" for none
-	VoteColumns []string // in the teachers' order; nil where only their reader knows
-	IDAlone     bool     // IDColumn settles it: all other columns are numbered alike
-	K           bool     // Options.K alone is missing: all columns but IDColumn can hold votes
-
-	// Long reports that no two columns have a value in common, so that each row may be one vote
-	// (LayoutLong). TeacherColumn and VoteColumn are those that names tell, beside IDColumn; all three
-	// are "" where names do not.
-	Long                      bool
-	TeacherColumn, VoteColumn string
+	// long reports that no two columns have a value in common, so that each row may be one vote
+	// (LayoutLong). The columns are those that names tell, all three "" where names do not.
+	long              bool
+	id, teacher, vote string
 
 	cause error
 }
@@ -33,7 +24,7 @@ func (e *ColumnsError) Error() string { return e.cause.Error() }
 func (e *ColumnsError) Unwrap() error { return e.cause }
 
 // teachers finds the columns of votes where nobody lists them.
-func (s *columnSet) teachers(o *Options, classes *classList, c columns) ([]int, *fault) {
+func (s *columnSet) teachers(o *Options, classes *classList) ([]int, *fault) {
 	how := check.Named("name the true labels (%s) and the ids (%s), or list the votes (%s)",
 		pLabelColumn, pIDColumn, pVoteColumns)
 	free, k := s.unassigned(), o.K
@@ -84,14 +75,16 @@ func (s *columnSet) teachers(o *Options, classes *classList, c columns) ([]int, 
 	if len(odd) > 1 || names[odd[0]] == "" {
 		rule = strings.Join(list, ", ") + ": " + rule
 	}
-	wrong := &fault{at: free[odd[0]], err: s.propose(o, classes, c, by, free)}
+	wrong := &fault{at: free[odd[0]], err: &ColumnsError{}}
+	if kinds := s.kinds(free, classes); s.looksLong(free, kinds) {
+		wrong.err.long = true
+		wrong.err.nameLong(s, o)
+	}
 	switch {
-	case k == 0 && wrong.err.IDAlone:
-		wrong.rule = check.Named("%s; %s", rule, how)
-	case k == 0 && wrong.err.VoteColumns == nil:
+	case k == 0:
 		wrong.rule = check.Named("%s; %s; state the number of teachers (%s) where all the rest are votes",
 			rule, how, pK)
-	case k == 0 || k == len(free):
+	case k == len(free):
 		wrong.rule = check.Named("%s; %s (%s does not settle it where most names are numbered and others "+
 			"are not alike, unless %s and %s are stated too)", rule, how, pK, pIDColumn, pLabelColumn)
 	default:
@@ -99,42 +92,6 @@ func (s *columnSet) teachers(o *Options, classes *classList, c columns) ([]int, 
 			len(free), k, rule, how)
 	}
 	return nil, wrong
-}
-
-// propose returns what would settle which of the free columns are votes.
-func (s *columnSet) propose(o *Options, classes *classList, c columns, by *numbering,
-	free []int) *ColumnsError {
-	e := &ColumnsError{}
-	kinds := s.kinds(free, classes)
-	if s.looksLong(free, kinds) {
-		e.Long = true
-		e.nameLong(s, o)
-		return e
-	}
-	var votes []int // of free
-	others := 0     // neither votes nor the id
-	for i, at := range free {
-		switch {
-		case kinds[i].id && c.id < 0 && o.IDColumn == "" && e.IDColumn == "":
-			e.IDColumn = s.names[at]
-		case kinds[i].canVote && !isNameless(by.names[i]) && !namesNoTeacher(by.names[i]):
-			votes = append(votes, i)
-		default:
-			others++
-		}
-	}
-	if alike := by.alike(votes); len(alike) > 1 && len(alike) == by.groups[by.stems[alike[0]]] &&
-		(o.K == 0 && 2*len(alike) > len(votes) || o.K == len(alike)) {
-		e.IDAlone = e.IDColumn != "" && others == 0 && len(alike) == len(votes)
-		votes = alike
-	} else if o.K == 0 || o.K != len(votes) {
-		e.K = o.K == 0 && others == 0 && len(votes) > 0
-		return e
-	}
-	for _, i := range votes {
-		e.VoteColumns = append(e.VoteColumns, by.names[i])
-	}
-	return e
 }
 
 // columnKind is the kind of a column, as its first cells show it.
@@ -145,37 +102,11 @@ type columnKind struct {
 	rows    int
 }
 
-// kinds returns the kinds of columns. A column of which no cell is known can hold votes. Where the
-// classes are the usual ones, 0 and 1, perhaps because none are stated, and most columns have
-// others, they are the values that two columns have at least, of the largest set of columns that
-// have values in common.
+// kinds returns the kinds of columns, by votes of these classes.
 func (s *columnSet) kinds(columns []int, classes *classList) []columnKind {
 	kinds := make([]columnKind, len(columns))
-	voting, rows := 0, 0
 	for i, at := range columns {
 		kinds[i] = s.kind(at, classes)
-		if kinds[i].canVote {
-			voting++
-		}
-		rows = max(rows, kinds[i].rows)
-	}
-	if !classes.binary || 2*voting > len(columns) || rows < 2 {
-		return kinds
-	}
-	set := largestSharing(kinds)
-	count := make(map[string]int)
-	for _, i := range set {
-		for v := range kinds[i].values {
-			count[v]++
-		}
-	}
-	for i := range kinds {
-		k := &kinds[i]
-		k.canVote = len(k.values) > 0 && slices.Contains(set, i)
-		for v := range k.values {
-			k.canVote = k.canVote && count[v] > 1
-		}
-		k.id = k.id && !slices.Contains(set, i)
 	}
 	return kinds
 }
@@ -285,10 +216,7 @@ func (e *ColumnsError) nameLong(s *columnSet, o *Options) {
 	if id == "" || teacher == "" || vote == "" {
 		return
 	}
-	if o.IDColumn == "" {
-		e.IDColumn = id
-	}
-	e.TeacherColumn, e.VoteColumn = teacher, vote
+	e.id, e.teacher, e.vote = id, teacher, vote
 }
 
 // namesNoTeacher reports whether a name is a usual one of a truth, an id or a covariate. No

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/certify"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -27,6 +25,15 @@ import (
 func Usagef(format string, args ...any) error {
 	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
+
+// FoundError is an error about files of which a survey was asked for as JSON, with the survey.
+type FoundError struct {
+	Err   error
+	Found any
+}
+
+func (e *FoundError) Error() string { return e.Err.Error() }
+func (e *FoundError) Unwrap() error { return e.Err }
 
 // exitRules map errors that only this program meets to exit codes.
 var exitRules = []exitcode.Rule{
@@ -48,7 +55,7 @@ func exitCode(ctx context.Context, err error) exitcode.Code {
 }
 
 // hint returns advice for an error, "" where there is none.
-func hint(args []string, err error) string {
+func hint(err error) string {
 	var dir *cache.DirError
 	var few *federated.TooFewError
 	var columns *votes.ColumnsError
@@ -56,7 +63,8 @@ func hint(args []string, err error) string {
 	case known != "":
 		return known
 	case errors.As(err, &columns):
-		return columnsHint(args, columns)
+		return "darrm votes describe tells which columns of the files it takes for votes, and the flags that " +
+			"state them"
 	case errors.As(err, &few):
 		return "the price does without reports only as far as --missing of darrm federated init says"
 	case errors.As(err, &dir):
@@ -69,45 +77,19 @@ func hint(args []string, err error) string {
 	return ""
 }
 
-// columnsHint returns the whole command that says which columns are votes.
-func columnsHint(args []string, e *votes.ColumnsError) string {
-	words := append([]string{"darrm"}, args...)
-	if e.IDColumn != "" {
-		words = append(words, "--id-column", e.IDColumn)
-	}
-	switch {
-	case e.Long:
-		words = append(words, "--layout", "long")
-		told := "if each row is one vote: "
-		if e.TeacherColumn != "" {
-			return told + strings.Join(commandline.ShellWords(append(words, "--teacher-column",
-				e.TeacherColumn, "--vote-column", e.VoteColumn)), " ")
-		}
-		return told + strings.Join(commandline.ShellWords(words), " ") +
-			" --id-column NAME --teacher-column NAME --vote-column NAME"
-	case e.IDAlone:
-		return "all other columns are votes for this command: " +
-			strings.Join(commandline.ShellWords(words), " ")
-	case e.VoteColumns != nil:
-		words = append(words, "--vote-columns", votes.FormatColumns(e.VoteColumns))
-		return "this command reads no other column as a vote: " +
-			strings.Join(commandline.ShellWords(words), " ")
-	case e.K:
-		return "if no truth and no covariate is among the columns, this command says so, with the number of " +
-			"teachers: " + strings.Join(commandline.ShellWords(words), " ") + " --K NUMBER"
-	}
-	return "list the teachers' columns: " + strings.Join(commandline.ShellWords(words), " ") +
-		" --vote-columns NAME,NAME,…"
-}
-
 // writeJSONError writes the error of a command that was asked for JSON.
-func writeJSONError(w io.Writer, args []string, err error, code exitcode.Code) {
+func writeJSONError(w io.Writer, err error, code exitcode.Code) {
 	e := struct {
 		Error string `json:"error"`
 		Kind  string `json:"kind"`
 		Code  int    `json:"exit_code"`
 		Hint  string `json:"hint,omitempty"`
-	}{errorText(err), exitcode.Kinds[code], int(code), hint(args, err)}
+		Found any    `json:"found,omitempty"`
+	}{errorText(err), exitcode.Kinds[code], int(code), hint(err), nil}
+	var found *FoundError
+	if errors.As(err, &found) {
+		e.Found = found.Found
+	}
 	b, _ := json.Marshal(e) // strings and an int always marshal
 	fmt.Fprintf(w, "%s\n", b)
 }

@@ -69,11 +69,11 @@ func (a *App) Allow(more time.Duration) { a.grace.Store(int64(grace + more)) }
 // complain writes an error to stderr.
 func (a *App) complain(args []string, err error, code exitcode.Code) {
 	if a.JSON || asksForJSON(args) {
-		writeJSONError(a.Err, args, err, code)
+		writeJSONError(a.Err, err, code)
 		return
 	}
 	a.tell("darrm: ", printable(errorText(err)))
-	if h := hint(args, err); h != "" {
+	if h := hint(err); h != "" {
 		a.tell("darrm: hint: ", printable(h))
 	}
 }

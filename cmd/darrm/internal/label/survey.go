@@ -65,127 +65,128 @@ const surveyTime = time.Second
 // leastGain is the agreement that a proposal with a δ adds at least to those without one.
 const leastGain = 0.01
 
-// mostValues is the largest number of values of votes that a survey names. More are no classes.
-const mostValues = 20
-
 // tell prints what the files hold and what fits, and returns the error that a budget is missing.
 func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
-	if a.JSON || slices.Contains(paths, "-") { // a program reads one error; stdin is read once
-		return s.missing("")
-	}
-	found, seen, err := s.look(c, a, paths)
+	found, err := lookAt(c, a, s.read, paths)
 	if err != nil {
 		return err
 	}
-	a.Fact("found:", fmt.Sprintf("%d queries, K = %d teachers; %s", found.Queries, found.K,
-		found.Columns))
-	if found.Missing > 0 {
-		a.Fact("gaps:", fmt.Sprintf("%d votes are missing; --missing abstain takes them for no answer",
-			found.Missing))
+	if a.JSON { // a program reads one error
+		return &cli.FoundError{Err: s.missing(""), Found: s.json(c, found, paths)}
 	}
-	if f := c.Flags(); f.Changed("classes") || f.Changed("num-classes") {
-		a.Fact("classes:", strings.Join(seen, ", ")+", as you state")
-	} else {
-		a.Fact("values:", strings.Join(seen, ", ")+", FOR YOUR EYES ONLY: the votes may lack a class. "+
-			"Confirm them by the task: --classes names all that a vote can be")
+	for _, fact := range factsOf(c, found) {
+		a.Fact(fact[0], fact[1])
+	}
+	done := ", such as above; nothing was released"
+	if s.compares {
+		done = ", such as above; nothing was compared"
+	}
+	switch {
+	case len(found.Readings) == 0:
+		return s.missing("; what is asked must be stated, too")
+	case len(found.Asked) > 0:
+		for _, reading := range found.Readings {
+			a.Fact("if:", answerOf(reading))
+			s.propose(a, s.answered(c, a, paths, reading))
+		}
+		return s.missing(done)
+	}
+	reading := found.Readings[0]
+	d := reading.Description
+	if s.compares {
+		each := eachLabel(d)
+		for _, p := range proposed[:2] {
+			a.Fact("fits:", fmt.Sprintf("every mechanism at ε = %s a label, so that %d labels cost ε = %v "+
+				"at most, %s", each, d.Queries, p.budget.Epsilon, reachOf(p.disjoint)))
+			s.propose(a, s.command(c, paths, reading, p.disjoint, "label-eps", each))
+		}
+		return s.missing(done)
 	}
 	fit, pure := 0, 0.0 // what fits, and the best agreement without a δ
 	for _, p := range proposed {
-		affected, reach := found.K, "whatever a person's data reach"
-		if p.disjoint {
-			affected, reach = 1, "if no person is in two teachers' data"
-		}
-		if s.compares && p.budget.Delta > 0 {
-			continue // the ε of one label is that of δ = 0
-		}
-		if fit++; s.compares {
-			each := num.Outward(p.budget.Epsilon/float64(found.Queries), 3, false)
-			a.Fact("fits:", fmt.Sprintf("every mechanism at ε = %s a label, so that %d labels cost ε = %v "+
-				"at most, %s", each, found.Queries, p.budget.Epsilon, reach))
-			s.propose(a, s.command(c, "compare", paths, seen, found, p.disjoint, "label-eps", each))
-			continue
-		}
-		best, guess, err := s.best(c, a, found, p.budget, affected)
+		best, guess, err := s.best(c, a, d, p.budget, affectedOf(d, p.disjoint))
 		var infeasible *release.UsageError
+		reach := reachOf(p.disjoint)
 		switch {
 		case errors.As(err, &infeasible):
-			fit--
 			continue
 		case err != nil:
 			return err
 		case p.budget.Delta == 0:
 			pure = max(pure, best.Agreement.Expected)
 		case best.Agreement.Expected < pure+leastGain:
-			fit--
 			continue
 		default:
 			reach += "; its δ must be far below one over the number of records"
 		}
+		fit++
 		a.Fact("fits:", fmt.Sprintf("%s expected agreement (a guess: %s), %s", best.Agreement,
 			num.Percent(guess), reach))
-		s.propose(a, append(s.command(c, "aggregate", paths, seen, found, p.disjoint, "budget-eps",
-			number(p.budget.Epsilon), "budget-delta", number(p.budget.Delta)), "--out", "labels.csv"))
+		s.propose(a, s.aggregate(c, paths, reading, p.budget, p.disjoint))
 	}
 	if fit == 0 {
 		return cli.Usagef("no mechanism answers %d queries within ε = %v: answer fewer, or see darrm plan",
-			found.Queries, proposed[len(proposed)-1].budget.Epsilon)
+			d.Queries, proposed[len(proposed)-1].budget.Epsilon)
 	}
-	if s.compares {
-		return s.missing(", such as above; nothing was compared")
-	}
-	return s.missing(", such as above; nothing was released")
+	return s.missing(done)
 }
 
-// propose prints a command.
+func reachOf(disjoint bool) string {
+	if disjoint {
+		return "if no person is in two teachers' data"
+	}
+	return "whatever a person's data reach"
+}
+
+func affectedOf(d *votes.Description, disjoint bool) int {
+	if disjoint {
+		return 1
+	}
+	return d.K
+}
+
+// eachLabel is the ε of one label of which all cost that of the first budget.
+func eachLabel(d *votes.Description) string {
+	return num.Outward(proposed[0].budget.Epsilon/float64(d.Queries), 3, false)
+}
+
+// answered returns the command of one answer: within the first budget that something fits.
+func (s *survey) answered(c *cobra.Command, a *cli.App, paths []string, reading *votes.Reading) []string {
+	if s.compares {
+		return s.command(c, paths, reading, false, "label-eps", eachLabel(reading.Description))
+	}
+	for _, p := range proposed {
+		if _, _, err := s.best(c, a, reading.Description, p.budget, affectedOf(reading.Description,
+			p.disjoint)); err == nil {
+			return s.aggregate(c, paths, reading, p.budget, p.disjoint)
+		}
+	}
+	return nil
+}
+
+// propose prints a command, or that there is none.
 func (s *survey) propose(a *cli.App, args []string) {
 	w := a.Talk()
+	if args == nil {
+		w.Printf("  no command fits\n")
+		return
+	}
 	w.Printf("%s\n", strings.Join(shellLines(args, w.Width), " \\\n"))
 }
 
-// look describes the files. Where no classes are stated, seen are the values that occur, sorted.
-func (s *survey) look(c *cobra.Command, a *cli.App, paths []string) (d *votes.Description,
-	seen []string, err error) {
-	if err := s.read.prepare(c, paths); err != nil {
-		return nil, nil, err
-	}
-	f := *s.read
-	if f.options.Missing == votes.MissingError {
-		f.options.Missing = votes.MissingCoin // which counts them; nothing is drawn
-	}
-	if c.Flags().Changed("classes") || c.Flags().Changed("num-classes") ||
-		f.options.Layout == votes.LayoutCounts {
-		d, err = describeVotes(c.Context(), a, &f, paths)
-		return d, f.options.Classes, err
-	}
-	// The usual classes, or none, settle which columns are votes.
-	d, err = describeVotes(c.Context(), a, &f, paths)
-	var wrong *votes.ParseError
-	if !errors.As(err, &wrong) || wrong.Value == "" {
-		return d, f.options.Classes, err
-	}
-	// A value that is in no list stops the reader, joins the list, and the files are read again.
-	for {
-		f.options.Classes = padded(seen)
-		d, err = describeVotes(c.Context(), a, &f, paths)
-		if !errors.As(err, &wrong) || wrong.Value == "" || slices.Contains(seen, wrong.Value) {
-			slices.Sort(seen)
-			return d, seen, err
-		}
-		if seen = append(seen, wrong.Value); len(seen) > mostValues {
-			return nil, nil, &release.InputError{Err: fmt.Errorf("more than %d values occur (%s, …), and "+
-				"votes are classes: --vote-columns names the columns of votes", mostValues,
-				strings.Join(seen[:4], ", "))}
-		}
-	}
+// json is the survey as a program reads it.
+func (s *survey) json(c *cobra.Command, found *votes.Survey, paths []string) any {
+	return struct {
+		*votes.Survey
+		Commands []readCommand `json:"commands"` // a budget is still to be stated
+	}{found, readCommands(c, s.read, paths, found, "darrm", s.name())}
 }
 
-// padded returns at least two names of classes: those that were seen, and names that no vote has.
-func padded(seen []string) []string {
-	names := slices.Clone(seen)
-	for i := len(names); i < 2; i++ {
-		names = append(names, fmt.Sprintf("\uF8FF%d", i)) // a private-use character
+func (s *survey) name() string {
+	if s.compares {
+		return "compare"
 	}
-	return names
+	return "aggregate"
 }
 
 // best returns the best plan for teachers that promise nothing, and how often a guess agrees.
@@ -211,38 +212,35 @@ func (s *survey) best(c *cobra.Command, a *cli.App, d *votes.Description, budget
 	return p.Choices[0], r.Votes.Guess(), nil
 }
 
-// command returns a command about the files, as arguments. cost are the flags of what may be spent,
-// each with its value.
-func (s *survey) command(c *cobra.Command, name string, paths, seen []string, d *votes.Description,
-	disjoint bool, cost ...string) []string {
-	args := append([]string{"darrm", name}, paths...)
-	add := func(name, value string) { args = append(args, "--"+name, value) }
-	reading := &cobra.Command{}
-	new(readFlags).register(reading)
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if reading.Flags().Lookup(f.Name) != nil {
-			add(f.Name, f.Value.String())
-		}
-	})
-	binary := slices.Equal(seen, []string{"0", "1"})
-	if !binary && !c.Flags().Changed("classes") && !c.Flags().Changed("num-classes") {
-		add("classes", strings.Join(seen, ","))
+// aggregate returns the command that releases the labels of a reading within a budget, as arguments.
+func (s *survey) aggregate(c *cobra.Command, paths []string, reading *votes.Reading, budget accountant.Cost,
+	disjoint bool) []string {
+	args := s.command(c, paths, reading, disjoint, "budget-eps", number(budget.Epsilon), "budget-delta",
+		number(budget.Delta))
+	if args == nil || args[1] != "aggregate" {
+		return args
 	}
-	if d.Missing > 0 && !c.Flags().Changed("missing") {
-		add("missing", votes.MissingAbstain.String())
+	return append(args, "--out", "labels.csv")
+}
+
+// command returns a command about the files, as arguments; nil where it would read them otherwise.
+// cost are the flags of what may be spent, each with its value.
+func (s *survey) command(c *cobra.Command, paths []string, reading *votes.Reading, disjoint bool,
+	cost ...string) []string {
+	args := readArgs(c, s.read, paths, reading)
+	if args == nil {
+		return nil
 	}
-	if d.Columns.Layout == votes.LayoutLong.String() && name == "aggregate" {
-		for _, f := range []struct{ name, value string }{{"K", "NUMBER"}, {"query-ids", "FILE"}} {
-			if !c.Flags().Changed(f.name) { // neither follows from the votes
-				add(f.name, f.value)
-			}
-		}
+	if reading.Options.Layout == votes.LayoutLong && !s.compares &&
+		(reading.Options.K == 0 || reading.Options.QueryIDs == nil) { // neither follows from the votes
+		return append([]string{"darrm", "votes", "describe"}, args...)
 	}
+	args = append([]string{"darrm", s.name()}, args...)
 	for flag := range slices.Chunk(cost, 2) {
-		add(flag[0], flag[1])
+		args = append(args, "--"+flag[0], flag[1])
 	}
 	if disjoint {
-		add("data", "disjoint")
+		args = append(args, "--data", "disjoint")
 	}
 	return args
 }

@@ -1,8 +1,8 @@
 package label
 
 import (
-	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +16,6 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
-	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -45,9 +44,9 @@ answer gets how many votes, how often teachers agree with it, what each teacher
 answers, and, where the files have true labels, how often each is right. It says
 which columns it took for votes, ids and true labels.
 
-A column is a vote if --vote-columns lists it, or if all columns but id and label
-have one stem and numbers (t1,t2,t3 or 0,1,2), or if there are --K of them whose
-names do not say otherwise. Anything else is an error.
+Of a file of which nothing is stated it tells what is read, and the command that states
+it. What only a person can say it asks, with one command for each answer; no figure is
+printed then that depends on the answer.
 
 All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Example: `  darrm votes describe votes.csv
@@ -57,15 +56,20 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.prepare(c, args); err != nil {
-				return err
-			}
 			if err := picture.CheckPlot(plotFile); err != nil {
 				return err
 			}
-			d, err := describeVotes(c.Context(), a, &f, args)
+			s, err := lookAt(c, a, &f, args)
 			if err != nil {
 				return err
+			}
+			var d *votes.Description // where nothing is asked
+			if len(s.Asked) == 0 {
+				d = s.Readings[0].Description
+			}
+			if plotFile != "" && d == nil {
+				return cli.Usagef("--plot = %q, but what is drawn depends on an answer: %s", plotFile,
+					strings.Join(s.Asked, "; "))
 			}
 			if plotFile != "" {
 				sheet, err := votesPicture(d)
@@ -77,9 +81,38 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 				}
 			}
 			if a.JSON {
-				return a.DeliverJSON("", d)
+				return a.DeliverJSON("", describedJSON(c, &f, args, s, d))
 			}
-			return a.Print(func(w *terminal.Page) error { return renderVotes(w, d) })
+			return a.Print(func(w *terminal.Page) error {
+				w.Text("  ", notPrivate)
+				classes := ""
+				if d != nil {
+					classes = ", classes " + strings.Join(d.Classes, ", ")
+				}
+				w.Text("  ", fmt.Sprintf("%d queries, K = %d teachers%s", s.Queries, s.K, classes))
+				w.Text("  ", s.Columns.String())
+				for _, fact := range factsOf(c, s)[1:] {
+					w.Fact(fact[0], fact[1])
+				}
+				for _, reading := range s.Readings {
+					if args := readArgs(c, &f, args, reading); args != nil && (d == nil || !states(c, &f, reading)) {
+						title := "read by:"
+						if reading.Answer != "" {
+							w.Fact("if:", answerOf(reading))
+							title = ""
+						}
+						if title != "" {
+							w.Fact(title, "this command, which states it all")
+						}
+						w.Printf("%s\n", strings.Join(shellLines(append([]string{"darrm", "votes", "describe"}, args...),
+							w.Width), " \\\n"))
+					}
+				}
+				if d == nil {
+					return nil
+				}
+				return renderVotes(w, d)
+			})
 		},
 	}
 	f.register(c)
@@ -91,18 +124,41 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 	return c
 }
 
-func describeVotes(ctx context.Context, a *cli.App, f *readFlags,
-	paths []string) (*votes.Description, error) {
-	f.options.KeepVotes = f.options.Layout != votes.LayoutCounts
-	r, err := f.open(ctx, a.In, paths)
-	if err != nil {
-		return nil, err
+// states reports whether the flags state a reading themselves.
+func states(c *cobra.Command, f *readFlags, r *votes.Reading) bool {
+	o := f.options
+	o.KeepVotes, o.Missing, o.NoTruth = r.Options.KeepVotes, r.Options.Missing, r.Options.NoTruth
+	o.Stdin = r.Options.Stdin
+	return statesClasses(c) && reflect.DeepEqual(o, r.Options)
+}
+
+// describedJSON is what is described, as a program reads it: the description where nothing is asked,
+// and what was found.
+func describedJSON(c *cobra.Command, f *readFlags, paths []string, s *votes.Survey,
+	d *votes.Description) any {
+	type found struct {
+		Values   []votes.Value   `json:"values"`
+		Missing  []votes.Spelled `json:"missing_spellings,omitempty"`
+		Truth    []votes.Value   `json:"truth,omitempty"`
+		Told     []string        `json:"told,omitempty"`
+		Asked    []string        `json:"asked,omitempty"`
+		Commands []readCommand   `json:"commands"` // one for each answer; none is chosen
 	}
-	defer r.Close()
-	bar := cli.NewProgress(a)
-	defer bar.Stop()
-	d, err := votes.Describe(r, bar.Rows("reading"))
-	return d, release.Unreadable(ctx, err)
+	x := found{s.Values, s.Missing, s.Truth, s.Told, s.Asked,
+		readCommands(c, f, paths, s, "darrm", "votes", "describe")}
+	if d != nil {
+		return struct {
+			*votes.Description
+			found
+		}{d, x}
+	}
+	return struct {
+		Private bool        `json:"private"`
+		Queries int64       `json:"queries"`
+		K       int         `json:"k"`
+		Columns votes.Roles `json:"columns"`
+		found
+	}{false, s.Queries, s.K, s.Columns, x}
 }
 
 func percentOrNone(x *float64) string {
@@ -122,17 +178,11 @@ func histogramTitle(d *votes.Description) string {
 
 func renderVotes(w *terminal.Page, d *votes.Description) error {
 	say := func(format string, args ...any) { w.Text("  ", fmt.Sprintf(format, args...)) }
-	say(notPrivate)
-	say("%d queries, K = %d teachers, classes %s", d.Queries, d.K, strings.Join(d.Classes, ", "))
-	say("%v", d.Columns)
 	say("the most popular answer has %s of the votes; %d queries have none (a tie)",
 		num.Percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
-		say("it is right in %s of the %d of %d queries whose true label is known",
-			num.Percent(*d.Accuracy), d.Labelled, d.Queries)
-	}
-	if d.Missing > 0 {
-		say("%d votes are missing", d.Missing)
+		say("it is right in %s of the %d of %d queries whose true label is known", num.Percent(*d.Accuracy),
+			d.Labelled, d.Queries)
 	}
 	w.Printf("\n")
 	width := min(40, w.Width-40) // beside three columns of numbers

@@ -1,0 +1,295 @@
+package votes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// foundColumns is what a survey finds of columns of which nothing is stated. It is made of the first
+// file and holds for all.
+type foundColumns struct {
+	done      bool
+	id        string     // as IDColumn states it, "" for none
+	label     string     // as LabelColumn
+	votes     [][]string // ways to state the votes as VoteColumns, the shortest first; nil for none
+	noID      bool       // no id is to be proposed
+	long      bool       // in LayoutLong
+	counts    bool       // in LayoutCounts
+	told      []string
+	questions []string
+	answer    string // what the command presumes, where something is asked
+
+	teacher, vote string     // of LayoutLong
+	header        HeaderMode // that was found; HeaderAuto where nobody looked
+	array         bool       // of which the layout is not stated
+}
+
+// discover proposes columns for a set that names and statements do not settle, of which c are known.
+// It changes the options of all files that are still to be opened and reports whether they settle
+// it now. Nothing of it is ever part of a release, where what is proposed must be stated.
+func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
+	found, o := f.opts.found, f.opts
+	if found.done || wrong.err == nil && s.names != nil || f.layout != LayoutWide || len(o.VoteColumns) > 0 {
+		return false
+	}
+	found.done = true
+	free := s.unassigned()
+	if s.names != nil && len(free) == 2 && equalFoldASCII(s.names[free[0]], "zeros") &&
+		equalFoldASCII(s.names[free[1]], "ones") {
+		o.Layout, f.layout, found.counts = LayoutCounts, LayoutCounts, true
+		return true
+	}
+	kinds := s.kinds(free, f.classes)
+	if o.tally != nil {
+		kinds = s.sharing(free)
+	}
+	name := func(i int) string {
+		if s.names == nil {
+			return fmt.Sprintf("#%d", free[i]+1)
+		}
+		return s.names[free[i]]
+	}
+	names := make([]string, len(free))
+	for i := range free {
+		names[i] = name(i)
+	}
+	by := number(names)
+	var votes, others []int // of free
+	id := -1
+	for i := range free {
+		usual := s.names != nil && (isNameless(names[i]) || namesNoTeacher(names[i]) &&
+			(by.numbers[i] == "" || by.groups[by.stems[i]] < 3))
+		switch {
+		case kinds[i].canVote && !usual:
+			votes = append(votes, i)
+		case kinds[i].id && id < 0 && c.id < 0 && o.IDColumn == "" && !found.noID:
+			id = i
+		default:
+			others = append(others, i)
+		}
+	}
+	if s.names != nil {
+		if e := wrong.err; e.long && e.teacher != "" && o.K == 0 {
+			o.Layout, f.layout, found.long = LayoutLong, LayoutLong, true
+			o.IDColumn, o.TeacherColumn, o.VoteColumn = e.id, e.teacher, e.vote
+			found.id, found.teacher, found.vote = e.id, e.teacher, e.vote
+			found.answer = "each row is one vote"
+			found.questions = append(found.questions, "is each row one vote? No two columns have a value in common")
+			return true
+		}
+	}
+	if len(votes) < 2 {
+		wrong.err = nil // no command fits
+		wrong.at, wrong.rule = -1, check.Named("no two columns that could be votes have a value in common: "+
+			"list the columns of votes (%s), or say that each row is one vote (%s long)", pVoteColumns, pLayout)
+		return false
+	}
+	numbered := false
+	if s.names != nil {
+		if alike := by.alike(votes); len(alike) > 1 && 2*len(alike) > len(votes) &&
+			len(alike) == by.groups[by.stems[alike[0]]] {
+			for _, i := range votes {
+				if !slices.Contains(alike, i) {
+					others = append(others, i)
+				}
+			}
+			numbered, votes = true, alike
+		}
+	}
+	if id >= 0 {
+		found.id = stated(s, free[id])
+		o.IDColumn, s.used[free[id]] = found.id, "id"
+		found.told = append(found.told, proposedID(found.id))
+	}
+	at := make([]int, len(votes))
+	for j, i := range votes {
+		at[j] = free[i]
+	}
+	found.votes = s.waysToState(at)
+	if numbered && len(others) == 0 {
+		found.votes = append([][]string{nil}, found.votes...) // the id settles it
+		return true
+	}
+	o.VoteColumns = found.votes[len(found.votes)-1]
+	if !numbered {
+		found.questions = append(found.questions, fmt.Sprintf("are all %d columns teachers, and none a truth or a "+
+			"covariate? The command states them; where they are not, --vote-columns lists the teachers", len(votes)))
+		found.answer = "all are teachers"
+	}
+	return true
+}
+
+func proposedID(id string) string {
+	return fmt.Sprintf("id %s is proposed: it shares no value with votes and repeats none", quoteUnlessPlain(id))
+}
+
+// stated returns how a column is stated: by its name, or by its place where that is clearer.
+func stated(s *columnSet, at int) string {
+	if s.names == nil || s.what != "key" && (s.names[at] != Nameless && s.names[at] == "" ||
+		strings.TrimSpace(s.names[at]) != s.names[at] || s.names[at] == NoColumn) {
+		return fmt.Sprintf("#%d", at+1)
+	}
+	return s.names[at]
+}
+
+// waysToState returns the ways to state columns of votes in this order, the shortest first.
+func (s *columnSet) waysToState(at []int) (ways [][]string) {
+	named := s.names != nil
+	if named {
+		names := make([]string, len(at))
+		for i := range at {
+			names[i] = s.names[at[i]]
+		}
+		if by := number(names); len(at) > 2 && by.order() != nil {
+			if stem := by.stems[0]; stem != "" {
+				ways = append(ways, []string{stem + "*"})
+			}
+			ways = append(ways, []string{names[0] + ".." + names[len(names)-1]})
+		}
+	}
+	inOrder := slices.IsSorted(at) && at[len(at)-1]-at[0] == len(at)-1
+	if s.what != "key" && inOrder && len(at) > 2 {
+		ways = append(ways, []string{fmt.Sprintf("#%d..#%d", at[0]+1, at[len(at)-1]+1)})
+	}
+	if named && len(at) <= 8 { // names say more than places
+		var list []string
+		for _, i := range at {
+			list = append(list, stated(s, i))
+		}
+		ways = append([][]string{list}, ways...)
+		if len(ways) > 1 && strings.HasSuffix(ways[1][0], "*") {
+			ways[0], ways[1] = ways[1], ways[0]
+		}
+	}
+	ways = slices.DeleteFunc(ways, func(way []string) bool {
+		if len(way) > 1 {
+			return false
+		}
+		states, wrong := s.several(way[0])
+		return wrong != nil || !slices.Equal(states, at) || slices.Contains(s.names, way[0])
+	})
+	list := make([]string, len(at)) // always fits
+	for i := range at {
+		list[i] = stated(s, at[i])
+	}
+	return append(ways, list)
+}
+
+// sharing returns the kinds of columns of unknown classes: those can hold votes that have values in
+// common with most others. A column without any value can, too.
+func (s *columnSet) sharing(columns []int) []columnKind {
+	kinds := make([]columnKind, len(columns))
+	for i, at := range columns {
+		kinds[i] = s.kind(at, unknownClasses)
+	}
+	set := largestSharing(kinds)
+	binary := func(k columnKind) bool {
+		for value := range k.values {
+			if value != "0" && value != "1" {
+				return false
+			}
+		}
+		return k.rows > 0
+	}
+	bits := !slices.ContainsFunc(set, func(i int) bool { return !binary(kinds[i]) })
+	for i := range kinds {
+		k := &kinds[i]
+		if bits && binary(*k) && !slices.Contains(set, i) { // a teacher may always answer 0
+			set = append(set, i)
+		}
+		k.canVote = len(k.values) == 0 && k.rows > 0 || slices.Contains(set, i)
+		k.id = k.id && !slices.Contains(set, i)
+	}
+	return kinds
+}
+
+// unknownClasses is a list of no vote's classes.
+var unknownClasses = func() *classList {
+	c, err := newClassList([]string{"\uF8FF0", "\uF8FF1"}, nil) // private-use characters
+	if err != nil {
+		panic(err)
+	}
+	return c
+}()
+
+// discoverHeader decides whether the first row has names, by the values below it. ok is false where
+// they do not tell.
+func (r *rowReader) discoverHeader(row []string) (header, ok bool) {
+	for _, name := range row {
+		name = strings.TrimSpace(name)
+		if slices.ContainsFunc(slices.Concat(idNames, truthNames), func(usual string) bool {
+			return equalFoldASCII(name, usual)
+		}) {
+			return true, true
+		}
+	}
+	set := &columnSet{what: "column", n: len(row), sample: r.sample}
+	all := set.unassigned()
+	kinds := set.sharing(all)
+	below := make(map[string]bool)
+	for i := range all {
+		if kinds[i].canVote && kinds[i].values != nil {
+			for value := range kinds[i].values {
+				below[value] = true
+			}
+		}
+	}
+	cells, occur, usual := make(map[string]bool), 0, true
+	n := 0
+	for i := range all {
+		cell := canonical(row[i])
+		if !kinds[i].canVote || unknownClasses.isMissingText(cell) {
+			continue
+		}
+		if n++; below[cell] {
+			occur++
+		}
+		cells[cell] = true
+		usual = usual && (cell == "0" || cell == "1")
+	}
+	switch found := r.opts.found; {
+	case len(below) == 0 || usual && len(cells) == n:
+		return false, false
+	case !usual && (occur == 0 || len(cells) == n && occur < n):
+		found.header = HeaderYes
+	case len(cells) < n:
+		found.header = HeaderNo
+	default: // different values of votes
+		return false, false
+	}
+	return r.opts.found.header == HeaderYes, true
+}
+
+// discoverList proposes the only list as that of all votes.
+func (f *fileInfo) discoverList(s *columnSet, l lists) {
+	if f.opts.found == nil || f.layout == LayoutLong || f.opts.listed() || slices.Contains(s.names, f.listName()) {
+		return
+	}
+	list := -1
+	for i := range s.names {
+		if l.is(i) && !f.opts.isTruth(s.names[i]) {
+			if list >= 0 {
+				return
+			}
+			list = i
+		}
+	}
+	if list >= 0 && number(s.names).largest() < 2 {
+		f.opts.VotesColumn = s.names[list]
+	}
+}
+
+// discoverID proposes the id beside a list of votes.
+func (f *fileInfo) discoverID(s *columnSet, c *columns) {
+	for _, at := range s.unassigned() {
+		if s.kind(at, unknownClasses).id {
+			c.id, s.used[at] = at, "id"
+			f.opts.found.id, f.opts.IDColumn = stated(s, at), stated(s, at)
+			f.opts.found.told = append(f.opts.found.told, proposedID(f.opts.found.id))
+			return
+		}
+	}
+}

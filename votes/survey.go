@@ -1,0 +1,413 @@
+package votes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Survey is what files hold of which perhaps nothing is stated: what is read, what is asked, and
+// readings that have been tried on the files. It is not private.
+type Survey struct {
+	Private  bool       `json:"private"` // false, always
+	Queries  int64      `json:"queries"`
+	K        int        `json:"k"`
+	Columns  Roles      `json:"columns"`
+	Values   []Value    `json:"values"`            // that occur among votes
+	Missing  []Spelled  `json:"missing_spellings"` // spellings of missing votes, where nothing is asked
+	Truth    []Value    `json:"truth,omitempty"`   // that occur among true labels
+	Labelled int64      `json:"labelled"`          // queries with a true label
+	Told     []string   `json:"told,omitempty"`
+	Asked    []string   `json:"asked,omitempty"`
+	Readings []*Reading `json:"-"` // one for each answer; none where only a person knows them
+}
+
+// A Value is what votes are for that have it in one of its spellings.
+type Value struct {
+	Value     string    `json:"value"`
+	Votes     int64     `json:"votes"`
+	Spellings []Spelled `json:"spellings,omitempty"` // where not all are spelled as Value is
+}
+
+// Spelled is a text and how many cells have it.
+type Spelled struct {
+	Text  string `json:"text"`
+	Votes int64  `json:"votes"`
+}
+
+// A Reading is a way to read the files that has been tried on them.
+type Reading struct {
+	Answer      string // what it presumes, where something is asked
+	Options     Options
+	Description *Description
+}
+
+// Known are the Options of which only a person who states them knows that they were meant.
+type Known struct{ Classes, Missing bool }
+
+// Look surveys files, which open opens with options, as often as it is called: once to survey them,
+// and once for each reading that is tried. Without classes in the options they are looked for. The
+// errors are those of reading: a file of which nothing can be read has no survey.
+func Look(ctx context.Context, o Options, known Known, open func(Options) (*Reader, error),
+	progress func(Progress)) (*Survey, error) {
+	l := &look{ctx: ctx, stated: o, known: known, open: open, progress: progress}
+	return l.run()
+}
+
+type look struct {
+	ctx      context.Context
+	stated   Options
+	known    Known
+	open     func(Options) (*Reader, error)
+	progress func(Progress)
+	survey   Survey
+	found    *foundColumns
+	options  Options // with the columns that were found
+	answers  []Answer
+}
+
+func (l *look) run() (*Survey, error) {
+	o := l.stated
+	o.found, o.NoTruth = &foundColumns{}, false
+	var err error
+	if !l.known.Classes && o.Layout != LayoutCounts {
+		if err = l.tally(o); err != nil && l.found.id != "" { // perhaps the first rows alone differ in it
+			o.found = &foundColumns{noID: true}
+			if l.tally(o) == nil {
+				err = nil
+			}
+		}
+		if err == nil && l.found.counts {
+			o.Layout, o.found, l.answers = LayoutCounts, &foundColumns{}, nil
+			l.survey = Survey{Told: []string{"zeros and ones are counts of votes"}}
+			if err = l.describe(o); err == nil {
+				l.found.counts = true
+			}
+		}
+		if l.found != nil && l.found.array && err != nil { // the other side may be the teachers
+			o.Layout, o.found = LayoutTeachers, &foundColumns{array: true}
+			err = l.tally(o)
+		}
+	} else {
+		err = l.describe(o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.survey.Told = append(l.survey.Told, l.found.told...)
+	l.survey.Asked = slices.Concat(l.found.questions, l.survey.Asked)
+	if err := l.tryAnswers(); err != nil {
+		return nil, err
+	}
+	return &l.survey, nil
+}
+
+// tally surveys files of unknown classes.
+func (l *look) tally(o Options) error {
+	o.tally = &tally{index: make(map[spelling]int)}
+	o.Classes, o.KeepVotes, o.Missing = nil, false, MissingError
+	l.found = o.found
+	r, err := l.open(o)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	t, err := r.count(l.progress)
+	if err != nil {
+		return err
+	}
+	l.options = r.opts
+	s := &l.survey
+	s.Queries, s.K, s.Columns = t.queries, t.k, r.Columns()
+	if s.Columns.Layout == LayoutLong.String() {
+		s.Columns.Width = t.k
+	}
+	v := &values{tallied: t}
+	v.ask()
+	s.Asked, l.answers = v.questions, v.answers
+	asked := make(map[string]bool) // spellings that may be missing votes, or classes
+	for _, a := range v.answers {
+		for _, c := range a.Classes {
+			asked[c] = true
+		}
+	}
+	for _, i := range t.occurring() {
+		switch x := t.spellings[i]; {
+		case x.missing && (x.blank || !asked[x.value]):
+			s.Missing = append(s.Missing, Spelled{shownMissing(x), t.votes[i]})
+		default:
+			s.Values = addSpelled(s.Values, x.value, Spelled{x.text, t.votes[i]})
+		}
+	}
+	for i, x := range t.spellings {
+		if n := t.truth[i]; n > 0 && (!x.missing || !x.blank && asked[x.value]) {
+			s.Truth = addSpelled(s.Truth, x.value, Spelled{x.text, n})
+			s.Labelled += n
+		}
+	}
+	slices.SortFunc(s.Truth, func(a, b Value) int { return compareValues(a.Value, b.Value) })
+	s.Values, s.Truth = plainSpellings(s.Values), plainSpellings(s.Truth)
+	s.Told = append(v.told, l.tell(t)...)
+	return nil
+}
+
+// tell returns what is told of values and missing votes that are not asked about.
+func (l *look) tell(t *tallied) (told []string) {
+	if t.trimmed {
+		told = append(told, "blanks around votes are no part of them")
+	}
+	for _, v := range l.survey.Values {
+		var others []string
+		for _, s := range v.Spellings {
+			if s.Text != v.Value {
+				others = append(others, quoteUnlessPlain(s.Text))
+			}
+		}
+		if _, whole := canonicalInt(v.Value); len(others) > 0 && whole {
+			told = append(told, fmt.Sprintf("%s is read as %s", strings.Join(others, ", "), v.Value))
+		} else if len(others) > 0 {
+			told = append(told, fmt.Sprintf("%s has %s that look alike (Unicode, composed or not): one class",
+				quoteUnlessPlain(v.Value), plural(len(v.Spellings), "spelling")))
+		}
+	}
+	return told
+}
+
+// describe surveys files of known classes.
+func (l *look) describe(o Options) error {
+	if o.Missing == MissingError && o.Layout != LayoutCounts && !l.known.Missing {
+		o.Missing = MissingCoin // which counts them; nothing is drawn
+	}
+	o.KeepVotes = o.Layout != LayoutCounts
+	l.found = o.found
+	d, r, err := l.read(o)
+	if err != nil {
+		return err
+	}
+	l.options = r.opts
+	s := &l.survey
+	s.Queries, s.K, s.Columns, s.Labelled = d.Queries, d.K, d.Columns, d.Labelled
+	a := Answer{Classes: d.Classes, Same: o.Same, Missing: o.Missing, Votes: d.votes(), Absent: d.Missing}
+	for i, n := range a.Votes {
+		if n > 0 {
+			s.Values = append(s.Values, Value{Value: d.Classes[i], Votes: n})
+		}
+	}
+	if d.Missing > 0 {
+		s.Missing = []Spelled{{"missing", d.Missing}}
+	}
+	if a.Missing = l.stated.Missing; d.Missing > 0 && a.Missing == MissingError {
+		a.Missing = MissingAbstain
+	}
+	l.answers = []Answer{a}
+	return nil
+}
+
+// read describes the files.
+func (l *look) read(o Options) (*Description, *Reader, error) {
+	r, err := l.open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	d, err := Describe(r, l.progress)
+	return d, r, err
+}
+
+// votes returns how many votes each class has; nil where the files hold counts.
+func (d *Description) votes() []int64 {
+	if d.Teachers == nil {
+		return nil
+	}
+	n := make([]int64, len(d.Classes))
+	for _, t := range d.Teachers {
+		for c := range n {
+			n[c] += t.counts[c]
+		}
+	}
+	return n
+}
+
+// tryAnswers makes readings of the answers that the files agree with.
+func (l *look) tryAnswers() error {
+	s, layouts := &l.survey, []Layout{l.stated.Layout}
+	if l.found.array {
+		layouts = []Layout{LayoutWide, LayoutTeachers}
+	}
+	for _, a := range l.answers {
+		if a.Classes == nil {
+			continue
+		}
+		for _, layout := range layouts {
+			reading, err := l.try(a, layout)
+			if err != nil {
+				return err
+			}
+			if reading != nil {
+				s.Readings = append(s.Readings, reading)
+			}
+		}
+	}
+	if l.found.long {
+		s.Told = append(s.Told, "a release of single votes needs --K, the number of teachers, and --query-ids, all "+
+			"queries: neither follows from the votes")
+	}
+	if l.found.array && len(s.Readings) > len(l.answers) {
+		s.Asked = append([]string{"which are the teachers, the array's columns or its rows?"}, s.Asked...)
+	}
+	if len(s.Readings) == 0 && len(s.Asked) == 0 {
+		s.Asked = append(s.Asked, "what can a vote be? --classes names at least two classes")
+	}
+	if len(s.Asked) > 0 {
+		return nil
+	}
+	d := s.Readings[0].Description
+	for i, n := range d.votes() {
+		if n == 0 && !l.known.Classes {
+			s.Told = append(s.Told, fmt.Sprintf("%s does not occur: the classes are 0 and 1 unless others are "+
+				"stated", d.Classes[i]))
+		}
+	}
+	s.Labelled = d.Labelled
+	return nil
+}
+
+// try returns the shortest reading of an answer that reads the files as the survey did, nil where
+// none does. The error is that of the context.
+func (l *look) try(a Answer, layout Layout) (*Reading, error) {
+	ways := l.found.votes
+	if ways == nil {
+		ways = [][]string{l.stated.VoteColumns}
+	}
+	headers := []HeaderMode{l.stated.Header}
+	if l.found.header != HeaderAuto {
+		headers = append(headers, l.found.header)
+	}
+	for _, header := range headers {
+		for _, id := range slices.Compact([]string{l.options.IDColumn, l.stated.IDColumn}) {
+			for _, way := range ways {
+				o := l.stated
+				o.Header, o.IDColumn, o.VoteColumns = header, id, way
+				o.Classes, o.Same, o.Missing, o.KeepVotes = a.Classes, a.Same, a.Missing, o.Layout != LayoutCounts
+				if l.stated.Missing != MissingError {
+					o.Missing = l.stated.Missing
+				}
+				o.VotesColumn = l.options.VotesColumn
+				if truth := l.survey.Columns.Truth; l.found.done && truth != "" && o.LabelColumn == "" &&
+					l.survey.Columns.In == "columns" {
+					o.LabelColumn = truth // the command states all columns, then
+				}
+				if l.found.counts {
+					o.Layout, o.KeepVotes = LayoutCounts, false
+				} else if o.Layout = layout; l.found.long {
+					o.Layout, o.TeacherColumn, o.VoteColumn = LayoutLong, l.found.teacher, l.found.vote
+					if o.Missing == MissingError && l.gaps(a) {
+						o.Missing = MissingAbstain
+					}
+				}
+				d, err := l.trial(a, o)
+				if l.ctx.Err() != nil {
+					return nil, err
+				}
+				if err == nil {
+					answer := a.Text
+					if l.found.array {
+						answer = strings.TrimPrefix(answer+", the teachers are the "+
+							map[Layout]string{LayoutWide: "columns", LayoutTeachers: "rows"}[layout], ", ")
+					}
+					if answer == "" {
+						answer = l.found.answer
+					}
+					return &Reading{Answer: answer, Options: o, Description: d}, nil
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// gaps reports whether rows of single votes lack some of the queries' votes.
+func (l *look) gaps(a Answer) bool {
+	n := int64(0)
+	for _, votes := range a.Votes {
+		n += votes
+	}
+	return n < l.survey.Queries*int64(l.survey.K)
+}
+
+// trial reads the files as stated, and compares. A true label that is no class is no fault of a
+// reading: releases read none.
+func (l *look) trial(a Answer, o Options) (*Description, error) {
+	d, _, err := l.read(o)
+	var wrong *ParseError
+	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Rule, "label ") {
+		told := "a true label is none of the values of votes: figures of truth need --classes"
+		if !slices.Contains(l.survey.Told, told) {
+			l.survey.Told = append(l.survey.Told, told)
+		}
+		o.NoTruth = true
+		d, _, err = l.read(o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	same := d.Queries == l.survey.Queries && d.Missing == a.Absent && slices.Equal(d.votes(), a.Votes)
+	if long := d.Columns.Layout == LayoutLong.String(); long { // rows that are not there are missing too
+		same = d.Queries == l.survey.Queries && slices.Equal(d.votes(), a.Votes)
+	}
+	if l.found.array && o.Layout != l.options.Layout {
+		same = slices.Equal(d.votes(), a.Votes) && int64(l.survey.K) == d.Queries
+	}
+	if !same {
+		return nil, errors.New("the files are read otherwise")
+	}
+	return d, nil
+}
+
+func addSpelled(to []Value, value string, s Spelled) []Value {
+	i := slices.IndexFunc(to, func(v Value) bool { return v.Value == value })
+	if i < 0 {
+		i, to = len(to), append(to, Value{Value: value})
+	}
+	to[i].Votes += s.Votes
+	to[i].Spellings = append(to[i].Spellings, s)
+	return to
+}
+
+// plainSpellings leaves the spellings out where there is one and it is the value.
+func plainSpellings(of []Value) []Value {
+	for i := range of {
+		if s := of[i].Spellings; len(s) == 1 && s[0].Text == of[i].Value {
+			of[i].Spellings = nil
+		}
+	}
+	return of
+}
+
+func shownMissing(s spelling) string {
+	if s.text == "" {
+		return "blank"
+	}
+	return s.text
+}
+
+// String shows a value with its number, and its spellings where there are others.
+func (v Value) String() string {
+	text := quoteUnlessPlain(v.Value)
+	switch {
+	case len(v.Spellings) == 1:
+		return fmt.Sprintf("%s (%d, spelled %s)", text, v.Votes, quoteUnlessPlain(v.Spellings[0].Text))
+	case len(v.Spellings) > 1:
+		var parts []string
+		for _, s := range v.Spellings {
+			parts = append(parts, fmt.Sprintf("%d spelled %s", s.Votes, quoteUnlessPlain(s.Text)))
+		}
+		return fmt.Sprintf("%s (%d: %s)", text, v.Votes, strings.Join(parts, ", "))
+	}
+	return fmt.Sprintf("%s (%d)", text, v.Votes)
+}
+
+// String shows a spelling with its number.
+func (s Spelled) String() string { return fmt.Sprintf("%s (%d)", quoteUnlessPlain(s.Text), s.Votes) }

@@ -1,0 +1,228 @@
+package votes
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// mostValues is the largest number of spellings that a file of unknown classes may have. More are no
+// classes.
+const mostValues = 200
+
+// A spelling is a text of votes as a file has it.
+type spelling struct {
+	text    string // without blanks around
+	value   string // canonical: what it is where no class is stated
+	blank   bool   // no text at all: empty, null or NaN
+	missing bool   // by the table of spellings, where no class is stated
+}
+
+// A tally numbers the spellings of votes and truths of a file of unknown classes. It is safe for
+// concurrent use.
+type tally struct {
+	mu        sync.RWMutex
+	index     map[spelling]int
+	spellings []spelling
+	trimmed   bool // blanks stood around some
+}
+
+// spellingOf returns the spelling that a cell has.
+func spellingOf(c *cell) (s spelling, trimmed bool) {
+	text := c.plain()
+	s.text = strings.TrimSpace(text)
+	s.missing = c.missing()
+	s.blank = c.kind == nullCell || c.kind == floatCell && math.IsNaN(c.x) || s.text == ""
+	if s.value = canonical(s.text); c.kind == boolCell {
+		s.value = canonicalBool[c.n == 1]
+	}
+	return s, s.text != text
+}
+
+var canonicalBool = map[bool]string{false: "0", true: "1"}
+
+// add returns the number of a cell's spelling, and false beyond the largest number of them.
+func (t *tally) add(c *cell) (int, bool) {
+	s, trimmed := spellingOf(c)
+	t.mu.RLock()
+	i, ok := t.index[s]
+	noted := t.trimmed || !trimmed
+	t.mu.RUnlock()
+	if ok && noted {
+		return i, true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trimmed = t.trimmed || trimmed
+	if i, ok = t.index[s]; ok {
+		return i, true
+	}
+	if len(t.spellings) == mostValues {
+		return 0, false
+	}
+	s.text, s.value = strings.Clone(s.text), strings.Clone(s.value)
+	i = len(t.spellings)
+	t.index[s], t.spellings = i, append(t.spellings, s)
+	return i, true
+}
+
+// addTally appends a record of a file of unknown classes: its votes and its truth are numbers of
+// spellings.
+func (f *fileInfo) addTally(b *Batch, r *record) *fault {
+	votes := len(b.Votes)
+	t := f.opts.tally
+	number := func(c *cell, at int) (int, *fault) {
+		if c.kind == otherCell || c.kind == brokenCell {
+			return 0, faultf(at, "vote %s is no text and no number", c)
+		}
+		i, ok := t.add(c)
+		if !ok {
+			t.mu.RLock()
+			defer t.mu.RUnlock()
+			var some []string
+			for _, s := range t.spellings[:4] {
+				some = append(some, quote(s.text))
+			}
+			return 0, faultf(at, "more than %d values occur (%s, …), and votes are classes: list the columns of "+
+				"votes (%s)", mostValues, strings.Join(some, ", "), pVoteColumns)
+		}
+		return i, nil
+	}
+	for i := range r.votes {
+		n, wrong := number(&r.votes[i], i)
+		if wrong != nil {
+			b.Votes = b.Votes[:votes]
+			return wrong
+		}
+		b.Votes = append(b.Votes, n)
+	}
+	id, label := "", -1
+	var wrong *fault
+	if f.labels {
+		label, wrong = number(&r.label, labelCell)
+	}
+	if wrong == nil && f.ids {
+		var rule string
+		if id, rule = r.id.id(); rule != "" {
+			wrong = faultf(idCell, "%s", rule)
+		}
+	}
+	if wrong == nil && f.layout == LayoutLong {
+		teacher, rule := r.teacher.id()
+		if rule != "" {
+			wrong = faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
+		}
+		b.teachers = append(b.teachers, teacher)
+	}
+	if wrong != nil {
+		b.Votes = b.Votes[:votes]
+		return wrong
+	}
+	if f.labels {
+		b.Labels = append(b.Labels, label)
+	}
+	if f.ids {
+		b.IDs = append(b.IDs, id)
+	}
+	b.places = append(b.places, r.place)
+	return nil
+}
+
+// tallied is what a tally counted of the votes and of the truths of a file.
+type tallied struct {
+	*tally
+	queries      int64
+	k            int
+	votes, truth []int64 // of each spelling
+	teachers     map[string]bool
+	ids          map[string]bool // of LayoutLong
+}
+
+// count reads all rows of a reader that tallies.
+func (r *Reader) count(progress func(Progress)) (*tallied, error) {
+	t := &tallied{tally: r.opts.tally, teachers: make(map[string]bool), ids: make(map[string]bool)}
+	note := func(counts *[]int64, i int) {
+		for len(*counts) <= i {
+			*counts = append(*counts, 0)
+		}
+		(*counts)[i]++
+	}
+	for b, err := range r.Batches() {
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range b.Votes {
+			note(&t.votes, i)
+		}
+		for _, i := range b.Labels {
+			note(&t.truth, i)
+		}
+		t.queries, t.k = t.queries+int64(b.Len()), r.K()
+		for i, name := range b.teachers {
+			if !t.teachers[name] && len(t.teachers) < maxQueryIDs {
+				t.teachers[strings.Clone(name)] = true
+			}
+			if !t.ids[b.IDs[i]] && len(t.ids) < maxQueryIDs {
+				t.ids[strings.Clone(b.IDs[i])] = true
+			}
+		}
+		b.Release()
+		if progress != nil {
+			progress(r.Progress())
+		}
+	}
+	if r.opts.Layout == LayoutLong {
+		t.queries, t.k = int64(len(t.ids)), len(t.teachers)
+	}
+	n := len(t.spellings)
+	for len(t.votes) < n {
+		t.votes = append(t.votes, 0)
+	}
+	for len(t.truth) < n {
+		t.truth = append(t.truth, 0)
+	}
+	return t, nil
+}
+
+// blanks returns how many votes are blank.
+func (t *tallied) blanks() (n int64) {
+	for i, s := range t.spellings {
+		if s.blank {
+			n += t.votes[i]
+		}
+	}
+	return n
+}
+
+// occurring returns the numbers of the spellings that occur among votes, sorted by their values.
+func (t *tallied) occurring() []int {
+	var all []int
+	for i := range t.spellings {
+		if t.votes[i] > 0 {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(i, j int) int {
+		if c := compareValues(t.spellings[i].value, t.spellings[j].value); c != 0 {
+			return c
+		}
+		return strings.Compare(t.spellings[i].text, t.spellings[j].text)
+	})
+	return all
+}
+
+// compareValues orders whole numbers by size, before texts.
+func compareValues(a, b string) int {
+	m, isNumber := canonicalInt(a)
+	n, isNumber2 := canonicalInt(b)
+	switch {
+	case isNumber && isNumber2:
+		return int(max(-1, min(1, m-n)))
+	case isNumber:
+		return -1
+	case isNumber2:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
