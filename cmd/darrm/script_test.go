@@ -118,6 +118,7 @@ func checkComplaint(stderr string, args []string) error {
 			Kind  string `json:"kind"`
 			Code  int    `json:"exit_code"`
 			Hint  string `json:"hint"`
+			Found any    `json:"found"`
 		}
 		d := json.NewDecoder(strings.NewReader(stderr))
 		d.DisallowUnknownFields()

@@ -61,7 +61,17 @@ func factsOf(c *cobra.Command, s *votes.Survey) (facts [][2]string) {
 			"--classes names all that a vote can be", joined(s.Values))
 	}
 	if n := total(s.Missing); n > 0 {
-		add("missing:", "%d votes: %s; --missing abstain takes them for no answer", n, joined(s.Missing))
+		text := fmt.Sprintf("%d votes are missing", n)
+		if n == 1 {
+			text = "1 vote is missing"
+		}
+		if !statesClasses(c) {
+			text += ": " + joined(s.Missing)
+		}
+		if !c.Flags().Changed("missing") {
+			text += "; --missing abstain takes them for no answer"
+		}
+		add("gaps:", "%s", text)
 	}
 	if s.Columns.Truth != "" {
 		text := fmt.Sprintf("known for %d of %d queries", s.Labelled, s.Queries)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -95,6 +96,11 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 
 // classFlags are the flags that state the classes, of which one is given.
 var classFlags = []string{"classes", "class", "classes-from", "num-classes"}
+
+// statesClasses reports whether the classes are stated.
+func statesClasses(c *cobra.Command) bool {
+	return slices.ContainsFunc(classFlags, c.Flags().Changed)
+}
 
 // valuesOf returns the values of a flag that was given, of one that is repeated all of them.
 func valuesOf(f *pflag.Flag) []string {

@@ -142,10 +142,13 @@ func describedJSON(c *cobra.Command, f *readFlags, paths []string, s *votes.Surv
 		Truth    []votes.Value   `json:"truth,omitempty"`
 		Told     []string        `json:"told,omitempty"`
 		Asked    []string        `json:"asked,omitempty"`
-		Commands []readCommand   `json:"commands"` // one for each answer; none is chosen
+		Commands []readCommand   `json:"commands,omitempty"` // one for each answer; none is chosen
 	}
 	x := found{s.Values, s.Missing, s.Truth, s.Told, s.Asked,
 		readCommands(c, f, paths, s, "darrm", "votes", "describe")}
+	if d != nil && states(c, f, s.Readings[0]) {
+		x.Commands = nil
+	}
 	if d != nil {
 		return struct {
 			*votes.Description
