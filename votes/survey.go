@@ -303,9 +303,9 @@ func (l *look) try(a Answer, layout Layout) (*Reading, error) {
 					o.Layout, o.KeepVotes = LayoutCounts, false
 				} else if o.Layout = layout; l.found.long {
 					o.Layout, o.TeacherColumn, o.VoteColumn = LayoutLong, l.found.teacher, l.found.vote
-					if o.Missing == MissingError && l.gaps(a) {
-						o.Missing = MissingAbstain
-					}
+				}
+				if o.Layout == LayoutLong && o.Missing == MissingError && l.gaps(a) {
+					o.Missing = MissingAbstain
 				}
 				d, err := l.trial(a, o)
 				if l.ctx.Err() != nil {
