@@ -116,7 +116,7 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	o.VoteColumns = found.votes[len(found.votes)-1]
 	if !numbered {
 		found.questions = append(found.questions, fmt.Sprintf("are all %d columns teachers, and none a truth or a "+
-			"covariate? The command states them; where they are not, --vote-columns lists the teachers", len(votes)))
+			"covariate? The command states them; where they are not, list the columns of the teachers alone", len(votes)))
 		found.answer = "all are teachers"
 	}
 	return true

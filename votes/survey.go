@@ -251,14 +251,14 @@ func (l *look) tryAnswers() error {
 		}
 	}
 	if l.found.long {
-		s.Told = append(s.Told, "a release of single votes needs --K, the number of teachers, and --query-ids, all "+
-			"queries: neither follows from the votes")
+		s.Told = append(s.Told, "a release of single votes needs the number of teachers and the ids of all queries "+
+			"too: neither follows from the votes")
 	}
 	if l.found.array && len(s.Readings) > len(l.answers) {
 		s.Asked = append([]string{"which are the teachers, the array's columns or its rows?"}, s.Asked...)
 	}
 	if len(s.Readings) == 0 && len(s.Asked) == 0 {
-		s.Asked = append(s.Asked, "what can a vote be? --classes names at least two classes")
+		s.Asked = append(s.Asked, "what can a vote be? At least two classes are to be named")
 	}
 	if len(s.Asked) > 0 {
 		return nil
@@ -343,7 +343,7 @@ func (l *look) trial(a Answer, o Options) (*Description, error) {
 	d, _, err := l.read(o)
 	var wrong *ParseError
 	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Rule, "label ") {
-		told := "a true label is none of the values of votes: figures of truth need --classes"
+		told := "a true label is none of the values of votes: figures of truth need the classes of the task"
 		if !slices.Contains(l.survey.Told, told) {
 			l.survey.Told = append(l.survey.Told, told)
 		}

@@ -41,6 +41,12 @@ func lookAt(c *cobra.Command, a *cli.App, f *readFlags, paths []string) (*votes.
 	}
 	_, notes := commandline.Lasting(paths)
 	s.Told = append(s.Told, notes...)
+	switch {
+	case len(s.Readings) == 0:
+		s.Told = append(s.Told, "--classes names what a vote can be; no command is proposed")
+	case s.Readings[0].Options.Layout == votes.LayoutLong && (o.K == 0 || o.QueryIDs == nil):
+		s.Told = append(s.Told, "--K is the number of teachers, --query-ids the file of all queries")
+	}
 	return s, nil
 }
 
