@@ -278,3 +278,23 @@ func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 		}
 	}
 }
+
+func TestDigestsStay(t *testing.T) {
+	r := leaning(t, rand.New(rand.NewPCG(21, 22)), 60, 3)
+	got := map[string]train.Algorithm{}
+	for name, p := range methods(t) {
+		got[name] = traintest.Trained(t, p, r)
+	}
+	traintest.Digests(t, got, map[string]string{
+		"dp-sgd":            "138d66506b23b3ba",
+		"frank-wolfe":       "c34d1396cd76abff",
+		"frank-wolfe, list": "4c5795b50dd38959",
+		"nsfw":              "9916c3105da627ba",
+		"objective":         "5cd9097b750b281c",
+		"output":            "221f32fe43f7acf2",
+		"phased":            "e92a2d29eb5bfbd5",
+		"phased, free":      "b16df3d43184acd1",
+		"poly-sfw":          "6194db89579b0d3f",
+		"proximal":          "70ff4b2782f4655c",
+	})
+}

@@ -733,3 +733,45 @@ func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
 		}
 	}
 }
+
+func TestDigestsStay(t *testing.T) {
+	records := noisyRecords(t, 80, 8)
+	got := map[string]train.Algorithm{}
+	for name, change := range map[string]func(*PSGM){
+		"one-bit":    nil,
+		"floats":     func(c *PSGM) { c.Randomizer = Floats },
+		"privunit":   func(c *PSGM) { c.Randomizer = PrivUnit },
+		"privunit:4": func(c *PSGM) { c.Randomizer = "privunit:4" },
+		"rand-k:3":   func(c *PSGM) { c.Randomizer = "rand-k:3" },
+		"batches":    func(c *PSGM) { c.FirstBatch, c.Batch, c.Missing, c.Colluding = []int{9}, []int{5}, 2, 1 },
+		"local steps": func(c *PSGM) {
+			c.Local, c.Output = Local{Steps: 3, Batch: 4, Clip: 1, Noise: 20}, Uniform
+		},
+	} {
+		p := networkPlan(t, 80, 3, change)
+		got[name] = traintest.Trained(t, p, records)
+		if name == "one-bit" {
+			got["rehearsal"] = traintest.Trained(t, must.Get(p.Rehearsal())(t), records)
+			got["noiseless"] = traintest.Trained(t, p.Noiseless(), records)
+		}
+	}
+	s := networkPlan(t, 80, 3, nil).Setting
+	s.DifferenceClip = 0
+	got["central"] = traintest.Trained(t, must.Get(Central{Setting: s}.Plan(80, 8))(t), records)
+	s.DifferenceClip = 1
+	got["central, period 2"] = traintest.Trained(t,
+		must.Get(Central{Setting: s, Period: 2}.Plan(80, 8))(t), records)
+	traintest.Digests(t, got, map[string]string{
+		"batches":           "6d9631df41a358ae",
+		"central":           "19db2ba6bf867e48",
+		"central, period 2": "58b08dc134edb860",
+		"floats":            "3c209e4279365808",
+		"local steps":       "c5199d7be48dae46",
+		"noiseless":         "cb01fac5f93fbc88",
+		"one-bit":           "0260684130321921",
+		"privunit":          "5cddf48e12aae1fc",
+		"privunit:4":        "7efde7fcdfaf6ab6",
+		"rand-k:3":          "410348a5714096c9",
+		"rehearsal":         "0b037faa588bd115",
+	})
+}

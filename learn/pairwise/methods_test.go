@@ -203,3 +203,30 @@ func TestOptimisationGaps(t *testing.T) {
 		}
 	}
 }
+
+func TestDigestsStay(t *testing.T) {
+	r := gaussians(t, rand.New(rand.NewPCG(21, 22)), 40, 3, 1, .5, .3)
+	got := map[string]train.Algorithm{}
+	for _, name := range Methods() {
+		m := must.Get(New(name, options(t, name)))(t)
+		got[name] = traintest.Trained(t, plan(t, m, 40, 3), r)
+	}
+	m := Metric{Radius: 1, Bound: 2, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
+	got["metric"] = traintest.Trained(t, must.Get(m.Plan(40, 3))(t), r)
+	traintest.Digests(t, got, map[string]string{
+		"cyclic":        "fd527feb82df665c",
+		"full-batch":    "907051d5ad618f92",
+		"localized":     "7b2b22110a78cf90",
+		"localized-sgd": "a7d3f0f2632fbe4e",
+		"metric":        "04c1b8638730d7b7",
+		"minimised":     "1fadffea83fa377a",
+		"oam":           "c16403f4e94f18b1",
+		"olp":           "9fd5eccacfd54f45",
+		"one-pass":      "d0f3dc7baa9b3d43",
+		"online":        "cdd70f5b344d3b24",
+		"random-pairs":  "09c7e69b5fe0c20d",
+		"random-steps":  "89f2ad8e61b7b8ed",
+		"sgd":           "34403a377213da99",
+		"spauc":         "9aabcccd63b1868b",
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/onevsrest"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 const records = 3000
@@ -150,4 +151,17 @@ func TestRefusals(t *testing.T) {
 	if _, err := m.Plan(t.Context(), records, 3); err == nil {
 		t.Error("two classes were taken")
 	}
+}
+
+func TestDigestsStay(t *testing.T) {
+	r := three(t)
+	got := map[string]train.Algorithm{}
+	for _, name := range []string{"objective-perturbation", "phased-sgd"} {
+		p := must.Get(of(name, 1).Plan(t.Context(), records, 3))(t)
+		got[name] = must.Get(p.Train(r))(t)
+	}
+	traintest.Digests(t, got, map[string]string{
+		"objective-perturbation": "04ebc36437e943e9",
+		"phased-sgd":             "08ec34657c81b84e",
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -15,6 +16,7 @@ import (
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/selection"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // classes are n records of two classes that differ in their first feature.
@@ -131,4 +133,49 @@ func TestShuffledEventCostsItsReport(t *testing.T) {
 			t.Errorf("%s: %v (%v)", mode, eps, err)
 		}
 	}
+}
+
+// The digests of choices, of a test on records held out, and of shuffled plans, stay as they are.
+func TestDigestsStay(t *testing.T) {
+	const n = 200
+	r := classes(n)
+	s := convex.Setting{Loss: loss.Logistic{}, Radius: 1}
+	phased := func(ball float64) func(target accountant.Cost) (train.PricedMethod, error) {
+		return func(target accountant.Cost) (train.PricedMethod, error) {
+			s.Target = target
+			return convex.PhasedSGD{Setting: s, Ball: ball}.Plan(n, 3)
+		}
+	}
+	score := selection.Score{Kind: selection.Accuracy, Loss: loss.Logistic{}}
+	chosen := selection.Selection{Score: score, Target: accountant.Cost{Epsilon: 4, Delta: 1e-5},
+		Candidates: []selection.Candidate{{Name: "a", Plan: phased(1)}, {Name: "b", Plan: phased(2)}}}
+	got := map[string]train.Algorithm{}
+	got["each"] = must.Get(must.Get(chosen.Plan(t.Context(), n, 3))(t).Train(r))(t)
+	chosen.Stopping, chosen.Runs = "poisson", 3
+	got["poisson"] = must.Get(must.Get(chosen.Plan(t.Context(), n, 3))(t).Train(r))(t)
+	one := must.Get(must.Get(phased(1)(chosen.Target))(t).Train(r))(t)
+	got["held out"] = must.Get(selection.HeldOut{Score: score, Epsilon: 1,
+		Relation: accountant.ReplaceOne}.Of(one, r))(t)
+	for _, method := range shuffled.Schemes() {
+		c := shuffled.Config{Method: method, Task: loss.Logistic{}, Epochs: 3, StepSize: 0.1, Clip: 1,
+			Radius: 1, Target: accountant.Cost{Epsilon: 3, Delta: 1e-5}, Order: iteration.Reshuffled,
+			SharedRecords: true}
+		if method.UsesFraction() {
+			c.Fraction = 0.5
+		}
+		got[string(method)] = must.Get(must.Get(shuffled.NewPlan(t.Context(), c, r,
+			classes(n+1)))(t).Train(r))(t)
+	}
+	traintest.Digests(t, got, map[string]string{
+		"dp-sgd":       "7d66bf644632f808",
+		"dp-shuffle-g": "8c9a2d12e111cf2a",
+		"each":         "3b1a5ed23f3fea0f",
+		"held out":     "d017a4ecb6d17902",
+		"interleaved":  "068584ebe686611b",
+		"poisson":      "056aa365192e601a",
+		"priv-pub":     "403bad9557ec97f6",
+		"pub-priv":     "da698a6ef97dbcc4",
+		"public-only":  "094481d16132351d",
+		"shuffle-g":    "630c2f6fb6cf7be1",
+	})
 }

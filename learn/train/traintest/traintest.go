@@ -6,8 +6,10 @@ package traintest
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -106,3 +108,22 @@ type Silent struct{}
 
 func (Silent) Restart(string, int) {}
 func (Silent) Fill(z []float64)    { clear(z) }
+
+// Digests fails where the digest of an algorithm is not the one that is wanted, in its first 8 bytes.
+// A checkpoint of yesterday is of the same algorithm today, so digests stay as they are. They are of
+// the roundings of amd64.
+func Digests(t *testing.T, got map[string]train.Algorithm, want map[string]string) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the digests are of amd64's roundings")
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d algorithms, but %d digests", len(got), len(want))
+	}
+	for name, a := range got {
+		digest := a.Digest()
+		if text := hex.EncodeToString(digest[:8]); text != want[name] {
+			t.Errorf("%q: %q, want %q", name, text, want[name])
+		}
+	}
+}
