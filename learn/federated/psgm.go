@@ -26,26 +26,27 @@ import (
 type PSGM struct {
 	Setting
 	// Momentum is β in (0,1]: the weight of fresh gradients. At 1 there is no stream of differences.
-	Momentum float64
+	Momentum float64 `flag:"momentum" for:"psgm" help:"β, the weight of fresh gradients; at 1 no changes of gradients are sent"`
 	// FirstBatch is B_0 and Batch B_1: how many of its records a silo takes in round 0 and in later
 	// ones. None is all records, one number is of each silo, and otherwise each silo has its own, 0
 	// being all of its records. The server's mean is over all reports: unless every silo takes the
 	// same share of its records, those of small batches count for less.
-	FirstBatch, Batch []int
-	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
-	Epsilon float64
-	// Account prices shuffled reports; "" is privacy losses for full gradients, and the divergences
-	// of exact beside local steps, of ternary or tcdp for batches.
-	Account Account
+	FirstBatch []int `flag:"first-batch" for:"psgm" help:"B_0, records of each silo in the first round, or one number for each (default: all)"`
+	Batch      []int `flag:"batch" for:"psgm" help:"B_1, records of each silo in later rounds, or one number for each, such as a tenth of its records (default: all)"`
 	// Missing is the largest number of a round's reports that may be absent, of silos that drop
 	// out. A round with more absent reports is refused.
-	Missing int
+	Missing int `flag:"missing" for:"psgm" help:"how many reports of a round may fail to come, of silos that drop out; the price does without them, and a round with fewer than the rest is refused"`
 	// Colluding is the largest number of a round's reports that may come from silos that tell the
 	// server which are theirs. Such reports hide nobody, and nobody sees which they are: the price
 	// leaves them out as well as all of Missing.
-	Colluding int
+	Colluding int `flag:"colluding" for:"psgm" help:"how many reports of a round may be of silos that work with the server; the price does without them too"`
+	// Account prices shuffled reports; "" is privacy losses for full gradients, and the divergences
+	// of exact beside local steps, of ternary or tcdp for batches.
+	Account Account `flag:"account" for:"psgm" help:"how shuffled reports are priced (default: the best way that is proved)"`
 	// Randomizer names the mechanism that makes a report.
-	Randomizer Randomizer
+	Randomizer Randomizer `flag:"randomizer" for:"psgm" help:"a report is a seed and a bit, \"one-bit\"; an index into directions of the seed, \"privunit\" (of b bits: \"privunit:b\", projected to k numbers: \"privunit:b:k\"), with less noise at large $local-eps; a bit of k coordinates, \"rand-k:k\", with less work and more noise; or one bit as d numbers, \"floats\", to compare sizes"`
+	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
+	Epsilon float64 `flag:"local-eps" for:"psgm" help:"ε₀ of one report, in place of $eps: ε is what comes of it"`
 
 	lagged bool // gradients of stream 2 at x_{r-1}, as the source prints it. For a test
 }

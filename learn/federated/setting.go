@@ -27,20 +27,21 @@ type Setting struct {
 	Silos []int
 	// Start is x_0; nil is 0, or for a loss that draws its start (loss.Sized) a draw from StartSeed.
 	Start     []float64
-	StartSeed uint64
-	Rounds    int // R
+	StartSeed uint64 `flag:"start-seed" for:"" help:"seed of the model that a network starts from; others start from 0"`
+	Rounds    int    `flag:"rounds" for:"" help:"R"`
 	// StepSize is η. 0 is the theory's for PSGM, with DifferenceClip or else Local.Clip as the
 	// smoothness; its price states it.
-	StepSize float64
+	StepSize float64 `flag:"step-size" for:"" help:"η of each step (default for psgm with $difference-clip: the theory's, with that as the smoothness)"`
 	// GradientClip is C_2, the bound on a record's gradient, and DifferenceClip C_1: a record's
 	// difference of gradients at two models is cut to C_1 times their distance.
-	GradientClip, DifferenceClip float64
+	GradientClip   float64 `flag:"clip" for:"" help:"C_2, bound on the norm of a record's gradient, to which larger ones are cut"`
+	DifferenceClip float64 `flag:"difference-clip" for:"" help:"C_1: a record's change of gradient between two models is cut to C_1 times their distance; with $momentum below 1"`
 	// Local is the phase of the selected silo; the zero value is none: one step, without data.
 	Local Local
 	// Target is the (ε, δ) to be met.
 	Target accountant.Cost
 	// Output names the model that a run returns.
-	Output Output
+	Output Output `flag:"output" for:"" help:"the model is the \"last\" iterate, or one of all, each as likely, \"uniform\""`
 	// Workers are the goroutines of a simulation, 0 for as many as there are processors. No number
 	// depends on it.
 	Workers int
@@ -48,13 +49,15 @@ type Setting struct {
 
 // Local sets the selected silo's steps between two rounds.
 type Local struct {
-	Steps int     // H; 0 is 1, which needs no data
-	Batch int     // B_2, records of a step
-	Clip  float64 // C_3: a difference of gradients is cut to C_3 times the distance of the models
+	// Steps is H; 0 is 1, which needs no data. Batch is B_2, the records of a step. Clip is C_3: a
+	// difference of gradients is cut to C_3 times the distance of the models.
+	Steps int     `flag:"local-steps" for:"" help:"H, steps that one silo makes on its own records after each round"`
+	Batch int     `flag:"local-batch" for:"" help:"B_2, records of a local step"`
+	Clip  float64 `flag:"local-clip" for:"" help:"C_3, as C_1, of local steps"`
 	// Noise is σ, the deviation of the noise per coordinate over C_3 times that distance; 0 takes
 	// the least noise that meets the target. NoNoise measures the effect of noise, and has no
 	// price.
-	Noise   float64
+	Noise   float64 `flag:"local-noise" for:"" help:"σ of local steps, over C_3 times the distance of the models (default: what $eps needs)"`
 	NoNoise bool
 }
 

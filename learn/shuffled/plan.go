@@ -24,14 +24,15 @@ type Config struct {
 	Regularizer geometry.Regularizer // nil is NoRegularizer
 
 	Method   Scheme  // required
-	Fraction float64 // p in (0,1), for methods that use it
-	Epochs   int     // K ≥ 1
+	Fraction float64 `flag:"fraction" for:"priv-pub pub-priv interleaved" help:"p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)"`
+	Epochs   int     `flag:"epochs" for:"" help:"K, passes over the data"`
 
 	// required, but for DPSGD and PublicOnly; FixedOrder is the records' own
 	Order iteration.SampleOrder
 
-	StepSize        float64   // η > 0
-	Clip            float64   // G > 0; +Inf clips nothing, for runs without noise only
+	StepSize float64 `flag:"step-size" for:"" help:"η of each step"`
+	// Clip is above 0; +Inf clips nothing, for runs without noise only.
+	Clip            float64   `flag:"clip" for:"" help:"G, norm bound of one gradient"`
 	UnclippedPublic bool      // public gradients are not clipped
 	Start           []float64 // x_1; nil is 0
 
@@ -39,7 +40,7 @@ type Config struct {
 	SharedRecords bool
 
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
-	Noise  float64
+	Noise  float64         `flag:"noise" for:"" help:"σ per coordinate on the gradient (default: the least that meets $eps)"`
 	Target accountant.Cost // its δ is also the one that Noise is accounted at
 	// Mode is the accounting mode of the run; "" is iteration.Best. Conversion is as in
 	// iteration.Steps.

@@ -239,7 +239,7 @@ func (f *accountShuffled) report(c *cobra.Command,
 
 func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []modeRow) error {
 	w.Text("  ", fmt.Sprintf("%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η "+
-		"= %g; δ = %g", f.Method, f.Options.Epochs, f.forecast.Records, strings.ToUpper(f.order), f.clip,
+		"= %g; δ = %g", f.Method, f.Options.Epochs, f.forecast.Records, strings.ToUpper(f.order), f.Options.Clip,
 		f.Options.StepSize, f.delta))
 	w.Text("  ", fmt.Sprintf("K_p = %d epochs with n_d = %d private steps; neighbours %s", e.Epochs,
 		e.Private, e.Neighbours))

@@ -137,6 +137,16 @@ func (f *methodFlags) unused(err error) error {
 	return err
 }
 
+// unusedGiven refuses a flag that is given and whose option the method does not have.
+func (f *methodFlags) unusedGiven(c *cobra.Command, options any) error {
+	for _, o := range train.Options(options) {
+		if c.Flags().Changed(o.Flag) && !o.IsFor(f.Method) {
+			return cli.Usagef("--%s is not for --method %s", o.Flag, f.Method)
+		}
+	}
+	return nil
+}
+
 // named adds the method to a plan's error.
 func (f *methodFlags) named(plan train.PricedMethod, err error) (train.PricedMethod, error) {
 	if err != nil {

@@ -69,74 +69,38 @@ With --local-eps the reports are given, and the price is what comes of them.`,
 // federatedFlags hold the parameters of a run of learn/federated.
 type federatedFlags struct {
 	methodFlags
-	loss                        loss.Loss // of --task
-	psgm                        federated.PSGM
-	account, randomizer, output string
-	period                      int
+	loss   loss.Loss // of --task
+	psgm   federated.PSGM
+	period int
 }
 
 func (f *federatedFlags) register(c *cobra.Command) {
-	fl, o := c.Flags(), &f.psgm
+	fl := c.Flags()
 	fl.StringVar(&f.Method, "method", methodPSGM,
 		`"psgm", without a trusted server, or "central", with one, to compare`)
 	cli.OneOf(c, "method", methodPSGM, methodCentral)
 	fl.IntVar(&f.period, "period", 1, "central: rounds from one full gradient to the next")
 	f.registerRun(c)
-	fl.IntSliceVar(&o.Silos, "silos", nil,
+	fl.IntSliceVar(&f.psgm.Silos, "silos", nil,
 		"how many records each silo has, in their order (default: one silo with all)")
 }
 
 // registerRun adds the flags of a run across machines.
 func (f *federatedFlags) registerRun(c *cobra.Command) {
-	fl, o := c.Flags(), &f.psgm
+	fl := c.Flags()
 	fl.StringVar(&f.Task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+
 		" or network:h, of h softplus units")
 	fl.BoolVar(&f.intercept, "intercept", false,
 		"add a feature 1 to each record; its weight is the model's intercept")
-	fl.Float64Var(&o.GradientClip, "clip", 0,
-		"C_2, bound on the norm of a record's gradient, to which larger ones are cut")
-	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0,
-		"C_1: a record's change of gradient between two models is cut to C_1 times their distance; "+
-			"with --momentum below 1")
-	fl.Float64Var(&o.StepSize, "step-size", 0,
-		"η of each step (default for psgm with --difference-clip: the theory's, with that as the "+
-			"smoothness)")
-	fl.IntVar(&o.Rounds, "rounds", 50, "R")
-	fl.Float64Var(&o.Momentum, "momentum", 0.1,
-		"β, the weight of fresh gradients; at 1 no changes of gradients are sent")
-	fl.IntSliceVar(&o.FirstBatch, "first-batch", nil,
-		"B_0, records of each silo in the first round, or one number for each (default: all)")
-	fl.IntSliceVar(&o.Batch, "batch", nil,
-		"B_1, records of each silo in later rounds, or one number for each, such as a tenth of its "+
-			"records (default: all)")
-	fl.IntVar(&o.Local.Steps, "local-steps", 1,
-		"H, steps that one silo makes on its own records after each round")
-	fl.IntVar(&o.Local.Batch, "local-batch", 0, "B_2, records of a local step")
-	fl.Float64Var(&o.Local.Clip, "local-clip", 0, "C_3, as C_1, of local steps")
-	fl.Float64Var(&o.Local.Noise, "local-noise", 0,
-		"σ of local steps, over C_3 times the distance of the models (default: what --eps needs)")
-	fl.IntVar(&o.Missing, "missing", 0,
-		"how many reports of a round may fail to come, of silos that drop out; the price does without "+
-			"them, and a round with fewer than the rest is refused")
-	fl.IntVar(&o.Colluding, "colluding", 0,
-		"how many reports of a round may be of silos that work with the server; the price does "+
-			"without them too")
-	fl.StringVar(&f.account, "account", "",
-		"how shuffled reports are priced (default: the best way that is proved)")
+	f.psgm = federated.PSGM{Momentum: 0.1, Randomizer: federated.OneBit, Setting: federated.Setting{
+		Rounds: 50, Output: federated.Last, Local: federated.Local{Steps: 1}}}
+	registerOptions(fl, &f.psgm)
 	cli.OneOf(c, "account", append(amplificationModes(), string(federated.Unshuffled))...)
-	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit),
-		`a report is a seed and a bit, "one-bit"; an index into directions of the seed, "privunit" (of b bits: "privunit:b", projected to k numbers: "privunit:b:k"), with less noise at large --local-eps; a bit of k coordinates, "rand-k:k", with less work and more noise; or one bit as d numbers, "floats", to compare sizes`)
 	cli.Offer(c, "randomizer", cobra.FixedCompletions([]string{string(federated.OneBit),
 		string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)},
 		cobra.ShellCompDirectiveNoFileComp))
-	fl.StringVar(&f.output, "output", string(federated.Last),
-		`the model is the "last" iterate, or one of all, each as likely, "uniform"`)
 	cli.OneOf(c, "output", federated.Last, federated.Uniform)
-	fl.Uint64Var(&o.StartSeed, "start-seed", 0,
-		"seed of the model that a network starts from; others start from 0")
 	f.privacyFlags.register(c)
-	fl.Float64Var(&o.Epsilon, "local-eps", 0,
-		"ε₀ of one report, in place of --eps: ε is what comes of it")
 }
 
 func amplificationModes() (names []string) {
@@ -150,24 +114,20 @@ func (f *federatedFlags) Check(c *cobra.Command) (err error) {
 	if err = cli.Require(c, "clip", "delta", "eps|local-eps"); err != nil {
 		return err
 	}
-	if f.Method == methodCentral {
-		for _, name := range []string{"momentum", "first-batch", "batch", "missing", "colluding",
-			"account", "randomizer", "local-eps"} {
-			if c.Flags().Changed(name) {
-				return cli.Usagef("--%s is not for --method %s", name, f.Method)
-			}
-		}
-	} else if c.Flags().Changed("period") {
+	if err = f.unusedGiven(c, &f.psgm); err != nil {
+		return err
+	}
+	if f.Method != methodCentral && c.Flags().Changed("period") {
 		return cli.Usagef("--period is not for --method %s", f.Method)
 	}
-	if c.Flags().Changed("step-size") && !(f.psgm.StepSize > 0) {
-		return cli.Usagef("--step-size = %v, but it must be above 0", f.psgm.StepSize)
-	}
-	if c.Flags().Changed("local-eps") && !(f.psgm.Epsilon > 0) {
-		return cli.Usagef("--local-eps = %v, but it must be above 0", f.psgm.Epsilon)
-	}
-	if c.Flags().Changed("local-noise") && !(f.psgm.Local.Noise > 0) {
-		return cli.Usagef("--local-noise = %v, but it must be above 0", f.psgm.Local.Noise)
+	for _, given := range []struct {
+		flag  string
+		value float64
+	}{{"step-size", f.psgm.StepSize}, {"local-eps", f.psgm.Epsilon},
+		{"local-noise", f.psgm.Local.Noise}} {
+		if c.Flags().Changed(given.flag) && !(given.value > 0) {
+			return cli.Usagef("--%s = %v, but it must be above 0", given.flag, given.value)
+		}
 	}
 	f.loss, err = loss.ParseSized(f.Task)
 	return err
@@ -181,8 +141,6 @@ func (f *federatedFlags) about() modelKind {
 func (f *federatedFlags) run(silos []int) federated.PSGM {
 	o := f.psgm
 	o.Loss, o.Silos, o.Target = f.loss, silos, f.target()
-	o.Account, o.Randomizer, o.Output = federated.Account(f.account),
-		federated.Randomizer(f.randomizer), federated.Output(f.output)
 	if o.Local.Steps == 1 {
 		o.Local.Steps = 0 // none, which has no other parameters
 	}

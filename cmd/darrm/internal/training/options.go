@@ -11,17 +11,21 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// registerOptions adds a flag for each parameter of a struct of options.
+// registerOptions adds a flag for each parameter of a struct of options, whose value is the default.
 func registerOptions(fl *pflag.FlagSet, options any) {
 	for _, o := range train.Options(options) {
 		o.Help = strings.ReplaceAll(o.Help, "$", "--")
 		switch p := o.Value.Addr().Interface().(type) {
 		case *float64:
-			fl.Float64Var(p, o.Flag, 0, o.Help)
+			fl.Float64Var(p, o.Flag, *p, o.Help)
 		case *int:
-			fl.IntVar(p, o.Flag, 0, o.Help)
+			fl.IntVar(p, o.Flag, *p, o.Help)
+		case *uint64:
+			fl.Uint64Var(p, o.Flag, *p, o.Help)
 		case *bool:
-			fl.BoolVar(p, o.Flag, false, o.Help)
+			fl.BoolVar(p, o.Flag, *p, o.Help)
+		case *[]int:
+			fl.IntSliceVar(p, o.Flag, *p, o.Help)
 		default:
 			fl.Var(textValue{o.Value}, o.Flag, o.Help)
 		}

@@ -133,23 +133,18 @@ func (f *ShuffledFlags) registerGrid(c *cobra.Command) { f.registerSteps(c, "") 
 // registerSteps adds the flags that the steps depend on; more is appended to the help of the
 // model's size.
 func (f *ShuffledFlags) registerSteps(c *cobra.Command, more string) {
-	fl, o := c.Flags(), &f.Options
+	fl := c.Flags()
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁"+more)
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²"+more)
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in"+more)
 	fl.StringVar(&f.Method, "method", string(shuffled.DPShuffleG),
 		strings.Join(texts(shuffled.Schemes()), ", "))
 	cli.OneOf(c, "method", shuffled.Schemes()...)
-	fl.Float64Var(&o.Fraction, "fraction", 0.5,
-		"p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
-	fl.IntVar(&o.Epochs, "epochs", 50, "K, passes over the data")
 	fl.StringVar(&f.order, "order", "rr",
 		"order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
 	cli.OneOf(c, "order", slices.Sorted(maps.Keys(orderNames))...)
-	fl.Float64Var(&o.StepSize, "step-size", 0, "η of each step")
-	fl.Float64Var(&f.clip, "clip", 0, "G, norm bound of one gradient")
-	fl.Float64Var(&o.Noise, "noise", 0,
-		"σ per coordinate on the gradient (default: the least that meets --eps)")
+	f.Options.Fraction, f.Options.Epochs = 0.5, 50
+	registerOptions(fl, &f.Options)
 	f.privacyFlags.register(c)
 }
 
@@ -170,8 +165,7 @@ func (f *ShuffledFlags) registerMode(c *cobra.Command, standard iteration.Mode) 
 // settings returns the configuration of the flags without the data's part.
 func (f *ShuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 	o := f.Options
-	o.Method, o.Order, o.Clip, o.Target = shuffled.Scheme(f.Method), orderNames[f.order], f.clip,
-		f.target()
+	o.Method, o.Order, o.Target = shuffled.Scheme(f.Method), orderNames[f.order], f.target()
 	o.Mode, o.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
 	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
 	if !o.Method.UsesFraction() {
