@@ -91,6 +91,28 @@ func (b *Ballots) Len() int { return b.queries }
 // Plain scores the majority without noise, ties broken evenly. It is not private.
 func (b *Ballots) Plain() Score { return b.score(plainMajority) }
 
+// always returns the class that agrees with the votes most often, the first of several, and how well
+// that answer to every query does.
+func (b *Ballots) always() (best Always) {
+	for class := range b.classes {
+		answer := make([]float64, b.classes)
+		answer[class] = 1
+		s := Score{Queries: b.queries, Labels: b.labelled}
+		for _, kind := range b.kinds {
+			s.Agreement += float64(kind.queries) * Agreement(kind.counts, answer)
+			if kind.truths != nil {
+				s.Accuracy += float64(kind.truths[class])
+			}
+		}
+		s.Agreement /= float64(max(1, b.queries))
+		s.Accuracy /= float64(max(1, b.labelled))
+		if class == 0 || s.Agreement > best.Score.Agreement {
+			best = Always{class, s}
+		}
+	}
+	return best
+}
+
 // score returns how well answers with the given probabilities would do. law's result may
 // have one probability more than there are classes, that of abstaining.
 func (b *Ballots) score(law func(counts []int) []float64) Score {

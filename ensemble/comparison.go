@@ -38,14 +38,25 @@ type CompareOptions struct {
 type Comparison struct {
 	Setting Setting
 	Target  accountant.Cost
+	Answers int // that Target is of, together; 1 of Compare
 	Queries int
+	// Classes are the names of the classes, for people. The caller sets them; nil for their numbers.
+	Classes []string
 	Plain   Score // the majority without noise, which is not private
+	Always  Always
 	// UpperBound is, for two classes, an agreement with these votes that no mechanism exceeds which
 	// keeps the target, presumes nothing of the teachers, sees the counts alone and treats the classes
 	// alike; else 1. One that favours a class may exceed it, where that class leads. See
 	// [answers.Problem.LeadBound].
 	UpperBound float64
 	Rows       []ComparisonRow
+}
+
+// Always is to answer every query by one class, the one that agrees with these votes most often. It
+// draws nothing. The choice of the class is not private.
+type Always struct {
+	Class int
+	Score Score
 }
 
 // ComparisonRow is one mechanism.
@@ -55,10 +66,27 @@ type ComparisonRow struct {
 	Mechanism *Mechanism // calibrated to the target, with what it assumes; nil if it does not apply
 	Score     Score      // in expectation over the mechanism's noise
 	Refused   error      // why it does not apply; nil if it does
+	Planned   *Planned   // what a plan says of it; nil in a comparison without a plan
 
 	// AtVotes is, for GNMax, what answers to all queries cost together at these votes, at the
 	// target's δ. It is computed from private votes and promises nothing; nil for others.
 	AtVotes *DataDependent
+}
+
+// Planned is what the plan of a release within a budget says of a mechanism.
+type Planned struct {
+	Total    accountant.Cost // of all the answers together
+	Expected float64         // agreement by the plan's prior
+	Chosen   bool            // it is the plan's first choice, which a release takes
+}
+
+// Ready is a mechanism that was made before, under the name of its row, or why there is none.
+type Ready struct {
+	Name      string
+	Title     string // of the row; "" for the mechanism's own
+	Mechanism *Mechanism
+	Refused   error // nil if there is a Mechanism
+	Planned   *Planned
 }
 
 // NamedTable is a certified table to compare: one of Noise and Plurality, or why there is none.
@@ -75,6 +103,7 @@ type contender struct {
 	name  string
 	title string                     // the row's title; "" for the mechanism's own
 	make  func() (*Mechanism, error) // the error says why it does not apply
+	plan  *Planned
 }
 
 // Compare lists every mechanism for these votes at one promise: the given Tables, the
@@ -98,7 +127,7 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	}
 	var all []contender
 	for _, t := range o.Tables {
-		all = append(all, contender{t.Name, t.Title, func() (*Mechanism, error) {
+		all = append(all, contender{name: t.Name, title: t.Title, make: func() (*Mechanism, error) {
 			switch {
 			case t.Refused != nil:
 				return nil, t.Refused
@@ -110,39 +139,109 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	}
 	for _, d := range mechanisms { // of which nobody solved a table
 		if s.Missing && d.Table != NoTable && !d.Missing {
-			all = append(all, contender{d.Name, "", func() (*Mechanism, error) { return nil, ErrMissing }})
+			all = append(all, contender{name: d.Name, make: func() (*Mechanism, error) { return nil, ErrMissing }})
 		}
 	}
 	all = append(all, o.baselines(ctx, s)...)
 	for _, d := range mechanisms {
 		if d.Calibrated() {
-			all = append(all, contender{d.Name, "", func() (*Mechanism, error) {
+			all = append(all, contender{name: d.Name, make: func() (*Mechanism, error) {
 				return Calibrated(d.Name, s, o.Target, o.Check)
 			}})
 		}
 	}
-	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority),
-		UpperBound: b.upperBound(o.Target)}
-	for _, x := range all {
-		if err := ctx.Err(); err != nil {
+	c := newComparison(b, s, o.Target, 1)
+	if err := c.add(ctx, b, all); err != nil {
+		return nil, err
+	}
+	for i, row := range c.Rows {
+		if row.Mechanism == nil {
+			continue
+		}
+		var err error
+		if c.Rows[i].AtVotes, err = row.Mechanism.atVotes(b, o.Target.Delta); err != nil {
 			return nil, err
 		}
-		row, err := x.row(b, o.Target.Delta)
-		if err != nil {
-			return nil, err
-		}
-		c.Rows = append(c.Rows, row)
 	}
 	return c, nil
 }
 
-// upperBound returns Comparison.UpperBound for the target of one answer. Shares of queries are
+// CompareTogether scores mechanisms that were made for so many answers which cost no more than the
+// budget together, as a plan makes them. Which of them is released must not follow from the scores:
+// that would be a choice by private votes. Cost: the probabilities of each distinct vector of counts,
+// once for each mechanism.
+func CompareTogether(ctx context.Context, b *Ballots, s Setting, budget accountant.Cost, answers int,
+	all []Ready) (*Comparison, error) {
+	if b == nil {
+		return nil, errors.New("ballots must be given: use NewBallots")
+	}
+	if err := cmp.Or(s.Validate(), checkTarget(s, budget),
+		check.Whole("number of answers", answers, 1, accountant.MaxOptimalCount)); err != nil {
+		return nil, err
+	}
+	contenders := make([]contender, len(all))
+	for i, r := range all {
+		if r.Refused == nil && r.Mechanism == nil {
+			return nil, fmt.Errorf("%s: neither a mechanism nor why there is none", r.Name)
+		}
+		contenders[i] = contender{r.Name, r.Title, func() (*Mechanism, error) {
+			if r.Refused != nil {
+				return nil, r.Refused
+			}
+			m := *r.Mechanism // its row has another title
+			return &m, nil
+		}, r.Planned}
+	}
+	c := newComparison(b, s, budget, answers)
+	return c, c.add(ctx, b, contenders)
+}
+
+func newComparison(b *Ballots, s Setting, target accountant.Cost, answers int) *Comparison {
+	return &Comparison{Setting: s, Target: target, Answers: answers, Queries: b.Len(),
+		Plain: b.score(plainMajority), Always: b.always(), UpperBound: b.upperBound(target, answers)}
+}
+
+// add scores each mechanism.
+func (c *Comparison) add(ctx context.Context, b *Ballots, all []contender) error {
+	for _, x := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := x.row(b)
+		if err != nil {
+			return err
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return nil
+}
+
+// Tells reports whether some mechanism agrees with the votes at least as often as always one class.
+func (c *Comparison) Tells() bool {
+	return c.Queries == 0 || slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool {
+		return r.Refused == nil && r.Score.Agreement >= c.Always.Score.Agreement
+	})
+}
+
+// Bound returns UpperBound where it is of the row: the mechanism presumes nothing of the teachers. It
+// returns 1 for all others, which may agree more often.
+func (c *Comparison) Bound(r ComparisonRow) float64 {
+	if r.Mechanism == nil {
+		return 1
+	}
+	if _, ok := r.Mechanism.Noise(); !ok {
+		return 1
+	}
+	return c.UpperBound
+}
+
+// upperBound returns Comparison.UpperBound for the target of so many answers. Shares of queries are
 // rounded by 2⁻⁵³ of themselves, far less than what LeadBound adds.
-func (b *Ballots) upperBound(target accountant.Cost) float64 {
+func (b *Ballots) upperBound(target accountant.Cost, count int) float64 {
 	if b.classes != 2 || b.queries == 0 {
 		return 1
 	}
-	p := answers.Problem{K: b.k, Classes: 2, Answers: 1, Epsilon: target.Epsilon, Delta: target.Delta}
+	p := answers.Problem{K: b.k, Classes: 2, Answers: count, Epsilon: target.Epsilon, Delta: target.Delta}
 	return p.LeadBound(func(yield func(lead int, weight float64) bool) {
 		for _, kind := range b.kinds {
 			lead := max(kind.counts[0]-kind.counts[1], kind.counts[1]-kind.counts[0])
@@ -154,16 +253,14 @@ func (b *Ballots) upperBound(target accountant.Cost) float64 {
 }
 
 // row makes the mechanism and scores it.
-func (x contender) row(b *Ballots, delta float64) (ComparisonRow, error) {
+func (x contender) row(b *Ballots) (ComparisonRow, error) {
 	m, err := x.make()
 	if err != nil {
 		return ComparisonRow{Name: x.name, Title: cmp.Or(x.title, x.name), Refused: err}, nil
 	}
 	m.name, m.row = x.name, x.title
-	row := ComparisonRow{Name: x.name, Title: m.Title(), Mechanism: m}
-	if row.Score, err = m.Evaluate(b); err == nil {
-		row.AtVotes, err = m.atVotes(b, delta)
-	}
+	row := ComparisonRow{Name: x.name, Title: m.Title(), Mechanism: m, Planned: x.plan}
+	row.Score, err = m.Evaluate(b)
 	return row, err
 }
 
@@ -261,7 +358,7 @@ func (o *CompareOptions) baselines(ctx context.Context, s Setting) (all []conten
 		found, refused = gamma.Baselines(ctx, p)
 	}
 	for _, kind := range gamma.BaselineKinds() {
-		all = append(all, contender{kind.Name, "", func() (*Mechanism, error) {
+		all = append(all, contender{name: kind.Name, make: func() (*Mechanism, error) {
 			i := slices.IndexFunc(found, func(b gamma.Named) bool { return b.Name == kind.Name })
 			if i < 0 {
 				return nil, cmp.Or(refused, kind.Applies(p))

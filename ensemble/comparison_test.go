@@ -458,7 +458,7 @@ func TestTableOfComparison(t *testing.T) {
 	c := Comparison{Plain: Score{Queries: 4, Agreement: 1, Labels: 4, Accuracy: 0.5},
 		Rows: []ComparisonRow{{Name: "none", Refused: errors.New("no reason")}}}
 	header, rows := c.Table()
-	if len(rows) != 1 || len(rows[0]) != len(header) {
+	if len(rows) != 2 || len(rows[0]) != len(header) {
 		t.Fatalf("%q, %q", header, rows)
 	}
 	if r := rows[0]; r[1] != "100.00" || r[2] != "-" || r[3] != "50.00" ||

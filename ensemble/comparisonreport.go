@@ -2,6 +2,8 @@ package ensemble
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -14,9 +16,10 @@ type ComparisonReport struct {
 	Classes    int                 `json:"classes"`
 	Affected   int                 `json:"affected"`
 	Neighbours string              `json:"neighbours"`
+	Answers    int                 `json:"answers"` // that target is the cost of, together
 	Target     accountant.Cost     `json:"target"`
 	Plain      *ReportedScore      `json:"plain_majority"`
-	UpperBound float64             `json:"upper_bound,omitempty"` // left out where it is not known
+	Always     *ReportedAlways     `json:"always"`
 	Mechanisms []ReportedMechanism `json:"mechanisms"`
 }
 
@@ -32,16 +35,30 @@ type ReportedScore struct {
 	Abstained         float64     `json:"abstained"`
 }
 
+// ReportedAlways is the Always of a ComparisonReport.
+type ReportedAlways struct {
+	Private bool   `json:"private"` // false, always
+	Class   string `json:"class"`
+	*ReportedScore
+}
+
 // ReportedMechanism is a row of a ComparisonReport. Refused says why it has no score.
 type ReportedMechanism struct {
-	Name      string           `json:"mechanism"`
-	Title     string           `json:"title"`
+	Name  string `json:"mechanism"`
+	Title string `json:"title"`
+	Figures
 	PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
-	Score     *ReportedScore   `json:"score,omitempty"`
-	Basis     string           `json:"basis,omitempty"`
-	Assumes   []string         `json:"assumes,omitempty"`
-	AtVotes   *ReportedAtVotes `json:"all_answers_at_these_votes,omitempty"`
-	Refused   string           `json:"refused,omitempty"`
+	// of a plan: the cost of all the answers, the agreement by the prior, and that a release takes it
+	AllAnswers *accountant.Cost `json:"all_answers,omitempty"`
+	Expected   *float64         `json:"expected_agreement,omitempty"`
+	Chosen     bool             `json:"chosen,omitempty"`
+	Score      *ReportedScore   `json:"score,omitempty"`
+	// that the score of such a mechanism cannot exceed; left out where none is known
+	UpperBound float64          `json:"upper_bound,omitempty"`
+	Basis      string           `json:"basis,omitempty"`
+	Assumes    []string         `json:"assumes,omitempty"`
+	AtVotes    *ReportedAtVotes `json:"all_answers_at_these_votes,omitempty"`
+	Refused    string           `json:"refused,omitempty"`
 }
 
 // ReportedAtVotes is a DataDependent of a ComparisonReport.
@@ -60,10 +77,8 @@ type ReportedAtVotes struct {
 func (c *Comparison) Report() *ComparisonReport {
 	out := &ComparisonReport{
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
-		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: c.Plain.report(),
-	}
-	if c.UpperBound < 1 {
-		out.UpperBound = c.UpperBound
+		Neighbours: c.Setting.Neighbours.String(), Answers: c.Answers, Target: c.Target,
+		Plain: c.Plain.report(), Always: &ReportedAlways{false, c.AlwaysClass(), c.Always.Score.report()},
 	}
 	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
 	for _, r := range c.Rows {
@@ -74,6 +89,13 @@ func (c *Comparison) Report() *ComparisonReport {
 			per := r.Mechanism.PerAnswer()
 			m.PerAnswer, m.Score = &per, r.Score.report()
 			m.Basis, m.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
+			m.Figures = r.Mechanism.Figures()
+			if bound := c.Bound(r); bound < 1 {
+				m.UpperBound = bound
+			}
+			if p := r.Planned; p != nil {
+				m.AllAnswers, m.Expected, m.Chosen = &p.Total, &p.Expected, p.Chosen
+			}
 		}
 		if d := r.AtVotes; d != nil {
 			m.AtVotes = &ReportedAtVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes,
@@ -94,18 +116,47 @@ func (s Score) report() *ReportedScore {
 	return out
 }
 
+// AlwaysClass returns the name of the class of Always, or its number.
+func (c *Comparison) AlwaysClass() string {
+	if class := c.Always.Class; class < len(c.Classes) {
+		return c.Classes[class]
+	}
+	return strconv.Itoa(c.Always.Class)
+}
+
+// Chosen begins the title of the row in a Table that a release would take.
+const Chosen = "→ "
+
 // Table returns the comparison as rows of a table for people, in percent, with what its columns
-// are. Mechanisms that do not apply have no row. The majority is the first.
+// are. Mechanisms that do not apply have no row. The majority is the first, then always one class.
 func (c *Comparison) Table() (header []string, rows [][]string) {
 	plain := c.Plain.row("plain majority (not private)")
 	plain[2] = "-" // it agrees with itself whatever queries come
-	rows = [][]string{plain}
+	rows = [][]string{plain, c.Always.Score.row("always " + c.AlwaysClass() + " (not private)")}
+	expected := []string{"-", "-"}
+	planned := false
 	for _, r := range c.Rows {
-		if r.Refused == nil {
-			rows = append(rows, r.Score.row(r.Title))
+		if r.Refused != nil {
+			continue
+		}
+		title := r.Title
+		prior := "-"
+		if r.Planned != nil {
+			planned, prior = true, fmt.Sprintf("%.2f", 100*r.Planned.Expected)
+			if r.Planned.Chosen {
+				title = Chosen + title
+			}
+		}
+		rows, expected = append(rows, r.Score.row(title)), append(expected, prior)
+	}
+	header = []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %"}
+	if planned {
+		header = slices.Insert(header, 1, "expected")
+		for i := range rows {
+			rows[i] = slices.Insert(rows[i], 1, expected[i])
 		}
 	}
-	return []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %"}, rows
+	return header, rows
 }
 
 func (s Score) row(title string) []string {

@@ -29,6 +29,12 @@ func TestMutantsDie(t *testing.T) {
 			New: "false && worthless {", Killer: "TestReportNotes"},
 		{Name: "a reach that nobody stated has no note", File: "notes.go", Old: "!o.ReachStated",
 			New: "o.ReachStated", Killer: "TestReportNotes"},
+		{Name: "the last choice is marked", File: "compare.go", Old: "Chosen: i == 0",
+			New: "Chosen: i == len(p.Choices)-1", Killer: "TestCompareMarksTheFirstChoice"},
+		{Name: "the cost of one label is that of all", File: "compare.go", Old: "Total: c.Total",
+			New: "Total: c.Mechanism.PerAnswer()", Killer: "TestCompareMarksTheFirstChoice"},
+		{Name: "a plan by votes is compared on votes", File: "compare.go", Old: "r.Votes.FromVotes() {",
+			New: "false {", Killer: "TestCompareMarksTheFirstChoice"},
 		{Name: "what is useless is solved", File: "plan.go", Old: "r.Votes.useless(most)",
 			New: "false && r.Votes.useless(most)", Killer: "TestUselessIsSeenWithoutSolving"},
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/release"
 )
 
@@ -69,8 +70,9 @@ func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *membe
 
 // mechanism is the response to GET /v1/mechanism.
 type mechanism struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	ensemble.Figures
 	K           int             `json:"k"`
 	Classes     []string        `json:"classes"`
 	Affected    int             `json:"affected"`
@@ -111,7 +113,7 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, client *me
 	m := s.Online.Plan().Mechanism()
 	of := m.Setting()
 	writeJSON(w, http.StatusOK, mechanism{
-		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected,
+		Name: m.Name(), Title: m.Title(), Figures: m.Figures(), K: of.K, Classes: s.Classes, Affected: of.Affected,
 		Neighbours: book.Relation().Name(),
 		Abstains:   m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
 		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,

@@ -164,6 +164,7 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	if err != nil {
 		return nil, err
 	}
+	c.Classes = r.Classes()
 	out := &Comparison{Report: c.Report()}
 	out.Header, out.Rows = c.Table()
 	for _, row := range c.Rows {

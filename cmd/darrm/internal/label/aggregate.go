@@ -174,7 +174,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 				slack float64
 				err   error
 			)
-			if g, slack, err = f.within.plan(c, a, &f.answerFlags, budget, k, classes, queries); err != nil {
+			if g, slack, err = f.within.plan(c, a, f.planning(), budget, k, classes, queries); err != nil {
 				return release.Plan{}, 0, err
 			}
 			return g.Plan, slack, nil
@@ -308,7 +308,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App, paths []string) e
 		return err
 	}
 	if f.within.asked(c) {
-		if err := f.within.prepare(c, &f.answerFlags); err != nil {
+		if err := f.within.prepare(c, f.planning()); err != nil {
 			return err
 		}
 		// Only the plan tells whether the teachers' own privacy is spent: what is stated of it is checked

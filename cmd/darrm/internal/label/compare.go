@@ -1,6 +1,7 @@
 package label
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,6 +23,8 @@ type compareFlags struct {
 	optimal   problem.OptimalFlags
 	mechanism problem.MechanismFlags // its relation, threshold and ratio
 	read      readFlags
+	within    within
+	teachers  ensemble.TeacherRandomness
 	tables    []string
 	verbose   bool
 	sanitised sanitisedFlags
@@ -39,6 +42,15 @@ it is right, in expectation over its noise, and what it assumes. Nothing is draw
 The 95 % intervals (Wilson's) say how far both may be for other queries of the same
 kind; the noise is not in them, since it is averaged out exactly. With FILEs and nothing
 else it prints what is in them and commands that fit, and exits 2.
+
+With --budget-eps and --budget-delta each mechanism has instead as much noise as --queries
+labels need that together cost no more than this budget (default: as many labels as the FILEs have
+queries); among them is the table that is made for so many labels. The row marked → is the
+mechanism that aggregate takes with the same flags. It is chosen by the prior, before the votes are
+seen: a choice by this comparison would be one by private votes, which no budget covers.
+
+The row "always" is to answer every query by one class, the one that agrees most often. Labels that
+agree less often tell less than that answer.
 
   optimal-teachers  of two classes the optimum for your teachers' promise (--eps,
                     --teacher-delta), for agreement with the majority unless
@@ -75,6 +87,7 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 (--tell-queries, --tell-order). docs/cost-at-votes.md has the proof and the limits.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint
+  darrm compare votes.csv --budget-eps 3 --budget-delta 1e-6 --data disjoint --queries 800
   darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint
   darrm compare votes.csv --table mine.json --table theirs.json
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint --sanitised told.json \
@@ -98,8 +111,13 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 		choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
 	fl.Float64Var(&f.mechanism.CheckRatio, "check-ratio", ensemble.CheckRatio,
 		"noise of that check, in units of the noise of the counts")
-	cli.First(c, problem.FlagGroups, "label-eps", "delta", "data", "classes", "K", "m", "eps",
-		"teacher-delta")
+	fl.StringVar((*string)(&f.teachers), "teachers", "", "with --budget-eps and --eps: \"fresh\" or \"frozen\", "+
+		"as aggregate takes it")
+	cli.OneOf(c, "teachers", problem.TeacherNames...)
+	f.within.register(c)
+	cli.Exclude(c, "", "sanitised", "budget-eps")
+	cli.First(c, problem.FlagGroups, "label-eps", "delta", "budget-eps", "budget-delta", "queries", "data",
+		"classes", "K", "m", "eps", "teacher-delta")
 	return c
 }
 
@@ -114,12 +132,18 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, true}
 		return s.tell(c, a, paths)
 	}
+	if f.within.asked(c) {
+		return f.compareWithin(c, a, paths)
+	}
+	if err := f.withoutBudget(c); err != nil {
+		return err
+	}
 	var unsaved error // a cache's, told at the end
 	prepared, err := f.prepare(c, a, paths, &unsaved)
 	if err != nil {
 		return err
 	}
-	ballots, err := f.ballots(c.Context(), a, paths)
+	ballots, names, err := f.ballots(c.Context(), a, paths)
 	if err != nil {
 		return err
 	}
@@ -137,15 +161,63 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if err != nil {
 		return err
 	}
+	return f.deliver(a, result, names, unsaved)
+}
+
+// deliver prints the comparison, and then returns a cache's error.
+func (f *compareFlags) deliver(a *cli.App, result *ensemble.Comparison, names []string,
+	unsaved error) (err error) {
+	result.Classes = names
 	if a.JSON {
 		err = a.DeliverJSON("", result.Report())
 	} else {
 		err = a.Print(func(w *terminal.Page) error { return renderComparison(w, result, f.verbose) })
 	}
+	return cmp.Or(err, unsaved)
+}
+
+// withoutBudget refuses what goes with a budget of all labels only.
+func (f *compareFlags) withoutBudget(c *cobra.Command) error {
+	for _, name := range []string{"queries", "teachers"} {
+		if c.Flags().Changed(name) {
+			return cli.Usagef("--%s goes with --budget-eps and --budget-delta", name)
+		}
+	}
+	return nil
+}
+
+// compareWithin compares the mechanisms that a plan within a budget of all labels has, which is the
+// plan of aggregate.
+func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []string) error {
+	if err := f.read.prepare(c, paths); err != nil {
+		return err
+	}
+	var unsaved error
+	planning := planning{&f.Flags, &f.mechanism, &f.optimal, f.teachers, f.read.abstain(), &unsaved}
+	if err := f.within.prepare(c, planning); err != nil {
+		return err
+	}
+	budget, err := f.within.budget.Left(c.Context(), f.sanitised.ledger)
 	if err != nil {
 		return err
 	}
-	return unsaved
+	ballots, names, err := f.ballots(c.Context(), a, paths)
+	if err != nil {
+		return err
+	}
+	p, r, err := f.within.plans(c, a, planning, budget, ballots.K(), ballots.Classes(),
+		cmp.Or(f.within.queries, ballots.Len()))
+	if err != nil {
+		return err
+	}
+	for i, x := range p.Refused {
+		p.Refused[i].Err = cli.NameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
+	}
+	result, err := p.Compare(c.Context(), r, ballots)
+	if err != nil {
+		return err
+	}
+	return f.deliver(a, result, names, unsaved)
 }
 
 // request checks the flags that say what is stated of votes and mechanisms.
@@ -182,34 +254,35 @@ func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string,
 	return choose.PrepareComparison(r)
 }
 
+// ballots reads the votes, and returns the names of the classes too.
 func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
-	paths []string) (*ensemble.Ballots, error) {
+	paths []string) (*ensemble.Ballots, []string, error) {
 	r, err := f.read.open(ctx, a.In, paths)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.Close()
 	s, err := newScores(r.K(), len(r.Classes()), f.read.abstain())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	show := bar.Rows("reading")
 	for b, err := range r.Batches() {
 		if err != nil {
-			return nil, release.Unreadable(ctx, err)
+			return nil, nil, release.Unreadable(ctx, err)
 		}
 		if b.Missing != nil && !f.read.abstain() {
 			// A missing vote would have to be drawn, and compare draws nothing.
-			return nil, &release.InputError{Err: fmt.Errorf(
+			return nil, nil, &release.InputError{Err: fmt.Errorf(
 				"the votes have missing ones, which compare takes with --missing abstain only")}
 		}
 		if err := s.add(b, nil); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		b.Release()
 		show(r.Progress())
 	}
-	return s.ballots, nil
+	return s.ballots, r.Classes(), nil
 }

@@ -13,10 +13,14 @@ import (
 
 func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) error {
 	w.Text("  ", notPrivate)
-	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer "+
+	every := "one answer"
+	if c.Answers > 1 {
+		every = fmt.Sprintf("%d answers together", c.Answers)
+	}
+	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: %s "+
 		"(%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
-		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours,
-		c.Setting.Affected))
+		c.Queries, c.Setting.K, c.Setting.Classes, every, c.Target.Epsilon, c.Target.Delta,
+		c.Setting.Neighbours, c.Setting.Affected))
 	w.Printf("\n")
 	header, rows := c.Table()
 	if err := w.Table(terminal.TextTable{Header: header, Rows: rows}); err != nil {
@@ -29,10 +33,24 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 		w.Text("  ", fmt.Sprintf("Right: over the %d of %d queries whose true label is known.",
 			c.Plain.Labels, c.Queries))
 	}
+	if slices.ContainsFunc(c.Rows, func(r ensemble.ComparisonRow) bool {
+		return r.Planned != nil && r.Planned.Chosen
+	}) {
+		w.Text("  ", "Expected: by the prior. "+strings.TrimSpace(ensemble.Chosen)+" is what aggregate takes "+
+			"for this budget, chosen by the prior before the votes are seen. A choice by this table would "+
+			"be a choice by private votes, which no budget covers.")
+	}
+	if !c.Tells() {
+		w.Text("  ", fmt.Sprintf("Always answering %s agrees in %s: these labels tell less than that.",
+			c.AlwaysClass(), num.Percent(c.Always.Score.Agreement)))
+	}
 	if c.UpperBound < 1 {
-		w.Text("  ", fmt.Sprintf("No mechanism on the counts that keeps this promise, presumes nothing of the "+
-			"teachers and treats the classes alike agrees with these votes in more than %s.%s", num.Outward(100*c.UpperBound, 4, true),
-			above(c)))
+		what := "No mechanism on the counts that keeps this promise"
+		if c.Answers > 1 {
+			what = fmt.Sprintf("No one mechanism on the counts that gives %d answers within the budget", c.Answers)
+		}
+		w.Text("  ", fmt.Sprintf("%s, presumes nothing of the teachers and treats the classes alike agrees "+
+			"with these votes in more than %s.%s", what, num.Outward(100*c.UpperBound, 4, true), above(c)))
 	}
 	if verbose {
 		renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string {

@@ -56,7 +56,8 @@ func reportPromise(a *cli.App, s *release.Summary) {
 
 // releaseFields are the JSON fields that a dry run and a release share.
 type releaseFields struct {
-	Mechanism    string                 `json:"mechanism"`
+	Mechanism string `json:"mechanism"`
+	ensemble.Figures
 	K            int                    `json:"k"`
 	Affected     int                    `json:"affected"`
 	TeachersFrom release.Source         `json:"teachers_from"`
@@ -78,7 +79,7 @@ type releaseFields struct {
 
 func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseFields {
 	f := releaseFields{
-		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
+		Mechanism: s.Mechanism, Figures: g.Mechanism().Figures(), K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
 		Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
 		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(),

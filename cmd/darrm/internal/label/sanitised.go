@@ -45,7 +45,8 @@ func (f *sanitisedFlags) register(c *cobra.Command) {
 		"instead of the comparison, release what GNMax's answers cost at these votes, with noise, into "+
 			"this file, and charge --ledger")
 	cli.TakesFile(c, "sanitised", "json")
-	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) for --sanitised")
+	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) for --sanitised, or "+
+		"compare within what it has left (--budget-eps rest)")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
 	fl.StringVar(&f.requestID, "request-id", "", "name of the figure in the ledger, which has one figure")
 	fl.IntVar(&f.options.Queries, "tell-queries", 0,
@@ -85,7 +86,7 @@ func (f *compareFlags) checkSanitised(c *cobra.Command) error {
 		return cli.Require(c, "tell-queries", "tell-order", "ledger", "request-id")
 	}
 	for _, name := range tellFlags {
-		if c.Flags().Changed(name) {
+		if c.Flags().Changed(name) && !(name == "ledger" && f.within.asked(c)) {
 			return cli.Usagef("--%s goes with --sanitised FILE", name)
 		}
 	}
@@ -103,7 +104,7 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 	if err != nil {
 		return err
 	}
-	ballots, err := f.ballots(ctx, a, paths)
+	ballots, _, err := f.ballots(ctx, a, paths)
 	if err != nil {
 		return err
 	}

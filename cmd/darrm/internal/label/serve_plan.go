@@ -29,7 +29,7 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App) (o release.OnlineOpti
 		return release.OnlineOptions{Plan: g.Plan, Stated: f.chooser.Stated(), Charge: f.charge.Charge,
 			Missing: f.read.options.Missing}, err
 	}
-	if err := cmp.Or(f.within.prepare(c, &f.answerFlags), cli.Require(c, "queries", "K")); err != nil {
+	if err := cmp.Or(f.within.prepare(c, f.planning()), cli.Require(c, "queries", "K")); err != nil {
 		return o, err
 	}
 	stated, err := f.statement(c, true)
@@ -49,7 +49,7 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App) (o release.OnlineOpti
 	// What is stated of private teachers decides on the plan, which then spends none of it.
 	o.Charge.Teachers, o.Charge.Ensemble, o.Charge.EnsembleDigest = "", "", ""
 	o.Within = func(_ context.Context, budget accountant.Cost) (release.Plan, float64, error) {
-		g, slack, err := f.within.plan(c, a, &f.answerFlags, budget, k, classes, f.within.queries)
+		g, slack, err := f.within.plan(c, a, f.planning(), budget, k, classes, f.within.queries)
 		return g.Plan, slack, err
 	}
 	return o, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -41,8 +42,26 @@ func (w *within) register(c *cobra.Command) {
 	registerBudget(c, &w.budget)
 	c.Flags().IntVar(&w.queries, "queries", 0, "how many labels one charge pays for, in all that is "+
 		"released under it (default: those of the FILEs)")
-	cli.ExcludeEach(c, "the budget of all labels, and their number, determine the mechanism and what "+
-		"one label costs", "budget-eps", excluded...)
+	for _, name := range excluded {
+		if c.Flags().Lookup(name) != nil {
+			cli.Exclude(c, "the budget of all labels, and their number, determine the mechanism and what "+
+				"one label costs", name, "budget-eps")
+		}
+	}
+}
+
+// planning has the flags that a plan within a budget is made of.
+type planning struct {
+	problem   *problem.Flags
+	mechanism *problem.MechanismFlags
+	optimal   *problem.OptimalFlags
+	teachers  ensemble.TeacherRandomness
+	missing   bool   // votes may be none
+	unsaved   *error // a cache's
+}
+
+func (f *answerFlags) planning() planning {
+	return planning{&f.Flags, &f.mechanism, &f.optimal, f.charge.Teachers, f.read.abstain(), &f.unsaved}
 }
 
 // asked reports whether a budget of all labels is stated.
@@ -51,22 +70,22 @@ func (w *within) asked(c *cobra.Command) bool {
 }
 
 // prepare checks the flags that go with a budget of all labels.
-func (w *within) prepare(c *cobra.Command, f *answerFlags) error {
+func (w *within) prepare(c *cobra.Command, f planning) error {
 	if !c.Flags().Changed("eps") { // teachers promise nothing unless it is stated
-		f.Epsilon = math.Inf(1)
+		f.problem.Epsilon = math.Inf(1)
 	}
 	needed := []string{"budget-eps", "budget-delta"}
-	switch private := !math.IsInf(f.Epsilon, 1); {
+	switch private := !math.IsInf(f.problem.Epsilon, 1); {
 	case private:
 		needed = append(needed, "teacher-delta", "teachers")
-	case f.charge.Teachers != "" || c.Flags().Changed("teacher-delta"):
+	case f.teachers != "" || c.Flags().Changed("teacher-delta"):
 		return cli.Usagef("--teachers and --teacher-delta are of private teachers: state their --eps, or " +
 			"leave them out")
 	}
 	if err := cli.Require(c, needed...); err != nil {
 		return err
 	}
-	return cmp.Or(checkBudget(w.budget), w.checkQueries(c), f.CheckTimeout(c),
+	return cmp.Or(checkBudget(w.budget), w.checkQueries(c), f.problem.CheckTimeout(c),
 		choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
 }
 
@@ -89,36 +108,43 @@ func checkBudget(b release.LabelBudget) (err error) {
 	return err
 }
 
-// plan plans so many labels, by the prior and never by the votes, as the command plan does. It
-// returns the mechanism and the slack of the best choice.
-func (w *within) plan(c *cobra.Command, a *cli.App, f *answerFlags, budget accountant.Cost, k,
-	classes, queries int) (choose.Choice, float64, error) {
+// plans plans so many labels, by the prior and never by the votes, as the command plan does. The
+// request is what the plan was made for.
+func (w *within) plans(c *cobra.Command, a *cli.App, f planning, budget accountant.Cost, k, classes,
+	queries int) (*plan.Plan, plan.Request, error) {
 	w.budget.Cost = budget // in numbers
 	r := plan.Request{
 		K: k, Classes: classes, Queries: queries, Budget: budget,
-		Teachers:   accountant.Cost{Epsilon: f.Epsilon, Delta: f.TeacherDelta},
-		Randomness: f.charge.Teachers, Neighbours: f.mechanism.Relation, Missing: f.read.abstain(),
+		Teachers:   accountant.Cost{Epsilon: f.problem.Epsilon, Delta: f.problem.TeacherDelta},
+		Randomness: f.teachers, Neighbours: f.mechanism.Relation, Missing: f.missing,
 	}
-	if math.IsInf(f.Epsilon, 1) {
+	if math.IsInf(r.Teachers.Epsilon, 1) {
 		r.Teachers.Delta = 0
 	}
 	var err error
-	if r.Affected, _, err = f.Reach(c, k); err != nil {
-		return choose.Choice{}, 0, err
+	if r.Affected, _, err = f.problem.Reach(c, k); err != nil {
+		return nil, r, err
 	}
-	if r.Votes, err = law(c, k, classes, f.PriorMean); err != nil {
-		return choose.Choice{}, 0, err
+	if r.Votes, err = law(c, k, classes, f.problem.PriorMean); err != nil {
+		return nil, r, err
 	}
-	solvers(c, a, &r, &f.Flags, &f.optimal, &f.unsaved)
-	p, err := newPlan(c, a, &f.Flags, r)
+	solvers(c, a, &r, f.problem, f.optimal, f.unsaved)
+	p, err := newPlan(c, a, f.problem, r)
+	if err != nil {
+		return nil, r, err
+	}
+	// The release works out what is charged, and it must be what was planned.
+	return p, r, choose.CheckPlanned(p.Choices[0], queries)
+}
+
+// plan returns the mechanism and the slack of the best choice for so many labels.
+func (w *within) plan(c *cobra.Command, a *cli.App, f planning, budget accountant.Cost, k, classes,
+	queries int) (choose.Choice, float64, error) {
+	p, r, err := w.plans(c, a, f, budget, k, classes, queries)
 	if err != nil {
 		return choose.Choice{}, 0, err
 	}
 	best := p.Choices[0]
-	// The release works out what is charged, and it must be what was planned.
-	if err := choose.CheckPlanned(best, queries); err != nil {
-		return choose.Choice{}, 0, err
-	}
 	planned, err := choose.PlanOf(best)
 	w.law, w.choice = r.Votes, &best
 	w.reach = reachText(k, best.Agreement, disjointGain(c.Context(), c, r))

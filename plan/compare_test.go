@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"math"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+)
+
+// The first choice is marked, whichever does best on the votes; each row has the plan's figures, and
+// what the plan refuses is refused. A plan by votes is not compared.
+func TestCompareMarksTheFirstChoice(t *testing.T) {
+	r := Request{K: 9, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
+		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 2.5, Delta: 1e-5}, Queries: 12}
+	p, err := New(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Refused = append(p.Refused, Refusal{"left out", ensemble.ErrMissing})
+	b, err := ensemble.NewBallots(9, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 12 { // on a lead of one the second choice does better
+		if err := b.Add([]int{4, 5}, ensemble.NoTruth); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := p.Compare(t.Context(), r, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Rows) != len(p.Choices)+1 || c.Answers != 12 || c.Target != r.Budget {
+		t.Fatalf("%d rows for %d choices, %d answers within %v", len(c.Rows), len(p.Choices), c.Answers, c.Target)
+	}
+	for i, choice := range p.Choices {
+		row := c.Rows[i]
+		want, err := choice.Mechanism.Evaluate(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Name != choice.Name || row.Title != choice.Title() || row.Score != want || *row.Planned !=
+			(ensemble.Planned{Total: choice.Total, Expected: choice.Agreement.Expected, Chosen: i == 0}) {
+			t.Errorf("choice %d is %s, and its row %+v", i, choice.Title(), row)
+		}
+	}
+	if c.Rows[1].Score.Agreement <= c.Rows[0].Score.Agreement {
+		t.Error("the first choice is the best on these votes: nothing tells that the prior chose it")
+	}
+	if last := c.Rows[len(c.Rows)-1]; last.Name != "left out" || last.Refused == nil {
+		t.Errorf("what was refused is %+v", last)
+	}
+
+	if r.Votes, err = NewSample(9, 2); err == nil {
+		err = r.Votes.Add([]int{4, 5})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Compare(t.Context(), r, b); err == nil {
+		t.Error("a plan by votes is compared on votes")
+	}
+}
