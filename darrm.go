@@ -280,7 +280,8 @@ func (r *Releaser) Online() *release.Online {
 	if r == nil || r.online == nil {
 		return new(release.Online) // whose answers are errors
 	}
-	return r.online
+	online := *r.online // no other pointer to what r asks
+	return &online
 }
 
 // Rows are the votes of a batch: [Votes] or [Counts].

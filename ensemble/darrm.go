@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -25,6 +26,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	if c == nil || c.Problem().K < 1 {
 		return nil, errors.New("DaRRM needs a certified noise function")
 	}
+	c = handle.Copy(c)
 	p := c.Problem()
 	s := Setting{K: p.K, Classes: 2, Affected: p.Affected, Neighbours: neighbours}
 	if err := s.Validate(); err != nil {

@@ -16,7 +16,9 @@ import (
 // neighbouring histograms as a game (package accountant/game), in which each pair is chosen after
 // all earlier answers. No composition of what one answer costs is below it. It is safe for
 // concurrent use.
-type JointPrice struct {
+type JointPrice struct{ *joint } // shared by copies of the handle
+
+type joint struct {
 	count int // ordered pairs
 	game  func() (*game.Game, error)
 
@@ -34,16 +36,19 @@ const maxJointWork = 1 << 22
 
 // newJointPrice prices with the default options: every figure of a table is the same everywhere.
 func newJointPrice(count int, laws game.Pairs) *JointPrice {
-	return &JointPrice{count: count, prices: map[jointAt]float64{},
+	return &JointPrice{&joint{count: count, prices: map[jointAt]float64{},
 		game: sync.OnceValues(func() (*game.Game, error) {
 			return game.New(context.Background(), laws, game.Options{})
-		})}
+		})}}
 }
 
 // epsilon returns an ε such that so many answers are (ε, delta)-DP together, delta in (0,1). It is
 // never below the true one. The error is accountant.ErrUnsupported where pairs times answers are
 // above maxJointWork, and game.ErrDelta where no ε will do.
 func (j *JointPrice) epsilon(ctx context.Context, delta float64, answers int) (float64, error) {
+	if j.joint == nil {
+		return 0, fmt.Errorf("the joint price must be that of a mechanism: %w", accountant.ErrUnsupported)
+	}
 	if answers > maxJointWork/j.count {
 		return 0, fmt.Errorf("%d answers of a table with %d pairs of neighbours: at most %d of their "+
 			"product are priced together: %w", answers, j.count, maxJointWork, accountant.ErrUnsupported)

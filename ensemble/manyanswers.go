@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality/answers"
 )
@@ -59,6 +60,7 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 	if c.Problem().K < 1 {
 		return nil, errors.New("many answers need a certified table")
 	}
+	c = handle.Copy(c)
 	p := c.Problem()
 	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours,
 		Missing: p.Missing}
@@ -73,7 +75,7 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 }
 
 // AnswersTable returns the table of ManyAnswers, nil of other mechanisms.
-func (m *Mechanism) AnswersTable() *answers.Certified { return m.answers }
+func (m *Mechanism) AnswersTable() *answers.Certified { return handle.Copy(m.answers) }
 
 // Together returns the price that all answers have in common; its Most is 0 where each answer is
 // paid for by itself.

@@ -7,6 +7,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
@@ -100,10 +101,10 @@ func (m *Mechanism) Teachers() accountant.Cost {
 }
 
 // NoiseFunction returns the noise function of DaRRM and its baselines, nil of other mechanisms.
-func (m *Mechanism) NoiseFunction() *gamma.Certified { return m.noise }
+func (m *Mechanism) NoiseFunction() *gamma.Certified { return handle.Copy(m.noise) }
 
 // Table returns the table of the optimal plurality, nil of other mechanisms.
-func (m *Mechanism) Table() *plurality.Certified { return m.table }
+func (m *Mechanism) Table() *plurality.Certified { return handle.Copy(m.table) }
 
 // Abstains reports whether Abstained is among the answers.
 func (m *Mechanism) Abstains() bool { return m.abstains }
@@ -144,7 +145,7 @@ func (m *Mechanism) Joint() *JointPrice {
 	if m.joint == nil {
 		return nil
 	}
-	return m.joint()
+	return handle.Copy(m.joint())
 }
 
 // Answers returns so many answers by m as what its Total and Bounds charge for: answers of fresh

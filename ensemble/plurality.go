@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
 )
@@ -33,13 +34,14 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechani
 	if c.Problem().K < 1 {
 		return nil, errUncertifiedPlurality
 	}
+	c = handle.Copy(c)
 	p := c.Problem()
 	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours}
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	cost := accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}
-	m := countMechanism(s, cost, bestPlurality{c},
+	m := countMechanism(s, cost, bestPlurality{c, c.System()},
 		"a certificate that every privacy constraint holds, in integers")
 	m.event = sync.OnceValue(func() accountant.Event { return pluralityEvent(c, neighbours) })
 	m.joint = sync.OnceValue(func() *JointPrice { return jointOfTable(c) })
@@ -97,14 +99,17 @@ func pluralityEvent(c *plurality.Certified, neighbours accountant.Relation) acco
 }
 
 // bestPlurality is a certified table by itself.
-type bestPlurality struct{ *plurality.Certified }
+type bestPlurality struct {
+	*plurality.Certified
+	system *plurality.System // a copy of its own
+}
 
 func (b bestPlurality) draw(src randsrc.Source, counts []int) (int, error) {
-	h, err := b.System().Index(counts)
+	h, err := b.system.Index(counts)
 	if err != nil {
 		return noAnswer, err
 	}
-	first, end := b.System().Range(h)
+	first, end := b.system.Range(h)
 	masses := make([]uint64, 0, end-first)
 	for i := first; i < end; i++ {
 		masses = append(masses, b.Mass(i))

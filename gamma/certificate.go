@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 )
@@ -70,6 +71,12 @@ func (c *Certified) Problem() constraints.Problem {
 		return constraints.Problem{}
 	}
 	return c.system.Problem()
+}
+
+// Same reports whether both are one mechanism: the same noise function, for the same problem.
+func (c *Certified) Same(d *Certified) bool {
+	return c != nil && d != nil && c.Problem() == d.Problem() &&
+		slices.Equal(c.fn.Values(), d.fn.Values())
 }
 
 // Certificate returns the proof, as a copy.

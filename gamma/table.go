@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Objective is the quantity that a noise function shall optimise, among the functions of a shape.
@@ -199,7 +200,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 		return nil, fmt.Errorf("the proof shows that the error is at least %v, but it is %v", lower, e)
 	}
 	return &Table{
-		Certified:     c,
+		Certified:     handle.Copy(c),
 		Objective:     o,
 		ExpectedError: e,
 		Baselines:     all,

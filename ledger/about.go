@@ -54,7 +54,7 @@ func (a About) checkOrder() error {
 }
 
 // About returns what the ledger was said to be for when it was made.
-func (l *Ledger) About() About { return l.genesis.about }
+func (l *Ledger) About() About { return l.about().about }
 
 // CreateAbout is [Create] with what people should know of the ledger, for ever.
 func CreateAbout(ctx context.Context, location string, budget Budget, relation Relation,

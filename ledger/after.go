@@ -3,8 +3,13 @@ package ledger
 import "context"
 
 // ID names the ledger: 32 hexadecimal digits that were drawn when it was made. They are in its
-// file, and so in every copy of it.
-func (l *Ledger) ID() string { return l.genesis.id.String() }
+// file, and so in every copy of it. "" of a ledger that nobody opened.
+func (l *Ledger) ID() string {
+	if l.unmade() {
+		return ""
+	}
+	return l.genesis.id.String()
+}
 
 // maxAfter is the most entries that one After returns, so that nobody waits long for the lock.
 const maxAfter = 4096

@@ -57,7 +57,12 @@ func (l *Ledger) ChargeDrawn(ctx context.Context, requests []Request,
 // Clock returns the time since the handle was made, less that of the draws of [Ledger.ChargeDrawn]
 // through it. The difference of two is how long a call took without its own draw and those that it
 // waited for, which can depend on what is drawn.
-func (l *Ledger) Clock() time.Duration { return l.clock.now() }
+func (l *Ledger) Clock() time.Duration {
+	if l.unmade() {
+		return 0
+	}
+	return l.clock.now()
+}
 
 // clock stands still during draws.
 type clock struct {

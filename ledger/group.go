@@ -116,7 +116,7 @@ func (g *group) add(entries []*Entry) {
 // commit has taken waits for the commit.
 func (l *Ledger) submit(ctx context.Context, ids []string,
 	judge func(*session) ([]*Entry, error)) ([]*Entry, State, error) {
-	if l == nil || l.turn == nil {
+	if l.unmade() {
 		return nil, State{}, errUnmade
 	}
 	j := &job{ctx: ctx, ids: ids, judge: judge, done: make(chan struct{})}

@@ -49,7 +49,7 @@ func (l *Ledger) Kept(ctx context.Context, name Digest) (content []byte, err err
 
 // kept runs fn when it is the caller's turn to use the store.
 func (l *Ledger) kept(ctx context.Context, fn func() error) error {
-	if l == nil || l.turn == nil {
+	if l.unmade() {
 		return errUnmade
 	}
 	select {

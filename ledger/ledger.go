@@ -12,8 +12,12 @@ import (
 
 // A Ledger is a handle on a ledger's files. Make one with [Create] or [Open]. All
 // methods are safe for any number of goroutines; any number of processes may
-// have the same ledger open. No file stays open between calls.
-type Ledger struct {
+// have the same ledger open. No file stays open between calls. A copy is the same handle. What nobody
+// opened has no ID and no budget, and every call is an [ErrBroken].
+type Ledger struct{ *held }
+
+// held is what copies of a handle share.
+type held struct {
 	location string // as it was given, for Reopen
 	store    Store
 	genesis  genesis
@@ -76,8 +80,8 @@ func Open(ctx context.Context, location string) (*Ledger, error) {
 }
 
 func open(ctx context.Context, location string, store Store) (*Ledger, error) {
-	l := &Ledger{location: location, store: store, turn: make(chan struct{}, 1),
-		clock: clock{start: time.Now()}}
+	l := &Ledger{&held{location: location, store: store, turn: make(chan struct{}, 1),
+		clock: clock{start: time.Now()}}}
 	l.turn <- struct{}{}
 	s, err := l.begin(ctx, false)
 	if err != nil {
@@ -144,21 +148,37 @@ func adopt(ctx context.Context, store Store, pinned Head) error {
 // Path returns where the ledger is: the file, links resolved, or the location without its
 // password; "" of a ledger that nobody opened.
 func (l *Ledger) Path() string {
-	if l == nil || l.store == nil {
+	if l.unmade() {
 		return ""
 	}
 	return l.store.Location()
 }
 
+// unmade reports whether nobody opened the ledger.
+func (l *Ledger) unmade() bool { return l == nil || l.held == nil }
+
+// about returns the ledger's first record, the zero one of what nobody opened.
+func (l *Ledger) about() genesis {
+	if l.unmade() {
+		return genesis{}
+	}
+	return l.genesis
+}
+
 // Budget returns what the ledger was created with.
-func (l *Ledger) Budget() Budget { return l.genesis.budget }
+func (l *Ledger) Budget() Budget { return l.about().budget }
 
 // Relation returns the neighbouring relation of all costs.
-func (l *Ledger) Relation() Relation { return l.genesis.relation }
+func (l *Ledger) Relation() Relation { return l.about().relation }
 
 // CheckRelation refuses a neighbouring relation that the ledger is not for, with an [ErrRelation].
 // Charge does, too; this is for whoever would spend time on a request before.
-func (l *Ledger) CheckRelation(r Relation) error { return l.genesis.checkRelation(r) }
+func (l *Ledger) CheckRelation(r Relation) error {
+	if l.unmade() {
+		return errUnmade
+	}
+	return l.genesis.checkRelation(r)
+}
 
 func (g *genesis) checkRelation(r Relation) error {
 	if r != g.relation {
@@ -171,13 +191,16 @@ func (g *genesis) checkRelation(r Relation) error {
 // Simulated reports whether the ledger is one to try things out, which is forgotten when its
 // program ends (package memory). What it pays for is no release.
 func (l *Ledger) Simulated() bool {
+	if l.unmade() {
+		return false
+	}
 	s, ok := l.store.(interface{ Simulated() bool })
 	return ok && s.Simulated()
 }
 
 // do runs fn with the ledger locked.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
-	if l == nil || l.turn == nil {
+	if l.unmade() {
 		return errUnmade
 	}
 	select {

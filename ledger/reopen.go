@@ -10,7 +10,7 @@ import (
 // take a copy from before for the ledger, and what was spent since could be spent again. Other
 // errors are those of Open.
 func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
-	if l.turn == nil {
+	if l.unmade() {
 		return nil, errUnmade
 	}
 	select {

@@ -45,6 +45,9 @@ type VoteHash struct {
 // VoteHash returns a digest of no rows. It is an [ErrSecret] where the secret beside the
 // ledger is missing, is not this ledger's, or may be read by others than its owner.
 func (l *Ledger) VoteHash() (*VoteHash, error) {
+	if l.unmade() {
+		return nil, errUnmade
+	}
 	path, err := l.store.SecretPath()
 	if err != nil {
 		return nil, err

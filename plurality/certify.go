@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -50,8 +51,18 @@ type Certified struct {
 	certificate Certificate
 }
 
-// System returns what the mechanism is one for.
-func (c *Certified) System() *System { return c.system }
+// System returns a copy of what the mechanism is one for, nil of the zero Certified.
+func (c *Certified) System() *System {
+	if c == nil {
+		return nil
+	}
+	return c.system.copy()
+}
+
+// Same reports whether both are one mechanism: the same numbers, for the same problem.
+func (c *Certified) Same(d *Certified) bool {
+	return c != nil && d != nil && c.Problem() == d.Problem() && slices.Equal(c.masses, d.masses)
+}
 
 // Problem returns what is promised. The zero Certified promises nothing: K = 0.
 func (c *Certified) Problem() Problem {
@@ -77,13 +88,13 @@ func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
 // in integers, the sum rounded up. The error is a *ViolationError, a *constraints.ParameterError
 // for masses that are none, or ctx.Err(). Cost: O(C) a pair.
 func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error) {
-	if s == nil {
+	if s == nil || s.Space == nil {
 		return nil, errNoSystem
 	}
 	if err := s.CheckMasses(masses); err != nil {
 		return nil, err
 	}
-	c := &Certified{system: s, masses: append([]uint64(nil), masses...)}
+	c := &Certified{system: s.copy(), masses: append([]uint64(nil), masses...)}
 	allowed, worst := s.allowed(), uint64(0)
 	var violation *ViolationError
 	err := s.Pairs(ctx, func(p *Pair) bool {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -99,6 +100,15 @@ func lowerFactor(e num.Interval) float64 { return min(e.Lower(), 0x1p63) }
 // factorOf returns E⁻ of an ε.
 func factorOf(epsilon float64) factor {
 	return newFactor(lowerFactor(num.Exp(num.Decimal(epsilon))))
+}
+
+// copy returns a System that nobody else can overwrite.
+func (s *System) copy() *System {
+	c := handle.Copy(s)
+	if c != nil {
+		c.Space = handle.Copy(c.Space)
+	}
+	return c
 }
 
 // Problem returns what the System is of.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -55,7 +56,7 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 	if value > bound {
 		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, value)
 	}
-	return &Table{Certified: c, Objective: o, Proof: proof, Value: value, UpperBound: bound,
+	return &Table{Certified: handle.Copy(c), Objective: o, Proof: proof, Value: value, UpperBound: bound,
 		Gap: up(bound - value), weights: w}, nil
 }
 

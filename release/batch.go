@@ -110,7 +110,8 @@ func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 // the batch. A name that was used with other rows, in another order, by another mechanism or with
 // another key is refused before anything is drawn. Other errors are those of [Transaction.Run].
 func (o *Online) Batch(ctx context.Context, b Batch) (*AnsweredBatch, error) {
-	book, err := o.Ledger(ctx)
+	o = o.made()
+	book, err := o.ledger(ctx)
 	if err != nil {
 		return nil, err
 	}

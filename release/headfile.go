@@ -103,7 +103,7 @@ func (f *headFile) lock(ctx context.Context) (unlock func(), err error) {
 // KeepHead writes the ledger's newest head to the head file, where there is one. What is charged
 // after the last call is not in it. Errors are those of [Online.State], or of the file.
 func (o *Online) KeepHead(ctx context.Context) error {
-	if o.head.path == "" {
+	if o = o.made(); o.head.path == "" {
 		return nil
 	}
 	now, err := o.State(ctx) // what it has was forced to disk: the file never gets ahead of the ledger

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -60,8 +61,11 @@ type OnlineOptions struct {
 
 // Online answers queries one at a time, each paid for by itself, and batches of them. It is safe
 // for concurrent use, and several processes may answer for one ledger. The package comment has the
-// details.
-type Online struct {
+// details. A copy is the same handle; the zero Online answers with errors.
+type Online struct{ *online }
+
+// online is what copies of a handle share.
+type online struct {
 	options OnlineOptions
 	totals  Totals
 	key     serviceKey
@@ -104,7 +108,8 @@ type Answered struct {
 // those of [Charge.Check], [Charge.Open] and [Bill.Check]; a key that cannot be used is an
 // [InputError].
 func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
-	o := &Online{options: options}
+	options.Charge.Slack, options.Book = handle.Copy(options.Charge.Slack), handle.Copy(options.Book)
+	o := &Online{&online{options: options}}
 	if options.Book != nil {
 		if options.Charge.Ledger != "" {
 			return nil, usagef("book and %s exclude each other", pLedger)
@@ -188,14 +193,23 @@ func (o *Online) probe(ctx context.Context) error {
 }
 
 // Plan returns what answers.
-func (o *Online) Plan() Plan { return o.options.Plan }
+func (o *Online) Plan() Plan { return o.made().options.Plan }
+
+// made returns o, or one that answers with errors where nobody opened it.
+func (o *Online) made() *Online {
+	if o == nil || o.online == nil {
+		return &Online{new(online)}
+	}
+	return o
+}
 
 // Teachers returns how the teachers spend their privacy.
-func (o *Online) Teachers() ensemble.TeacherRandomness { return o.options.Charge.Teachers }
+func (o *Online) Teachers() ensemble.TeacherRandomness { return o.made().options.Charge.Teachers }
 
 // Stated returns what was stated of the teachers, with the worst case for what was left out, and
 // the same for people; false where nothing was.
 func (o *Online) Stated() (p constraints.Problem, text string, said bool) {
+	o = o.made()
 	if !o.options.Stated.Teachers() {
 		return constraints.Problem{}, "", false
 	}
@@ -204,10 +218,15 @@ func (o *Online) Stated() (p constraints.Problem, text string, said bool) {
 }
 
 // Unit returns what is charged for one answer or, of frozen teachers, once for all.
-func (o *Online) Unit() ledger.Cost { return o.unit }
+func (o *Online) Unit() ledger.Cost { return o.made().unit }
 
 // Ledger returns the ledger, opened again where a failure made it unusable.
 func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
+	book, err := o.made().ledger(ctx)
+	return handle.Copy(book), err
+}
+
+func (o *Online) ledger(ctx context.Context) (*ledger.Ledger, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.book == nil {
@@ -246,7 +265,9 @@ func (o *Online) noteFailure(book *ledger.Ledger, err error) {
 
 // SpentBy returns what a client spent, by the ledger's entries.
 func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error) {
-	book, err := o.Ledger(ctx)
+	o = o.made()
+	o = o.made()
+	book, err := o.ledger(ctx)
 	if err != nil {
 		return ledger.Cost{}, err
 	}
@@ -260,10 +281,11 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 // mechanism of which each answer pays.
 func (o *Online) Taken(ctx context.Context, client string) (labels, all, byClient uint64,
 	err error) {
+	o = o.made()
 	if o.options.Plan.Together().Most == 0 {
 		return 0, 0, 0, nil
 	}
-	book, err := o.Ledger(ctx)
+	book, err := o.ledger(ctx)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -304,13 +326,14 @@ func (o *Online) paid(receipt *ledger.Receipt) {
 // State returns the ledger's state, by a look that began after the call. Calls that wait share
 // one: each answer asks, and looks wait for each other and for charges.
 func (o *Online) State(ctx context.Context) (ledger.State, error) {
+	o = o.made()
 	look := o.looks.DoChan("", func() (any, error) {
 		o.looking.Lock()
 		defer o.looking.Unlock()
 		o.looks.Forget("") // who comes from now on needs a later look
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
 		defer cancel()
-		book, err := o.Ledger(ctx)
+		book, err := o.ledger(ctx)
 		if err != nil {
 			return ledger.State{}, err
 		}
@@ -334,7 +357,8 @@ const lookTime = time.Minute
 // Other errors are those of [Transaction.Run]: what is charged then is answered when the same
 // query comes again.
 func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
-	book, err := o.Ledger(ctx)
+	o = o.made()
+	book, err := o.ledger(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,8 @@ import "context"
 // is no error: what was answered is answered again. Errors and cost are those of
 // [ledger.Ledger.Ready].
 func (o *Online) Ready(ctx context.Context) error {
-	book, err := o.Ledger(ctx)
+	o = o.made()
+	book, err := o.ledger(ctx)
 	if err != nil {
 		return err
 	}

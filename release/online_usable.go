@@ -9,7 +9,7 @@ import (
 // unless a total that protects nobody is accepted, what is left below such a total, whichever is
 // less. It is rounded down.
 func (o *Online) Usable(now ledger.State) ledger.Cost {
-	s := o.options.Charge.strength()
+	s := o.made().options.Charge.strength()
 	if s.accept {
 		return now.Remaining
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
@@ -34,6 +35,7 @@ type Plan struct {
 
 // NewPlan returns the plan of answers by m, without their number. m is required.
 func NewPlan(m *ensemble.Mechanism) (Plan, error) {
+	m = handle.Copy(m)
 	plan := Plan{mechanism: m, numbers: sync.OnceValue(func() ledger.Digest { return digestOfTable(m) })}
 	if err := plan.check(); err != nil {
 		return Plan{}, err
@@ -49,8 +51,8 @@ func (plan Plan) check() error {
 	return nil
 }
 
-// Mechanism returns what answers; nil of the zero Plan.
-func (plan Plan) Mechanism() *ensemble.Mechanism { return plan.mechanism }
+// Mechanism returns a copy of what answers; nil of the zero Plan.
+func (plan Plan) Mechanism() *ensemble.Mechanism { return handle.Copy(plan.mechanism) }
 
 // Queries returns the number of answers.
 func (plan Plan) Queries() int { return plan.queries }
@@ -101,17 +103,18 @@ func (plan Plan) Together() ensemble.Together {
 	return plan.mechanism.Together()
 }
 
-// Table returns the table of the mechanism, where more than its numbers is known.
-func (plan Plan) Table() Table { return plan.table }
+// Table returns a copy of the mechanism's table, where more than its numbers is known. No draw and no
+// charge rests on its lists, which tell how good the table is.
+func (plan Plan) Table() Table { return plan.table.copy() }
 
 // WithTable returns the plan with the table that its mechanism is of, so that all that is known of
 // it is kept with its charge. A table of other numbers is left out.
 func (plan Plan) WithTable(t Table) Plan {
 	m := plan.mechanism
-	if m != nil && (t.Answers != nil && t.Answers.Certified == m.AnswersTable() ||
-		t.Plurality != nil && t.Plurality.Certified == m.Table() ||
-		t.Gamma != nil && t.Gamma.Certified == m.NoiseFunction()) {
-		plan.table = t
+	if m != nil && (t.Answers != nil && t.Answers.Certified.Same(m.AnswersTable()) ||
+		t.Plurality != nil && t.Plurality.Certified.Same(m.Table()) ||
+		t.Gamma != nil && t.Gamma.Certified.Same(m.NoiseFunction())) {
+		plan.table = t.copy()
 	}
 	return plan
 }

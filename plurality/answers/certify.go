@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -53,6 +55,9 @@ type Certified struct {
 // *PriceError where it is above δ, a *constraints.ParameterError for masses that are none and for
 // o, game.ErrTooLarge, or ctx.Err(). Cost: that of Price.
 func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*Certified, error) {
+	if s == nil || s.space == nil {
+		return nil, errors.New("system must be given: use NewSystem")
+	}
 	if err := s.space.CheckMasses(masses); err != nil {
 		return nil, err
 	}
@@ -64,7 +69,7 @@ func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*
 	if !(delta <= s.delta) { // NaN too
 		return nil, &PriceError{s.problem, delta}
 	}
-	return &Certified{s, masses, Certificate{Pairs: s.pairs, Delta: delta, Price: o}}, nil
+	return &Certified{handle.Copy(s), masses, Certificate{Pairs: s.pairs, Delta: delta, Price: o}}, nil
 }
 
 // Price returns a δ such that Q answers drawn from the masses are (ε, δ)-differentially private, ε
@@ -136,8 +141,18 @@ func (c *Certified) Curve(ctx context.Context, least float64) ([]game.Point, err
 	return g.Curve(ctx, least, c.system.problem.Answers)
 }
 
-// System returns what the mechanism is one for.
-func (c *Certified) System() *System { return c.system }
+// System returns a copy of what the mechanism is one for, nil of the zero Certified.
+func (c *Certified) System() *System {
+	if c == nil {
+		return nil
+	}
+	return handle.Copy(c.system)
+}
+
+// Same reports whether both are one mechanism: the same numbers, for the same problem.
+func (c *Certified) Same(d *Certified) bool {
+	return c != nil && d != nil && c.Problem() == d.Problem() && slices.Equal(c.masses, d.masses)
+}
 
 // Problem returns what is promised. The zero Certified promises nothing: K = 0.
 func (c *Certified) Problem() Problem {

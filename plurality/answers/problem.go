@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 )
@@ -125,9 +126,9 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 // Problem returns what the System is of.
 func (s *System) Problem() Problem { return s.problem }
 
-// Space returns the histograms and variables that a table has masses for. For two classes whose
+// Space returns a copy of the histograms and variables that a table has masses for. For two classes whose
 // votes may be missing they are of half votes: see Index.
-func (s *System) Space() *plurality.Space { return s.space }
+func (s *System) Space() *plurality.Space { return handle.Copy(s.space) }
 
 // Pairs calls visit for each ordered pair of histograms of the Space that 1 to t teachers lead from
 // one to the other, classes matched by their names, once each, until visit returns false. The

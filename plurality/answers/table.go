@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/plurality"
 )
@@ -55,7 +56,7 @@ func NewWeightedTable(c *Certified, prior Prior, w plurality.Weights, law Law, p
 		return nil, &check.Error{Name: "law", Value: fmt.Sprintf("%q", law.Name),
 			Rule: "of two classes at affected = 1, and never no class"}
 	}
-	t := &Table{Certified: c, Prior: prior, Law: law, Proof: proof}
+	t := &Table{Certified: handle.Copy(c), Prior: prior, Law: law, Proof: proof}
 	t.Value = s.space.Value(w, prior.AbstainValue, c.masses)
 	t.UpperBound = s.twoClassBound(w)
 	var err error
