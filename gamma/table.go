@@ -173,6 +173,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 	if c == nil || c.Problem().K < 1 {
 		return nil, errors.New("certified noise function must be given: use Certify")
 	}
+	c = handle.Copy(c)
 	k := c.fn.K()
 	if err := o.Validate(k); err != nil {
 		return nil, err
@@ -200,7 +201,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 		return nil, fmt.Errorf("the proof shows that the error is at least %v, but it is %v", lower, e)
 	}
 	return &Table{
-		Certified:     handle.Copy(c),
+		Certified:     c,
 		Objective:     o,
 		ExpectedError: e,
 		Baselines:     all,
