@@ -103,9 +103,8 @@ func (plan Plan) Together() ensemble.Together {
 	return plan.mechanism.Together()
 }
 
-// Table returns a copy of the mechanism's table, where more than its numbers is known. No draw and no
-// charge rests on its lists, which tell how good the table is.
-func (plan Plan) Table() Table { return plan.table.copy() }
+// Table returns a copy of the mechanism's table, where more than its numbers is known.
+func (plan Plan) Table() Table { return handle.Deep(plan.table) }
 
 // WithTable returns the plan with the table that its mechanism is of, so that all that is known of
 // it is kept with its charge. A table of other numbers is left out.
@@ -114,7 +113,7 @@ func (plan Plan) WithTable(t Table) Plan {
 	if m != nil && (t.Answers != nil && t.Answers.Certified.Same(m.AnswersTable()) ||
 		t.Plurality != nil && t.Plurality.Certified.Same(m.Table()) ||
 		t.Gamma != nil && t.Gamma.Certified.Same(m.NoiseFunction())) {
-		plan.table = t.copy()
+		plan.table = handle.Deep(t)
 	}
 	return plan
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
@@ -21,20 +20,6 @@ type Table struct {
 	Gamma     *gamma.Table
 	Plurality *plurality.Table
 	Answers   *answers.Table
-}
-
-// copy returns a table whose pointers nobody else has.
-func (t Table) copy() Table {
-	if t.Gamma = handle.Copy(t.Gamma); t.Gamma != nil {
-		t.Gamma.Certified = handle.Copy(t.Gamma.Certified)
-	}
-	if t.Plurality = handle.Copy(t.Plurality); t.Plurality != nil {
-		t.Plurality.Certified = handle.Copy(t.Plurality.Certified)
-	}
-	if t.Answers = handle.Copy(t.Answers); t.Answers != nil {
-		t.Answers.Certified = handle.Copy(t.Answers.Certified)
-	}
-	return t
 }
 
 // MaxTableBytes bounds what ReadTable reads.

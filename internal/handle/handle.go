@@ -3,6 +3,8 @@
 // compiles also where no field is exported. So no package shares such a pointer with its callers.
 package handle
 
+import "reflect"
+
 // Copy returns a copy of *p, nil for nil.
 func Copy[T any](p *T) *T {
 	if p == nil {
@@ -10,4 +12,38 @@ func Copy[T any](p *T) *T {
 	}
 	c := *p
 	return &c
+}
+
+// Deep returns a copy of v that shares nothing to which v's exported fields lead by pointers and
+// slices. What unexported fields lead to nobody else can change.
+func Deep[T any](v T) T {
+	deep(reflect.ValueOf(&v).Elem())
+	return v
+}
+
+func deep(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c := reflect.New(v.Type().Elem())
+			c.Elem().Set(v.Elem())
+			deep(c.Elem())
+			v.Set(c)
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(c, v)
+			v.Set(c)
+			for i := range c.Len() {
+				deep(c.Index(i))
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				deep(v.Field(i))
+			}
+		}
+	}
 }
