@@ -121,7 +121,10 @@ func (m *Mechanism) Labels(book *ledger.Ledger, name string) release.Labels {
 
 // charge is the payment of a release by m.
 func (m *Mechanism) charge() release.Charge {
-	c := release.Charge{Slack: m.slack}
+	c := release.Charge{}
+	if m.slack != nil {
+		c.Slack = new(*m.slack)
+	}
 	if !math.IsInf(*m.stated.Epsilon, 1) { // teachers that promise nothing have nothing to spend
 		c.Teachers, c.Ensemble = m.teachers.Randomness, m.teachers.Ensemble
 	}

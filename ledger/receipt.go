@@ -3,6 +3,8 @@ package ledger
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // A Receipt proves that a charge is on disk. Only [Ledger.Charge] and [Ledger.ChargeAll] issue one
@@ -29,7 +31,7 @@ func spentReceipt(e Entry) *Receipt {
 func (r *Receipt) issued() bool { return r != nil && r.used != nil }
 
 // Entry returns what was charged.
-func (r *Receipt) Entry() Entry { return r.entry }
+func (r *Receipt) Entry() Entry { return handle.Deep(r.entry) }
 
 // Redeem uses the receipt up: it succeeds once, for the Count releases of cost
 // Unit that were paid. Every other call is an [ErrReceipt].

@@ -63,7 +63,7 @@ func (b *Batch) Ones(i int) int {
 // ClassRanks returns, for each class, the place of its name among all names in the order
 // of bytes. It does not depend on the order in which the classes are listed. It must not be
 // changed. It panics for a Batch that no Reader returned.
-func (b *Batch) ClassRanks() []int { return b.file.classes.ranks }
+func (b *Batch) ClassRanks() []int { return slices.Clone(b.file.classes.ranks) }
 
 // ID returns the id of query i: from the file, or its number from 0 over all files.
 func (b *Batch) ID(i int) string {

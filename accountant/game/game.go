@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // One is the sum of the masses of a law: probabilities are whole numbers of 2⁻⁵³.
@@ -139,4 +140,4 @@ func (g *Game) Scale() float64 { return g.scale }
 func (g *Game) Step() float64 { return g.lattice.step }
 
 // Renyi returns the divergences of the game's pairs.
-func (g *Game) Renyi() *Renyi { return g.renyi }
+func (g *Game) Renyi() *Renyi { return handle.Copy(g.renyi) }

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
@@ -153,7 +154,7 @@ type Trained struct {
 }
 
 // Plan returns the plan, with all costs.
-func (t *Trained) Plan() *Plan { return t.p }
+func (t *Trained) Plan() *Plan { return handle.Copy(t.p) }
 
 // Models returns the teachers' models. Releasing all of them costs Plan().Total.
 func (t *Trained) Models() [][]float64 { return cloneAll(t.models) }
@@ -192,7 +193,7 @@ type Simulated struct {
 }
 
 // Plan returns the plan, with all costs that teachers of a Training would have.
-func (t *Simulated) Plan() *Plan { return t.p }
+func (t *Simulated) Plan() *Plan { return handle.Copy(t.p) }
 
 // Models returns the teachers' models. They are not private.
 func (t *Simulated) Models() [][]float64 { return cloneAll(t.models) }

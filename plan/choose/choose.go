@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
@@ -79,7 +80,7 @@ func (c *Chooser) K() int { return c.r.K }
 
 // Stated returns the stated parameters and those that follow from them. The optimum of two classes
 // presumes nothing of the teachers.
-func (c *Chooser) Stated() release.Stated { return c.r.Stated }
+func (c *Chooser) Stated() release.Stated { return handle.Deep(c.r.Stated) }
 
 // TeachersOfTable reports whether the teachers' privacy is stated by the table alone.
 func (c *Chooser) TeachersOfTable() bool { return c.tableAlone }

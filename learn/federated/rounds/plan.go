@@ -13,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
@@ -274,7 +275,7 @@ func (p *Run) Digest() string { return hex.EncodeToString(p.digest[:16]) }
 func (p *Run) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
 
 // Federated returns the plan of the roles.
-func (p *Run) Federated() *federated.Plan { return p.priced }
+func (p *Run) Federated() *federated.Plan { return handle.Copy(p.priced) }
 
 // Cost returns the privacy cost of all rounds together to a record. It holds if no round is
 // released with fewer reports than the plan requires.
@@ -314,7 +315,7 @@ func (p *Run) LocalSteps() int {
 }
 
 // Columns returns the rules by which silos make records.
-func (p *Run) Columns() Columns { return p.doc.Columns }
+func (p *Run) Columns() Columns { return handle.Deep(p.doc.Columns) }
 
 // Features returns the number of columns of features, without the intercept.
 func (p *Run) Features() int { return p.doc.FeatureCount }

@@ -1,0 +1,55 @@
+package handle_test
+
+import (
+	"testing"
+
+	"github.com/darrm/darrm/internal/mutant"
+)
+
+// Planted mutants of what is copied, each with the test that must fail for it.
+func TestMutantsDie(t *testing.T) {
+	const out, in = "TestWhatIsGivenOutIsACopy", "TestWhatIsTakenIsACopy"
+	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "a mechanism shares its noise function", File: "../../ensemble/mechanism.go",
+			Old: "handle.Copy(m.noise)", New: "m.noise", Killer: out},
+		{Name: "a mechanism shares its table", File: "../../ensemble/mechanism.go",
+			Old: "handle.Copy(m.table)", New: "m.table", Killer: out},
+		{Name: "a mechanism shares its joint price", File: "../../ensemble/mechanism.go",
+			Old: "handle.Copy(m.joint())", New: "m.joint()", Killer: out},
+		{Name: "a mechanism shares its table for many answers", File: "../../ensemble/manyanswers.go",
+			Old: "handle.Copy(m.answers)", New: "m.answers", Killer: out},
+		{Name: "a plan shares its mechanism", File: "../../release/plan.go",
+			Old: "handle.Copy(plan.mechanism)", New: "plan.mechanism", Killer: out},
+		{Name: "a plan shares the lists of its table", File: "handle.go",
+			Old: "case reflect.Slice:\n\t\tif !v.IsNil() {", New: "case reflect.Slice:\n\t\tif false {",
+			Killer: out},
+		{Name: "a table shares its histograms", File: "../../plurality/problem.go",
+			Old: "c.Space = handle.Copy(c.Space)", New: "_ = c.Space", Killer: out + "|" + in},
+		{Name: "a system of many answers shares its histograms",
+			File: "../../plurality/answers/problem.go", Old: "return handle.Copy(s.space)",
+			New: "handle.Copy(s.space); return s.space", Killer: out},
+		{Name: "a table for many answers shares its system",
+			File: "../../plurality/answers/certify.go", Old: "return handle.Copy(c.system)",
+			New: "return c.system", Killer: out},
+		{Name: "answers on line share their ledger", File: "../../release/online.go",
+			Old: "return handle.Copy(book), err", New: "return book, err", Killer: out},
+		{Name: "a releaser shares its handle", File: "../../darrm.go", Old: "return &online",
+			New: "_ = online; return r.online", Killer: out},
+		{Name: "a plan takes a mechanism as it is", File: "../../release/plan.go",
+			Old: "m = handle.Copy(m)", New: "_ = handle.Copy(m)", Killer: in},
+		{Name: "DaRRM takes a noise function as it is", File: "../../ensemble/darrm.go",
+			Old: "c = handle.Copy(c)", New: "_ = handle.Copy(c)", Killer: in},
+		{Name: "Plurality takes a table as it is", File: "../../ensemble/plurality.go",
+			Old: "c = handle.Copy(c)", New: "_ = handle.Copy(c)", Killer: in},
+		{Name: "ManyAnswers takes a table as it is", File: "../../ensemble/manyanswers.go",
+			Old: "c = handle.Copy(c)", New: "_ = handle.Copy(c)", Killer: in},
+		{Name: "a certificate is for the caller's system", File: "../../plurality/certify.go",
+			Old: "system: s.copy()", New: "system: s", Killer: in},
+		{Name: "answers on line are paid for in the caller's ledger", File: "../../release/online.go",
+			Old: "= handle.Copy(options.Charge.Slack), handle.Copy(options.Book)",
+			New: "= handle.Copy(options.Charge.Slack), options.Book", Killer: in},
+		{Name: "a batch spends the caller's slack", File: "../../release/online.go",
+			Old: "= handle.Copy(options.Charge.Slack), handle.Copy(options.Book)",
+			New: "= options.Charge.Slack, handle.Copy(options.Book)", Killer: in},
+	})
+}
