@@ -37,8 +37,8 @@ func TestPanicsTellNoVotes(t *testing.T) {
 	if w.Code != 500 || !strings.Contains(w.Body.String(), `"kind":"internal"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	// no Online: it panics
-	out := s.answerOne(t.Context(), anybody, &query{RequestID: "a", Counts: []int{3, 8}})
+	// no client: it panics
+	out := s.answerOne(t.Context(), nil, &query{RequestID: "a", Counts: []int{3, 8}})
 	if out.fail == nil || out.fail.Kind != kindInternal {
 		t.Fatalf("%+v", out)
 	}
