@@ -34,7 +34,7 @@ highs: ## builds the solver HiGHS where none is installed, once, some minutes; a
 	@scripts/highs path
 
 build: ## bin/darrm
-	$(HIGHS) go build -o bin/darrm ./cmd/darrm
+	$(HIGHS) GOGC=400 go build -o bin/darrm ./cmd/darrm
 
 lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the processor
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi

@@ -27,6 +27,7 @@ type Law struct {
 	cells               []cell
 	index               map[string]int // of cells, by their counts
 	total               float64
+	leads               []float64 // of a sample: queries in which each class has the most votes
 }
 
 // cell is one vector of vote counts.
@@ -51,7 +52,7 @@ func newLaw(k, classes int) (*Law, error) {
 	if err := check.Classes(classes); err != nil {
 		return nil, err
 	}
-	return &Law{k: k, classes: classes, index: map[string]int{}}, nil
+	return &Law{k: k, classes: classes, index: map[string]int{}, leads: make([]float64, classes)}, nil
 }
 
 // AllowMissing lets votes of a sample be none: the counts of a query that Add adds sum to at most
@@ -65,8 +66,29 @@ func (l *Law) Add(counts []int) error {
 		return &check.Error{Name: "votes of a query", Value: counts,
 			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
 	}
+	most := slices.Max(counts)
+	for class, n := range counts {
+		if n == most {
+			l.leads[class]++
+		}
+	}
 	l.add(slices.Clone(counts), 1)
 	return nil
+}
+
+// Always returns the class that agrees most often with a sample of votes, the first of several, and the
+// share of queries in which it does. It is not ok for a prior, which treats the classes alike, and
+// without queries.
+func (l *Law) Always() (class int, agreement float64, ok bool) {
+	if !l.fromVotes || l.total == 0 {
+		return 0, 0, false
+	}
+	for c, n := range l.leads {
+		if n > l.leads[class] {
+			class = c
+		}
+	}
+	return class, l.leads[class] / l.total, true
 }
 
 // add sorts the counts, since mechanisms treat all classes alike, and keeps them.

@@ -291,3 +291,30 @@ func TestAgreementOfTenClasses(t *testing.T) {
 		t.Errorf("%+v, want 0.2677, %v", a, err)
 	}
 }
+
+// Always one class agrees where it has the most votes, also where others have as many; a prior does
+// not say which class leads.
+func TestAlwaysOfASample(t *testing.T) {
+	l, err := NewSample(4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := l.Always(); ok {
+		t.Error("no votes, and yet a class")
+	}
+	for _, counts := range [][]int{{0, 3, 1}, {0, 4, 0}, {2, 2, 0}, {3, 0, 1}, {2, 0, 2}} {
+		if err := l.Add(counts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if class, agreement, ok := l.Always(); class != 0 || agreement != 3./5 || !ok {
+		t.Errorf("class %d, %v, %v", class, agreement, ok)
+	}
+	prior, err := DefaultLaw(4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := prior.Always(); ok {
+		t.Error("a prior says which class leads")
+	}
+}

@@ -29,6 +29,8 @@ func TestMutantsDie(t *testing.T) {
 			New: "false && worthless {", Killer: "TestReportNotes"},
 		{Name: "a reach that nobody stated has no note", File: "notes.go", Old: "!o.ReachStated",
 			New: "o.ReachStated", Killer: "TestReportNotes"},
+		{Name: "a prior says which class leads", File: "law.go", Old: "if !l.fromVotes || l.total == 0 {",
+			New: "if l.total == 0 {", Killer: "TestAlwaysOfASample"},
 		{Name: "the last choice is marked", File: "compare.go", Old: "Chosen: i == 0",
 			New: "Chosen: i == len(p.Choices)-1", Killer: "TestCompareMarksTheFirstChoice"},
 		{Name: "the cost of one label is that of all", File: "compare.go", Old: "Total: c.Total",

@@ -43,6 +43,10 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			"often than a guess. Have one record reach fewer teachers, ask for fewer labels, or " +
 			"raise the budget.")
 	}
+	if a := o.always(r); a != nil && a.Agreement > best.Agreement.Expected {
+		note("Always answering %s agrees in %.2f %%: these labels tell less than that.", a.Class,
+			100*a.Agreement)
+	}
 	if p.FitsIfDisjoint && !p.Fits {
 		note("If the teachers' data are disjoint, say %s 1: then no noise is needed.", pAffected)
 	} else if r.Affected == r.K && r.K > 1 && !p.Fits && !o.ReachStated {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strconv"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 )
@@ -10,6 +12,7 @@ type ReportOptions struct {
 	ReachStated bool // Request.Affected was stated, and is no default
 	// that the teachers were trained on: see ensemble.Worthless; 0 if unknown
 	Records int
+	Classes []string // their names; nil for their numbers
 	// the front end's name of a parameter, such as a flag; nil for the library's
 	Name func(parameter string) string
 }
@@ -30,7 +33,8 @@ type Report struct {
 	AgreementFrom string           `json:"agreement_from"` // "prior" or "votes"
 	PriorMean     float64          `json:"prior_mean,omitempty"`
 	Concentration float64          `json:"prior_concentration,omitempty"`
-	Choices       []ReportedChoice `json:"choices"` // the best first
+	Always        *ReportedAlways  `json:"always,omitempty"` // by votes only: not private
+	Choices       []ReportedChoice `json:"choices"`          // the best first
 	Refused       []ReportedReason `json:"refused"`
 	Advice        *ReportedAdvice  `json:"advice"`
 	Notes         []string         `json:"notes"`    // null where there are none
@@ -60,6 +64,12 @@ type ReportedChoice struct {
 	// arguments. The front end fills them in.
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+}
+
+// ReportedAlways is always one class as the answer.
+type ReportedAlways struct {
+	Class     string  `json:"class"`
+	Agreement float64 `json:"agreement"`
 }
 
 // ReportedBound is a bound on what all labels of a choice cost.
@@ -103,6 +113,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 	if r.Votes.FromVotes() {
 		out.AgreementFrom = "votes"
 	}
+	out.Always = o.always(&r)
 	for _, c := range p.Choices {
 		out.Choices = append(out.Choices, c.report())
 	}
@@ -113,6 +124,19 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		out.Advice = &ReportedAdvice{r.Agreement, x.Epsilon, x.Queries}
 	}
 	return out
+}
+
+// always returns always one class as the answer; nil for a prior.
+func (o ReportOptions) always(r *Request) *ReportedAlways {
+	class, agreement, ok := r.Votes.Always()
+	if !ok {
+		return nil
+	}
+	name := strconv.Itoa(class)
+	if class < len(o.Classes) {
+		name = o.Classes[class]
+	}
+	return &ReportedAlways{name, agreement}
 }
 
 func (c Choice) report() ReportedChoice {

@@ -39,6 +39,7 @@ type planFlags struct {
 	agreement float64
 	abstain   bool
 	sampled   int // queries in the files
+	classes   []string
 	records   int
 	sizes     sizesFlags
 }
@@ -232,7 +233,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		return err
 	}
 	defer v.Close()
-	r.K, r.Classes = v.K(), len(v.Classes())
+	r.K, r.Classes, f.classes = v.K(), len(v.Classes()), v.Classes()
 	if r.Votes, err = plan.NewSample(r.K, r.Classes); err != nil {
 		return err
 	}
@@ -285,7 +286,8 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 	}
 	o := &outcome{r: r, p: p, report: plan.NewReport(r, p, plan.ReportOptions{
 		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.records,
-		Name: func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
+		Classes: f.classes,
+		Name:    func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
 	})}
 	if f.sampled != r.Queries { // the files are not what is to be answered
 		files = nil
@@ -335,6 +337,10 @@ func (o *outcome) render(w *terminal.Page) error {
 	}
 	w.Printf("\nWhat fits the budget, the best first:\n\n")
 	header, rows := o.p.Table()
+	if always := o.report.Always; always != nil {
+		rows = append(rows, []string{"always " + always.Class, "0", "0",
+			strings.TrimSuffix(num.Percent(always.Agreement), " %"), "0", "0"})
+	}
 	if err := w.Table(terminal.TextTable{Header: header, Rows: rows}); err != nil {
 		return err
 	}

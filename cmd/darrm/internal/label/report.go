@@ -26,12 +26,18 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 		by = " by " + g.Mechanism().Title()
 	}
 	a.Say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
-	reportOptimum(a, g)
+	reportOptimum(a, g, s.Classes)
 	reportPromise(a, s)
 }
 
-// reportOptimum prints the objective of the optimal plurality, or why another mechanism was used.
-func reportOptimum(a *cli.App, g choose.Choice) {
+// reportOptimum prints the objective of the optimum of many classes, or why another mechanism was used;
+// and, by public counts of two classes, what always one answer agrees in.
+func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
+	if always, ok := g.Always(); ok && always.Class < len(classes) {
+		a.Fact("expected:", fmt.Sprintf("%s with the majority, by the public counts; always answering %s "+
+			"agrees in %s%s", num.Percent(always.Labels), classes[always.Class],
+			num.Percent(always.Agreement), tellLess(always.Agreement > always.Labels)))
+	}
 	if g.Instead != nil {
 		a.Fact("note:", fmt.Sprintf("%s instead of %s: %v", ensemble.Fallback,
 			ensemble.OptimalCounts,
@@ -45,6 +51,14 @@ func reportOptimum(a *cli.App, g choose.Choice) {
 		a.Fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible",
 			problem.PriorText(t.Objective), worth, num.Percent(t.Value), num.Outward(t.Gap, 2, true)))
 	}
+}
+
+// tellLess ends a sentence on always one answer, where it agrees more often than labels.
+func tellLess(less bool) string {
+	if less {
+		return ": these labels tell less than that"
+	}
+	return ""
 }
 
 // reportPromise prints the release's input, assumptions and guarantees.
@@ -114,7 +128,7 @@ func quote(a *cli.App, q *release.Quote, g choose.Choice, planned *within) error
 	if a.JSON {
 		return a.DeliverJSON("", out)
 	}
-	reportOptimum(a, g)
+	reportOptimum(a, g, q.Summary.Classes)
 	reportPromise(a, &q.Summary)
 	return a.Print(func(w *terminal.Page) error {
 		return w.Table(terminal.TextTable{Header: []string{"dry run: nothing was released", "ε", "δ"},
