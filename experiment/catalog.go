@@ -30,6 +30,16 @@ type Kind struct {
 	// New returns the parameters that a definition is decoded over: a pointer, with whatever
 	// Run needs that is no parameter in unexported fields.
 	New func() Parameters
+	// Spec is field.json's if nil.
+	Spec *Spec
+}
+
+// KindOf returns a kind whose parameters are a T that New sets to zero.
+func KindOf[T any, P interface {
+	*T
+	Parameters
+}](name string) Kind {
+	return Kind{Name: name, New: func() Parameters { return P(new(T)) }}
 }
 
 // Parameters are the parameters of one experiment, the JSON object of its definition.

@@ -1,14 +1,11 @@
 package experiment
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Negligible is the largest error that is shown, and meant, as 0: what rounding and the
@@ -31,29 +28,6 @@ func CheckOrdering[M ~string](better, worse, known []M) error {
 		return err
 	}
 	return check.Each("methods of a claim", slices.Concat(better, worse), check.Among(known))
-}
-
-// Difference is a mean with its 95 % confidence interval by Student's t.
-type Difference struct{ Mean, Low, High float64 }
-
-// MeanDeviation returns the mean and the standard deviation, 0 for one value.
-func MeanDeviation(x []float64) (mean, sd float64) {
-	if len(x) == 1 {
-		return x[0], 0
-	}
-	return stat.MeanStdDev(x, nil)
-}
-
-// Paired returns by how much a exceeds b, which were measured in pairs.
-func Paired(a, b []float64) Difference {
-	d := make([]float64, len(a))
-	for i := range d {
-		d[i] = a[i] - b[i]
-	}
-	mean, sd := stat.MeanStdDev(d, nil)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Quantile(0.975)
-	half := t * sd / math.Sqrt(float64(len(d)))
-	return Difference{mean, mean - half, mean + half}
 }
 
 // Edge returns "largest" or "smallest" where the best value is an end of the grid of those tried,

@@ -13,15 +13,15 @@ type Method string
 
 // Look is a method's title and its style in pictures.
 type Look struct {
-	Title string
-	Color uint32 // 0xRRGGBB
+	Title string   `json:"title"`
+	Color hexColor `json:"color"`
 	// Dashes are lengths of line and gap in points; none is a full line. Lines that lie on
 	// each other are told apart by them.
-	Dashes []float64
-	Glyph  int // 0 circle, 1 pyramid, 2 square, 3 ring, 4 cross, 5 triangle
+	Dashes []float64 `json:"dashes"`
+	Glyph  int       `json:"glyph"` // 0 circle, 1 pyramid, 2 square, 3 ring, 4 cross, 5 triangle
 }
 
-func (l Look) rgb() color.RGBA { return figure.RGB(l.Color) }
+func (l Look) rgb() color.RGBA { return figure.RGB(uint32(l.Color)) }
 
 // Title returns the method's name for people: its name if no field has a look for it.
 func (c *Catalog) Title(m Method) string {

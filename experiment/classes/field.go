@@ -20,21 +20,15 @@ import (
 	"github.com/darrm/darrm/experiment"
 )
 
-//go:embed definitions/*.json
-var definitions embed.FS
+//go:embed field.json definitions/*.json
+var files embed.FS
 
 //go:embed votes/*.csv.gz
 var voteFiles embed.FS
 
 // Field returns the field.
 func Field() experiment.Field {
-	return experiment.Field{
-		Kinds: []experiment.Kind{{Name: "classes",
-			New: func() experiment.Parameters { return &parameters{} }}},
-		Looks: looks,
-		Files: definitions,
-		Names: []string{"many-classes"},
-	}
+	return experiment.ReadField(files, experiment.KindOf[parameters]("classes"))
 }
 
 // The mechanisms, as package ensemble calls them, and two that are no release.
@@ -49,17 +43,3 @@ const (
 var calibrated = []string{flip, "lnmax", "gnmax"}
 
 const lookPrefix = "classes-"
-
-// looks have the colours of Okabe and Ito, as in the other fields.
-var looks = map[experiment.Method]experiment.Look{
-	lookPrefix + plain:   {Title: "plurality, not private", Color: 0x999999, Dashes: []float64{1, 2}},
-	lookPrefix + ceiling: {Title: "no mechanism is above", Color: 0x333333, Dashes: []float64{2, 2}},
-	lookPrefix + optimum: {Title: "optimum, μ named", Color: 0x56B4E9, Dashes: []float64{4, 2},
-		Glyph: 5},
-	lookPrefix + uneven: {Title: "optimum, uneven shares", Color: 0xD55E00},
-	lookPrefix + public: {Title: "optimum, public counts", Color: 0xE69F00, Dashes: []float64{6, 2},
-		Glyph: 1},
-	lookPrefix + flip:    {Title: "permute-and-flip", Color: 0x0072B2, Glyph: 2},
-	lookPrefix + "lnmax": {Title: "LNMax", Color: 0x009E73, Glyph: 3},
-	lookPrefix + "gnmax": {Title: "GNMax", Color: 0xCC79A7, Glyph: 4},
-}

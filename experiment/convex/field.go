@@ -15,57 +15,21 @@ package convex
 
 import (
 	"embed"
+	"sync"
 
 	"github.com/darrm/darrm/experiment"
 )
 
-//go:embed definitions/*.json
-var definitions embed.FS
+//go:embed field.json definitions/*.json
+var files embed.FS
 
 // Field returns the field.
 func Field() experiment.Field {
-	return experiment.Field{
-		Kinds: []experiment.Kind{{Name: "convex",
-			New: func() experiment.Parameters { return &parameters{} }}},
-		Looks: looks,
-		Files: definitions,
-		Names: []string{"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2",
-			"convex-phase", "convex-phase-lp", "convex-dimension", "convex-field", "convex-credit",
-			"convex-credit-real"},
-	}
+	return experiment.ReadField(files, experiment.KindOf[parameters]("convex"))
 }
 
 // methodPrefix keeps the methods' looks apart from other fields'.
 const methodPrefix = "convex-"
 
-// looks have the colours of Okabe and Ito, as in the other fields. Those after the methods are for
-// lines of one method that differ in their noise.
-var looks = map[experiment.Method]experiment.Look{
-	methodPrefix + "phased-sgd": {Title: "phased SGD", Color: 0x0072B2,
-		Dashes: []float64{5, 3}, Glyph: 2},
-	methodPrefix + "frank-wolfe": {Title: "Frank-Wolfe", Color: 0xD55E00},
-	methodPrefix + "poly-sfw": {Title: "polySFW", Color: 0xE69F00,
-		Dashes: []float64{4, 3}, Glyph: 3},
-	methodPrefix + "nsfw": {Title: "nSFW", Color: 0x56B4E9, Dashes: []float64{2, 2},
-		Glyph: 4},
-	methodPrefix + "proximally-guided": {Title: "proximally guided", Color: 0x333333,
-		Dashes: []float64{8, 3, 2, 3}, Glyph: 1},
-	methodPrefix + "dp-sgd": {Title: "DP-SGD, convex", Color: 0xCC79A7,
-		Dashes: []float64{6, 2}, Glyph: 1},
-	methodPrefix + "longer": {Title: "phased SGD, longer steps", Color: 0x0072B2,
-		Glyph: 0},
-	methodPrefix + "tuned": {Title: "DP-SGD, tuned", Color: 0xCC79A7, Glyph: 0},
-	methodPrefix + "output-perturbation": {Title: "output perturbation", Color: 0x777777,
-		Dashes: []float64{2, 3}, Glyph: 3},
-	methodPrefix + "objective-perturbation": {Title: "objective perturbation", Color: 0x009E73,
-		Dashes: []float64{4, 3}, Glyph: 4},
-	methodPrefix + zero: {Title: "w = 0", Color: 0x999999},
-	methodPrefix + optimum: {Title: "not private", Color: 0x333333,
-		Dashes: []float64{1, 2}, Glyph: 5},
-	methodPrefix + "quiet": {Title: "next to no noise", Color: 0x333333,
-		Dashes: []float64{1, 2}, Glyph: 5},
-	methodPrefix + "printed":    {Title: "printed noise", Color: 0xD55E00},
-	methodPrefix + "calibrated": {Title: "calibrated noise", Color: 0x0072B2, Glyph: 2},
-	methodPrefix + "weak": {Title: "printed noise, larger ε", Color: 0x009E73,
-		Dashes: []float64{4, 3}, Glyph: 3},
-}
+// looks are the looks of the field's methods and lines.
+var looks = sync.OnceValue(func() map[experiment.Method]experiment.Look { return Field().Looks })

@@ -150,7 +150,7 @@ func (p *parameters) Validate() error {
 	); err != nil {
 		return err
 	}
-	if err := sweep.CheckLines(p.lines(), methodPrefix, looks); err != nil {
+	if err := sweep.CheckLines(p.lines(), methodPrefix, looks()); err != nil {
 		return err
 	}
 	lines := sweep.Names(p.lines())

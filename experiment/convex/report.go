@@ -96,7 +96,7 @@ func (p *parameters) figure(r *experiment.Run, found [][]sweep.Scores, measures 
 		}
 		for j, l := range p.Lines {
 			s := experiment.Series{Method: l.As(methodPrefix), Name: l.Name,
-				Dashed: looks[l.As(methodPrefix)].Dashes != nil, Plain: l.Method == zero}
+				Dashed: looks()[l.As(methodPrefix)].Dashes != nil, Plain: l.Method == zero}
 			for i, at := range p.At {
 				v, sd := experiment.MeanDeviation(found[i][j].By[m])
 				s.Add(at, v)

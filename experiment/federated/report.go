@@ -86,7 +86,7 @@ func (p *training) figure(r *experiment.Run, all []found) error {
 	for k := range panels {
 		for i, l := range p.Lines {
 			s := experiment.Series{Method: prefix + l.Look, Name: l.Name, Plain: true,
-				Dashed: looks[prefix+l.Look].Dashes != nil}
+				Dashed: looks()[prefix+l.Look].Dashes != nil}
 			for j := range all[i].Runs[0].Trace {
 				sum, n := 0.0, 0.0
 				for _, o := range all[i].Runs {

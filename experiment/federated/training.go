@@ -134,7 +134,7 @@ func (p *training) Validate() error {
 	names := make([]string, len(p.Lines))
 	for i, l := range p.Lines {
 		names[i] = l.Name
-		if _, ok := looks[prefix+l.Look]; !ok || l.Name == "" {
+		if _, ok := looks()[prefix+l.Look]; !ok || l.Name == "" {
 			return fmt.Errorf("line %q: there is no look %q", l.Name, l.Look)
 		}
 		if err := cmp.Or(

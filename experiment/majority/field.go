@@ -35,27 +35,26 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 )
 
-//go:embed definitions/*.json
-var definitions embed.FS
+//go:embed field.json definitions/*.json
+var files embed.FS
 
 // Solver finds an optimal noise function, as solve.Optimal does.
 type Solver func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)
 
 // Field returns the field, with the solver that its experiments use.
 func Field(s Solver) experiment.Field {
-	return experiment.Field{
-		Kinds: []experiment.Kind{
-			{Name: "gamma", New: func() experiment.Parameters { return &gammaParameters{solve: s} }},
-			{Name: "priors", New: func() experiment.Parameters { return &priorParameters{solve: s} }},
-			{Name: "accounting", New: func() experiment.Parameters { return &accountingParameters{} }},
-			{Name: "gnmax-noise", New: func() experiment.Parameters { return &noiseParameters{} }},
-			{Name: "images", New: func() experiment.Parameters { return &imageParameters{solve: s} }},
-		},
-		Looks: looks,
-		Files: definitions,
-		Names: []string{"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7",
-			"figure-b.8", "accounting", "mnist", "fashion-mnist"},
-	}
+	return experiment.ReadField(files,
+		experiment.Kind{Name: "gamma",
+			New: func() experiment.Parameters { return &gammaParameters{solve: s} }},
+		experiment.Kind{Name: "priors",
+			New: func() experiment.Parameters { return &priorParameters{solve: s} }},
+		experiment.Kind{Name: "accounting",
+			New: func() experiment.Parameters { return &accountingParameters{} }},
+		experiment.Kind{Name: "gnmax-noise",
+			New: func() experiment.Parameters { return &noiseParameters{} }},
+		experiment.Kind{Name: "images",
+			New: func() experiment.Parameters { return &imageParameters{solve: s} }},
+	)
 }
 
 // The methods.
@@ -76,21 +75,3 @@ const (
 	// the plain majority of the non-private teachers: no privacy
 	methodMajority experiment.Method = "majority"
 )
-
-// looks have the colours of Okabe and Ito, told apart by every kind of colour vision, and
-// two greys.
-var looks = map[experiment.Method]experiment.Look{
-	methodOpt:      {Title: "γ_opt", Color: 0xD55E00},
-	methodOptClear: {Title: "γ_opt, clear prior", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
-	methodAgree:    {Title: "γ for agreement", Color: 0xE69F00, Glyph: 3},
-	methodSub:      {Title: "γ_Sub", Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
-	methodDouble:   {Title: "γ_DSub", Color: 0x56B4E9, Dashes: []float64{2, 2}, Glyph: 3},
-	methodConst:    {Title: "γ_const (RR)", Color: 0x333333, Dashes: []float64{8, 3, 2, 3}, Glyph: 4},
-	methodTight:    {Title: "RR, tight", Color: 0x777777, Dashes: []float64{1, 2}, Glyph: 5},
-	methodGNMax:    {Title: "GNMax", Color: 0x009E73, Glyph: 4},
-	methodGNExact:  {Title: "GNMax, exact σ", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
-	methodVoteOpt: {Title: "best vote count, t = 1", Color: 0xCC79A7, Dashes: []float64{6, 2},
-		Glyph: 1},
-	methodDisjoint: {Title: "γ_opt, t = 1", Color: 0xE69F00, Glyph: 5},
-	methodMajority: {Title: "majority, not private", Color: 0x999999, Dashes: []float64{1, 2}},
-}

@@ -17,18 +17,12 @@ import (
 	"github.com/darrm/darrm/experiment"
 )
 
-//go:embed definitions/*.json
-var definitions embed.FS
+//go:embed field.json definitions/*.json
+var files embed.FS
 
 // Field returns the field.
 func Field() experiment.Field {
-	return experiment.Field{
-		Kinds: []experiment.Kind{{Name: "answers",
-			New: func() experiment.Parameters { return &parameters{} }}},
-		Looks: looks,
-		Files: definitions,
-		Names: []string{"many-answers"},
-	}
+	return experiment.ReadField(files, experiment.KindOf[parameters]("answers"))
 }
 
 // The mechanisms. Those that answer one query at a time have the names of package ensemble, but
@@ -43,16 +37,3 @@ const (
 )
 
 const lookPrefix = "answers-"
-
-// looks have the colours of Okabe and Ito, as in the other fields.
-var looks = map[experiment.Method]experiment.Look{
-	lookPrefix + above: {Title: "no table is above (two classes)", Color: 0x333333,
-		Dashes: []float64{2, 2}},
-	lookPrefix + best: {Title: "table for many answers", Color: 0xD55E00},
-	lookPrefix + normal: {Title: "normal noise, priced by its label", Color: 0xE69F00,
-		Dashes: []float64{6, 2}, Glyph: 1},
-	lookPrefix + gnmax: {Title: "GNMax, priced by its counts", Color: 0xCC79A7, Glyph: 4},
-	lookPrefix + flip:  {Title: "permute-and-flip", Color: 0x0072B2, Glyph: 2},
-	lookPrefix + single: {Title: "optimum of one answer", Color: 0x56B4E9, Dashes: []float64{4, 2},
-		Glyph: 5},
-}

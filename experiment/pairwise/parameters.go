@@ -185,7 +185,7 @@ func (p *parameters) Validate() error {
 		return errors.New("dim and fresh are for the task gaussians: a set has its own dimension, and " +
 			"a fifth of it is to score on")
 	}
-	if err := sweep.CheckLines(p.lines(), lookPrefix, looks); err != nil {
+	if err := sweep.CheckLines(p.lines(), lookPrefix, looks()); err != nil {
 		return err
 	}
 	names := sweep.Names(p.lines())

@@ -255,7 +255,7 @@ func (p *parameters) figures(r *experiment.Run, s seen) error {
 					continue
 				}
 				c := experiment.Series{Method: l.As(lookPrefix), Name: l.Name,
-					Dashed: looks[l.As(lookPrefix)].Dashes != nil}
+					Dashed: looks()[l.As(lookPrefix)].Dashes != nil}
 				for i, at := range places {
 					if split && n != 0 && at.records != n {
 						continue

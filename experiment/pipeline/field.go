@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 )
 
-//go:embed definitions/*.json
-var definitions embed.FS
+//go:embed field.json definitions/*.json
+var files embed.FS
 
 // streamPipeline is the first stream of the experiment's seed: others have a number of their
 // own for every use and repeat.
@@ -24,22 +24,8 @@ type solver = func(context.Context, constraints.Problem, solve.Options) (*gamma.
 
 // Field returns the field, with the solver of noise functions that its experiments use.
 func Field(s solver) experiment.Field {
-	return experiment.Field{
-		Kinds: []experiment.Kind{{Name: "pipeline", New: func() experiment.Parameters {
-			return &pipelineParameters{solve: s}
-		}}},
-		Looks: map[experiment.Method]experiment.Look{
-			methodPrivate: {Title: "majority, private teachers", Color: 0x333333,
-				Dashes: []float64{2, 2}},
-			methodSingle: {Title: "one private model", Color: 0x009E73, Dashes: []float64{6, 2},
-				Glyph: 2},
-			methodSinglePlain: {Title: "one model, not private", Color: 0x333333,
-				Dashes: []float64{8, 3, 2, 3}},
-			methodPublicModel: {Title: "model of public data", Color: 0xCC79A7, Dashes: []float64{2, 2}},
-		},
-		Files: definitions,
-		Names: []string{"pipeline"},
-	}
+	return experiment.ReadField(files, experiment.Kind{Name: "pipeline",
+		New: func() experiment.Parameters { return &pipelineParameters{solve: s} }})
 }
 
 // The ways to answer.

@@ -18,7 +18,7 @@ import (
 // from the votes, totals from the number of teachers that one record reaches.
 func TestPipeline(t *testing.T) {
 	experimenttest.Numbers(t)
-	text, err := definitions.ReadFile("definitions/pipeline.json")
+	text, err := files.ReadFile("definitions/pipeline.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,138 @@
+package experiment
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Found holds what a run measured: for each place, line and measure a value of each repeat. One
+// goroutine at a time may use it.
+type Found struct {
+	Places []Place
+	Lines  []Line
+	values map[cell][]float64
+}
+
+// cell is where the repeats of one measure are.
+type cell struct {
+	place, line int
+	measure     string
+}
+
+// Place is a condition under which lines are measured.
+type Place struct {
+	Name string             // in claims: "n = 64, ε = 1"
+	At   map[string]float64 // its coordinates, by the names of columns
+	Text map[string]string  // further columns
+}
+
+// Line is one way to reach a result.
+type Line struct {
+	Name  string // in claims of definitions
+	Title string // in sentences; "" is the name
+	Look  Method
+	Text  map[string]string // columns
+}
+
+// Add appends a repeat's values of a measure of a line at a place, both by their numbers.
+func (f *Found) Add(place, line int, measure string, values ...float64) {
+	if f.values == nil {
+		f.values = map[cell][]float64{}
+	}
+	at := cell{place, line, measure}
+	f.values[at] = append(f.values[at], values...)
+}
+
+// Values returns the repeats of a measure, nil where it was not measured.
+func (f *Found) Values(place, line int, measure string) []float64 {
+	return f.values[cell{place, line, measure}]
+}
+
+// Line returns the number of the line of that name.
+func (f *Found) Line(name string) int {
+	return slices.IndexFunc(f.Lines, func(l Line) bool { return l.Name == name })
+}
+
+// Stat returns a measure, as its mean, or a statistic of one: of auc the columns auc_sd, auc_se,
+// auc_low, auc_high and auc_half are its standard deviation and error, and the ends and half the
+// length of its 95 % confidence interval. It is NaN where the measure was not taken.
+func (f *Found) Stat(place, line int, column string) float64 {
+	if v := f.Values(place, line, column); v != nil {
+		mean, _ := MeanDeviation(v)
+		return mean
+	}
+	i := strings.LastIndexByte(column, '_')
+	v := f.Values(place, line, column[:max(i, 0)])
+	if v == nil {
+		return math.NaN()
+	}
+	_, sd := MeanDeviation(v)
+	d := Interval(v)
+	switch column[i:] {
+	case "_sd":
+		return sd
+	case "_se":
+		return sd / math.Sqrt(float64(len(v)))
+	case "_low":
+		return d.Low
+	case "_high":
+		return d.High
+	case "_half":
+		return d.High - d.Mean
+	}
+	return math.NaN()
+}
+
+// text returns what a table has in a column for a line at a place: a text, a number, or nil.
+func (f *Found) text(place, line int, column string) any {
+	p, l := f.Places[place], f.Lines[line]
+	if v, ok := p.At[column]; ok {
+		return v
+	}
+	if s := cmp.Or(p.Text[column], l.Text[column]); s != "" {
+		return s
+	}
+	if column == "line" {
+		return l.Name
+	}
+	if v := f.Stat(place, line, column); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return v
+	}
+	return nil
+}
+
+// MeanDeviation returns the mean and the standard deviation, 0 for one value.
+func MeanDeviation(x []float64) (mean, sd float64) {
+	if len(x) == 1 {
+		return x[0], 0
+	}
+	return stat.MeanStdDev(x, nil)
+}
+
+// Difference is a mean with its 95 % confidence interval by Student's t.
+type Difference struct{ Mean, Low, High float64 }
+
+// Interval returns the mean of d with its confidence interval, which one value has not: NaN.
+func Interval(d []float64) Difference {
+	if len(d) < 2 {
+		return Difference{stat.Mean(d, nil), math.NaN(), math.NaN()}
+	}
+	mean, sd := stat.MeanStdDev(d, nil)
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Quantile(0.975)
+	half := t * sd / math.Sqrt(float64(len(d)))
+	return Difference{mean, mean - half, mean + half}
+}
+
+// Paired returns by how much a exceeds b, which were measured in pairs.
+func Paired(a, b []float64) Difference {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return Interval(d)
+}

@@ -1,0 +1,176 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Spec states what a kind tells of its results: the sentences of its claims, and its tables. Its
+// sentences have holes, {name} or {name:%.3f}, which Fill fills.
+type Spec struct {
+	// Claims are the sentences of claims by their predicate, each with its evidence.
+	Claims map[string][2]string `json:"claims"`
+	// Measures are the titles of what is measured, the first one's default under "".
+	Measures map[string]string `json:"measures"`
+	// Means compares lines by their means, where repeats are no pairs.
+	Means  bool                 `json:"means"`
+	Tables map[string]tableSpec `json:"tables"`
+}
+
+// tableSpec is a table with a row for each line at each place.
+type tableSpec struct {
+	Caption string       `json:"caption"`
+	Long    bool         `json:"long"`
+	Columns []columnSpec `json:"columns"`
+}
+
+// columnSpec is a column, of which no cell is 0 where it is blank, and which an optional one has only
+// where a cell has something to say.
+type columnSpec struct {
+	Column
+	Blank    bool `json:"blank"`
+	Optional bool `json:"optional"`
+}
+
+// ReadField returns the field that field.json describes: the names of its definitions in the order of
+// the source, the looks of its methods under a prefix, and the specs of its kinds. A file that cannot
+// be read is a mistake of a program and panics.
+func ReadField(files fs.FS, kinds ...Kind) Field {
+	var f struct {
+		Prefix Method          `json:"prefix"`
+		Names  []string        `json:"names"`
+		Looks  map[Method]Look `json:"looks"`
+		Kinds  map[string]Spec `json:"kinds"`
+	}
+	text, err := fs.ReadFile(files, "field.json")
+	if err == nil {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		err = d.Decode(&f)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("experiment: field.json: %v", err))
+	}
+	out := Field{Kinds: kinds, Looks: map[Method]Look{}, Files: files, Names: f.Names}
+	for m, l := range f.Looks {
+		out.Looks[f.Prefix+m] = l
+	}
+	for i, k := range out.Kinds {
+		if k.Spec == nil {
+			spec := f.Kinds[k.Name]
+			out.Kinds[i].Spec = &spec
+		}
+	}
+	return out
+}
+
+var hole = regexp.MustCompile(`\{(\w+)(?::([^}|]*))?(?:\|([^}]*))?\}`)
+
+// Fill fills the holes of a sentence: {name} by the value in its usual form, {name:%.3f} in another,
+// and {name:%.3f|, } by a list of numbers with what is between them. A name without a value is a
+// mistake of a program and panics.
+func Fill(sentence string, values map[string]any) string {
+	return hole.ReplaceAllStringFunc(sentence, func(h string) string {
+		part := hole.FindStringSubmatch(h)
+		v, ok := values[part[1]]
+		if !ok {
+			panic(fmt.Sprintf("experiment: no value for %s in %q", h, sentence))
+		}
+		format := part[2]
+		if format == "" {
+			format = "%v"
+		}
+		if list, ok := v.([]float64); ok {
+			words := make([]string, len(list))
+			for i, x := range list {
+				words[i] = fmt.Sprintf(format, x)
+			}
+			return strings.Join(words, part[3])
+		}
+		return fmt.Sprintf(format, v)
+	})
+}
+
+// Grid adds the table of that name in the kind's spec, with a row for each line at each place.
+func (r *Run) Grid(f *Found, name string, values map[string]any) {
+	spec := r.spec().Tables[name]
+	t := Table{Name: name, Caption: Fill(spec.Caption, values), Long: spec.Long}
+	cells := make([][]any, len(f.Places)*len(f.Lines))
+	for _, c := range spec.Columns {
+		column := Column{Name: Fill(c.Name, values), Title: Fill(c.Title, values), Format: c.Format}
+		list := make([]any, 0, len(cells))
+		some := false
+		for i := range f.Places {
+			for j := range f.Lines {
+				v := f.text(i, j, column.Name)
+				if c.Blank && v == 0. {
+					v = nil
+				}
+				list, some = append(list, v), some || v != nil
+			}
+		}
+		if c.Optional && !some {
+			continue
+		}
+		t.Columns = append(t.Columns, column)
+		for k, v := range list {
+			cells[k] = append(cells[k], v)
+		}
+	}
+	for _, row := range cells {
+		t.Add(row...)
+	}
+	r.Table(t)
+}
+
+func (r *Run) spec() *Spec { return r.def.catalog.kinds[r.def.Kind].Spec }
+
+// Curves adds to a panel a line for each that has the measure y at some of the places, over their
+// coordinate x. Its error bars are the statistic spread, its shades the statistic band; "" is none.
+func (r *Run) Curves(f *Found, p Panel, places []int, x, y, spread, band string) Panel {
+	for j, l := range f.Lines {
+		s := Series{Method: l.Look, Name: l.Name, Dashed: r.def.catalog.looks[l.Look].Dashes != nil}
+		for _, i := range places {
+			if f.Values(i, j, y) == nil {
+				continue
+			}
+			s.Add(f.Places[i].At[x], f.Stat(i, j, y))
+			if spread != "" {
+				s.Spread = append(s.Spread, f.Stat(i, j, y+spread))
+			}
+			if band != "" {
+				s.Band = append(s.Band, f.Stat(i, j, y+band))
+			}
+		}
+		if s.X != nil {
+			p.Series = append(p.Series, s)
+		}
+	}
+	return p
+}
+
+// with returns the values of both.
+func with(values, more map[string]any) map[string]any {
+	out := maps.Clone(values)
+	if out == nil {
+		out = map[string]any{}
+	}
+	maps.Copy(out, more)
+	return out
+}
+
+// hexColor is 0xRRGGBB, and six hexadecimal digits in a file.
+type hexColor uint32
+
+// UnmarshalText reads the digits.
+func (c *hexColor) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 16, 24)
+	*c = hexColor(v)
+	return err
+}
