@@ -36,6 +36,7 @@ type Line struct {
 	Name  string // in claims of definitions
 	Title string // in sentences; "" is the name
 	Look  Method
+	Plain bool              // drawn without marks
 	Text  map[string]string // columns
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -131,12 +133,16 @@ func (r *Run) Grid(f *Found, name string, values map[string]any) {
 
 func (r *Run) spec() *Spec { return r.def.catalog.kinds[r.def.Kind].Spec }
 
-// Curves adds to a panel a line for each that has the measure y at some of the places, over their
-// coordinate x. Its error bars are the statistic spread, its shades the statistic band; "" is none.
+// Curves adds to a panel a line for each that has the measure y at some of the places, or all if nil, over
+// their coordinate x. Its error bars are the statistic spread, its shades the statistic band; "" is none.
 func (r *Run) Curves(f *Found, p Panel, places []int, x, y, spread, band string) Panel {
 	for j, l := range f.Lines {
-		s := Series{Method: l.Look, Name: l.Name, Dashed: r.def.catalog.looks[l.Look].Dashes != nil}
-		for _, i := range places {
+		s := Series{Method: l.Look, Name: l.Name, Plain: l.Plain,
+			Dashed: r.def.catalog.looks[l.Look].Dashes != nil}
+		for i := range f.Places {
+			if places != nil && !slices.Contains(places, i) {
+				continue
+			}
 			if f.Values(i, j, y) == nil {
 				continue
 			}
@@ -144,8 +150,8 @@ func (r *Run) Curves(f *Found, p Panel, places []int, x, y, spread, band string)
 			if spread != "" {
 				s.Spread = append(s.Spread, f.Stat(i, j, y+spread))
 			}
-			if band != "" {
-				s.Band = append(s.Band, f.Stat(i, j, y+band))
+			if v := f.Stat(i, j, y+band); band != "" && !math.IsNaN(v) {
+				s.Band = append(s.Band, v)
 			}
 		}
 		if s.X != nil {

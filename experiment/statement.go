@@ -86,8 +86,8 @@ func (c Statement) predicate() string {
 	return names[0]
 }
 
-// about reports whether a claim is about a place.
-func (c Statement) about(p Place) bool {
+// About reports whether a claim is about a place.
+func (c Statement) About(p Place) bool {
 	for name, v := range c.At {
 		if at, ok := p.At[name]; !ok || at != v {
 			return false
@@ -119,7 +119,7 @@ func CheckStatements(claims []Statement, f *Found, measures ...string) error {
 			return fmt.Errorf("the claim about %q must have one of range, order and slope, or another line "+
 				"in of and one of factor, difference and within", c.Line)
 		}
-		if !slices.ContainsFunc(f.Places, c.about) {
+		if !slices.ContainsFunc(f.Places, c.About) {
 			return fmt.Errorf("the claim about %q has no such place: at = %v", c.Line, c.At)
 		}
 	}
@@ -131,19 +131,19 @@ func CheckStatements(claims []Statement, f *Found, measures ...string) error {
 func (r *Run) State(f *Found, claims []Statement, values map[string]any) {
 	for _, c := range claims {
 		j := f.Line(c.Line)
-		own := with(values, map[string]any{"line": f.title(j), "what": r.spec().Measures[c.Measure],
+		own := with(values, map[string]any{"line": f.title(j), "what": Fill(r.spec().Measures[c.Measure], values),
 			"published": ""})
 		if c.Published != "" {
 			own["published"] = " (published: " + c.Published + ")"
 		}
 		if c.Slope != nil {
-			slope := f.slope(j, c.Measure)
+			slope := f.slope(j, r.measure(c))
 			own["value"] = slope
 			r.state(c, c.Slope, c.Slope.hold(slope), own)
 			continue
 		}
 		for i, p := range f.Places {
-			if c.about(p) {
+			if c.About(p) {
 				own["at"] = p.Name
 				r.judge(f, c, i, j, own)
 			}
@@ -151,9 +151,12 @@ func (r *Run) State(f *Found, claims []Statement, values map[string]any) {
 	}
 }
 
+// measure returns the name of a claim's measure.
+func (r *Run) measure(c Statement) string { return cmp.Or(c.Measure, r.spec().Measures["default"]) }
+
 // judge tests a claim at a place.
 func (r *Run) judge(f *Found, c Statement, i, j int, own map[string]any) {
-	measure := cmp.Or(c.Measure, r.spec().Measures["default"])
+	measure := r.measure(c)
 	v := f.Stat(i, j, measure)
 	own["value"] = v
 	if c.Of != "" {

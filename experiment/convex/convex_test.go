@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -37,7 +36,7 @@ const small = `{
       {"name": "fw", "method": "frank-wolfe", "set": "l1:4.5"},
       {"name": "phased", "method": "phased-sgd", "set": "l2:2.7", "eps": 2}
     ],
-    "claims": [{"line": "fw", "below": "none", "factor": 1e9}, {"line": "fw", "below": "none", "factor": 1e-9}]
+    "claims": [{"line": "fw", "of": "none", "factor": [null, 1e9]}, {"line": "fw", "of": "none", "factor": [null, 1e-9]}]
   }
 }`
 
@@ -200,9 +199,9 @@ func TestClaimsAreJudged(t *testing.T) {
 // Lists of a quick form replace those of the full one: a claim without a place is judged at all of
 // them, whatever place the claim had that stood there.
 func TestQuickFormsReplaceLists(t *testing.T) {
-	text := strings.Replace(small, `[{"line": "fw", "below"`, `[{"line": "fw", "at": 256, "below"`, 1)
+	text := strings.Replace(small, `[{"line": "fw", "of"`, `[{"line": "fw", "at": {"n": 256}, "of"`, 1)
 	text = strings.TrimSuffix(strings.TrimSpace(text), "}") +
-		`, "quick": {"repeats": 1, "claims": [{"line": "fw", "below": "none", "factor": 1e9}]}}`
+		`, "quick": {"repeats": 1, "claims": [{"line": "fw", "of": "none", "factor": [null, 1e9]}]}}`
 	d := experimenttest.Parse(t, catalog, text)
 	for quick, want := range map[bool]int{false: 1 + 1 + 2, true: 1 + 2} {
 		out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{Quick: quick})
@@ -216,62 +215,36 @@ func TestQuickFormsReplaceLists(t *testing.T) {
 // computes.
 func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	for _, d := range catalog.List() {
-		text, err := catalog.Source(d.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := decoded(t, string(text))
-		rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", d.Name, "scores.csv"))
-		if len(rows) != len(p.At)*len(p.Lines) {
-			t.Fatalf("%s: %d rows", d.Name, len(rows))
-		}
-		all := make([][]sweep.Scores, len(p.At))
-		for i, row := range rows {
-			number := func(name string) []float64 {
-				v, err := strconv.ParseFloat(row[name], 64)
-				if err != nil && row[name] != "" {
-					t.Fatal(err)
-				}
-				return []float64{v}
-			}
-			if l := p.Lines[i%len(p.Lines)]; row["line"] != l.Name ||
-				row[p.Sweep] != fmt.Sprint(p.At[i/len(p.Lines)]) && number(p.Sweep)[0] != p.At[i/len(p.Lines)] {
-				t.Fatalf("%s: row %d is %v", d.Name, i, row)
-			}
-			all[i/len(p.Lines)] = append(all[i/len(p.Lines)],
-				sweep.Scores{By: map[string][]float64{"": number("value"), "accuracy": number("accuracy"),
-					"auc": number("auc")}, Epsilon: number("eps_accounted")[0]})
-		}
+		p := decoded(t, string(must.Get(catalog.Source(d.Name))(t)))
+		f := p.found(nil)
+		experimenttest.Golden(t, f, experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", d.Name,
+			"scores.csv")), "value", "accuracy", "auc", "eps_accounted")
 		r := d.NewRun(context.Background(), experiment.Options{})
-		p.judge(r, all)
-		if len(r.Result.Claims) < 4 {
-			t.Errorf("%s has %d claims", d.Name, len(r.Result.Claims))
-		}
-		for _, c := range r.Result.Failed() {
-			t.Errorf("%s: claim fails: %s (%s)", d.Name, c.Text, c.Evidence)
-		}
+		p.judge(r, f)
+		experimenttest.Hold(t, r)
 	}
 }
 
 // A definition that cannot be run is refused, by what is wrong with it.
 func TestDefinitionsAreRefused(t *testing.T) {
 	experimenttest.Refuses(t, catalog, small, map[string][2]string{
-		`"sparse-logistic"`:              {`"dense"`, "task"},
-		`"sweep": "n"`:                   {`"sweep": "m"`, "sweep"},
-		`"at": [256, 512]`:               {`"at": []`, "at and lines"},
-		`"at": [256, `:                   {`"at": [1, `, "records"},
-		`"dim": 5`:                       {`"dim": 2`, "dim"},
-		`"repeats": 3`:                   {`"repeats": 0`, "repeats"},
-		`"fresh": 200`:                   {`"fresh": 0`, "fresh"},
-		`"delta": 1e-6`:                  {`"delta": 0`, "delta"},
-		`"method": "zero"`:               {`"method": "one"`, "one"},
-		`"name": "none"`:                 {`"name": "fw"`, "lines"},
-		`"set": "l1:4.5"`:                {`"set": "l2:4.5"`, "set"},
-		`"eps": 2`:                       {`"noise": "loud", "rate": 1`, "Rate"},
-		`"line": "fw"`:                   {`"line": "nobody"`, "claim"},
-		`"below": "none", "factor": 1e9`: {`"below": "none"`, "factor"},
-		`"line": "fw", `:                 {`"line": "fw", "at": 3, `, "at of a claim"},
-		`"repeats": 3,`:                  {`"repeats": 3, "again": 1,`, "again"},
+		`"sparse-logistic"`:                   {`"dense"`, "task"},
+		`"sweep": "n"`:                        {`"sweep": "m"`, "sweep"},
+		`"at": [256, 512]`:                    {`"at": []`, "at and lines"},
+		`"at": [256, `:                        {`"at": [1, `, "records"},
+		`"dim": 5`:                            {`"dim": 2`, "dim"},
+		`"repeats": 3`:                        {`"repeats": 0`, "repeats"},
+		`"fresh": 200`:                        {`"fresh": 0`, "fresh"},
+		`"delta": 1e-6`:                       {`"delta": 0`, "delta"},
+		`"method": "zero"`:                    {`"method": "one"`, "one"},
+		`"name": "none"`:                      {`"name": "fw"`, "lines"},
+		`"set": "l1:4.5"`:                     {`"set": "l2:4.5"`, "set"},
+		`"eps": 2`:                            {`"noise": "loud", "rate": 1`, "Rate"},
+		`"line": "fw"`:                        {`"line": "nobody"`, "claim"},
+		`"of": "none", "factor": [null, 1e9]`: {`"of": "none"`, "factor"},
+		`"line": "fw", `:                      {`"line": "fw", "at": {"n": 3}, `, "no such place"},
+		`"factor": [null, 1e9]`:               {`"factor": [null, 1e9], "slope": [1, 2]`, "one of"},
+		`"repeats": 3,`:                       {`"repeats": 3, "again": 1,`, "again"},
 	})
 	d := experimenttest.Load(t, catalog, "convex-credit-real")
 	if _, err := d.Run(context.Background(), t.TempDir(),

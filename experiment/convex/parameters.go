@@ -34,10 +34,10 @@ type parameters struct {
 	DataSeed uint64 `json:"data_seed,omitempty"`
 	Real     bool   `json:"real,omitempty"` // the stand-in will not do
 	// score the mean over iterates, of which the model is one
-	Iterates bool    `json:"iterates,omitempty"`
-	Linear   bool    `json:"linear,omitempty"` // axes that are not logarithmic in the score
-	Lines    []line  `json:"lines"`            // at most 12
-	Claims   []claim `json:"claims"`
+	Iterates bool                   `json:"iterates,omitempty"`
+	Linear   bool                   `json:"linear,omitempty"` // axes that are not logarithmic in the score
+	Lines    []line                 `json:"lines"`            // at most 12
+	Claims   []experiment.Statement `json:"claims"`
 }
 
 // line is one way to train.
@@ -55,23 +55,6 @@ const (
 	zero    = "zero"    // the model 0
 	optimum = "optimum" // the minimiser of the mean loss and (λ/2)‖w‖²
 )
-
-// claim is a statement about a line's mean score at one place of the sweep, or at all.
-type claim struct {
-	Line    string  `json:"line"`
-	At      float64 `json:"at,omitempty"`      // 0: everywhere
-	Measure string  `json:"measure,omitempty"` // "" is the task's, or "accuracy" or "auc"
-	// Either the mean is in Range, of which Published is the specification's figure,
-	Range     [2]float64 `json:"range,omitzero"`
-	Published string     `json:"published,omitempty"`
-	// or at most Factor times that of the line Below,
-	Below  string  `json:"below,omitempty"`
-	Factor float64 `json:"factor,omitempty"`
-	// or the slope of its logarithm over the logarithm of what is swept is in Slope,
-	Slope [2]float64 `json:"slope,omitzero"`
-	// or the means of the lines Order ascend from Line on.
-	Order []string `json:"order,omitempty"`
-}
 
 // options returns the method's, for n records of a task in d dimensions at ε.
 func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options, err error) {
@@ -153,7 +136,6 @@ func (p *parameters) Validate() error {
 	if err := sweep.CheckLines(p.lines(), methodPrefix, looks()); err != nil {
 		return err
 	}
-	lines := sweep.Names(p.lines())
 	for _, at := range p.At {
 		n, d, target := p.place(at)
 		if p.task().draw == nil { // a data set
@@ -173,22 +155,7 @@ func (p *parameters) Validate() error {
 			}
 		}
 	}
-	for _, c := range p.Claims {
-		err := cmp.Or(
-			check.Each("lines of a claim", slices.Concat([]string{c.Line}, c.Order), check.Among(lines)),
-			check.Among([]string{"", "accuracy", "auc"})("measure", c.Measure),
-		)
-		if c.Below != "" {
-			err = cmp.Or(err, check.Among(lines)("below", c.Below), check.Positive("factor", c.Factor))
-		}
-		if c.At != 0 {
-			err = cmp.Or(err, check.Among(p.At)("at of a claim", c.At))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return experiment.CheckStatements(p.Claims, p.found(nil), "", "accuracy", "auc")
 }
 
 func (p *parameters) Steps() int { return len(p.At) }

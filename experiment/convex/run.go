@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -17,19 +16,15 @@ import (
 )
 
 func (p *parameters) Run(r *experiment.Run) error {
-	places := make([]sweep.Place, len(p.At))
-	for i, at := range p.At {
-		places[i] = sweep.Place{Name: fmt.Sprintf("%s-%g", p.Sweep, at), Key: at}
-	}
 	key := []any{p.Task, p.Sweep, p.Records, p.Dim, p.Epsilon, p.Delta, p.Fresh, p.Repeats, p.DataSeed,
 		p.Iterates, p.Lines}
-	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) {
+	found, err := sweep.Run(r, key, p.places(), func(i int) ([]sweep.Scores, error) {
 		return p.measure(r, p.At[i])
 	})
 	if err != nil {
 		return err
 	}
-	return p.report(r, found)
+	return p.report(r, p.found(found))
 }
 
 // samples are one repeat's.

@@ -35,7 +35,7 @@ const small = `{
       {"name": "sgd", "method": "sgd", "step_size": 0.1, "passes": 2},
       {"name": "printed", "method": "published", "printed": [0.5, 0.6, 0.7, 0.8], "printed_sd": [0.1, 0.1, 0.1, 0.1]}
     ],
-    "claims": [{"line": "sgd", "over": "cyclic", "least": -2}, {"line": "sgd", "near": "cyclic", "within": 1e-9, "records": 64, "eps": 1}]
+    "claims": [{"line": "sgd", "of": "cyclic", "difference": [-2, null]}, {"line": "sgd", "at": {"records": 64, "eps": 1}, "of": "cyclic", "within": 1e-9}]
   }
 }`
 
@@ -181,7 +181,7 @@ func TestClaimsAreJudged(t *testing.T) {
 	}
 	scores := experimenttest.Table(t, out.Result, "scores")
 	if v := experimenttest.Value(t, scores, "auc",
-		map[string]any{"line": "printed", "records": 128, "eps": 4.0}); v != .8 {
+		map[string]any{"line": "printed", "records": 128.0, "eps": 4.0}); v != .8 {
 		t.Errorf("printed: %v", v)
 	}
 }
@@ -190,73 +190,27 @@ func TestClaimsAreJudged(t *testing.T) {
 // computes.
 func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	for _, d := range catalog.List() {
-		text, err := catalog.Source(d.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := decoded(t, string(text))
+		p := decoded(t, string(must.Get(catalog.Source(d.Name))(t)))
 		golden := func(name string) []map[string]string {
 			return experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", d.Name, name+".csv"))
 		}
-		number := func(cell string) float64 {
-			if cell == "" {
-				return 0
+		f := p.found(nil)
+		experimenttest.Golden(t, f, golden("scores"), "auc", "risk", "eps_accounted")
+		var alone, pairs []experiment.Statement
+		for _, c := range p.Claims {
+			if c.Of == "" {
+				alone = append(alone, c)
+			} else {
+				pairs = append(pairs, c)
 			}
-			return must.Get(strconv.ParseFloat(cell, 64))(t)
 		}
-		rows, places := golden("scores"), p.places()
-		if len(rows) != len(places)*len(p.Lines) {
-			t.Fatalf("%s: %d rows", d.Name, len(rows))
-		}
-		row := func(i, j int) map[string]string {
-			r := rows[i*len(p.Lines)+j]
-			if r["line"] != p.Lines[j].Name || number(r["records"]) != float64(places[i].records) ||
-				number(r["eps"]) != places[i].epsilon || number(r["passes"]) != places[i].passes {
-				t.Fatalf("%s: a row is %v", d.Name, r)
-			}
-			return r
-		}
-		differences := map[string]experiment.Difference{}
-		name := func(i int, line, other, measure string) string {
-			return fmt.Sprint(places[i], line, other, measure)
-		}
-		var lines []map[string]string
-		p.eachDifference(func(i int, _ place, c claim, other string) {
-			if lines == nil {
-				lines = golden("differences")
-			}
-			r := lines[len(differences)]
-			if r["line"] != c.Line || r["other"] != other ||
-				number(r["records"]) != float64(places[i].records) {
-				t.Fatalf("%s: a difference is %v", d.Name, r)
-			}
-			differences[name(i, c.Line, other, c.Measure)] =
-				experiment.Difference{Mean: number(r["difference"]), Low: number(r["low"]),
-					High: number(r["high"])}
-			if len(differences) > len(lines) {
-				t.Fatal("too few differences")
-			}
-		})
 		r := d.NewRun(context.Background(), experiment.Options{})
-		p.judge(r, seen{
-			at: func(i, j int, measure string) estimate {
-				return estimate{mean: number(row(i, j)[map[string]string{"": "auc", "risk": "risk"}[measure]])}
-			},
-			over: func(i, j, k int, measure string) experiment.Difference {
-				v, ok := differences[name(i, p.Lines[j].Name, p.Lines[k].Name, measure)]
-				if !ok {
-					t.Fatalf("%s: no difference of %s and %s", d.Name, p.Lines[j].Name, p.Lines[k].Name)
-				}
-				return v
-			},
-			cost: func(i, j int) float64 { return number(row(i, j)["eps_accounted"]) },
-		})
-		if len(r.Result.Claims) < 4 {
-			t.Errorf("%s has %d claims", d.Name, len(r.Result.Claims))
+		p.Claims = alone
+		p.judge(r, f)
+		if pairs != nil {
+			experimenttest.GoldenDifferences(t, r, f, pairs, "auc", golden("differences"))
 		}
-		for _, c := range r.Result.Failed() {
-			t.Errorf("%s: claim fails: %s (%s)", d.Name, c.Text, c.Evidence)
-		}
+		experimenttest.Hold(t, r)
 	}
 }
 
@@ -291,12 +245,14 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		`"step_size": 4`:             {`"step_size": 4, "rule": "exact"`, "Rule"},
 		`"passes": 2`:                {`"loss": "absolute"`, "pair loss"},
 		`[0.5, 0.6, 0.7, 0.8]`:       {`[0.5]`, "printed"},
-		`"over": "cyclic"`:           {`"over": "nobody"`, "claim"},
-		`"within": 1e-9`:             {`"within": 0`, "bound"},
-		`"records": 64, `:            {`"records": 65, `, "place"},
+		`"of": "cyclic"`:             {`"of": "nobody"`, "claim"},
+		`"within": 1e-9`:             {`"within": 0`, "within"},
+		`"at": {"records": 64`:       {`"at": {"records": 65`, "place"},
+		`[-2, null]`:                 {`[null, null]`, "bounds"},
+		`"difference": [-2, null]`:   {`"range": [0, 1]`, "another line"},
 		`"task": "gaussians"`:        {`"task": "diabetes"`, "dim and fresh"},
 		`"risk": true,`:              {`"again": true,`, "again"},
-		`"line": "sgd", "over"`:      {`"line": "nobody", "over"`, "claim"},
+		`"line": "sgd", "of"`:        {`"line": "nobody", "of"`, "claim"},
 		`"method": "one-pass", "ste`: {`"method": "one-pass", "look": "none", "ste`, "look"},
 	})
 	d := experimenttest.Load(t, catalog, "auc-german-real")

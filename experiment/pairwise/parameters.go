@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
@@ -27,17 +26,17 @@ type parameters struct {
 	Epsilon []float64 `json:"eps,omitempty"`
 	Passes  []float64 `json:"passes,omitempty"` // of the lines that have none of their own
 
-	Delta    float64 `json:"delta,omitempty"`  // 0 is 1/n
-	Dim      int     `json:"dim,omitempty"`    // of gaussians
-	Fresh    int     `json:"fresh,omitempty"`  // of gaussians: records that models are scored on
-	Radius   float64 `json:"radius,omitempty"` // to which records are shortened
-	Ball     float64 `json:"ball,omitempty"`   // of lines that have none of their own
-	Repeats  int     `json:"repeats"`
-	DataSeed uint64  `json:"data_seed,omitempty"`
-	Real     bool    `json:"real,omitempty"` // the stand-in will not do
-	Risk     bool    `json:"risk,omitempty"` // measure F_S too
-	Lines    []line  `json:"lines"`          // at most 12
-	Claims   []claim `json:"claims"`
+	Delta    float64                `json:"delta,omitempty"`  // 0 is 1/n
+	Dim      int                    `json:"dim,omitempty"`    // of gaussians
+	Fresh    int                    `json:"fresh,omitempty"`  // of gaussians: records that models are scored on
+	Radius   float64                `json:"radius,omitempty"` // to which records are shortened
+	Ball     float64                `json:"ball,omitempty"`   // of lines that have none of their own
+	Repeats  int                    `json:"repeats"`
+	DataSeed uint64                 `json:"data_seed,omitempty"`
+	Real     bool                   `json:"real,omitempty"` // the stand-in will not do
+	Risk     bool                   `json:"risk,omitempty"` // measure F_S too
+	Lines    []line                 `json:"lines"`          // at most 12
+	Claims   []experiment.Statement `json:"claims"`
 }
 
 // line is one way to train, or what the source prints of one.
@@ -53,35 +52,8 @@ type line struct {
 	Deviations []float64 `json:"printed_sd,omitempty"`
 }
 
-// deviation returns the source's printed deviation for a place, NaN where it prints none.
-func (l line) deviation(place int) float64 {
-	if l.Deviations == nil {
-		return math.NaN()
-	}
-	return l.Deviations[place]
-}
-
 // published is the method of lines that the source prints.
 const published = "published"
-
-// claim is a statement about a line at the places that it names, or at all.
-type claim struct {
-	Line    string  `json:"line"`
-	Records int     `json:"records,omitempty"`
-	Epsilon float64 `json:"eps,omitempty"`
-	Passes  float64 `json:"passes,omitempty"`
-	Measure string  `json:"measure,omitempty"` // "" is the AUC, or risk
-	// Either the mean is in Range, of which Published is the source's or the specification's
-	// figure,
-	Range     [2]float64 `json:"range,omitzero"`
-	Published string     `json:"published,omitempty"`
-	// or the paired difference to the line Over is above Least, with 95 % confidence,
-	Over  string  `json:"over,omitempty"`
-	Least float64 `json:"least,omitempty"`
-	// or its mean is within Within on both sides for the line Near.
-	Near   string  `json:"near,omitempty"`
-	Within float64 `json:"within,omitempty"`
-}
 
 // place is a condition under which lines are scored.
 type place struct {
@@ -113,12 +85,6 @@ func orZero[T int | float64](list []T) []T {
 		return []T{0}
 	}
 	return list
-}
-
-// holds reports whether a claim is about a place.
-func (c claim) holds(at place) bool {
-	return (c.Records == 0 || c.Records == at.records) &&
-		(c.Epsilon == 0 || c.Epsilon == at.epsilon) && (c.Passes == 0 || c.Passes == at.passes)
 }
 
 func (p *parameters) lines() []sweep.Line {
@@ -188,7 +154,6 @@ func (p *parameters) Validate() error {
 	if err := sweep.CheckLines(p.lines(), lookPrefix, looks()); err != nil {
 		return err
 	}
-	names := sweep.Names(p.lines())
 	for _, l := range p.Lines {
 		for _, at := range p.places() {
 			if n := p.size(); p.Task != gaussians && at.records > n*4/5 {
@@ -209,20 +174,11 @@ func (p *parameters) Validate() error {
 			}
 		}
 	}
-	for _, c := range p.Claims {
-		others := slices.DeleteFunc([]string{c.Line, c.Over, c.Near},
-			func(s string) bool { return s == "" })
-		err := cmp.Or(check.Each("lines of a claim", others, check.Among(names)),
-			check.Among([]string{"", "risk"})("measure", c.Measure))
-		if err != nil {
-			return err
-		}
-		if c.Measure == "risk" && !p.Risk || c.Near != "" && !(c.Within > 0) ||
-			!slices.ContainsFunc(p.places(), c.holds) {
-			return fmt.Errorf("the claim about %q has no such measure, bound or place", c.Line)
-		}
+	measures := []string{""}
+	if p.Risk {
+		measures = append(measures, "risk")
 	}
-	return nil
+	return experiment.CheckStatements(p.Claims, p.found(nil), measures...)
 }
 
 func (p *parameters) Steps() int { return len(p.places()) }

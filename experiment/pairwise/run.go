@@ -20,25 +20,15 @@ import (
 )
 
 func (p *parameters) Run(r *experiment.Run) error {
-	var places []sweep.Place
-	for _, at := range p.places() {
-		places = append(places, sweep.Place{Name: at.String(),
-			Key: []any{at.records, at.epsilon, at.passes}})
-	}
 	key := []any{p.Task, p.Size, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk,
 		p.Lines}
-	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) {
+	found, err := sweep.Run(r, key, p.conditions(), func(i int) ([]sweep.Scores, error) {
 		return p.measure(r, p.places()[i])
 	})
 	if err != nil {
 		return err
 	}
-	return p.report(r, found)
-}
-
-// String names the place's step.
-func (at place) String() string {
-	return fmt.Sprintf("n-%d-eps-%g-passes-%g", at.records, at.epsilon, at.passes)
+	return p.report(r, p.found(found))
 }
 
 // measure trains and scores all lines at one place.

@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -61,8 +62,53 @@ type Scores struct {
 
 // Place is a condition under which lines are scored.
 type Place struct {
-	Name string // of the step
+	experiment.Place
+	Step string // its name
 	Key  any    // what its scores depend on, beside the key of all places
+}
+
+// Found is what was measured at the places, in tidy rows; nothing if scores is nil. The measure ""
+// has the name main.
+func Found(places []Place, lines []Line, prefix experiment.Method, main string,
+	scores [][]Scores) *experiment.Found {
+	f := &experiment.Found{}
+	for _, at := range places {
+		f.Places = append(f.Places, at.Place)
+	}
+	for _, l := range lines {
+		f.Lines = append(f.Lines, experiment.Line{Name: l.Name, Look: l.As(prefix),
+			Text: map[string]string{"method": l.Method}})
+	}
+	for i, at := range scores {
+		for j, s := range at {
+			for measure, v := range s.By {
+				f.Add(i, j, cmp.Or(measure, main), v...)
+			}
+			if s.Epsilon > 0 {
+				f.Add(i, j, accounted, s.Epsilon)
+			}
+		}
+	}
+	return f
+}
+
+// accounted is the measure of the ε that a model is accounted at; lines without privacy have none.
+const accounted = "eps_accounted"
+
+// ClaimBudgets claims that no model costs more than the ε that is stated for it, unless no line is
+// private.
+func ClaimBudgets(r *experiment.Run, f *experiment.Found, stated func(place, line int) float64) {
+	worst := map[string]any{"share": 0.}
+	for i, at := range f.Places {
+		for j, l := range f.Lines {
+			if share := f.Stat(i, j, accounted) / stated(i, j); share > worst["share"].(float64) {
+				worst = map[string]any{"share": share, "line": l.Name, "at": at.Name}
+			}
+		}
+	}
+	if worst["share"] != 0. {
+		r.Sentence("budget", worst["share"].(float64) <= 1, worst)
+	}
 }
 
 // Run measures each place, as a step of the run, and returns the scores by place, then line.
@@ -73,7 +119,7 @@ func Run(
 	for i, at := range places {
 		var err error
 		all := []any{"lines", at.Key, key, r.Seed, r.Inputs}
-		found[i], err = experiment.Step(r, at.Name, all, func() ([]Scores, error) { return measure(i) })
+		found[i], err = experiment.Step(r, at.Step, all, func() ([]Scores, error) { return measure(i) })
 		if err != nil {
 			return nil, err
 		}
