@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/experiment"
 )
 
 func init() {
@@ -36,29 +38,27 @@ func publishedTable(t *testing.T, m *markdown) {
 		var p struct {
 			Sweep  string
 			At     []float64
-			Claims []struct {
-				Line, Measure, Published string
-				At                       float64
-			}
+			Claims []experiment.Statement
 		}
 		decodeParameters(t, d, &p)
 		for _, c := range p.Claims {
 			if c.Published == "" {
 				continue
 			}
-			if c.At == 0 {
-				c.At = p.At[0]
+			at, ok := c.At[p.Sweep]
+			if !ok {
+				at = p.At[0]
 			}
 			measure := c.Measure
 			if measure == "" {
 				measure = "value"
 			}
-			row := only(goldenRows(t, d.Name, "scores"), p.Sweep, fmt.Sprint(int(c.At)), "line", c.Line)[0]
+			row := only(goldenRows(t, d.Name, "scores"), p.Sweep, fmt.Sprint(int(at)), "line", c.Line)[0]
 			format := "%.4f"
 			if strings.HasPrefix(c.Published, "0") && len(c.Published) < 6 || measure == "accuracy" {
 				format = "%.3f"
 			}
-			m.row("`"+d.Name+"`", fmt.Sprintf("%s = %g", p.Sweep, c.At), c.Line,
+			m.row("`"+d.Name+"`", fmt.Sprintf("%s = %g", p.Sweep, at), c.Line,
 				strings.Replace(measure, "value", "", 1), c.Published, shown(t, row[measure], format)+" ± "+
 					shown(t, row[measure+"_sd"], "%.1g"))
 		}
