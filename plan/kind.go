@@ -2,10 +2,8 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/big"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -14,7 +12,6 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
-	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
 // kind is a mechanism with one number x to choose: the allowance m for private teachers, else
@@ -219,7 +216,7 @@ func (r *Request) plurality() kind {
 			}, nil
 		},
 		build: func(ctx context.Context, x float64) (Choice, error) {
-			table, err := r.table(ctx, problem(x))
+			table, err := r.SolvePlurality(ctx, problem(x), r.objective(), r.Work)
 			if err != nil {
 				return Choice{}, err
 			}
@@ -235,22 +232,6 @@ func (r *Request) plurality() kind {
 			}, nil
 		},
 	}
-}
-
-// table returns the optimum of many classes, within what is left of SolveWithin.
-func (r *Request) table(ctx context.Context, p plurality.Problem) (*plurality.Table, error) {
-	left, err := r.left(&pluralitysolve.LimitError{Problem: p, Limit: r.SolveWithin})
-	if err != nil {
-		return nil, err
-	}
-	began := time.Now()
-	table, err := r.SolvePlurality(ctx, p, r.objective(), left)
-	r.solving += time.Since(began)
-	var limit *pluralitysolve.LimitError
-	if errors.As(err, &limit) {
-		limit.Limit = r.SolveWithin // what was stated, and not what was left
-	}
-	return table, err
 }
 
 // labelOf returns the cost of a label of δ = delta by its ε.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -18,6 +17,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
@@ -48,23 +48,23 @@ type Request struct {
 	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
 	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
 	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
-	// SolveWithin limits the search for all optimal tables of many classes, and of many answers,
-	// together. The plan leaves out the tables that are not found by then. 0 is for no limit.
-	SolveWithin time.Duration
-	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not
-	// found within a time that is not 0. Defaults to SolvePlurality of this package.
-	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective,
-		time.Duration) (*plurality.Table, error)
-	// SolveAnswers returns a table for many answers, or a *solve.LimitError of package
-	// plurality/answers/solve if none is certified within a time that is not 0. Defaults to Within of
-	// that package.
-	SolveAnswers func(context.Context, answers.Problem, answers.Prior,
-		time.Duration) (*answers.Table, error)
+	// Work is how much work one optimal table of many classes, or for many answers, may take. It is
+	// counted before or while it is done, and is the same on every machine: a plan depends on no
+	// clock. What takes more is left out. Defaults to DefaultWork.
+	Work int64
+	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError where that
+	// takes more work than is stated. Defaults to SolvePlurality of this package.
+	SolvePlurality func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+		work int64) (*plurality.Table, error)
+	// SolveAnswers returns a table for many answers. Defaults to Best of package
+	// plurality/answers/solve.
+	SolveAnswers func(context.Context, answers.Problem, answers.Prior) (*answers.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
-
-	solving time.Duration // that SolvePlurality and SolveAnswers took so far
 }
+
+// DefaultWork is the default of Request.Work: some twenty seconds of a core.
+const DefaultWork = 400_000_000
 
 // Plan lists the mechanisms that keep a budget.
 type Plan struct {
@@ -125,16 +125,11 @@ type Advice struct {
 	QueriesName string
 }
 
-// SolvePlurality returns the optimal table of many classes, to 1e-4 of the objective. Where it is
-// not found within a time that is not 0 the error is a *solve.LimitError.
+// SolvePlurality returns the optimal table of many classes, to 1e-4 of the objective, or a
+// *solve.LimitError where it takes more work than is stated (solve.Options.Work).
 func SolvePlurality(ctx context.Context, p plurality.Problem, o plurality.Objective,
-	within time.Duration) (*plurality.Table, error) {
-	options := pluralitysolve.Options{Gap: 1e-4}
-	if within == 0 {
-		return pluralitysolve.Optimal(ctx, p, o, options)
-	}
-	found, err := pluralitysolve.Within(ctx, within, nil, p, o, options)
-	return found.Table, err
+	work int64) (*plurality.Table, error) {
+	return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: 1e-4, Work: work})
 }
 
 // validate fills in the defaults and checks the rest.
@@ -175,8 +170,15 @@ func (r *Request) validate() error {
 		r.SolvePlurality = SolvePlurality
 	}
 	if r.SolveAnswers == nil {
-		r.SolveAnswers = solveAnswers
+		r.SolveAnswers = func(ctx context.Context, p answers.Problem, prior answers.Prior) (
+			*answers.Table, error) {
+			return answerssolve.Best(ctx, p, prior, answerssolve.Options{})
+		}
 	}
+	if r.Work < 0 {
+		return &check.Error{Name: "work", Value: r.Work, Rule: "≥ 0"}
+	}
+	r.Work = cmp.Or(r.Work, DefaultWork)
 	if !r.promise() {
 		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
@@ -231,6 +233,9 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if ByClock(err) { // whoever stated the limit must hear of it: without, another may be the best
+			return nil, err
+		}
 		if err != nil {
 			p.Refused = append(p.Refused, Refusal{k.name, err})
 		} else {
@@ -258,6 +263,13 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	var err error
 	p.Advice, err = r.advise(ctx, promise, p.Choices)
 	return p, err
+}
+
+// ByClock reports whether a limit of time that somebody stated ended a search.
+func ByClock(err error) bool {
+	var one *pluralitysolve.LimitError
+	var many *answerssolve.LimitError
+	return errors.As(err, &one) && one.Limit > 0 || errors.As(err, &many) && many.Limit > 0
 }
 
 // InfeasibleError reports that no mechanism keeps the budget, with the reason for each one.
@@ -401,6 +413,11 @@ func (c Choice) priced() (Choice, error) {
 // larger returns a choice of larger x than c, which fits, or c. A mechanism that is priced once it
 // is built costs less than the estimate by which x was chosen. Each try takes a build.
 func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
+	if k.tries == 0 {
+		return c, nil
+	}
+	defer func(work int64) { r.Work = work }(r.Work)
+	r.Work /= int64(k.tries) // all tries together take no more than the first
 	var tooMuch *Choice
 	for range k.tries {
 		// Costs are roughly proportional to x, and between two of them to a power of it.

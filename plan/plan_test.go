@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -41,14 +40,10 @@ func request(t testing.TB, k, classes int, teachers accountant.Cost) Request {
 }
 
 // normalNoise makes tables for many answers quickly.
-func normalNoise(ctx context.Context, p answers.Problem, prior answers.Prior,
-	within time.Duration) (*answers.Table, error) {
-	o := answerssolve.Options{Law: answers.NormalLaw, Price: game.Options{Step: 0.5}}
-	if within == 0 {
-		return answerssolve.Best(ctx, p, prior, o)
-	}
-	found, err := answerssolve.Within(ctx, within, nil, p, prior, o)
-	return found.Table, err
+func normalNoise(ctx context.Context, p answers.Problem, prior answers.Prior) (*answers.Table,
+	error) {
+	return answerssolve.Best(ctx, p, prior,
+		answerssolve.Options{Law: answers.NormalLaw, Price: game.Options{Step: 0.5}})
 }
 
 func mustPlan(t testing.TB, r Request) *Plan {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -53,7 +52,7 @@ func TestPluralityIsNotBestForVotes(t *testing.T) {
 	}
 	asked := plurality.Objective{}
 	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
-		_ time.Duration) (*plurality.Table, error) {
+		_ int64) (*plurality.Table, error) {
 		asked = o
 		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-4})
 	}
@@ -74,7 +73,7 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 	for classes, want := range map[int]bool{2: false, 3: true} {
 		r := request(t, 11, classes, nothing)
 		r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
-			time.Duration) (*plurality.Table, error) {
+			int64) (*plurality.Table, error) {
 			return nil, late
 		}
 		found := false

@@ -2,8 +2,7 @@ package plan
 
 import (
 	"context"
-	"errors"
-	"time"
+	"fmt"
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plurality/answers"
@@ -25,17 +24,10 @@ func (r *Request) manyAnswers() kind {
 			if err := p.Validate(); err != nil {
 				return Choice{}, err
 			}
-			left, err := r.left(&answerssolve.LimitError{Problem: p, Limit: r.SolveWithin})
-			if err != nil {
+			if err := r.countAnswers(ctx, p, r.Work); err != nil {
 				return Choice{}, err
 			}
-			began := time.Now()
-			table, err := r.SolveAnswers(ctx, p, prior, left)
-			r.solving += time.Since(began)
-			var limit *answerssolve.LimitError
-			if errors.As(err, &limit) {
-				limit.Limit = r.SolveWithin // what was stated, and not what was left
-			}
+			table, err := r.SolveAnswers(ctx, p, prior)
 			if err != nil {
 				return Choice{}, err
 			}
@@ -51,37 +43,44 @@ func (r *Request) manyAnswers() kind {
 				Objective: prior.Objective, Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(ctx context.Context) (answerssolve.Needs, bool, error) {
-			left, err := r.left(context.DeadlineExceeded)
-			if err != nil {
+			if err := r.countAnswers(ctx, p, r.Work/advisedShare); err != nil {
 				return answerssolve.Needs{}, false, err
-			}
-			if left > 0 {
-				limited, cancel := context.WithTimeout(ctx, left)
-				defer cancel()
-				ctx = limited
 			}
 			return answerssolve.NeedsOf(ctx, p, prior, r.Agreement)
 		},
 	}
 }
 
-// left returns what is left of SolveWithin, 0 for no limit. The error is late where nothing is.
-func (r *Request) left(late error) (time.Duration, error) {
-	left := r.SolveWithin - r.solving
-	if r.SolveWithin > 0 && left <= 0 {
-		return 0, late
+// advisedShare is the share of the work of one table up to which advice is worked out, which takes
+// a dozen prices.
+const advisedShare = 8
+
+// perPair is the work of one answer to one pair of neighbours, in a price.
+const perPair = 100
+
+// countAnswers refuses a table for many answers that takes more work than is stated: a price goes
+// through all pairs of neighbours for each answer.
+func (r *Request) countAnswers(ctx context.Context, p answers.Problem, most int64) error {
+	s, err := answers.NewSystem(ctx, p)
+	if err != nil {
+		return err
 	}
-	return max(0, left), nil
+	if pairs := int64(s.PairCount()); pairs > most/perPair/int64(p.Answers) {
+		return &WorkError{Answers: p.Answers, Pairs: pairs, Most: most / perPair}
+	}
+	return nil
 }
 
-// solveAnswers is the default of Request.SolveAnswers.
-func solveAnswers(ctx context.Context, p answers.Problem, prior answers.Prior,
-	within time.Duration) (*answers.Table, error) {
-	if within == 0 {
-		return answerssolve.Best(ctx, p, prior, answerssolve.Options{})
-	}
-	found, err := answerssolve.Within(ctx, within, nil, p, prior, answerssolve.Options{})
-	return found.Table, err
+// WorkError reports that a table for many answers takes more work than a plan counts for one.
+type WorkError struct {
+	Answers int
+	Pairs   int64 // of neighbours
+	Most    int64 // answers times pairs
+}
+
+func (e *WorkError) Error() string {
+	return fmt.Sprintf("a table for %d answers has %d pairs of neighbours, and the plan makes one of up "+
+		"to %.2g pairs times answers", e.Answers, e.Pairs, float64(e.Most))
 }
 
 // madeForAll returns the choice of a kind that is made for the whole budget.

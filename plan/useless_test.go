@@ -56,12 +56,11 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 	r.Affected, r.Queries, r.Budget, r.Agreement = 40, 100, accountant.Cost{Epsilon: 3, Delta: 1e-6},
 		0.9
 	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
-		time.Duration) (*plurality.Table, error) {
+		int64) (*plurality.Table, error) {
 		asked++
 		return nil, errors.New("it takes hours")
 	}
-	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior,
-		time.Duration) (*answers.Table, error) {
+	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior) (*answers.Table, error) {
 		return nil, errors.New("it has too many pairs")
 	}
 	p := mustPlan(t, r)
@@ -80,42 +79,61 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 	}
 }
 
-// SolveWithin is for all tables of a plan together, those of its advice too.
-func TestSolveWithinIsForAllTables(t *testing.T) {
+// What takes more work than is counted is left out, by its size and not by a clock: the first table
+// may take all of it, and those that are tried after it as much together.
+func TestWorkIsCounted(t *testing.T) {
 	r := request(t, 12, 4, nothing)
-	r.Queries, r.Budget, r.Agreement = 100, accountant.Cost{Epsilon: 3, Delta: 1e-5}, 0.9
-	r.SolveWithin = time.Hour
-	var given []time.Duration
+	r.Queries, r.Budget = 100, accountant.Cost{Epsilon: 3, Delta: 1e-5}
+	r.Work = 1 << 30
+	var given []int64
 	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
-		within time.Duration) (*plurality.Table, error) {
-		given = append(given, within)
-		if len(given) == 3 {
-			return nil, &solve.LimitError{Problem: p, Limit: within}
+		work int64) (*plurality.Table, error) {
+		given = append(given, work)
+		return SolvePlurality(ctx, p, o, work)
+	}
+	want := mustPlan(t, r)
+	rest := int64(0)
+	for _, work := range given[1:] {
+		rest += work
+	}
+	if len(given) < 2 || given[0] != r.Work || rest > r.Work {
+		t.Errorf("tables of work %v, of %d", given, r.Work)
+	}
+	again := mustPlan(t, r)
+	for i, c := range again.Choices {
+		if c.Agreement != want.Choices[i].Agreement || c.Total != want.Choices[i].Total {
+			t.Errorf("%s: %+v and %+v", c.Name, c.Agreement, want.Choices[i].Agreement)
 		}
-		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-3})
 	}
-	mustPlan(t, r)
-	for i, within := range given {
-		if within > time.Hour || i > 0 && within >= given[i-1] {
-			t.Errorf("table %d may take %v after %v", i, within, given)
-		}
-	}
-	if len(given) < 3 {
-		t.Errorf("only %d tables were asked for", len(given))
-	}
-
-	r.SolveWithin, given = time.Nanosecond, nil // gone with the first
-	solved := mustPlan(t, r)
-	if len(given) != 1 || solved.named(t, ensemble.OptimalCounts).Mechanism.Table() == nil {
-		t.Errorf("%d tables after the time", len(given))
-	}
-	r.SolvePlurality = nil
+	r.SolvePlurality, r.Work = nil, 1
 	var limit *solve.LimitError
+	var many *WorkError
 	p := mustPlan(t, r)
-	var many *answerssolve.LimitError
-	if len(p.Refused) != 2 || !errors.As(p.Refused[0].Err, &limit) || limit.Limit != r.SolveWithin ||
-		!errors.As(p.Refused[1].Err, &many) || many.Limit != r.SolveWithin ||
+	if len(p.Refused) != 2 || !errors.As(p.Refused[0].Err, &limit) || limit.Work != 1 ||
+		limit.Limit != 0 || !errors.As(p.Refused[1].Err, &many) ||
 		math.IsNaN(p.Choices[0].Agreement.Expected) {
 		t.Errorf("%+v", p.Refused)
+	}
+}
+
+// A limit of time that somebody stated ends a plan: without it another mechanism may be the best.
+func TestTimeIsAnError(t *testing.T) {
+	r := request(t, 12, 4, nothing)
+	late := []error{&solve.LimitError{Limit: time.Second}, &answerssolve.LimitError{Limit: time.Second}}
+	for i, err := range late {
+		r := r
+		if i == 0 {
+			r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective, int64) (
+				*plurality.Table, error) {
+				return nil, err
+			}
+		} else {
+			r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior) (*answers.Table, error) {
+				return nil, err
+			}
+		}
+		if p, got := New(t.Context(), r); p != nil || !errors.Is(got, err) {
+			t.Errorf("%v: %+v, %v", err, p, got)
+		}
 	}
 }

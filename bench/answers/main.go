@@ -28,6 +28,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,7 +108,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	law := flags.String("law", "", "this law only, measured in this process and printed as JSON")
 	checkout := flags.String("published", "",
 		"a checkout of tensorflow/privacy: what its functions say of GNMax, in the place of all else")
-	within := flags.Duration("within", 10*time.Minute, "most time for the convex program")
+	work := flags.Int64("work", math.MaxInt64, "most work of the convex program")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		chosen = settings[i : i+1]
 	}
 	if *law != "" {
-		m, err := chosen[0].measure(ctx, answers.Name(*law), *within)
+		m, err := chosen[0].measure(ctx, answers.Name(*law), *work)
 		if err != nil {
 			return err
 		}
@@ -142,7 +143,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			if s.stated[law] == 0 {
 				continue
 			}
-			m, err := s.child(ctx, law, *within)
+			m, err := s.child(ctx, law, *work)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.name, law, err)
 			}
@@ -171,13 +172,13 @@ type measurement struct {
 
 // child measures in a process of its own.
 func (s setting) child(ctx context.Context, law answers.Name,
-	within time.Duration) (m measurement, err error) {
+	work int64) (m measurement, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return m, err
 	}
 	cmd := exec.CommandContext(ctx, self, "-case", s.name, "-law", string(law),
-		"-within", within.String())
+		"-work", strconv.FormatInt(work, 10))
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
@@ -214,8 +215,8 @@ func (s setting) print(out io.Writer, law answers.Name, m measurement) bool {
 }
 
 func (s setting) measure(ctx context.Context, law answers.Name,
-	within time.Duration) (measurement, error) {
-	began, work := time.Now(), processor.Time()
+	work int64) (measurement, error) {
+	began, used := time.Now(), processor.Time()
 	m := measurement{Bound: 1}
 	var err error
 	if law == today {
@@ -231,10 +232,10 @@ func (s setting) measure(ctx context.Context, law answers.Name,
 		c, err = s.today(ctx, votes, name)
 		m.Agreement, m.Law = c.Agreement.Expected, fmt.Sprintf("%s: %s", today, c.Title())
 	} else {
-		_, err = s.table(ctx, &m, solve.Options{Law: law, Within: within,
+		_, err = s.table(ctx, &m, solve.Options{Law: law, Work: work,
 			Progress: func(p solve.Progress) { m.Prices = p.Prices }})
 	}
-	m.Seconds, m.Processor = time.Since(began).Seconds(), processor.Time()-work
+	m.Seconds, m.Processor = time.Since(began).Seconds(), processor.Time()-used
 	return m, err
 }
 
@@ -312,14 +313,14 @@ var byItself = []string{ensemble.OptimalCounts, "gnmax", "lnmax", ensemble.Fallb
 
 // noTable leaves the optimum of one answer out of a plan: bench/plurality measures it.
 func noTable(_ context.Context, p plurality.Problem, _ plurality.Objective,
-	_ time.Duration) (*plurality.Table, error) {
-	return nil, &pluralitysolve.LimitError{Problem: p, Limit: time.Nanosecond}
+	_ int64) (*plurality.Table, error) {
+	return nil, &pluralitysolve.LimitError{Problem: p}
 }
 
 // noAnswers leaves tables for many answers out of a plan, which are made apart.
 func noAnswers(_ context.Context, p answers.Problem, _ answers.Prior,
-	_ time.Duration) (*answers.Table, error) {
-	return nil, &solve.LimitError{Problem: p}
+) (*answers.Table, error) {
+	return nil, &plan.WorkError{Answers: p.Answers}
 }
 
 // images returns the votes of testdata/mnist-5v8-disjoint.

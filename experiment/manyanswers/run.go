@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -189,7 +188,7 @@ func (p *parameters) composed(ctx context.Context, o *outcome, s set, b budget, 
 		Neighbours: accountant.ReplaceOne,
 		Budget:     accountant.Cost{Epsilon: b.Epsilon, Delta: b.Delta}, Queries: q, Votes: law,
 		SolvePlurality: func(ctx context.Context, of plurality.Problem, prior plurality.Objective,
-			_ time.Duration) (*plurality.Table, error) {
+			_ int64) (*plurality.Table, error) {
 			return pluralitysolve.Optimal(ctx, of, prior,
 				pluralitysolve.Options{Method: pluralitysolve.FirstOrder, Gap: p.Gap})
 		},
@@ -215,8 +214,8 @@ func (p *parameters) composed(ctx context.Context, o *outcome, s set, b budget, 
 
 // noTable leaves tables for many answers out of a plan, which are made apart.
 func noTable(_ context.Context, p answers.Problem, _ answers.Prior,
-	_ time.Duration) (*answers.Table, error) {
-	return nil, &solve.LimitError{Problem: p}
+) (*answers.Table, error) {
+	return nil, &plan.WorkError{Answers: p.Answers}
 }
 
 // tables adds tables that are priced for all answers together.
@@ -226,7 +225,7 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 	votes := answers.Prior{Objective: plurality.Objective{
 		Counts: plurality.CountHistograms(counts, slices.Repeat([]float64{1}, len(counts)))}}
 	solved := func(law answers.Name) (*answers.Table, error) {
-		options := solve.Options{Law: law, Within: longEnough}
+		options := solve.Options{Law: law, Work: longEnough}
 		if q >= coarseFrom {
 			options.Price.Step = coarseStep
 			options.Order = solve.DefaultOrder(problem)
@@ -273,7 +272,7 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 
 // longEnough is a limit that the convex program does not reach, so that its table is a function of
 // the problem.
-const longEnough = time.Hour
+const longEnough = math.MaxInt64
 
 // From so many queries on, tables are priced on a coarser lattice, which costs some 8 % of δ, and
 // no order is searched for: that saves most of the time.

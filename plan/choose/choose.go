@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -12,6 +11,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
@@ -165,17 +165,20 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	return Choice{Plan: plan, Noise: t}, err
 }
 
-// optimum makes the optimal plurality. Where nobody named it and it is not known in time, another
-// keeps the same ε; a table that the clock made would be another the next time.
+// optimum makes the optimal plurality. Where nobody named it and it takes more work than is counted
+// for one, another keeps the same ε: by the size alone, so that it is the same mechanism whenever and
+// wherever the release is made.
 func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
-	var limit time.Duration
+	var work int64
 	if c.replaceable {
-		limit = c.r.within()
+		work = plan.DefaultWork
 	}
 	p := c.r.plurality(k, classes)
-	t, err := c.r.optimum(ctx, p, limit)
+	t, err := c.r.optimum(ctx, p, work)
 	late := TooLong(err)
 	switch {
+	case plan.ByClock(err):
+		return Choice{}, late
 	case late != nil && c.r.Checkpoint:
 		return Choice{}, check.Namedf("%w; %s does not take its place, since %s needs a table",
 			late, ensemble.Fallback, pCheckpoint)
@@ -203,12 +206,12 @@ func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Tabl
 
 // optimum returns the optimal plurality for p.
 func (r *Request) optimum(ctx context.Context, p plurality.Problem,
-	limit time.Duration) (*plurality.Table, error) {
+	work int64) (*plurality.Table, error) {
 	o, err := r.Many.WithCounts(ctx, r.Noise.PriorCounts, p.K, p.Classes, r.Solve.Histograms)
 	if err != nil {
 		return nil, err
 	}
-	return r.Solve.Plurality(ctx, p, o, limit)
+	return r.Solve.Plurality(ctx, p, o, work)
 }
 
 // calibrated returns the mechanism of the name with just as much noise as the promise needs.

@@ -34,7 +34,7 @@ func of(classes int) Request {
 				return solve.Optimal(ctx, p, o)
 			},
 			Plurality: func(ctx context.Context, p plurality.Problem, o plurality.Objective,
-				_ time.Duration) (*plurality.Table, error) {
+				_ int64) (*plurality.Table, error) {
 				return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: DefaultGap})
 			},
 		},
@@ -62,18 +62,18 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// The optimum that nobody named and that is not known in time has permute-and-flip of the same ε
-// and δ = 0 in its place; no other optimum has.
+// The optimum that nobody named and that takes too much work has permute-and-flip of the same ε and
+// δ = 0 in its place; no other optimum has, and none that ended by a clock.
 func TestFallback(t *testing.T) {
-	limits := []time.Duration{}
+	limits := []int64{}
 	late := func() Request {
 		r := of(3)
 		delta := 1e-3
 		r.Stated.Delta = &delta
 		r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective,
-			limit time.Duration) (*plurality.Table, error) {
-			limits = append(limits, limit)
-			return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
+			work int64) (*plurality.Table, error) {
+			limits = append(limits, work)
+			return nil, &pluralitysolve.LimitError{Problem: p, Work: work}
 		}
 		return r
 	}
@@ -98,20 +98,23 @@ func TestFallback(t *testing.T) {
 		if g.Mechanism() != nil || !errors.As(err, &limit) {
 			t.Errorf("%s: %v, %v", name, g.Mechanism(), err)
 		}
-		// The clock decides nothing of what may not be replaced.
+		// What may not be replaced may take any work.
 		if replaceable := name == "resumed" || name == "abstaining"; (limits[len(limits)-1] != 0) !=
 			replaceable {
-			t.Errorf("%s: within %v", name, limits[len(limits)-1])
+			t.Errorf("%s: work %v", name, limits[len(limits)-1])
 		}
 	}
-	// A solver that fails otherwise is no reason.
-	r, failed := late(), errors.New("failed")
-	r.Solve.Plurality = func(context.Context, plurality.Problem, plurality.Objective,
-		time.Duration) (*plurality.Table, error) {
-		return nil, failed
-	}
-	if _, err := choice(t, r); !errors.Is(err, failed) {
-		t.Errorf("%v", err)
+	// A solver that fails otherwise is no reason, nor one that a stated time ended.
+	for _, failed := range []error{errors.New("failed"),
+		&pluralitysolve.LimitError{Limit: time.Second}} {
+		r := late()
+		r.Solve.Plurality = func(context.Context, plurality.Problem, plurality.Objective,
+			int64) (*plurality.Table, error) {
+			return nil, failed
+		}
+		if g, err := choice(t, r); !errors.Is(err, failed) || g.Mechanism() != nil {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
@@ -219,8 +222,6 @@ func TestRules(t *testing.T) {
 		{`objective = "source", but mechanism optimal-counts is for "agreement"`, of(3), func(r *Request) {
 			r.Noise.Objective = Source
 		}},
-		{"time to solve goes without mechanism optimal-counts, for which nothing takes its place: see timeout",
-			of(3), func(r *Request) { r.Mechanism, r.SolveWithin = ensemble.OptimalCounts, d(1) }},
 		{"solve-within = 0s, but it must be > 0", of(3), func(r *Request) { r.SolveWithin = d(0) }},
 		{"timeout = 0s, but it must be > 0", of(3), func(r *Request) { r.Timeout = d(0) }},
 		{"accuracy and concentration exclude each other", of(3), func(r *Request) {
@@ -271,8 +272,8 @@ func TestComparison(t *testing.T) {
 	}
 	r = of(3)
 	r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective,
-		limit time.Duration) (*plurality.Table, error) {
-		return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
+		work int64) (*plurality.Table, error) {
+		return nil, &pluralitysolve.LimitError{Problem: p, Work: work}
 	}
 	o := must.Get(must.Get(PrepareComparison(r))(t).Options(t.Context(), 3))(t)
 	if !math.IsInf(o.Teachers.Epsilon, 1) || o.Target != (accountant.Cost{Epsilon: 1}) ||

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
 
@@ -81,7 +82,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 	if p, ok := r.first(ofOptimum...); ok && r.Classes == 2 && r.Many.Abstain == nil {
 		return nil, usagef("%s goes with more than two classes, or with %s", p, pAbstain)
 	}
-	if err := CheckWithin(r.within()); err != nil {
+	if err := CheckWithin(r.SolveWithin); err != nil {
 		return nil, err
 	}
 	if r.Many.Gap != nil {
@@ -133,7 +134,7 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 	named := ensemble.NamedTable{Name: ensemble.OptimalCounts}
 	many := r.plurality(k, r.Classes)
 	many.Epsilon, many.Delta = epsilon, delta
-	t, err := r.optimum(ctx, many, r.within())
+	t, err := r.optimum(ctx, many, plan.DefaultWork)
 	if named.Refused = TooLong(err); named.Refused == nil {
 		if err != nil {
 			return o, err

@@ -59,7 +59,7 @@ func (m Many) WithCounts(
 	return o, err
 }
 
-// TooLong returns the error that an optimal table is too large or takes too long, nil for other
+// TooLong returns the error that an optimal table is too large, or took too long, nil for other
 // errors.
 func TooLong(err error) error {
 	var limit *pluralitysolve.LimitError
@@ -67,9 +67,11 @@ func TooLong(err error) error {
 	var many *answerssolve.LimitError
 	switch {
 	case errors.As(err, &many):
-		return check.Namedf("%w (%s)", many, pSolveWithin)
+		return check.Namedf("%w: state more, or leave it out (%s)", many, pSolveWithin)
+	case errors.As(err, &limit) && limit.Limit == 0:
+		return check.Namedf("%w; a table that was solved for apart may answer (%s)", limit, pTable)
 	case errors.As(err, &limit):
-		return check.Namedf("%w (%s)", limit, pSolveWithin)
+		return check.Namedf("%w: state more, or leave it out (%s)", limit, pSolveWithin)
 	case errors.As(err, &size):
 		return size
 	}

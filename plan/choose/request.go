@@ -37,8 +37,8 @@ type Request struct {
 	// Timeout bounds all work, which the caller's ctx does: it is stated here because not all
 	// mechanisms take any.
 	Timeout *time.Duration
-	// SolveWithin limits the search for the optimum of many classes, where another mechanism can
-	// replace it. Defaults to DefaultWithin.
+	// SolveWithin limits the time of the search for the optimum of many classes, where somebody states
+	// it: its end is an error, and never another mechanism.
 	SolveWithin *time.Duration
 
 	// ReadTable reads the table that was stated, TableName its name in errors; nil where none was.
@@ -60,10 +60,10 @@ type Solvers struct {
 	// Noise returns the optimal noise function. Defaults to solve.Optimal.
 	Noise func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)
 	// Plurality returns the optimal table of many classes, or a *solve.LimitError of package
-	// plurality/solve where a limit that is not 0 is too short. Defaults to plan.SolvePlurality.
-	Plurality func(
-		ctx context.Context, p plurality.Problem, o plurality.Objective, limit time.Duration,
-	) (*plurality.Table, error)
+	// plurality/solve where it takes more work than is stated, 0 for any. Defaults to
+	// plan.SolvePlurality.
+	Plurality func(ctx context.Context, p plurality.Problem, o plurality.Objective,
+		work int64) (*plurality.Table, error)
 	Histogram  ReadCounts
 	Histograms ReadHistograms
 }
@@ -86,20 +86,10 @@ type ReadHistograms = func(
 	ctx context.Context, file string, k, classes int,
 ) ([]plurality.HistogramCount, error)
 
-// DefaultWithin is the default of Request.SolveWithin.
-const DefaultWithin = 20 * time.Second
-
 // DefaultGap is the gap to the optimum of many classes in a release, a comparison and a plan. None
 // of them can show a difference of less than one label in ten thousand, and the last digits take
 // most of the time.
 const DefaultGap = 1e-4
-
-func (r *Request) within() time.Duration {
-	if r.SolveWithin == nil {
-		return DefaultWithin
-	}
-	return *r.SolveWithin
-}
 
 // check returns what mechanisms that may abstain take, with its defaults.
 func (r *Request) check() ensemble.Check {

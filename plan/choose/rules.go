@@ -57,7 +57,7 @@ func (r *Request) validate() (promise bool, err error) {
 	}
 	switch {
 	case d.Table == ensemble.PluralityTable:
-		majority, err := r.checkOptimum(byDefault)
+		majority, err := r.checkOptimum()
 		if err != nil || !majority {
 			return false, err
 		}
@@ -143,10 +143,10 @@ func CheckTimeout(d *time.Duration) error {
 	return nil
 }
 
-// CheckWithin checks Request.SolveWithin.
-func CheckWithin(d time.Duration) error {
-	if d <= 0 {
-		return usagef("solve-within = %v, but it must be > 0", d)
+// CheckWithin checks Request.SolveWithin, nil for none.
+func CheckWithin(d *time.Duration) error {
+	if d != nil && *d <= 0 {
+		return usagef("solve-within = %v, but it must be > 0", *d)
 	}
 	return nil
 }
@@ -198,15 +198,11 @@ func (r *Request) presumesCounts() error {
 
 // checkOptimum checks the parameters of the optimal plurality. majority reports whether two classes
 // make it the optimal noise function, which r then asks for.
-func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
+func (r *Request) checkOptimum() (majority bool, err error) {
 	if err := cmp.Or(r.presumesCounts(), CheckTimeout(r.Timeout)); err != nil {
 		return false, err
 	}
-	if r.SolveWithin != nil && !byDefault {
-		return false, usagef("%s goes without %s %s, for which nothing takes its place: see %s",
-			pSolveWithin, pMechanism, ensemble.OptimalCounts, pTimeout)
-	}
-	if err := CheckWithin(r.within()); err != nil {
+	if err := CheckWithin(r.SolveWithin); err != nil {
 		return false, err
 	}
 	if r.Classes == 2 && r.Many.Abstain == nil {

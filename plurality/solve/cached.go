@@ -22,17 +22,18 @@ type Result struct {
 	Rejected error
 }
 
-// keyOf returns the cache key: everything that determines the optimum. How near a table is
-// to it, its proof says.
-func keyOf(p plurality.Problem, o plurality.Objective) string {
+// keyOf returns the cache key: everything that determines the table. A table of another gap, or one
+// that took more work than is allowed, would make what is found depend on what was sought before.
+func keyOf(p plurality.Problem, o plurality.Objective, options Options) string {
 	counts := ""
 	if o.Counts != nil { // there may be more of them than a key has room for
 		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Counts)))
 	}
 	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d "+
-		"abstain=%t value=%v accuracy=%v concentration=%v counts=%v solvers=%d",
+		"abstain=%t value=%v accuracy=%v concentration=%v counts=%v method=%s gap=%v work=%d solvers=%d",
 		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain,
-		o.AbstainValue, o.Accuracy, o.Concentration, counts, cache.Solvers)
+		o.AbstainValue, o.Accuracy, o.Concentration, counts, options.Method, options.Gap, options.Work,
+		cache.Solvers)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is used only if
@@ -50,10 +51,10 @@ func Cached(ctx context.Context, store *cache.Store, p plurality.Problem,
 				return r, err
 			}
 		}
-		t, err := lookUp(ctx, store, p, objective, o.Gap)
+		t, err := lookUp(ctx, store, p, objective, o)
 		switch {
 		case err == nil:
-			return Result{Table: t, Cached: true, Path: store.Path(keyOf(p, objective))}, nil
+			return Result{Table: t, Cached: true, Path: store.Path(keyOf(p, objective, o))}, nil
 		case ctx.Err() != nil && !o.BestOnCancel:
 			return r, ctx.Err()
 		case ctx.Err() == nil && !errors.Is(err, cache.ErrNotFound):
@@ -69,14 +70,14 @@ func Cached(ctx context.Context, store *cache.Store, p plurality.Problem,
 	if err := r.Table.Encode(&b); err != nil {
 		return r, err
 	}
-	r.Path = store.Path(keyOf(p, objective))
-	return r, store.Put(keyOf(p, objective), b.Bytes())
+	r.Path = store.Path(keyOf(p, objective, o))
+	return r, store.Put(keyOf(p, objective, o), b.Bytes())
 }
 
 // lookUp returns the certified table of the entry, or why there is none.
 func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem,
-	objective plurality.Objective, gap float64) (*plurality.Table, error) {
-	key := keyOf(p, objective)
+	objective plurality.Objective, o Options) (*plurality.Table, error) {
+	key := keyOf(p, objective, o)
 	value, err := store.Get(key)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem,
 	if err != nil {
 		return nil, reject(err)
 	}
-	if t.Gap > gap {
+	if t.Gap > o.Gap {
 		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
 	}
 	return t, nil

@@ -39,7 +39,8 @@ type firstOrder struct {
 	points   *checkpoints
 	told     time.Time
 	polisher *engine
-	polished int // steps that polishing took
+	polished int   // steps that polishing took
+	work     int64 // Options.Work
 }
 
 // run iterates until the gap is at most goal, ctx ends, or neither bound has moved for long.
@@ -66,6 +67,9 @@ func (f *firstOrder) run(ctx context.Context, goal float64) error {
 			continue
 		}
 		f.tell(total, tellEvery)
+		if f.work > 0 && int64(total+f.polished)*int64(f.values()) > f.work {
+			return &LimitError{Problem: f.system.Problem(), Work: f.work}
+		}
 		r := g.residual()
 		if since == 1 {
 			start, before = r, r

@@ -55,6 +55,9 @@ type Options struct {
 	// Workers is the number of goroutines to use. Defaults to the number of processors. The table
 	// does not depend on it.
 	Workers int
+	// Work bounds FirstOrder: its steps, times the dual values that each touches. More is a
+	// *LimitError. It is the same on every machine, as a time is not. 0 is for no bound.
+	Work int64
 	// Version of the program, recorded in the table. May be empty.
 	Version string
 	// BestOnCancel asks for the best certified table found so far when ctx ends before the
@@ -98,6 +101,9 @@ func (o Options) validate() error {
 	}
 	if err := check.Within("gap", o.Gap); err != nil {
 		return err
+	}
+	if o.Work < 0 {
+		return &check.Error{Name: "work", Value: o.Work, Rule: "≥ 0"}
 	}
 	return check.Whole("workers", o.Workers, 1, 0)
 }
@@ -202,7 +208,7 @@ func (p *program) solve(ctx context.Context, best *incumbent, o Options, began t
 		}
 	}
 	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress,
-		began: began, points: points}
+		began: began, points: points, work: o.Work}
 	return solver + string(FirstOrder), f.run(ctx, goal)
 }
 

@@ -10,20 +10,25 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// LimitError is the error where the optimum was not found within a stated time. It is no
-// context.DeadlineExceeded: the caller's context may go on.
+// LimitError is the error where the optimum was not found within a stated time, or within
+// Options.Work. It is no context.DeadlineExceeded: the caller's context may go on.
 type LimitError struct {
 	Problem plurality.Problem
-	Limit   time.Duration
+	Limit   time.Duration // 0 where Work ended it
+	Work    int64
 }
 
 func (e *LimitError) Error() string {
+	if e.Limit == 0 {
+		return fmt.Sprintf("the optimal table of %d classes for K = %d takes more work than is counted for "+
+			"one, %.2g", e.Problem.Classes, e.Problem.K, float64(e.Work))
+	}
 	return fmt.Sprintf("the optimal table of %d classes for K = %d was not found within %v",
 		e.Problem.Classes, e.Problem.K, e.Limit)
 }
 
-// Within is Cached for callers who have another mechanism to fall back on: it takes about limit
-// at most, or fails with a *LimitError. o.BestOnCancel must not be set: a table that the clock
+// Within is Cached for callers who were given a limit of time: it takes about limit at most, or
+// fails with a *LimitError. o.BestOnCancel must not be set: a table that the clock
 // made would be another one the next time, and a release that is resumed must find the
 // mechanism that it was begun with.
 func Within(ctx context.Context, limit time.Duration, store *cache.Store, p plurality.Problem,
@@ -36,7 +41,7 @@ func Within(ctx context.Context, limit time.Duration, store *cache.Store, p plur
 	r, err := Cached(limited, store, p, objective, o)
 	if err != nil && r.Table == nil && ctx.Err() == nil && limited.Err() != nil &&
 		errors.Is(err, context.DeadlineExceeded) {
-		return r, &LimitError{p, limit}
+		return r, &LimitError{Problem: p, Limit: limit}
 	}
 	return r, err
 }

@@ -55,3 +55,38 @@ func TestWithin(t *testing.T) {
 		t.Errorf("no problem: %v", wrong)
 	}
 }
+
+// Work is counted: the same search ends at the same count on every machine and with any number of
+// workers, and what it would find with more work is not found in a cache.
+func TestWorkIsCounted(t *testing.T) {
+	ctx := context.Background()
+	store, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, objective := plurality.Problem{K: 20, Classes: 4, Epsilon: .3, Affected: 1},
+		plurality.Objective{Concentration: 1}
+	if _, err := Cached(ctx, store, p, objective, Options{Gap: 1e-4}); err != nil {
+		t.Fatal(err)
+	}
+	least, most := int64(1), int64(1<<40)
+	for most-least > 1 {
+		work := (least + most) / 2
+		if _, err := Optimal(ctx, p, objective, Options{Gap: 1e-4, Work: work, Workers: 1}); err == nil {
+			most = work
+		} else {
+			least = work
+		}
+	}
+	for _, workers := range []int{1, 3} {
+		if _, err := Optimal(ctx, p, objective, Options{Gap: 1e-4, Work: most,
+			Workers: workers}); err != nil {
+			t.Errorf("%d workers, %d: %v", workers, most, err)
+		}
+		var limit *LimitError
+		if r, err := Cached(ctx, store, p, objective, Options{Gap: 1e-4, Work: least,
+			Workers: workers}); !errors.As(err, &limit) || r.Table != nil || limit.Work != least {
+			t.Errorf("%d workers, %d: %+v, %v", workers, least, r, err)
+		}
+	}
+}

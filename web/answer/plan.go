@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -22,7 +21,6 @@ import (
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
-	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 )
 
@@ -131,11 +129,6 @@ func request(s Stated) (r plan.Request, err error) {
 		}
 		return solve.Optimal(ctx, p, o)
 	}
-	// Both searches end by their gap and not by a clock, which is another one in a browser.
-	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective,
-		_ time.Duration) (*plurality.Table, error) {
-		return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: choose.DefaultGap})
-	}
 	return r, err
 }
 
@@ -152,11 +145,11 @@ func Quick(ctx context.Context, s Stated) (*Plan, error) {
 	r.Agreement = 0
 	r.Solve = func(context.Context, constraints.Problem) (*gamma.Table, error) { return nil, errTable }
 	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
-		time.Duration) (*plurality.Table, error) {
+		int64) (*plurality.Table, error) {
 		return nil, errTable
 	}
 	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior,
-		time.Duration) (*answers.Table, error) {
+	) (*answers.Table, error) {
 		return nil, errTable
 	}
 	return newPlan(ctx, s, r)

@@ -31,9 +31,9 @@ func keyOf(p answers.Problem, prior answers.Prior, o Options) string {
 	}
 	return fmt.Sprintf("darrm answers format=%d k=%d classes=%d affected=%d missing=%t answers=%d "+
 		"epsilon=%v delta=%v abstain=%t value=%v accuracy=%v concentration=%v present=%v counts=%v "+
-		"law=%s order=%d price=%v solvers=%d", answers.FormatVersion, p.K, p.Classes, p.Affected, p.Missing,
+		"law=%s order=%d price=%v work=%d solvers=%d", answers.FormatVersion, p.K, p.Classes, p.Affected, p.Missing,
 		p.Answers, p.Epsilon, p.Delta, p.Abstain, prior.AbstainValue, prior.Accuracy,
-		prior.Concentration, prior.Present, counts, o.Law, o.Order, o.Price, cache.Solvers)
+		prior.Concentration, prior.Present, counts, o.Law, o.Order, o.Price, o.Work, cache.Solvers)
 }
 
 // Cached is Best with a cache in front; a nil store means none. An entry is used only if it is a
@@ -102,16 +102,13 @@ func (e *LimitError) Error() string {
 		e.Problem.Answers, e.Problem.K, e.Limit)
 }
 
-// Within is Cached for callers who have another mechanism to fall back on: it takes about limit at
-// most and returns the best table that was certified by then, or fails with a *LimitError.
+// Within is Cached for callers who were given a limit of time: it takes about limit at most, or
+// fails with a *LimitError.
 func Within(ctx context.Context, limit time.Duration, store *cache.Store, p answers.Problem,
 	prior answers.Prior, o Options) (Result, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	o.BestOnCancel = true
-	if o.Within == 0 || o.Within > limit {
-		o.Within = limit
-	}
+	o.BestOnCancel = false // a table that the clock made would be another one the next time
 	r, err := Cached(limited, store, p, prior, o)
 	switch {
 	case ctx.Err() != nil:

@@ -51,6 +51,7 @@ type program struct {
 	uniform []float64
 
 	tangents []tangent
+	left     int64 // of Options.Work
 }
 
 // tangent is one of a pair, with ρ of its columns, and its multiplier in the last linear program.
@@ -238,6 +239,7 @@ func (g *program) solve(ctx context.Context, incumbent []float64,
 		if err != nil {
 			return incumbent, bound, err
 		}
+		g.left -= g.work(got.Iterations)
 		bound = -got.Bound
 		for i := range g.tangents {
 			g.tangents[i].value = got.Dual[simplices+i]
@@ -250,7 +252,7 @@ func (g *program) solve(ctx context.Context, incumbent []float64,
 				incumbent = next
 			}
 		}
-		if bound-g.value(incumbent) <= programGap {
+		if bound-g.value(incumbent) <= programGap || g.left <= 0 {
 			return incumbent, bound, nil
 		}
 		if gap := bound - g.value(incumbent); gap < 0.9*last {
@@ -277,6 +279,13 @@ func (g *program) solve(ctx context.Context, incumbent []float64,
 	return incumbent, bound, nil
 }
 
+// work counts what a round takes: each pivot touches the basis and the rows, and the way of the
+// incumbent is bisected twice over all columns of all pairs.
+func (g *program) work(pivots int) int64 {
+	n, rows := int64(len(g.cost)), int64(len(g.tangents)+2*len(g.first))
+	return int64(pivots+1)*n*(n+rows) + 80*int64(len(g.columns))
+}
+
 // proof returns the tangents whose multipliers are above 0.
 func (g *program) proof() (proof answers.Proof) {
 	for _, t := range g.tangents {
@@ -300,12 +309,9 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 	if err != nil {
 		return nil, err
 	}
-	within := v.Within
-	if within == 0 {
-		within = defaultWithin
+	if g.left = v.Work; g.left == 0 {
+		g.left = defaultWork
 	}
-	limited, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
 	at = g.mixed(at)
 	r := g.worst(at)
 	g.cut(at, r/4)
@@ -317,8 +323,8 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 	var best *answers.Table
 	low, high := 0.0, math.Inf(1)
 	for range programPrices {
-		p, _, err := g.solve(limited, g.towards(g.uniform, at, r), r)
-		if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
+		p, _, err := g.solve(ctx, g.towards(g.uniform, at, r), r)
+		if err != nil {
 			return best, noProgram(err)
 		}
 		at = p
@@ -349,7 +355,7 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 			}
 		}
 		last = now
-		if best != nil && (price <= target && price >= target-tolerance || limited.Err() != nil) {
+		if best != nil && (price <= target && price >= target-tolerance || g.left <= 0) {
 			break
 		}
 		next := math.Expm1(now.x + (target-tolerance/2-price)/slope)

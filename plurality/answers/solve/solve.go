@@ -13,8 +13,9 @@ import (
 	"github.com/darrm/darrm/plurality/answers"
 )
 
-// defaultWithin is the time that the convex program may take unless Options state another.
-const defaultWithin = 30 * time.Second
+// defaultWork is the work of the convex program unless Options state another: some half a minute of
+// a core. It is a count, so that the same problem has the same table on every machine.
+const defaultWork = 20_000_000_000
 
 // Options configures a solve. The zero value is fine.
 type Options struct {
@@ -24,9 +25,10 @@ type Options struct {
 	// Order α of the chain and of the program, a whole number up to answers.MaxOrder. The chain's
 	// is chosen by the prior unless it is given, the program's is DefaultOrder of the problem.
 	Order int
-	// Within bounds the time of the convex program, all its repetitions together: then the best point
-	// so far is priced. Defaults to 30 seconds.
-	Within time.Duration
+	// Work bounds the convex program, all its repetitions together: then the best point so far is
+	// priced. It counts a pivot as the numbers that it touches, and never time. Defaults to 2·10¹⁰,
+	// some half a minute of a core.
+	Work int64
 	// Price sets the precision of the price, which is stored with it. Without a Step, that is chosen
 	// by size.
 	Price game.Options
@@ -72,8 +74,8 @@ func (o Options) validate() error {
 			return err
 		}
 	}
-	if o.Within < 0 {
-		return &check.Error{Name: "time for the program", Value: o.Within, Rule: "≥ 0"}
+	if o.Work < 0 {
+		return &check.Error{Name: "work of the program", Value: o.Work, Rule: "≥ 0"}
 	}
 	return nil
 }

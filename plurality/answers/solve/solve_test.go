@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -74,7 +73,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 		if x.better == 0 || x.problem.Classes > 2 && x.problem.K > 20 && lp.Backend() == "Go simplex" {
 			continue
 		}
-		o.Law, o.Within = answers.OptimalLaw, 10*time.Minute
+		o.Law, o.Work = answers.OptimalLaw, math.MaxInt64
 		if x.problem.Classes == 2 {
 			o.Law = answers.ChainLaw
 		}
@@ -91,7 +90,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 			continue
 		}
 		best := must.Get(Best(context.Background(), x.problem, x.prior,
-			Options{Within: o.Within}))(t)
+			Options{Work: o.Work}))(t)
 		if best.Value < normal.Value || best.Value < better.Value-1e-9 {
 			t.Errorf("%+v: the best of %.6f and %.6f has %.6f", x.problem, normal.Value, better.Value,
 				best.Value)
@@ -392,12 +391,12 @@ func TestOptionsAreRefused(t *testing.T) {
 		o answers.Prior
 		s Options
 	}{
-		"law":                  {good, uneven, Options{Law: "laplace"}},
-		"order":                {good, uneven, Options{Order: 1}},
-		"time for the program": {good, uneven, Options{Within: -time.Second}},
-		"price step":           {good, uneven, Options{Price: game.Options{Step: 2}}},
-		"budget delta":         {problem(5, 3, 10, 1, 0), uneven, Options{}},
-		"prior":                {good, answers.Prior{}, Options{}},
+		"law":                 {good, uneven, Options{Law: "laplace"}},
+		"order":               {good, uneven, Options{Order: 1}},
+		"work of the program": {good, uneven, Options{Work: -1}},
+		"price step":          {good, uneven, Options{Price: game.Options{Step: 2}}},
+		"budget delta":        {problem(5, 3, 10, 1, 0), uneven, Options{}},
+		"prior":               {good, answers.Prior{}, Options{}},
 	} {
 		var bad *check.Error
 		if _, err := Best(ctx, x.p, x.o, x.s); !errors.As(err, &bad) || bad.Name != name {

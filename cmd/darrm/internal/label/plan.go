@@ -212,7 +212,7 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := release.CheckRecords(f.records); err != nil {
 		return err
 	}
-	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(f.optimal.Within))
+	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(cli.WhenGiven(c, "solve-within", &f.optimal.Within)))
 }
 
 // votes sets the law of votes over which agreement is expected.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,8 +58,8 @@ var proposed = []struct {
 }{{accountant.Cost{Epsilon: 3}, false}, {accountant.Cost{Epsilon: 3}, true},
 	{accountant.Cost{Epsilon: 3, Delta: 1e-6}, true}}
 
-// surveyTime bounds the search for a table of many classes.
-const surveyTime = time.Second
+// surveyWork bounds the search for a table of many classes: a second or so.
+const surveyWork = plan.DefaultWork / 20
 
 // leastGain is the agreement that a proposal with a δ adds at least to those without one.
 const leastGain = 0.01
@@ -204,7 +203,7 @@ func (s *survey) best(c *cobra.Command, a *cli.App, d *votes.Description, budget
 	}
 	var unsaved error // a survey needs no cache
 	solvers(c, a, &r, s.problem, s.optimal, &unsaved)
-	r.SolveWithin = surveyTime
+	r.Work = surveyWork
 	p, err := newPlan(c, a, s.problem, r)
 	if err != nil {
 		return best, 0, err
@@ -252,7 +251,7 @@ func disjointGain(ctx context.Context, c *cobra.Command, r plan.Request) *plan.A
 		return nil
 	}
 	r.Affected, r.Progress, r.Agreement = 1, nil, 0
-	r.SolveWithin = surveyTime
+	r.Work = surveyWork
 	p, err := plan.New(ctx, r)
 	if err != nil {
 		return nil

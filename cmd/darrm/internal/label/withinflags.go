@@ -86,7 +86,7 @@ func (w *within) prepare(c *cobra.Command, f planning) error {
 		return err
 	}
 	return cmp.Or(checkBudget(w.budget), w.checkQueries(c), f.problem.CheckTimeout(c),
-		choose.CheckWithin(f.optimal.Within), f.mechanism.PrepareRelation())
+		choose.CheckWithin(cli.WhenGiven(c, "solve-within", &f.optimal.Within)), f.mechanism.PrepareRelation())
 }
 
 // checkQueries checks --queries where it is given.
@@ -209,8 +209,7 @@ func solvers(c *cobra.Command, a *cli.App, r *plan.Request, f *problem.Flags,
 		}
 		return solveNoise(ctx, p, options)
 	}
-	r.SolveWithin, r.SolvePlurality = o.Within, solvePlurality
-	r.SolveAnswers = f.AnswersSolver(a, unsaved)
+	r.SolvePlurality, r.SolveAnswers = solvePlurality, f.AnswersSolver(a, o.Within, unsaved)
 }
 
 // newPlan plans within the time of --timeout, which limits all solving together.

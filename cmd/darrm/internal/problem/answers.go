@@ -61,10 +61,9 @@ func (f *Flags) solveAnswers(ctx context.Context, a *cli.App, p answers.Problem,
 
 // AnswersSolver returns the function that makes tables for many answers for a library; unsaved gets
 // the error of a cache that could not keep one.
-func (f *Flags) AnswersSolver(a *cli.App, unsaved *error) func(context.Context, answers.Problem,
-	answers.Prior, time.Duration) (*answers.Table, error) {
-	return func(ctx context.Context, p answers.Problem, prior answers.Prior,
-		within time.Duration) (*answers.Table, error) {
+func (f *Flags) AnswersSolver(a *cli.App, within time.Duration, unsaved *error) func(context.Context,
+	answers.Problem, answers.Prior) (*answers.Table, error) {
+	return func(ctx context.Context, p answers.Problem, prior answers.Prior) (*answers.Table, error) {
 		s, err := f.solveAnswers(ctx, a, p, prior, within, false)
 		*unsaved = cmp.Or(*unsaved, s.Unsaved)
 		return s.Table, err

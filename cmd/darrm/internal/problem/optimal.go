@@ -35,27 +35,28 @@ func (f *OptimalFlags) Register(c *cobra.Command) {
 
 // RegisterWithin adds --solve-within alone.
 func (f *OptimalFlags) RegisterWithin(c *cobra.Command) {
-	c.Flags().DurationVar(&f.Within, "solve-within", choose.DefaultWithin,
-		"many classes: how long to look for the optimal table where another mechanism can take its place")
+	c.Flags().DurationVar(&f.Within, "solve-within", 0,
+		"give up with an error where a table of many classes, or for many labels, is not found after this "+
+			"time (default: no limit; what takes too much work is left out by its size)")
 }
 
-// solve returns the optimal table of the problem, from the cache if it is there. limit bounds the
-// time, 0 for as long as --timeout allows. unsaved is the cache's error, to be returned after the
+// solve returns the optimal table of the problem, from the cache if it is there. work is as in
+// solve.Options. --solve-within bounds the time. unsaved is the cache's error, to be returned after the
 // table was delivered.
 func (f *OptimalFlags) solve(ctx context.Context, a *cli.App, flags *Flags, p plurality.Problem,
-	o plurality.Objective, limit time.Duration) (t *plurality.Table, unsaved, err error) {
+	o plurality.Objective, work int64) (t *plurality.Table, unsaved, err error) {
 	store, err := flags.Store()
 	if err != nil {
 		return nil, nil, err
 	}
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
-	options := solve.Options{Gap: f.Gap, Version: cli.Version, Progress: bar.Gap(f.Gap)}
+	options := solve.Options{Gap: f.Gap, Work: work, Version: cli.Version, Progress: bar.Gap(f.Gap)}
 	ctx, cancel := flags.Limit(ctx)
 	defer cancel()
 	var r solve.Result
-	if limit > 0 {
-		r, err = solve.Within(ctx, limit, store, p, o, options)
+	if f.Within > 0 {
+		r, err = solve.Within(ctx, f.Within, store, p, o, options)
 	} else {
 		r, err = solve.Cached(ctx, store, p, o, options)
 	}
@@ -106,8 +107,7 @@ func PriorText(o plurality.Objective) string {
 // that could not keep one.
 func (f *Flags) Solvers(a *cli.App, o *OptimalFlags, unsaved *error) (
 	func(context.Context, constraints.Problem, noisesolve.Options) (*gamma.Table, error),
-	func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table,
-		error),
+	func(context.Context, plurality.Problem, plurality.Objective, int64) (*plurality.Table, error),
 ) {
 	return func(ctx context.Context, p constraints.Problem, options noisesolve.Options) (*gamma.Table,
 			error) {
@@ -115,8 +115,8 @@ func (f *Flags) Solvers(a *cli.App, o *OptimalFlags, unsaved *error) (
 			*unsaved = cmp.Or(*unsaved, s.Unsaved)
 			return s.Table, err
 		}, func(ctx context.Context, p plurality.Problem, objective plurality.Objective,
-			within time.Duration) (*plurality.Table, error) {
-			t, missed, err := o.solve(ctx, a, f, p, objective, within)
+			work int64) (*plurality.Table, error) {
+			t, missed, err := o.solve(ctx, a, f, p, objective, work)
 			*unsaved = cmp.Or(*unsaved, missed)
 			return t, err
 		}
