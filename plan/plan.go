@@ -233,8 +233,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if ByClock(err) { // whoever stated the limit must hear of it: without, another may be the best
-			return nil, err
+		if late := ByClock(err); late != nil { // without the limit another may be the best
+			return nil, late
 		}
 		if err != nil {
 			p.Refused = append(p.Refused, Refusal{k.name, err})
@@ -265,12 +265,18 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	return p, err
 }
 
-// ByClock reports whether a limit of time that somebody stated ended a search.
-func ByClock(err error) bool {
+// ByClock returns the error where a limit of time that somebody stated ended a search, with what to
+// state, and nil for other errors.
+func ByClock(err error) error {
 	var one *pluralitysolve.LimitError
 	var many *answerssolve.LimitError
-	return errors.As(err, &one) && one.Limit > 0 || errors.As(err, &many) && many.Limit > 0
+	if errors.As(err, &one) && one.Limit > 0 || errors.As(err, &many) {
+		return check.Namedf("%w: state more, or leave it out (%s)", err, timeToSolve)
+	}
+	return nil
 }
+
+const timeToSolve check.Parameter = "time to solve"
 
 // InfeasibleError reports that no mechanism keeps the budget, with the reason for each one.
 type InfeasibleError struct {

@@ -177,7 +177,7 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 	t, err := c.r.optimum(ctx, p, work)
 	late := TooLong(err)
 	switch {
-	case plan.ByClock(err):
+	case plan.ByClock(err) != nil:
 		return Choice{}, late
 	case late != nil && c.r.Checkpoint:
 		return Choice{}, check.Namedf("%w; %s does not take its place, since %s needs a table",

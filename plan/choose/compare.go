@@ -98,7 +98,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 }
 
 // Options solves for the optima and returns what is to be compared, on votes of k teachers. An
-// optimum of many classes that is not known in time is among it, with the reason.
+// optimum of many classes that is too large or takes too much work is among it, with the reason.
 func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOptions, err error) {
 	r := &c.r
 	p, err := r.Stated.Problem(k)
@@ -135,6 +135,9 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 	many := r.plurality(k, r.Classes)
 	many.Epsilon, many.Delta = epsilon, delta
 	t, err := r.optimum(ctx, many, plan.DefaultWork)
+	if late := plan.ByClock(err); late != nil {
+		return o, late
+	}
 	if named.Refused = TooLong(err); named.Refused == nil {
 		if err != nil {
 			return o, err

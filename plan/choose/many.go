@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
-	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
@@ -64,14 +64,12 @@ func (m Many) WithCounts(
 func TooLong(err error) error {
 	var limit *pluralitysolve.LimitError
 	var size *plurality.SizeError
-	var many *answerssolve.LimitError
+	late := plan.ByClock(err)
 	switch {
-	case errors.As(err, &many):
-		return check.Namedf("%w: state more, or leave it out (%s)", many, pSolveWithin)
-	case errors.As(err, &limit) && limit.Limit == 0:
-		return check.Namedf("%w; a table that was solved for apart may answer (%s)", limit, pTable)
+	case late != nil:
+		return late
 	case errors.As(err, &limit):
-		return check.Namedf("%w: state more, or leave it out (%s)", limit, pSolveWithin)
+		return check.Namedf("%w; a table that was solved for apart may answer (%s)", limit, pTable)
 	case errors.As(err, &size):
 		return size
 	}

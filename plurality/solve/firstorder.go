@@ -14,6 +14,7 @@ const (
 	restartRising = 0.8
 	restartSteps  = 0.2
 	measureEvery  = 10
+	firstLook     = 100 // steps before the first look at what was found
 )
 
 // How the primal weight ω is chosen: tuned for few steps to a gap of 1e-3 and of 1e-6 at
@@ -45,6 +46,9 @@ type firstOrder struct {
 
 // run iterates until the gap is at most goal, ctx ends, or neither bound has moved for long.
 func (f *firstOrder) run(ctx context.Context, goal float64) error {
+	if f.spent(firstLook) { // so it is before a table can be found
+		return f.tooMuch()
+	}
 	share, err := f.shares(ctx, shareExponent)
 	if err != nil {
 		return err
@@ -52,7 +56,7 @@ func (f *firstOrder) run(ctx context.Context, goal float64) error {
 	g := newEngine(ctx, f.program, f.cost, share, f.best.x, f.workers)
 	g.omega = firstOmega * f.balance(g)
 	middle := g.omega
-	total, look := 0, 100
+	total, look := 0, firstLook
 	fruitful, last := 0, f.best.gap()
 	start, before := 0.0, 0.0 // residuals
 	for since := 0; ; {
@@ -67,8 +71,8 @@ func (f *firstOrder) run(ctx context.Context, goal float64) error {
 			continue
 		}
 		f.tell(total, tellEvery)
-		if f.work > 0 && int64(total+f.polished)*int64(f.values()) > f.work {
-			return &LimitError{Problem: f.system.Problem(), Work: f.work}
+		if f.spent(total + f.polished) {
+			return f.tooMuch()
 		}
 		r := g.residual()
 		if since == 1 {
@@ -99,6 +103,15 @@ func (f *firstOrder) run(ctx context.Context, goal float64) error {
 		}
 		before = r
 	}
+}
+
+// spent reports whether so many steps take more than Options.Work.
+func (f *firstOrder) spent(steps int) bool {
+	return f.work > 0 && int64(steps)*int64(f.values()) > f.work
+}
+
+func (f *firstOrder) tooMuch() error {
+	return &LimitError{Problem: f.system.Problem(), Work: f.work}
 }
 
 // restart reports whether to start anew when the residual is r, was start at first and before

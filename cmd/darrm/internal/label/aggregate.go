@@ -54,9 +54,10 @@ label by --label-eps. For the votes that are expected no mechanism agrees with t
 more often: those of which classes have uneven shares (--concentration), of teachers
 that are right with probability --accuracy, one by one, or the histograms in
 --prior-counts, which must be public. For other votes
-permute-and-flip may do better: see darrm compare, on public votes. What is not solved
-within --solve-within is answered by permute-and-flip, and the report says so. For many
-labels within one budget see darrm plan: other noise may add up better.
+permute-and-flip may do better: see darrm compare, on public votes. An optimum that is
+too large, or takes too much counted work, is replaced by permute-and-flip, and the
+report says so. For many labels within one budget see darrm plan: other noise may add up
+better.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
 column "query" or "id" and a column "label" or "truth" are optional. A CSV without a

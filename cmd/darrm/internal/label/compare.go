@@ -58,7 +58,7 @@ agree less often tell less than that answer.
   optimal-counts    the optimum for teachers that promise nothing: the best that any
                     mechanism can do that sees the counts only, to compare gnmax and
                     lnmax with. Of more than two classes it is best for uneven shares,
-                    --accuracy or --prior-counts, if --solve-within suffices
+                    --accuracy or --prior-counts, unless it takes too much work
   ` + strings.Join(problem.MechanismNames(problem.IsBaseline), ", ") + `
   ` + strings.Join(problem.MechanismNames(ensemble.Description.Calibrated), ", ") + `,
   as aggregate --mechanism makes them
