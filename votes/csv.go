@@ -52,6 +52,9 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t := info.opts.tally; t != nil && rows.blankBefore(len(row)) {
+		t.trim()
+	}
 	d.ends, d.width = endOf(ch.data[:rows.end]), len(row)
 	header := d.opts.Header != HeaderNo
 	if d.opts.Header == HeaderAuto && d.layout != LayoutLong {
@@ -95,10 +98,11 @@ func (d *csvDecoder) next() (task, error) {
 // A rowReader reads the rows of a chunk with encoding/csv.
 type rowReader struct {
 	*csvDecoder
-	csv  *csv.Reader
-	ch   chunk
-	end  int // of the row that was read last, in the chunk
-	next int // line behind it
+	csv   *csv.Reader
+	ch    chunk
+	begin int // of the row that was read last, in the chunk
+	end   int
+	next  int // line behind it
 }
 
 func (d *csvDecoder) rows(ch chunk) *rowReader {
@@ -128,6 +132,9 @@ func (r *rowReader) fill(b *Batch) error {
 			}
 			return r.fault(faultf(-1, "the row has %d columns, but %s has %d", len(row), first, r.width))
 		}
+		if t := r.opts.tally; t != nil && r.blankBefore(len(row)) {
+			t.trim()
+		}
 		rec.place = r.cellLine(0)
 		for i, at := range r.cols.votes {
 			rec.votes[i].text = row[at]
@@ -154,9 +161,9 @@ func (r *rowReader) read() ([]string, error) {
 	if err == io.EOF {
 		return nil, err
 	}
-	begin, first := r.end, r.next
-	r.end = int(r.csv.InputOffset())
-	if r.end-begin > maxRecordBytes {
+	first := r.next
+	r.begin, r.end = r.end, int(r.csv.InputOffset())
+	if r.end-r.begin > maxRecordBytes {
 		return nil, r.errorAt(first, -1, "", tooLong+neverClosed)
 	}
 	var syntax *csv.ParseError
@@ -175,7 +182,7 @@ func (r *rowReader) read() ([]string, error) {
 	if r.cellLine(0) > first {
 		return nil, r.errorAt(first, -1, "", "blank line before a row")
 	}
-	raw := r.ch.data[begin:r.end]
+	raw := r.ch.data[r.begin:r.end]
 	r.next += bytes.Count(raw, newline)
 	text := raw
 	if r.opts.listed() && !utf8.Valid(raw) && r.readsText(row) {
@@ -199,6 +206,18 @@ func (r *rowReader) readsText(row []string) bool {
 		}
 	}
 	return true
+}
+
+// blankBefore reports whether a blank stands before one of the cells of the row that was read last, in
+// its first line. The reader leaves it out.
+func (r *rowReader) blankBefore(cells int) bool {
+	line, _ := r.csv.FieldPos(0)
+	for at := range cells {
+		if on, byte1 := r.csv.FieldPos(at); on == line && byte1 > 1 && r.ch.data[r.begin+byte1-2] == ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // cellLine returns the line of a cell of the row that was read last: a quoted line

@@ -15,6 +15,7 @@ type Survey struct {
 	Queries  int64      `json:"queries"`
 	K        int        `json:"k"`
 	Columns  Roles      `json:"columns"`
+	FirstID  string     `json:"first_id,omitempty"` // of the first query, where the files have ids
 	Values   []Value    `json:"values"`            // that occur among votes
 	Missing  []Spelled  `json:"missing_spellings"` // spellings of missing votes, where nothing is asked
 	Truth    []Value    `json:"truth,omitempty"`   // that occur among true labels
@@ -120,7 +121,7 @@ func (l *look) tally(o Options) error {
 	}
 	l.options = r.opts
 	s := &l.survey
-	s.Queries, s.K, s.Columns = t.queries, t.k, r.Columns()
+	s.Queries, s.K, s.Columns, s.FirstID = t.queries, t.k, r.Columns(), t.firstID
 	if s.Columns.Layout == LayoutLong.String() {
 		s.Columns.Width = t.k
 	}
@@ -149,14 +150,20 @@ func (l *look) tally(o Options) error {
 	}
 	slices.SortFunc(s.Truth, func(a, b Value) int { return compareValues(a.Value, b.Value) })
 	s.Values, s.Truth = plainSpellings(s.Values), plainSpellings(s.Truth)
-	s.Told = append(v.told, l.tell(t)...)
+	s.Told = slices.Concat(r.first.told, v.told, l.tell(t))
 	return nil
 }
 
 // tell returns what is told of values and missing votes that are not asked about.
 func (l *look) tell(t *tallied) (told []string) {
 	if t.trimmed {
-		told = append(told, "blanks around votes are no part of them")
+		told = append(told, "blanks around votes and names are no part of them")
+	}
+	for i, x := range t.spellings {
+		if n, whole := canonicalInt(x.value); whole && n == -1 && x.missing && t.votes[i] == 0 && t.truth[i] > 0 {
+			told = append(told, fmt.Sprintf("%s in %s is an unknown truth: no vote is %[1]s", x.value,
+				quoteUnlessPlain(l.survey.Columns.Truth)))
+		}
 	}
 	for _, v := range l.survey.Values {
 		var others []string
@@ -364,6 +371,15 @@ func (l *look) trial(a Answer, o Options) (*Description, error) {
 		return nil, errors.New("the files are read otherwise")
 	}
 	return d, nil
+}
+
+// String tells the size of the files, and their columns.
+func (s *Survey) String() string {
+	text := fmt.Sprintf("%d queries, K = %d teachers; %s", s.Queries, s.K, s.Columns)
+	if s.FirstID != "" {
+		text += "; first id: " + quoteUnlessPlain(s.FirstID)
+	}
+	return text
 }
 
 func addSpelled(to []Value, value string, s Spelled) []Value {

@@ -216,66 +216,100 @@ func TestProposalsAreTried(t *testing.T) {
 	}
 }
 
-// Survey and readings have the same numbers, for each file of the folder, and the table says which.
+// What is read of each file of the folder, and what is asked: the table of testdata/strange/README.md.
 func TestStrangeVotes(t *testing.T) {
 	for _, tt := range []struct {
 		file     string
 		queries  int64
 		k        int
-		id       string
+		id       string // the column, then the first
 		values   string
 		missing  string
 		truth    string
 		labelled int64
-		asked    string // how the first question begins
+		asked    string // how the only question begins
+		told     string // among what is told; "" where nothing is
 		readings string
 	}{
-		{"all_missing.csv", 2, 9, "query", "", "blank (18)", "", 0, "what can a vote be?", ""},
-		{"allsame.csv", 6, 9, "query", "1 (54)", "", "", 0, "", "0,1"},
-		{"class_NA.csv", 8, 9, "query", "BW (21) NA (23) ZA (28)", "", "", 0, "is NA a class",
+		{"all_missing.csv", 2, 9, "query a", "", "blank (18)", "", 0, "what can a vote be?", "", ""},
+		{"allsame.csv", 6, 9, "query q0", "1 (54)", "", "", 0, "", "0 does not occur", "0,1"},
+		{"bigid.jsonl", 8, 9, "query 18446744073709551614", "0 (32) 1 (40)", "", "", 0, "", "", "0,1"},
+		{"class_NA.csv", 8, 9, "query q0", "BW (21) NA (23) ZA (28)", "", "", 0, "is NA a class", "",
 			"BW,ZA abstain | BW,NA,ZA"},
-		{"class_None.csv", 8, 9, "query", "None (29) mild (26) severe (17)", "", "", 0, "is None a class",
+		{"class_None.csv", 8, 9, "query q0", "None (29) mild (26) severe (17)", "", "", 0, "is None a class", "",
 			"mild,severe abstain | None,mild,severe"},
-		{"class_comma.csv", 6, 5, "query", `Books (15) "Toys, Games" (15)`, "", "", 0, "", "Books,Toys, Games"},
-		{"floats_blank.csv", 8, 9, "query", "0 (28, spelled 0.0) 1 (36, spelled 1.0)", "blank (8)", "", 0, "",
-			"0,1 abstain"},
-		{"inthead.csv", 8, 9, Nameless, "0 (32) 1 (40)", "", "", 0, "", "0,1"},
-		{"labelled_some.csv", 40, 7, "query", "0 (141) 1 (139)", "", "0 (10)", 10, "", "0,1"},
-		{"mix_TF.csv", 2, 5, "query", "0 (2) 1 (2) FALSE (1) False (1) TRUE (1) True (1) false (1) true (1)", "",
-			"", 0, "are these one class: 0 = FALSE, False, false; 1 = TRUE, True, true?",
+		{"class_comma.csv", 6, 5, "query q0", `Books (15) "Toys, Games" (15)`, "", "", 0, "", "", "Books,Toys, Games"},
+		{"dateid.parquet", 3000, 9, "query 2010-01-02", "0 (13557) 1 (13443)", "", "", 0, "", "", "0,1"},
+		{"extra_ts.parquet", 300, 9, "query q0", "0 (1343) 1 (1357)", "", "", 0, "", "", "0,1"},
+		{"floats_blank.csv", 8, 9, "query q0", "0 (28, spelled 0.0) 1 (36, spelled 1.0)", "blank (8)", "", 0, "",
+			"0.0 is read as 0", "0,1 abstain"},
+		{"inthead.csv", 8, 9, Nameless + " 0", "0 (32) 1 (40)", "", "", 0, "", "", "0,1"},
+		{"labelled_some.csv", 40, 7, "query q0", "0 (141) 1 (139)", "", "0 (10)", 10, "", "", "0,1"},
+		{"list.parquet", 3000, 9, "query q0", "0 (13557) 1 (13443)", "", "", 0, "", "", "0,1"},
+		{"mix_TF.csv", 2, 5, "query a",
+			"0 (2) 1 (2) FALSE (1) False (1) TRUE (1) True (1) false (1) true (1)", "", "", 0,
+			"are these one class: 0 = FALSE, False, false; 1 = TRUE, True, true?", "",
 			"0,1 [0=FALSE 0=False 0=false 1=TRUE 1=True 1=true]"},
-		{"mix_demo.csv", 30, 9, "query", "0 (110) 1 (160: 90 spelled 1, 70 spelled 1.0)", "", "", 0, "", "0,1"},
-		{"nfd.csv", 8, 9, "query", "d\u00e9faut (32: 19 spelled de\u0301faut, 13 spelled d\u00e9faut) ok (40)", "", "",
-			0, "", "d\u00e9faut,ok"},
-		{"october.csv", 59, 24, "scan_id", "a (521) b (565) c (330)", "", "a (10) b (7) c (3)", 20, "", "a,b,c"},
-		{"pandas_index.csv", 8, 9, Nameless, "0 (32) 1 (40)", "", "", 0, "", "0,1"},
-		{"pandas_index_names.csv", 8, 9, Nameless, "0 (32) 1 (40)", "", "", 0, "", "0,1"},
-		{"pm1_demo.csv", 20, 9, "query", "-1 (160) 1 (20)", "", "", 0, "is -1 a class", "-1,1 | 0,1 abstain"},
-		{"semicolon_decimalcomma.csv", 8, 9, "query", `"0,0" (32) "1,0" (40)`, "", "", 0,
-			"are these decimal commas", "0,1 [0=0,0 1=1,0]"},
-		{"space_after_comma.csv", 8, 9, "query", "0 (32) 1 (40)", "", "", 0, "", "0,1"},
-		{"spaces.csv", 8, 9, "query", "cat (32) dog (40)", "", "", 0, "", "cat,dog"},
-		{"truth_m1l.csv", 2, 5, "query", "0 (5) 1 (5)", "", "0 (1)", 1, "", "0,1"},
+		{"mix_demo.csv", 30, 9, "query one0", "0 (110) 1 (160: 90 spelled 1, 70 spelled 1.0)", "", "", 0, "",
+			"1.0 is read as 1", "0,1"},
+		{"nfd.csv", 8, 9, "query q0", "d\u00e9faut (32: 19 spelled de\u0301faut, 13 spelled d\u00e9faut) ok (40)", "",
+			"", 0, "", "d\u00e9faut has 2 spellings", "d\u00e9faut,ok"},
+		{"october.csv", 59, 24, "scan_id id0", "a (521) b (565) c (330)", "", "a (10) b (7) c (3)", 20, "",
+			"id scan_id is proposed", "a,b,c"},
+		{"pandas_index.csv", 8, 9, Nameless + " 0", "0 (32) 1 (40)", "", "", 0, "", "", "0,1"},
+		{"pandas_index_names.csv", 8, 9, Nameless + " pat0", "0 (32) 1 (40)", "", "", 0, "", "", "0,1"},
+		{"pm1_demo.csv", 20, 9, "query neg0", "-1 (160) 1 (20)", "", "", 0, "is -1 a class", "",
+			"-1,1 | 0,1 abstain"},
+		{"semicolon_decimalcomma.csv", 8, 9, "query q0", `"0,0" (32) "1,0" (40)`, "", "", 0,
+			"are these decimal commas", "", "0,1 [0=0,0 1=1,0]"},
+		{"sep_line.csv", 8, 9, "query q0", "0 (32) 1 (40)", "", "", 0, "", "cells are separated by ';', as the first",
+			"0,1"},
+		{"space_after_comma.csv", 8, 9, "query 00000", "0 (32) 1 (40)", "", "", 0, "",
+			"blanks around votes and names are no part of them", "0,1"},
+		{"spaces.csv", 8, 9, "query q0", "cat (32) dog (40)", "", "", 0, "",
+			"blanks around votes and names are no part of them", "cat,dog"},
+		{"truth_m1l.csv", 2, 5, "query a", "0 (5) 1 (5)", "", "0 (1)", 1, "", "-1 in label is an unknown truth",
+			"0,1"},
 	} {
-		path := "testdata/strange/" + tt.file
-		s, err := Look(t.Context(), Options{}, Known{}, func(o Options) (*Reader, error) {
-			return Open(t.Context(), o, path)
-		}, nil)
+		s, err := lookAtFile(t, tt.file)
 		if err != nil {
 			t.Errorf("%s: %v", tt.file, err)
 			continue
 		}
-		asked := ""
-		if len(s.Asked) > 0 {
-			asked = s.Asked[0]
-		}
-		if s.Queries != tt.queries || s.K != tt.k || s.Columns.ID != tt.id || shown(s.Values) != tt.values ||
-			shown(s.Missing) != tt.missing || shown(s.Truth) != tt.truth || s.Labelled != tt.labelled ||
-			!strings.HasPrefix(asked, tt.asked) || tt.asked == "" && asked != "" || readings(s) != tt.readings {
-			t.Errorf("%s: %+v\nvalues %s, missing %s, truth %s, asks %q, reads %q", tt.file, s, shown(s.Values),
-				shown(s.Missing), shown(s.Truth), s.Asked, readings(s))
+		asked, told := strings.Join(s.Asked, "; "), strings.Join(s.Told, "; ")
+		if s.Queries != tt.queries || s.K != tt.k || s.Columns.ID+" "+s.FirstID != tt.id ||
+			shown(s.Values) != tt.values || shown(s.Missing) != tt.missing || shown(s.Truth) != tt.truth ||
+			s.Labelled != tt.labelled || !strings.HasPrefix(asked, tt.asked) || tt.asked == "" && asked != "" ||
+			!strings.Contains(told, tt.told) || tt.told == "" && told != "" || readings(s) != tt.readings {
+			t.Errorf("%s: %v %+v\nvalues %s, missing %s, truth %s, asks %q, tells %q, reads %q", tt.file, s, s,
+				shown(s.Values), shown(s.Missing), shown(s.Truth), s.Asked, s.Told, readings(s))
 		}
 	}
+	for file, want := range map[string]string{
+		"pipe.csv":            "one column only; are cells separated by '|'?",
+		"trailgarbage.csv.gz": "8 bytes after the end of the gzip data",
+		"training-index.csv":  "no two columns that could be votes have a value in common",
+	} {
+		if s, err := lookAtFile(t, file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v", file, s, err)
+		}
+	}
+}
+
+// The columns that nobody reads are named, and the command lists those that are read.
+func TestStrangeVotesHaveOtherColumns(t *testing.T) {
+	s, err := lookAtFile(t, "extra_ts.parquet")
+	if err != nil || strings.Join(s.Columns.Unused, " ") != "created day u lst st price iv b" ||
+		!slices.Equal(s.Readings[0].Options.VoteColumns, []string{"t*"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func lookAtFile(t *testing.T, file string) (*Survey, error) {
+	t.Helper()
+	return Look(t.Context(), Options{}, Known{}, func(o Options) (*Reader, error) {
+		return Open(t.Context(), o, "testdata/strange/"+file)
+	}, nil)
 }
 
 func shown[T fmt.Stringer](of []T) string {

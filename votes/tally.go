@@ -47,14 +47,15 @@ func (t *tally) add(c *cell) (int, bool) {
 	s, trimmed := spellingOf(c)
 	t.mu.RLock()
 	i, ok := t.index[s]
-	noted := t.trimmed || !trimmed
 	t.mu.RUnlock()
-	if ok && noted {
+	if trimmed {
+		t.trim()
+	}
+	if ok {
 		return i, true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.trimmed = t.trimmed || trimmed
 	if i, ok = t.index[s]; ok {
 		return i, true
 	}
@@ -65,6 +66,18 @@ func (t *tally) add(c *cell) (int, bool) {
 	i = len(t.spellings)
 	t.index[s], t.spellings = i, append(t.spellings, s)
 	return i, true
+}
+
+// trim notes that blanks stand around a cell or a name.
+func (t *tally) trim() {
+	t.mu.RLock()
+	noted := t.trimmed
+	t.mu.RUnlock()
+	if !noted {
+		t.mu.Lock()
+		t.trimmed = true
+		t.mu.Unlock()
+	}
 }
 
 // addTally appends a record of a file of unknown classes: its votes and its truth are numbers of
@@ -135,6 +148,7 @@ type tallied struct {
 	queries      int64
 	k            int
 	votes, truth []int64 // of each spelling
+	firstID      string
 	teachers     map[string]bool
 	ids          map[string]bool // of LayoutLong
 }
@@ -151,6 +165,9 @@ func (r *Reader) count(progress func(Progress)) (*tallied, error) {
 	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, err
+		}
+		if t.queries == 0 && len(b.IDs) > 0 {
+			t.firstID = strings.Clone(b.IDs[0])
 		}
 		for _, i := range b.Votes {
 			note(&t.votes, i)

@@ -55,7 +55,7 @@ func factsOf(c *cobra.Command, s *votes.Survey) (facts [][2]string) {
 	add := func(title, format string, args ...any) {
 		facts = append(facts, [2]string{title, fmt.Sprintf(format, args...)})
 	}
-	add("found:", "%d queries, K = %d teachers; %s", s.Queries, s.K, s.Columns)
+	add("found:", "%s", s)
 	switch stated := statesClasses(c); {
 	case len(s.Values) == 0 && s.Columns.Layout != votes.LayoutCounts.String():
 		add("values:", "no votes")
