@@ -31,13 +31,14 @@ func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 	}
 	b := SparseBuilder{Dim: dim}
 	named := 0 // numbers, with those that are 0
-	err := scanLIBSVM(r, dim, func(columns []int32, values []float64, y float64) error {
+	err := scanLIBSVM(r, dim, func(columns []int32, values []float64, y float64, line int) error {
 		if named += len(columns); named > maxValues {
 			return fmt.Errorf("more than %d numbers", maxValues)
 		}
 		if len(b.s.y) == maxValues { // lines without a field
 			return fmt.Errorf("more than %d records", maxValues)
 		}
+		b.s.lines = append(b.s.lines, line)
 		return b.Add(columns, values, y)
 	})
 	switch {
@@ -59,7 +60,7 @@ func ScanLIBSVM(r io.Reader, dim int, visit func(x []float64, y float64) error) 
 		return err
 	}
 	x := make([]float64, dim)
-	return scanLIBSVM(r, dim, func(columns []int32, values []float64, y float64) error {
+	return scanLIBSVM(r, dim, func(columns []int32, values []float64, y float64, _ int) error {
 		for k, j := range columns {
 			x[j] = values[k]
 		}
@@ -72,8 +73,8 @@ func ScanLIBSVM(r io.Reader, dim int, visit func(x []float64, y float64) error) 
 }
 
 // scanLIBSVM calls visit for each line with a record.
-func scanLIBSVM(r io.Reader, dim int, visit func(columns []int32, values []float64,
-	y float64) error) error {
+func scanLIBSVM(r io.Reader, dim int, visit func(columns []int32, values []float64, y float64,
+	line int) error) error {
 	var columns []int32
 	var values []float64
 	scan := bufio.NewScanner(r)
@@ -106,7 +107,7 @@ func scanLIBSVM(r io.Reader, dim int, visit func(columns []int32, values []float
 			last = i
 			columns, values = append(columns, int32(i-1)), append(values, x)
 		}
-		if err := visit(columns, values, y); err != nil {
+		if err := visit(columns, values, y, line); err != nil {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}

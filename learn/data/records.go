@@ -24,6 +24,7 @@ type Records struct {
 	columns  []string // names of the features, nil where the file has none
 	response string   // name of the response
 	file     string   // that they are from, "" where that is not known
+	lines    []int    // of the records in it, nil where they are not known
 }
 
 // MaxMagnitude bounds features and responses, so that no gradient overflows.
@@ -86,6 +87,13 @@ func Collect(responses bool, scan func(visit func(x []float64, y float64) error)
 		return nil, errors.New("no records")
 	}
 	return NewRecords(n, d, x, y)
+}
+
+// AtLines returns the records with their lines in their file, which errors of Check name.
+func (r *Records) AtLines(lines []int) *Records {
+	placed := *r
+	placed.lines = lines
+	return &placed
 }
 
 // Named returns the records with names of their features and of their response.
@@ -154,7 +162,7 @@ func (r *Records) Select(indices []int) (*Records, error) {
 		return nil, errors.New("no records selected")
 	}
 	s := *r
-	s.file = "" // records of it have other numbers
+	s.file, s.lines = "", nil // records of it have other numbers
 	s.n, s.x, s.y = len(indices), make([]float64, 0, len(indices)*r.d), nil
 	for _, i := range indices {
 		if i < 0 || i >= r.n {

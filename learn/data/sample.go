@@ -3,6 +3,8 @@ package data
 import (
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // SampleError is a record that a task cannot use.
@@ -10,12 +12,16 @@ type SampleError struct {
 	File   string // that it is from, "" where that is not known (Records.From)
 	Set    string // which of a training's sets it is in, such as "public"; "" where there is one
 	Record int    // from 1
+	Line   int    // of it in the file, 0 where that is not known
 	Err    error  // the value and the rule
 }
 
 func (e *SampleError) Error() string {
 	text := fmt.Sprintf("record %d: %v", e.Record, e.Err)
-	if e.Set != "" {
+	if e.Line > 0 {
+		text = fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	}
+	if e.Set != "" && (e.Line == 0 || e.File == "") { // a line of a file says it
 		text = e.Set + " " + text
 	}
 	if e.File != "" {
@@ -43,10 +49,22 @@ func (r *Records) Check(usable func(a []float64, y float64) error) error {
 			y = r.y[i]
 		}
 		if err := usable(r.Row(i), y); err != nil {
-			return &SampleError{File: r.file, Record: i + 1, Err: err}
+			e := &SampleError{File: r.file, Record: i + 1, Line: lineOf(r.lines, i), Err: err}
+			if y == 2 && r.response != "" { // classes that are counted from 1
+				e.Err = check.SettledBy(err, "categories="+r.response+"=1,2")
+			}
+			return e
 		}
 	}
 	return nil
+}
+
+// lineOf returns the line of record i from 0, 0 where it is not known.
+func lineOf(lines []int, i int) int {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return 0
 }
 
 // From returns the records with the name of their file, which errors of Check begin with.
@@ -62,7 +80,7 @@ func (s *Sparse) Check(usable func(values []float64, y float64) error) error {
 	for i := range s.Len() {
 		_, values := s.Row(i)
 		if err := usable(values, s.Response(i)); err != nil {
-			return &SampleError{File: s.file, Record: i + 1, Err: err}
+			return &SampleError{File: s.file, Record: i + 1, Line: lineOf(s.lines, i), Err: err}
 		}
 	}
 	return nil

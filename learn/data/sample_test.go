@@ -3,9 +3,11 @@ package data_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -27,7 +29,7 @@ func TestCheckNamesTheRecord(t *testing.T) {
 		}
 		return r
 	}
-	good, bad := read("0 1:1\n1 2:1\n"), read("0 1:1\n1 2:1\n7 1:2\n")
+	good, bad := read("0 1:1\n1 2:1\n"), read("0 1:1\n1 2:1\n\n7 1:2\n")
 	named := bad.From("a.svm")
 	some, err := named.Select([]int{2, 0})
 	if err != nil {
@@ -38,15 +40,16 @@ func TestCheckNamesTheRecord(t *testing.T) {
 		want string
 	}{
 		"nothing wrong":  {good.From("a.svm").Check(classes), ""},
-		"without a file": {bad.Check(classes), "record 3: " + errLabel.Error()},
-		"with a file":    {named.Check(classes), "a.svm: record 3: " + errLabel.Error()},
+		"without a file": {bad.Check(classes), "line 4: " + errLabel.Error()},
+		"with a file":    {named.Check(classes), "a.svm: line 4: " + errLabel.Error()},
 		"with an intercept": {named.WithIntercept().Check(classes),
-			"a.svm: record 3: " + errLabel.Error()},
+			"a.svm: line 4: " + errLabel.Error()},
 		"sparse": {data.SparseOf(named).Check(classes),
-			"a.svm: record 3: " + errLabel.Error()},
+			"a.svm: line 4: " + errLabel.Error()},
 		"sparse, named": {data.SparseOf(bad).From("b.svm").Check(classes),
-			"b.svm: record 3: " + errLabel.Error()},
+			"b.svm: line 4: " + errLabel.Error()},
 		"sparse, nothing wrong": {data.SparseOf(good).Check(classes), ""},
+		"of no file":            {placeless(t, 7).Check(classes), "record 1: " + errLabel.Error()},
 		"other numbers":         {some.Check(classes), "record 1: " + errLabel.Error()},
 	} {
 		var sample *data.SampleError
@@ -57,6 +60,26 @@ func TestCheckNamesTheRecord(t *testing.T) {
 			!errors.Is(x.err, errLabel)):
 			t.Errorf("%s: %v, but it must be %q, a *SampleError", name, x.err, x.want)
 		}
+	}
+}
+
+// placeless returns a record that no file has.
+func placeless(t *testing.T, y float64) *data.Records {
+	r, err := data.NewRecords(1, 1, []float64{1}, []float64{y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A label 2 leads to the classes 1 and 2, counted from 1, of a response that has a name.
+func TestCheckLeadsToCategories(t *testing.T) {
+	err := placeless(t, 2).Named(nil, "y").Check(classes)
+	if settling := check.Settling(err); !slices.Equal(settling, []string{"categories=y=1,2"}) {
+		t.Errorf("%v: settled by %q", err, settling)
+	}
+	if settling := check.Settling(placeless(t, 3).Named(nil, "y").Check(classes)); settling != nil {
+		t.Errorf("3: settled by %q", settling)
 	}
 }
 

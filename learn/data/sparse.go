@@ -19,6 +19,7 @@ type Sparse struct {
 	value  []float64
 	y      []float64
 	file   string // that they are from, "" where that is not known
+	lines  []int  // of the records in it, nil where they are not known
 }
 
 // SparseBuilder puts rows together. The zero value has dimension 0, which is the largest
@@ -88,7 +89,8 @@ func (b *SparseBuilder) Records() (*Sparse, error) {
 
 // SparseOf returns the records without their zeros. A record without a response gets 0.
 func SparseOf(r *Records) *Sparse {
-	s := &Sparse{d: r.d, file: r.file, start: make([]int, 1, r.n+1), y: make([]float64, r.n)}
+	s := &Sparse{d: r.d, file: r.file, lines: r.lines, start: make([]int, 1, r.n+1),
+		y: make([]float64, r.n)}
 	for i := range r.n {
 		for j, v := range r.Row(i) {
 			if v != 0 {
@@ -177,7 +179,11 @@ func (s *Sparse) Dense() (*Records, error) {
 			x[i*s.d+int(j)] = values[k]
 		}
 	}
-	return NewRecords(n, s.d, x, s.y)
+	r, err := NewRecords(n, s.d, x, s.y)
+	if err != nil {
+		return nil, err
+	}
+	return r.AtLines(s.lines), nil
 }
 
 // Digest is a hash of all numbers.

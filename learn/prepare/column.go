@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // Column holds the rules of one column. The zero rules take its numbers as they are.
@@ -59,9 +60,6 @@ func (r Range) unit(x float64) float64 {
 
 // value is the inverse of unit, for any u.
 func (r Range) value(u float64) float64 { return r[0] + (u+1)/2*(r[1]-r[0]) }
-
-// blanks are the cells that stand for no value, whatever the column.
-var blanks = []string{"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none"}
 
 // own reports whether blank cells have a feature of their own.
 func (c Column) own() bool {
@@ -134,7 +132,7 @@ func (c Column) check() error {
 // append appends the features of a cell to a.
 func (c Column) append(a []float64, cell string) ([]float64, error) {
 	cell = strings.TrimSpace(cell)
-	blank := slices.Contains(blanks, cell) && !slices.Contains(c.Categories, cell)
+	blank := format.IsMissing(cell) && !slices.Contains(c.Categories, cell)
 	own := blank && c.own()
 	if blank && c.Fill != nil && !own {
 		cell = *c.Fill
@@ -167,7 +165,7 @@ func (c Column) number(cell string) (float64, error) {
 		return c.Scale.unit(x), nil
 	case err == nil:
 		return x, nil
-	case slices.Contains(blanks, cell):
+	case format.IsMissing(cell):
 		return 0, check.SettledBy(fmt.Errorf("column %q: the cell is blank, but it must be a number, or "+
 			"the column have a rule for blank cells", c.Name), "fill")
 	case strings.Contains(cell, ","):
@@ -238,7 +236,7 @@ func (r *Response) value(cell string) (float64, error) {
 		return r.Scale.unit(x), nil
 	case err == nil:
 		return x, nil
-	case slices.Contains(blanks, cell):
+	case format.IsMissing(cell):
 		return 0, fmt.Errorf("column %q: the response is blank, but every record must have one", r.Name)
 	}
 	return 0, check.SettledBy(fmt.Errorf("column %q: %w; a response of words has two categories",

@@ -96,6 +96,11 @@ func (m *Map) Radius(q float64) float64 {
 // where the map has none. Memory is that of one row: x is good until the next. An error of a cell
 // or of visit ends it and gets the line's number.
 func Scan(t *data.Table, m *Map, visit func(x []float64, y float64) error) error {
+	return scan(t, m, func(x []float64, y float64, _ int) error { return visit(x, y) })
+}
+
+// scan is Scan with the rows' lines.
+func scan(t *data.Table, m *Map, visit func(x []float64, y float64, line int) error) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
@@ -130,7 +135,7 @@ func Scan(t *data.Table, m *Map, visit func(x []float64, y float64) error) error
 				return inCell(err)
 			}
 		}
-		if err := visit(x, y); err != nil {
+		if err := visit(x, y, line); err != nil {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
@@ -139,14 +144,18 @@ func Scan(t *data.Table, m *Map, visit func(x []float64, y float64) error) error
 // Read returns the records of a table's rows, with the names of the features where the table names
 // its columns, or where rules do.
 func Read(t *data.Table, m *Map) (*data.Records, error) {
+	var lines []int
 	r, err := data.Collect(m.Response != nil, func(visit func([]float64, float64) error) error {
-		return Scan(t, m, visit)
+		return scan(t, m, func(x []float64, y float64, line int) error {
+			lines = append(lines, line)
+			return visit(x, y)
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
 	columns, response := m.Published(t)
-	return r.Named(columns, response), nil
+	return r.Named(columns, response).AtLines(lines), nil
 }
 
 // Published returns the names that a model of these records publishes: none where the table has

@@ -69,6 +69,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
+var blanks = []string{"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none", "NaT", "<NA>", "#N/A"}
+
 // A cell that names a category is that category, also where elsewhere it would be blank.
 func TestBlankWordsThatAreCategories(t *testing.T) {
 	for _, word := range blanks {

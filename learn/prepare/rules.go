@@ -120,8 +120,7 @@ func (r Rules) rest(t *data.Table, response *Response) ([]string, error) {
 		}
 		if t.Named && Identifier(name) {
 			return nil, check.SettledBy(fmt.Errorf("column %q has the name of an identifier, which is no "+
-				"feature: leave it out, or list all columns that are features", name), "left out columns",
-				"columns")
+				"feature: leave it out, or list all columns that are features", name), leftOut(name), "columns")
 		}
 		names = append(names, name)
 	}
@@ -129,6 +128,14 @@ func (r Rules) rest(t *data.Table, response *Response) ([]string, error) {
 		return nil, errNoFeatures
 	}
 	return names, nil
+}
+
+// leftOut is the parameter that leaves a column out, with its value where the column has no name.
+func leftOut(name string) string {
+	if name == "" {
+		return "left out columns=''"
+	}
+	return "left out columns"
 }
 
 // Identifier reports whether a column's name is one of those that number rows or persons: id,

@@ -28,7 +28,8 @@ func (f *prepareFlags) register(c *cobra.Command) {
 	cli.TakesFile(c, "prepare", "toml")
 	fl.StringSliceVar(&f.columns, "columns", nil,
 		"columns of the table that are features (default: all but the response)")
-	fl.StringSliceVar(&f.allBut, "all-but", nil, "columns that are no features")
+	fl.StringArrayVar(&f.allBut, "all-but", nil,
+		"columns that are no features, separated by commas; '' is the one without a name")
 	fl.StringArrayVar(&f.scale, "scale", nil,
 		"COLUMN=LOW:HIGH: public range of a number, which is cut to it and mapped to [-1,1]; of "+
 			"several columns as COLUMN,COLUMN…=LOW:HIGH")
@@ -65,7 +66,16 @@ func (f *recordFlags) rules(c *cobra.Command, a *cli.App) (r prepare.Rules, err 
 		}
 	}
 	if f.columns != nil || f.allBut != nil {
-		r.Only, r.AllBut = f.columns, f.allBut
+		r.Only = f.columns
+		for _, given := range f.allBut {
+			names := []string{""} // of the column without a name
+			if given != "" {
+				if names, err = list(given); err != nil {
+					return r, cli.Usagef("--all-but = %q, but it must be COLUMN,COLUMN…", given)
+				}
+			}
+			r.AllBut = append(r.AllBut, names...)
+		}
 	}
 	if f.response != "" {
 		r.Response = f.response
