@@ -16,10 +16,10 @@ type Survey struct {
 	K        int        `json:"k"`
 	Columns  Roles      `json:"columns"`
 	FirstID  string     `json:"first_id,omitempty"` // of the first query, where the files have ids
-	Values   []Value    `json:"values"`            // that occur among votes
-	Missing  []Spelled  `json:"missing_spellings"` // spellings of missing votes, where nothing is asked
-	Truth    []Value    `json:"truth,omitempty"`   // that occur among true labels
-	Labelled int64      `json:"labelled"`          // queries with a true label
+	Values   []Value    `json:"values"`             // that occur among votes
+	Missing  []Spelled  `json:"missing_spellings"`  // spellings of missing votes, where nothing is asked
+	Truth    []Value    `json:"truth,omitempty"`    // that occur among true labels
+	Labelled int64      `json:"labelled"`           // queries with a true label
 	Told     []string   `json:"told,omitempty"`
 	Asked    []string   `json:"asked,omitempty"`
 	Readings []*Reading `json:"-"` // one for each answer; none where only a person knows them
