@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -95,8 +94,10 @@ func (f *Found) text(place, line int, column string) any {
 	if v, ok := p.At[column]; ok {
 		return v
 	}
-	if s := cmp.Or(p.Text[column], l.Text[column]); s != "" {
-		return s
+	for _, words := range []map[string]string{p.Text, l.Text} {
+		if s, ok := words[column]; ok {
+			return s
+		}
 	}
 	if column == "line" {
 		return l.Name

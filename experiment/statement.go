@@ -198,10 +198,10 @@ func (r *Run) state(c Statement, b *Bounds, holds bool, own map[string]any) {
 	kind := c.predicate()
 	if b != nil {
 		own["low"], own["high"] = b.Low, b.High
-		if one := kind + " above"; math.IsInf(b.High, 1) && r.spec().Claims[one] != [2]string{} {
-			kind = one
-		} else if one := kind + " below"; math.IsInf(b.Low, -1) && r.spec().Claims[one] != [2]string{} {
-			kind = one
+		if math.IsInf(b.High, 1) {
+			kind += " above"
+		} else if math.IsInf(b.Low, -1) {
+			kind += " below"
 		}
 	}
 	if one := kind + " of " + c.Measure; r.spec().Claims[one] != [2]string{} {
@@ -210,10 +210,40 @@ func (r *Run) state(c Statement, b *Bounds, holds bool, own map[string]any) {
 	r.Sentence(kind, holds, own)
 }
 
-// Sentence states a claim in the sentence of that name in the kind's spec.
+// sentences are those of kinds that have none of their own, by predicate and open end.
+var sentences = map[string][2]string{
+	"range":       {"{at}: {what} of {line} is in [{low}, {high}]{published}", "{value:%.4f}"},
+	"range above": {"{at}: {what} of {line} is at least {low}{published}", "{value:%.4f}"},
+	"range below": {"{at}: {what} of {line} is at most {high}{published}", "{value:%.4f}"},
+	"factor":      {"{at}: {what} of {line} is {low} to {high} times that of {of}", "{ratio:%.4f}"},
+	"factor above": {"{at}: {what} of {line} is at least {low} times that of {of}",
+		"{value:%.4g} and {second:%.4g}"},
+	"factor below": {"{at}: {what} of {line} is at most {high} times that of {of}",
+		"{value:%.4g} and {second:%.4g}"},
+	"order":       {"{at}: in the order of {what}: {lines}", "{values:%.4g|, }"},
+	"slope":       {"{line}: {what} goes with a power of the place between {low} and {high}", "{value:%.3f}"},
+	"slope above": {"{line}: {what} goes with a power of the place of at least {low}", "{value:%.3f}"},
+	"slope below": {"{line}: {what} goes with a power of the place of at most {high}", "{value:%.3f}"},
+	"difference":  {"{at}: {what} of {line} minus that of {of} is in [{low}, {high}]" + confident, interval},
+	"difference above": {"{at}: {what} of {line} minus that of {of} is above {low}" + confident,
+		interval},
+	"difference below": {"{at}: {what} of {line} minus that of {of} is below {high}" + confident,
+		interval},
+	"within": {"{at}: {what} of {line} and that of {of} differ by less than {within}", interval},
+}
+
+const (
+	confident = ", with 95 % confidence"
+	interval  = "{mean:%+.4f} [{from:%+.4f}, {to:%+.4f}]"
+)
+
+// Sentence states a claim in the sentence of that name in the kind's spec, or of its predicate.
 func (r *Run) Sentence(name string, holds bool, values map[string]any) {
-	s := r.spec().Claims[name]
-	r.Claim(holds, Fill(s[0], values), "%s", Fill(s[1], values))
+	s, ok := r.spec().Claims[name]
+	if !ok {
+		s = sentences[name]
+	}
+	r.Claim(holds, strings.TrimPrefix(Fill(s[0], values), ": "), "%s", Fill(s[1], values))
 }
 
 // hold reports whether v is within the bounds. What is no number is above all.

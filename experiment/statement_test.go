@@ -19,14 +19,14 @@ func told(t *testing.T, means bool) *experiment.Run {
 			Spec: &experiment.Spec{Means: means,
 				Measures: map[string]string{"default": "risk", "": "a {unit}", "auc": "AUC"},
 				Claims: map[string][2]string{
-					"range":        {"{at}: {what} of {line} in [{low}, {high}]{published}", "{value:%.2f}"},
-					"range above":  {"{line} above {low}", "{value}"},
-					"range of auc": {"{what}", "{value}"},
-					"factor":       {"{line} by {of} in [{low}, {high}]", "{ratio}"},
-					"order":        {"{lines}", "{values:%.1f|; }"},
-					"slope":        {"{line}: {low} to {high}", "{value:%.3f}"},
-					"difference":   {"{line} minus {of}", "{mean:%.1f} [{from:%.1f}, {to:%.1f}]"},
-					"within":       {"{line} near {of}: {within}", "{mean:%.1f}"},
+					"range":            {"{at}: {what} of {line} in [{low}, {high}]{published}", "{value:%.2f}"},
+					"range above":      {"{line} above {low}", "{value}"},
+					"range of auc":     {"{what}", "{value}"},
+					"factor":           {"{line} by {of} in [{low}, {high}]", "{ratio}"},
+					"order":            {"{lines}", "{values:%.1f|; }"},
+					"slope":            {"{line}: {low} to {high}", "{value:%.3f}"},
+					"difference above": {"{line} minus {of}", "{mean:%.1f} [{from:%.1f}, {to:%.1f}]"},
+					"within":           {"{line} near {of}: {within}", "{mean:%.1f}"},
 				}}}}})
 	d := must.Get(c.Parse([]byte(
 		`{"format_version": 1, "name": "toy", "kind": "toy", "title": "t", "parameters": {"terms": [1]}}`)))(t)
@@ -53,13 +53,13 @@ func TestStatements(t *testing.T) {
 		{`{"line": "a", "at": {"n": 10}, "range": [1.5, 2], "published": "1.7"}`,
 			"false n = 10: a loss of A in [1.5, 2] (published: 1.7) (1.00)"},
 		{`{"line": "a", "at": {"n": 10}, "range": [null, 0.9]}`,
-			"false n = 10: a loss of A in [-Inf, 0.9] (1.00)"},
+			"false n = 10: a loss of A is at most 0.9 (1.0000)"},
 		// What is no number is above all.
 		{`{"line": "b", "at": {"n": 100}, "range": [3, null]}`, "true b above 3 (NaN)"},
 		{`{"line": "b", "at": {"n": 100}, "range": [0, 3]}`,
 			"false n = 100: a loss of b in [0, 3] (NaN)"},
 		{`{"line": "a", "at": {"n": 10}, "measure": "auc", "range": [0.7, 0.8]}`, "true AUC (0.75)"},
-		{`{"line": "a", "at": {"n": 10}, "of": "b", "factor": [null, 0.25]}`, "true A by b in [-Inf, 0.25] (0.25)"},
+		{`{"line": "a", "at": {"n": 10}, "of": "b", "factor": [null, 0.25]}`, "true n = 10: a loss of A is at most 0.25 times that of b (1 and 4)"},
 		{`{"line": "a", "at": {"n": 10}, "of": "b", "factor": [0.3, 0.5]}`, "false A by b in [0.3, 0.5] (0.25)"},
 		{`{"line": "a", "at": {"n": 10}, "order": ["b"]}`, "true A, b (1.0; 4.0)"},
 		{`{"line": "b", "at": {"n": 10}, "order": ["a"]}`, "false b, A (4.0; 1.0)"},
@@ -71,7 +71,8 @@ func TestStatements(t *testing.T) {
 		{`{"line": "b", "at": {"n": 10}, "of": "a", "difference": [-23, null]}`,
 			"true b minus A (3.0 [-22.4, 28.4])"},
 		{`{"line": "b", "at": {"n": 10}, "of": "a", "difference": [null, 28]}`,
-			"false b minus A (3.0 [-22.4, 28.4])"},
+			"false n = 10: a loss of b minus that of A is below 28, with 95 % confidence (+3.0000 " +
+				"[-22.4124, +28.4124])"},
 		{`{"line": "b", "at": {"n": 10}, "of": "a", "within": 3}`, "true b near A: 3 (3.0)"},
 		{`{"line": "b", "at": {"n": 10}, "of": "a", "within": 2.9}`, "false b near A: 2.9 (3.0)"},
 	} {

@@ -26,7 +26,7 @@ const small = `{
       {"name": "real", "look": "real", "method": "psgm", "reports": "real", "local_eps": 4, "momentum": 0.5, "gradient_clip": 0.3, "difference_clip": 1},
       {"name": "central", "look": "dp-gd", "method": "central", "eps": 8, "gradient_clip": 0.3}
     ],
-    "claims": [{"line": "none", "falls": 0.99}, {"line": "none", "at_most": 1e-9}, {"line": "none", "fails": true}]
+    "claims": [{"line": "none", "measure": "fall", "range": [null, 0.99]}, {"line": "none", "range": [null, 1e-9]}, {"line": "none", "measure": "failed", "range": [2, 2]}]
   }
 }`
 
@@ -129,21 +129,22 @@ func TestStepIsHalved(t *testing.T) {
 // A definition that cannot be run is refused, by what is wrong with it.
 func TestDefinitionsAreRefused(t *testing.T) {
 	experimenttest.Refuses(t, catalog, small, map[string][2]string{
-		`"silos": 4`:          {`"silos": 0`, "silos"},
-		`"hidden": 3`:         {`"hidden": 0`, "hidden"},
-		`"rounds": 12`:        {`"rounds": 2`, "check"},
-		`"delta": 1e-5`:       {`"delta": 1`, "delta"},
-		`"strikes": 2`:        {`"strikes": 0`, "strikes"},
-		`"look": "quiet"`:     {`"look": "blue"`, "blue"},
-		`"method": "central"`: {`"method": "magic"`, "method"},
-		`"reports": "none"`:   {`"reports": "some"`, "reports"},
-		`"reports": "real", `: {``, "reports"},
-		`"name": "real"`:      {`"name": "none"`, "lines"},
-		`"local_eps": 4`:      {`"local_eps": 4, "eps": 1`, "follows from the other"},
-		`"line": "none"`:      {`"line": "nobody"`, "claim"},
-		`"at_most": 1e-9`:     {`"measure": "test"`, "one of at_most"},
-		`"falls": 0.99`:       {`"falls": 0.99, "fails": true`, "one of at_most"},
-		`"repeats": 2`:        {`"repeats": 2, "again": 1`, "again"},
+		`"silos": 4`:              {`"silos": 0`, "silos"},
+		`"hidden": 3`:             {`"hidden": 0`, "hidden"},
+		`"rounds": 12`:            {`"rounds": 2`, "check"},
+		`"delta": 1e-5`:           {`"delta": 1`, "delta"},
+		`"strikes": 2`:            {`"strikes": 0`, "strikes"},
+		`"look": "quiet"`:         {`"look": "blue"`, "blue"},
+		`"method": "central"`:     {`"method": "magic"`, "method"},
+		`"reports": "none"`:       {`"reports": "some"`, "reports"},
+		`"reports": "real", `:     {``, "reports"},
+		`"name": "real"`:          {`"name": "none"`, "lines"},
+		`"local_eps": 4`:          {`"local_eps": 4, "eps": 1`, "follows from the other"},
+		`"line": "none"`:          {`"line": "nobody"`, "claim"},
+		`, "range": [null, 1e-9]`: {``, "one of"},
+		`"range": [null, 1e-9]`:   {`"range": [null, 1e-9], "slope": [0, 1]`, "one of"},
+		`"measure": "fall"`:       {`"measure": "rise"`, "measure"},
+		`"repeats": 2`:            {`"repeats": 2, "again": 1`, "again"},
 	})
 }
 
@@ -200,7 +201,8 @@ func TestRealReportsAtFullSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, sd := f.mean("")
+		tidy := p.tidy([]found{f})
+		mean, sd := tidy.Stat(0, 0, "train"), tidy.Stat(0, 0, "train_sd")
 		means[epsilon] = mean
 		t.Logf("ε = %g, ε₀ = %.6g: training error %.5f ± %.5f", f.Epsilon, f.LocalEpsilon, mean, sd)
 		if !(mean <= limit) || !(f.Epsilon <= epsilon) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
@@ -23,38 +22,14 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := decoded(t, string(text))
-		p.Claims = slices.DeleteFunc(p.Claims, func(c claim) bool { return c.Falls > 0 })
-		rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", name, "models.csv"))
-		if len(rows) != len(p.Lines) {
-			t.Fatalf("%s: %d rows", name, len(rows))
-		}
-		all := make([]found, len(rows))
-		for i, row := range rows {
-			number := func(column string) float64 {
-				v, err := strconv.ParseFloat(row[column], 64)
-				if err != nil && row[column] != "" {
-					t.Fatal(err)
-				}
-				return v
-			}
-			if row["line"] != p.Lines[i].Name {
-				t.Fatalf("%s: row %d is %v", name, i, row)
-			}
-			o := outcome{Step: number("step"), Done: 1,
-				Trace: []measures{{Train: number("train"), Test: number("test"), Gradient: number("gradient")}},
-				Kept:  measures{Train: number("kept")}}
-			if number("failed") > 0 {
-				o.Done = 0
-			}
-			all[i] = found{Runs: []outcome{o}, Epsilon: number("eps")}
-		}
+		p.Claims = slices.DeleteFunc(p.Claims, func(c experiment.Statement) bool {
+			return c.Measure == "fall"
+		})
+		f := p.tidy(nil)
+		experimenttest.Golden(t, f, experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", name,
+			"models.csv")), "train", "test", "gradient", "kept", "eps")
 		r := experimenttest.Load(t, catalog, name).NewRun(context.Background(), experiment.Options{})
-		p.judge(r, all)
-		if len(r.Result.Claims) < 4 {
-			t.Errorf("%s has %d claims", name, len(r.Result.Claims))
-		}
-		for _, c := range r.Result.Failed() {
-			t.Errorf("%s: claim fails: %s (%s)", name, c.Text, c.Evidence)
-		}
+		p.judge(r, f)
+		experimenttest.Hold(t, r)
 	}
 }

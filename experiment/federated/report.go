@@ -8,6 +8,43 @@ import (
 	"github.com/darrm/darrm/experiment/datasets"
 )
 
+// tidy returns the figures of all lines at the end, of runs that failed no number; nothing if all is
+// nil.
+func (p *training) tidy(all []found) *experiment.Found {
+	f := &experiment.Found{Places: []experiment.Place{{}}}
+	for _, l := range p.Lines {
+		f.Lines = append(f.Lines, experiment.Line{Name: l.Name, Look: prefix + l.Look, Plain: true,
+			Text: map[string]string{"reports": l.Reports}})
+	}
+	for j, x := range all {
+		steps, failures, fall := 0.0, 0.0, 0.0
+		for _, o := range x.Runs {
+			steps += math.Log2(o.Step) / float64(len(x.Runs))
+			last, kept := o.Trace[len(o.Trace)-1], o.Kept.Train
+			fall = max(fall, last.Train/o.Trace[0].Train)
+			if o.failed() {
+				failures++
+				none := math.NaN()
+				last, kept, fall = measures{Train: none, Test: none, Gradient: none}, none, math.Inf(1)
+			}
+			f.Add(0, j, "train", last.Train)
+			f.Add(0, j, "test", last.Test)
+			f.Add(0, j, "gradient", last.Gradient)
+			f.Add(0, j, "kept", kept)
+		}
+		f.Add(0, j, "fall", fall)
+		f.Add(0, j, "failed", failures)
+		f.Add(0, j, "step", math.Exp2(steps))
+		for name, v := range map[string]float64{"eps": x.Epsilon, "eps0": x.LocalEpsilon,
+			"megabytes": float64(x.Reports*x.ReportBytes) / 1e6} {
+			if v > 0 {
+				f.Add(0, j, name, v)
+			}
+		}
+	}
+	return f
+}
+
 func (p *training) report(r *experiment.Run, h datasets.Housing, all []found) error {
 	label := "generated stand-in"
 	if !h.Standin {
@@ -25,84 +62,46 @@ func (p *training) report(r *experiment.Run, h datasets.Housing, all []found) er
 		"earnest it is fixed beforehand, or paid for.")
 	r.Note("Means over %d starts. Rehearsed lines have normal noise of the reports' deviation in "+
 		"place of reports; ε is that of the run they stand for, and nothing was released.", p.Repeats)
-	table := experiment.Table{Name: "models", Caption: "Errors at the end, of the scaled response.",
-		Columns: []experiment.Column{
-			{Name: "line", Title: "line"}, {Name: "reports", Title: "reports"},
-			{Name: "eps", Title: "ε", Format: "%.4g"}, {Name: "eps0", Title: "ε₀", Format: "%.4g"},
-			{Name: "step", Title: "step chosen", Format: "%.3g"}, {Name: "failed", Title: "failed"},
-			{Name: "train", Title: "training error", Format: "%.4f"},
-			{Name: "train_sd", Title: "±", Format: "%.1g"},
-			{Name: "test", Title: "test error", Format: "%.4f"},
-			{Name: "test_sd", Title: "±", Format: "%.1g"},
-			{Name: "gradient", Title: "squared gradient norm", Format: "%.2g"},
-			{Name: "kept", Title: "of a uniform iterate", Format: "%.4f"},
-			{Name: "megabytes", Title: "reports, MB", Format: "%.4g"},
-		}}
-	for i, l := range p.Lines {
-		f := all[i]
-		steps, failed := 0.0, 0
-		for _, o := range f.Runs {
-			steps += math.Log2(o.Step) / float64(len(f.Runs))
-			if o.failed() {
-				failed++
+	f := p.tidy(all)
+	r.Grid(f, "models", nil)
+	p.judge(r, f)
+	return p.figure(r, f.Lines, all)
+}
+
+// judge states the claims.
+func (p *training) judge(r *experiment.Run, f *experiment.Found) {
+	for j, l := range p.Lines {
+		if eps := f.Stat(0, j, "eps"); l.Epsilon > 0 {
+			r.Sentence("cost", eps <= l.Epsilon, map[string]any{"line": l.Name, "eps": l.Epsilon,
+				"value": eps})
+		}
+	}
+	r.State(f, p.Claims, map[string]any{"repeats": p.Repeats,
+		"least": p.Step.First / float64(uint64(1)<<p.Step.Halvings)})
+}
+
+func (p *training) figure(r *experiment.Run, lines []experiment.Line, all []found) error {
+	f := &experiment.Found{Lines: lines}
+	for j, x := range all {
+		for k, at := range x.Runs[0].Trace {
+			if k == len(f.Places) {
+				f.Places = append(f.Places, experiment.Place{At: map[string]float64{"round": float64(at.Round)}})
 			}
-		}
-		row := []any{l.Name, l.Reports, positive(f.Epsilon), positive(f.LocalEpsilon), math.Exp2(steps),
-			failed}
-		for _, m := range []string{"", "test"} {
-			v, sd := f.mean(m)
-			row = append(row, finite(v), finite(sd))
-		}
-		g, _ := f.mean("gradient")
-		k, _ := f.mean("kept")
-		table.Add(append(row, finite(g), finite(k), positive(float64(f.Reports*f.ReportBytes)/1e6))...)
-	}
-	r.Table(table)
-	p.judge(r, all)
-	return p.figure(r, all)
-}
-
-// positive returns nil, an empty cell, for 0; and finite for what is no number.
-func positive(v float64) any {
-	if v > 0 {
-		return v
-	}
-	return nil
-}
-
-func finite(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return v
-}
-
-func (p *training) figure(r *experiment.Run, all []found) error {
-	panels := []experiment.Panel{
-		{Title: "training error", X: "round", Y: "mean squared error", LogY: true},
-		{Title: "squared gradient norm", X: "round", Y: "squared norm", LogY: true},
-		{Title: "test error", X: "round", Y: "mean squared error", LogY: true},
-	}
-	for k := range panels {
-		for i, l := range p.Lines {
-			s := experiment.Series{Method: prefix + l.Look, Name: l.Name, Plain: true,
-				Dashed: looks()[prefix+l.Look].Dashes != nil}
-			for j := range all[i].Runs[0].Trace {
-				sum, n := 0.0, 0.0
-				for _, o := range all[i].Runs {
-					if j < len(o.Trace) && !o.failed() {
-						sum += []float64{o.Trace[j].Train, o.Trace[j].Gradient, o.Trace[j].Test}[k]
-						n++
-					}
-				}
-				if n > 0 {
-					s.Add(float64(all[i].Runs[0].Trace[j].Round), sum/n)
+			for _, o := range x.Runs {
+				if k < len(o.Trace) && !o.failed() {
+					f.Add(k, j, "train", o.Trace[k].Train)
+					f.Add(k, j, "gradient", o.Trace[k].Gradient)
+					f.Add(k, j, "test", o.Trace[k].Test)
 				}
 			}
-			if len(s.X) > 0 {
-				panels[k].Series = append(panels[k].Series, s)
-			}
 		}
+	}
+	var panels []experiment.Panel
+	for _, m := range [][3]string{{"train", "training error", "mean squared error"},
+		{"gradient", "squared gradient norm", "squared norm"},
+		{"test", "test error", "mean squared error"}} {
+		panels = append(panels, r.Curves(f, experiment.Panel{Title: m[1], X: "round", Y: m[2], LogY: true},
+			nil, "round", m[0], "", ""))
 	}
 	return r.Figure("curves",
 		fmt.Sprintf("The last iterate after each round, means over %d starts; lines whose every run "+

@@ -25,11 +25,11 @@ type training struct {
 	Hidden     int  `json:"hidden"`
 	Rounds     int  `json:"rounds"`
 
-	Delta   float64 `json:"delta"`
-	Step    step    `json:"step"`
-	Repeats int     `json:"repeats"` // starts
-	Lines   []line  `json:"lines"`   // at most 12
-	Claims  []claim `json:"claims"`
+	Delta   float64                `json:"delta"`
+	Step    step                   `json:"step"`
+	Repeats int                    `json:"repeats"` // starts
+	Lines   []line                 `json:"lines"`   // at most 12
+	Claims  []experiment.Statement `json:"claims"`
 }
 
 // line is one way to train.
@@ -153,12 +153,8 @@ func (p *training) Validate() error {
 	if err := check.Each("lines", names, nil); err != nil {
 		return err
 	}
-	for _, c := range p.Claims {
-		if err := c.check(names); err != nil {
-			return err
-		}
-	}
-	return nil
+	return experiment.CheckStatements(p.Claims, p.tidy(nil), "", "test", "gradient", "kept", "fall",
+		"failed")
 }
 
 func (p *training) Steps() int { return len(p.Lines) }
