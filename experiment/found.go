@@ -15,6 +15,7 @@ type Found struct {
 	Places []Place
 	Lines  []Line
 	values map[cell][]float64
+	words  map[cell]string
 }
 
 // cell is where the repeats of one measure are.
@@ -46,6 +47,14 @@ func (f *Found) Add(place, line int, measure string, values ...float64) {
 	}
 	at := cell{place, line, measure}
 	f.values[at] = append(f.values[at], values...)
+}
+
+// Say adds a word of a line at a place.
+func (f *Found) Say(place, line int, column, word string) {
+	if f.words == nil {
+		f.words = map[cell]string{}
+	}
+	f.words[cell{place, line, column}] = word
 }
 
 // Values returns the repeats of a measure, nil where it was not measured.
@@ -93,6 +102,9 @@ func (f *Found) text(place, line int, column string) any {
 	p, l := f.Places[place], f.Lines[line]
 	if v, ok := p.At[column]; ok {
 		return v
+	}
+	if s, ok := f.words[cell{place, line, column}]; ok {
+		return s
 	}
 	for _, words := range []map[string]string{p.Text, l.Text} {
 		if s, ok := words[column]; ok {

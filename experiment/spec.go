@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -29,6 +30,7 @@ type Spec struct {
 type tableSpec struct {
 	Caption string       `json:"caption"`
 	Long    bool         `json:"long"`
+	ByLine  bool         `json:"by_line"` // its rows, else by place
 	Columns []columnSpec `json:"columns"`
 }
 
@@ -99,23 +101,24 @@ func Fill(sentence string, values map[string]any) string {
 	})
 }
 
-// Grid adds the table of that name in the kind's spec, with a row for each line at each place.
-func (r *Run) Grid(f *Found, name string, values map[string]any) {
+// Grid adds the table of that name in the kind's spec, with a row for each line that was measured at a
+// place.
+func (r *Run) Grid(name string, values map[string]any, found ...*Found) {
 	spec := r.spec().Tables[name]
 	t := Table{Name: name, Caption: Fill(spec.Caption, values), Long: spec.Long}
-	cells := make([][]any, len(f.Places)*len(f.Lines))
+	var rows []tableRow
+	for _, f := range found {
+		rows = append(rows, f.rows(spec.ByLine)...)
+	}
+	cells := make([][]any, len(rows))
 	for _, c := range spec.Columns {
 		column := Column{Name: Fill(c.Name, values), Title: Fill(c.Title, values), Format: c.Format}
-		list := make([]any, 0, len(cells))
-		some := false
-		for i := range f.Places {
-			for j := range f.Lines {
-				v := f.text(i, j, column.Name)
-				if c.Blank && v == 0. {
-					v = nil
-				}
-				list, some = append(list, v), some || v != nil
+		list, some := make([]any, len(rows)), false
+		for k, row := range rows {
+			if list[k] = row.text(row.place, row.line, column.Name); c.Blank && list[k] == 0. {
+				list[k] = nil
 			}
+			some = some || list[k] != nil
 		}
 		if c.Optional && !some {
 			continue
@@ -131,14 +134,37 @@ func (r *Run) Grid(f *Found, name string, values map[string]any) {
 	r.Table(t)
 }
 
+// tableRow is a line at a place.
+type tableRow struct {
+	*Found
+	place, line int
+}
+
+// rows returns the lines that were measured, by place or by line.
+func (f *Found) rows(byLine bool) []tableRow {
+	rows := map[tableRow]bool{}
+	for at := range f.values {
+		rows[tableRow{f, at.place, at.line}] = true
+	}
+	return slices.SortedFunc(maps.Keys(rows), func(a, b tableRow) int {
+		if byLine {
+			return cmp.Or(a.line-b.line, a.place-b.place)
+		}
+		return cmp.Or(a.place-b.place, a.line-b.line)
+	})
+}
+
 func (r *Run) spec() *Spec { return r.def.catalog.kinds[r.def.Kind].Spec }
 
 // Curves adds to a panel a line for each that has the measure y at some of the places, or all if nil, over
-// their coordinate x. Its error bars are the statistic spread, its shades the statistic band; "" is none.
+// their coordinate x. The columns spread and band have its error bars and
+// shades; "" is none.
 func (r *Run) Curves(f *Found, p Panel, places []int, x, y, spread, band string) Panel {
 	for j, l := range f.Lines {
-		s := Series{Method: l.Look, Name: l.Name, Plain: l.Plain,
-			Dashed: r.def.catalog.looks[l.Look].Dashes != nil}
+		s := Series{Method: l.Look, Plain: l.Plain}
+		if l.Name != string(l.Look) { // a line of its own, not the method
+			s.Name, s.Dashed = l.Name, r.def.catalog.looks[l.Look].Dashes != nil
+		}
 		for i := range f.Places {
 			if places != nil && !slices.Contains(places, i) {
 				continue
@@ -148,9 +174,9 @@ func (r *Run) Curves(f *Found, p Panel, places []int, x, y, spread, band string)
 			}
 			s.Add(f.Places[i].At[x], f.Stat(i, j, y))
 			if spread != "" {
-				s.Spread = append(s.Spread, f.Stat(i, j, y+spread))
+				s.Spread = append(s.Spread, f.Stat(i, j, spread))
 			}
-			if v := f.Stat(i, j, y+band); band != "" && !math.IsNaN(v) {
+			if v := f.Stat(i, j, band); band != "" && !math.IsNaN(v) {
 				s.Band = append(s.Band, v)
 			}
 		}

@@ -48,7 +48,7 @@ func (p *parameters) report(r *experiment.Run, f *experiment.Found) error {
 	}
 	r.Note("Means over %d repeats; a repeat draws records and noise anew%s.", p.Repeats,
 		map[bool]string{true: ", of a data set the noise alone"}[t.draw == nil])
-	r.Grid(f, "scores", p.words())
+	r.Grid("scores", p.words(), f)
 	p.judge(r, f)
 	if slices.ContainsFunc(p.Lines, func(l line) bool { return l.Method == "dp-sgd" }) {
 		r.Note("DP-SGD's ε is for adding or removing a record, which its accountant knows; that of the " +
@@ -62,7 +62,7 @@ func (p *parameters) report(r *experiment.Run, f *experiment.Found) error {
 		if len(p.At) == 1 {
 			panel = experiment.Panel{Title: m[1], X: m[1], Bars: true}
 		}
-		if panel = r.Curves(f, panel, nil, p.Sweep, m[0], "_se", ""); panel.Series != nil {
+		if panel = r.Curves(f, panel, nil, p.Sweep, m[0], m[0]+"_se", ""); panel.Series != nil {
 			panels = append(panels, panel)
 		}
 	}

@@ -63,7 +63,7 @@ func (p *training) report(r *experiment.Run, h datasets.Housing, all []found) er
 	r.Note("Means over %d starts. Rehearsed lines have normal noise of the reports' deviation in "+
 		"place of reports; ε is that of the run they stand for, and nothing was released.", p.Repeats)
 	f := p.tidy(all)
-	r.Grid(f, "models", nil)
+	r.Grid("models", nil, f)
 	p.judge(r, f)
 	return p.figure(r, f.Lines, all)
 }

@@ -56,7 +56,7 @@ func (p *parameters) found(scores [][]sweep.Scores) *experiment.Found {
 
 func (p *parameters) report(r *experiment.Run, f *experiment.Found) error {
 	p.notes(r)
-	r.Grid(f, "scores", nil)
+	r.Grid("scores", nil, f)
 	p.differences(r, f)
 	p.judge(r, f)
 	return p.figures(r, f)
@@ -103,7 +103,7 @@ func (p *parameters) differences(r *experiment.Run, f *experiment.Found) {
 		}
 	}
 	if d.Places != nil {
-		r.Grid(d, "differences", nil)
+		r.Grid("differences", nil, d)
 	}
 }
 
@@ -153,7 +153,8 @@ func (p *parameters) figures(r *experiment.Run, f *experiment.Found) error {
 			if len(f.Places) == 1 {
 				panel = experiment.Panel{Title: title, X: title, Bars: true}
 			}
-			panels = append(panels, r.Curves(f, panel, shown, x, cmp.Or(m, "auc"), "", "_half"))
+			measure := cmp.Or(m, "auc")
+			panels = append(panels, r.Curves(f, panel, shown, x, measure, "", measure+"_half"))
 			if !split {
 				break // one panel has all numbers of records
 			}

@@ -20,6 +20,7 @@ package sketch
 
 import (
 	"embed"
+	"sync"
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/sketch"
@@ -44,3 +45,5 @@ func Field() experiment.Field {
 	}
 	return f
 }
+
+var looks = sync.OnceValue(func() map[experiment.Method]experiment.Look { return Field().Looks })

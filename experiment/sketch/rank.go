@@ -54,16 +54,10 @@ var rankLooks = []experiment.Method{methodRandK, methodProjMax, methodSpatialMax
 func (p *rankParameters) Steps() int { return len(p.Pairs) }
 
 func (p *rankParameters) Run(r *experiment.Run) error {
-	table := experiment.Table{Name: "rank",
-		Caption: "Rank of S over draws, counted exactly on whole numbers. Deficient: below nk.",
-		Columns: []experiment.Column{
-			{Name: "d", Title: "d"}, {Name: "n", Title: "n"}, {Name: "k", Title: "k"},
-			{Name: "trials", Title: "trials"},
-			{Name: "mean", Title: "mean rank", Format: "%.4f"},
-			{Name: "deficient", Title: "deficient", Format: "%.5f"}}}
+	f := &experiment.Found{Lines: make([]experiment.Line, 1)}
 	shares := map[int]*experiment.Series{} // by clients, where nk = d
 	var order []int
-	for _, q := range p.Pairs {
+	for i, q := range p.Pairs {
 		v, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-d-%d", q.Clients, q.Sent, q.Dimension),
 			[]any{q.Clients, q.Sent, q.Dimension, q.Trials, p.Root + r.Seed}, func() ([]float64, error) {
 				return ranks(r, q, p.Root+r.Seed)
@@ -73,7 +67,10 @@ func (p *rankParameters) Run(r *experiment.Run) error {
 		}
 		mean, deficient := v[0], v[1]
 		nk := q.Clients * q.Sent
-		table.Add(q.Dimension, q.Clients, q.Sent, q.Trials, mean, deficient)
+		f.Places = append(f.Places, experiment.Place{At: map[string]float64{"d": float64(q.Dimension),
+			"n": float64(q.Clients), "k": float64(q.Sent), "trials": float64(q.Trials)}})
+		f.Add(i, 0, "mean", mean)
+		f.Add(i, 0, "deficient", deficient)
 		if nk == q.Dimension {
 			if shares[q.Clients] == nil {
 				shares[q.Clients] = &experiment.Series{Method: rankLooks[len(order)%len(rankLooks)],
@@ -88,7 +85,7 @@ func (p *rankParameters) Run(r *experiment.Run) error {
 					q.Clients, q.Sent, q.Dimension, q.Derived[0], q.Derived[1]), "%.5f", deficient)
 		}
 	}
-	r.Table(table)
+	r.Grid("rank", nil, f)
 	r.Note("The source finds a deficient rank for d = nk = 32 only, in 2.1 %% of draws, and does " +
 		"not say n. It depends strongly on n: 85 %% for two clients, 1.9 %% for eight, none for 32.")
 	r.Note("Counting by eigenvalues below 1e-9 would find deficient ranks that are none: near nk = " +

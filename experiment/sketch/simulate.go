@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/experiment"
@@ -116,142 +115,140 @@ func measure(ctx context.Context, c sketch.Compressor, predicted float64, xs [][
 	return measured{v.MSE, v.StandardError, predicted}, err
 }
 
+// work measures the estimators at one place.
+func (p *simulationParameters) work(r *experiment.Run, n, k int, rho float64,
+	beta sketch.BetaMode) ([]measured, error) {
+	root := p.Root + r.Seed
+	xs, err := sketch.AlikeVectors(r.Context, n, p.Dimension, rho, root)
+	if err != nil {
+		return nil, err
+	}
+	var out []measured
+	for _, m := range p.Estimators {
+		e, err := newEstimator(m, sketch.Config{N: n, K: k, D: p.Dimension, Root: root, Beta: beta,
+			Workers: 1}, rho)
+		if err != nil {
+			return nil, err
+		}
+		predicted, err := e.Predict(r, xs)
+		if err != nil {
+			return nil, err
+		}
+		v, err := measure(r, e, predicted, xs, p.Trials)
+		if err != nil {
+			return nil, fmt.Errorf("%s, n = %d, k = %d: %w", m, n, k, err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
 func (p *simulationParameters) Run(r *experiment.Run) error {
 	beta, err := sketch.ParseBetaMode(p.Beta)
 	if err != nil {
 		return err
 	}
-	table := experiment.Table{Name: "errors",
-		Caption: fmt.Sprintf(
-			"Mean squared error of the estimated mean of vectors of length 1, d = %d, over %d trials, "+
-				"beside the predicted one.", p.Dimension, p.Trials), Columns: []experiment.Column{
-			{Name: "n", Title: "n"}, {Name: "k", Title: "k"}, {Name: "rho", Title: "ρ*"},
-			{Name: "estimator", Title: "estimator"},
-			{Name: "error", Title: "measured", Format: "%.4g"},
-			{Name: "standard_error", Title: "± standard error", Format: "%.1g"},
-			{Name: "predicted", Title: "predicted", Format: "%.4g"},
-			{Name: "derived", Title: "derived independently"}}}
-	var panels []experiment.Panel
-	worst, worstAt, points := 0.0, "", 0
-	worstDerived, worstDerivedAt, derived := 0.0, "", 0
-	disordered := []string{}
+	f := &experiment.Found{Lines: methodLines(p.Estimators)}
 	for _, q := range p.Panels {
-		lines := map[string]*experiment.Series{}
-		var order []string
 		for i, k := range q.Sent {
 			for j, rho := range q.Rho {
 				values, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-rho-%g", q.Clients, k, rho),
 					[]any{p.Dimension, q.Clients, k, rho, p.Estimators, p.Trials, p.Root + r.Seed, p.Beta},
-					func() ([]measured, error) {
-						var out []measured
-						xs, err := sketch.AlikeVectors(r.Context, q.Clients, p.Dimension, rho, p.Root+r.Seed)
-						if err != nil {
-							return nil, err
-						}
-						for _, m := range p.Estimators {
-							e, err := newEstimator(m, sketch.Config{N: q.Clients, K: k, D: p.Dimension,
-								Root: p.Root + r.Seed, Beta: beta, Workers: 1}, rho)
-							if err != nil {
-								return nil, err
-							}
-							predicted, err := e.Predict(r, xs)
-							if err != nil {
-								return nil, err
-							}
-							v, err := measure(r, e, predicted, xs, p.Trials)
-							if err != nil {
-								return nil, fmt.Errorf("%s, n = %d, k = %d: %w", m, q.Clients, k, err)
-							}
-							out = append(out, v)
-						}
-						return out, nil
-					})
+					func() ([]measured, error) { return p.work(r, q.Clients, k, rho, beta) })
 				if err != nil {
 					return err
 				}
+				n := float64(q.Clients)
+				place := len(f.Places)
+				f.Places = append(f.Places, experiment.Place{
+					Name: fmt.Sprintf("n = %d, k = %d, ρ* = %g", q.Clients, k, rho),
+					At:   map[string]float64{"n": n, "k": float64(k), "rho": rho, "R": rho * (n - 1)}})
 				for e, v := range values {
-					m := p.Estimators[e]
-					at := fmt.Sprintf("%s at n = %d, k = %d, ρ* = %g", r.Title(m), q.Clients, k, rho)
-					points++
-					if far := v.deviation(v.Predicted); !(far <= worst) {
-						worst, worstAt = far, at
-					}
-					var known any
+					f.Add(place, e, "error", v.Mean)
+					f.Add(place, e, "standard_error", v.Error)
+					f.Add(place, e, "predicted", v.Predicted)
+					f.Add(place, e, "deviation", v.deviation(v.Predicted))
 					if q.Derived != nil {
-						known = q.Derived[i][j][e]
-						derived++
-						if far := v.deviation(q.Derived[i][j][e]); !(far <= worstDerived) {
-							worstDerived, worstDerivedAt = far, at
-						}
-					}
-					table.Add(q.Clients, k, rho, string(m), v.Mean, v.Error, v.Predicted, known)
-					place, line := float64(k), ""
-					if p.Against == "rho" {
-						place, line = rho*float64(q.Clients-1), fmt.Sprint(k)
-					}
-					key := string(m) + "/" + line
-					if lines[key] == nil {
-						lines[key] = &experiment.Series{Method: m}
-						order = append(order, key)
-					}
-					lines[key].Add(place, v.Mean)
-					lines[key].Spread = append(lines[key].Spread, v.Error)
-				}
-				for a := 1; a < len(p.Order); a++ {
-					of := func(m experiment.Method) float64 {
-						return values[slices.Index(p.Estimators, m)].Predicted
-					}
-					if !(of(p.Order[a-1]) < of(p.Order[a])) {
-						disordered = append(disordered, fmt.Sprintf("n = %d, k = %d, ρ* = %g", q.Clients, k, rho))
+						f.Add(place, e, "derived", q.Derived[i][j][e])
+						f.Add(place, e, "from_derived", v.deviation(q.Derived[i][j][e]))
 					}
 				}
 			}
 		}
-		panels = append(panels, p.panelsOf(q, lines, order)...)
 	}
-	r.Table(table)
-	r.Claim(worst <= far, "every measured error is the predicted one",
-		"largest of %d deviations: %.2f of the standard error and half a percent, for %s", points, worst,
-		worstAt)
-	if derived > 0 {
-		r.Claim(worstDerived <= far, "every measured error is the one that was derived independently",
-			"largest of %d deviations: %.2f, for %s", derived, worstDerived, worstDerivedAt)
-	}
-	if len(p.Order) > 0 {
-		r.Claim(len(disordered) == 0,
-			"at every point, from the smallest predicted error to the largest: "+r.Titles(p.Order),
-			"%d points out of order%s", len(disordered),
-			strings.Join(append([]string{""}, disordered...), "; "))
-	}
+	r.Grid("errors", map[string]any{"d": p.Dimension, "trials": p.Trials}, f)
+	claimDeviations(r, f, "predicted", "deviation", "%s at %s")
+	claimDeviations(r, f, "derived", "from_derived", "%s at %s")
+	p.judgeOrder(r, f)
 	r.Note("Vectors are √ρ*·e₀ + √(1-ρ*)·e_i for random orthonormal e. The source has groups of "+
 		"equal basis vectors, which cannot reach every R; by the theory only R matters. %d trials "+
 		"here; the source has 1000.", p.Trials)
+	var panels []experiment.Panel
+	for _, q := range p.Panels {
+		panels = append(panels, p.panelsOf(r, f, q)...)
+	}
 	return r.Figure("errors", "Measured errors with standard errors, by estimator.",
 		min(3, len(panels)), panels)
 }
 
-// panelsOf returns one picture for a number of clients, or one for each k against R.
-func (p *simulationParameters) panelsOf(q panel, lines map[string]*experiment.Series,
-	order []string) []experiment.Panel {
-	if p.Against == "k" {
-		out := experiment.Panel{Title: fmt.Sprintf("n = %d", q.Clients), X: "k, numbers per client",
-			Y: "mean squared error", LogX: true, LogY: true}
-		for _, key := range order {
-			out.Series = append(out.Series, *lines[key])
-		}
-		return []experiment.Panel{out}
-	}
-	var out []experiment.Panel
-	for _, k := range q.Sent {
-		// panels of one label share a scale
-		one := experiment.Panel{Title: fmt.Sprintf("n = %d, k = %d", q.Clients, k), X: "R, correlation",
-			Y: fmt.Sprintf("MSE, n = %d, k = %d", q.Clients, k)}
-		for _, key := range order {
-			if strings.HasSuffix(key, "/"+fmt.Sprint(k)) {
-				one.Series = append(one.Series, *lines[key])
+// claimDeviations claims that no deviation of a line at a place is far, where any was measured.
+func claimDeviations(r *experiment.Run, f *experiment.Found, claim, measure, where string) {
+	worst, worstAt, count := 0.0, "", 0
+	for i, at := range f.Places {
+		for j, l := range f.Lines {
+			if f.Values(i, j, measure) == nil {
+				continue
+			}
+			count++
+			if v := f.Stat(i, j, measure); !(v <= worst) {
+				worst, worstAt = v, fmt.Sprintf(where, l.Title, at.Name)
 			}
 		}
-		out = append(out, one)
+	}
+	if count > 0 {
+		r.Sentence(claim, worst <= far, map[string]any{"count": count, "worst": worst, "at": worstAt})
+	}
+}
+
+// judgeOrder claims the order of the predicted errors at every place.
+func (p *simulationParameters) judgeOrder(r *experiment.Run, f *experiment.Found) {
+	if len(p.Order) == 0 {
+		return
+	}
+	var disordered []string
+	for i, at := range f.Places {
+		for a := 1; a < len(p.Order); a++ {
+			of := func(m experiment.Method) float64 { return f.Stat(i, f.Line(string(m)), "predicted") }
+			if !(of(p.Order[a-1]) < of(p.Order[a])) {
+				disordered = append(disordered, "; "+at.Name)
+			}
+		}
+	}
+	r.Sentence("order", len(disordered) == 0, map[string]any{"lines": r.Titles(p.Order),
+		"count": len(disordered), "at": strings.Join(disordered, "")})
+}
+
+// panelsOf returns one picture for a number of clients, or one for each k against R.
+func (p *simulationParameters) panelsOf(r *experiment.Run, f *experiment.Found,
+	q panel) []experiment.Panel {
+	at := func(k int) (places []int) {
+		for i, at := range f.Places {
+			if at.At["n"] == float64(q.Clients) && (k == 0 || at.At["k"] == float64(k)) {
+				places = append(places, i)
+			}
+		}
+		return places
+	}
+	if p.Against == "k" {
+		return []experiment.Panel{r.Curves(f, experiment.Panel{Title: fmt.Sprintf("n = %d", q.Clients),
+			X: "k, numbers per client", Y: "mean squared error", LogX: true, LogY: true}, at(0), "k", "error",
+			"standard_error", "")}
+	}
+	var out []experiment.Panel
+	for _, k := range q.Sent { // panels of one label share a scale
+		name := fmt.Sprintf("n = %d, k = %d", q.Clients, k)
+		out = append(out, r.Curves(f, experiment.Panel{Title: name, X: "R, correlation", Y: "MSE, " + name},
+			at(k), "R", "error", "standard_error", ""))
 	}
 	return out
 }

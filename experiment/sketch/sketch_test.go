@@ -237,7 +237,7 @@ func TestDefinitionsAreChecked(t *testing.T) {
 		"figure-2.4": {{`"split": "iid"`, `"split": "shards of sorted"`},
 			{`"task": "power iteration"`, `"task": "power"`}, {`"clients": 10`, `"clients": 1`},
 			{`"sent": 102`, `"sent": 1025`}, {`"setting": 1`, `"setting": 7`},
-			{`"measure": "error"`, `"measure": "bits"`}, {`"clusters": 10`, `"clusters": 0`},
+			{`"measure": "loss"`, `"measure": "bits"`}, {`"clusters": 10`, `"clusters": 0`},
 			{`"within": 0.05`, `"within": 0`}, {`"repeats": 4`, `"repeats": 0`}},
 		"figure-a.2": {{`"dimension": 32`, `"dimension": 16`}, {`"trials": 1000`, `"trials": 0`}},
 		"mean-bits": {{`"dimension": 1024`, `"dimension": 1000`}, {`"rho": [0, 0.5`, `"rho": [-1, 0.5`},

@@ -36,9 +36,9 @@ type tasksParameters struct {
 	// repeat r has the root Root + r + the seed of the run
 	Root uint64 `json:"root"`
 	Beta string `json:"beta"`
-	// Orders and Ratios are judged on the data that the definition is for: the stand-in, or with
-	// Real the real ones.
-	Claims []taskClaim `json:"claims"`
+	// Claims are judged on the data that the definition is for: the stand-in, or with Real the real
+	// ones.
+	Claims []experiment.Statement `json:"claims"`
 
 	workers int // in tests; 0 is one per processor
 }
@@ -67,19 +67,6 @@ func (s setting) dataSet() string {
 
 func (s setting) String() string {
 	return fmt.Sprintf("%s, %s, n = %d, k = %d", s.Task, s.Split, s.Clients, s.Sent)
-}
-
-// taskClaim is a statement about one setting.
-type taskClaim struct {
-	Setting int `json:"setting"` // its place in Settings, from 1
-	// Measure is "error", the mean squared error, or "loss", the last one.
-	Measure string `json:"measure"`
-	// Order, if given, is the estimators from the best to the worst.
-	Order []experiment.Method `json:"order,omitempty"`
-	// Or the measure of Estimator, divided by that of Over if there is one, lies in Range.
-	Estimator experiment.Method `json:"estimator,omitempty"`
-	Over      experiment.Method `json:"over,omitempty"`
-	Range     [2]float64        `json:"range,omitzero"`
 }
 
 func (p *tasksParameters) Validate() error {
@@ -117,23 +104,8 @@ func (p *tasksParameters) Validate() error {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
-	for _, c := range p.Claims {
-		err := cmp.Or(
-			check.Whole("setting of a claim", c.Setting, 1, len(p.Settings)),
-			check.Among([]string{"error", "loss"})("measure", c.Measure),
-			check.Each("order", c.Order, check.Among(p.Estimators)),
-		)
-		if err == nil && len(c.Order) == 0 {
-			err = check.Among(p.Estimators)("estimator of a claim", c.Estimator)
-			if c.Over != "" {
-				err = cmp.Or(err, check.Among(p.Estimators)("over", c.Over))
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	f, err := p.summarise(nil)
+	return cmp.Or(err, experiment.CheckStatements(p.Claims, f, "", "loss"))
 }
 
 func (p *tasksParameters) Steps() int { return len(p.Settings) * p.Repeats }

@@ -14,76 +14,117 @@ import (
 	"github.com/darrm/darrm/sketch"
 )
 
-// outcome holds the results of one estimator in one setting.
-type outcome struct {
-	rho                   float64 // mean ρ*
-	err, errSD, predicted float64 // squared error: mean over iterations, deviation over repeats
-	loss, lossSD          float64 // after the last iteration
-	errors, errorsSD      []float64
-	losses, lossesSD      []float64
-	bits                  float64
-	method                experiment.Method
+// place is a setting as claims and tables have it.
+func (s setting) place(number int) experiment.Place {
+	return experiment.Place{Name: s.String(), Text: map[string]string{"task": s.Task, "split": s.Split},
+		At: map[string]float64{"setting": float64(number), "n": float64(s.Clients), "k": float64(s.Sent)}}
 }
 
-func (o outcome) measure(name string) float64 {
-	if name == "loss" {
-		return o.loss
+// methodLines are lines that are methods.
+func methodLines(methods []experiment.Method) []experiment.Line {
+	lines := make([]experiment.Line, len(methods))
+	for j, m := range methods {
+		lines[j] = experiment.Line{Name: string(m), Title: looks()[m].Title, Look: m,
+			Text: map[string]string{"estimator": string(m), "method": string(m)}}
 	}
-	return o.err
+	return lines
 }
 
-// summarise works the traces of one setting out, by estimator.
-func (p *tasksParameters) summarise(s setting, d int, runs [][]trace) ([]outcome, error) {
-	out := make([]outcome, len(p.Estimators))
-	for e, m := range p.Estimators {
-		made, err := newEstimator(m, sketch.Config{N: s.Clients, K: s.Sent, D: d}, 0)
-		if err != nil {
-			return nil, err
+// summarise returns the figures of runs by setting, repeat and estimator: means over iterations, and
+// the loss after the last. It has none where runs is nil.
+func (p *tasksParameters) summarise(runs [][][]trace) (*experiment.Found, error) {
+	f := &experiment.Found{Lines: methodLines(p.Estimators)}
+	for i, s := range p.Settings {
+		f.Places = append(f.Places, s.place(i+1))
+		if runs == nil {
+			continue
 		}
-		o := outcome{method: m, bits: made.Bits}
-		var errors, predicted, rho, losses []float64
-		for _, run := range runs {
-			t := run[e]
-			errors, predicted, rho = append(errors, stat.Mean(t.Error, nil)),
-				append(predicted, stat.Mean(t.Predicted, nil)), append(rho, stat.Mean(t.Rho, nil))
-			losses = append(losses, t.Loss[len(t.Loss)-1])
-		}
-		o.err, o.errSD = experiment.MeanDeviation(errors)
-		o.loss, o.lossSD = experiment.MeanDeviation(losses)
-		o.predicted, o.rho = stat.Mean(predicted, nil), stat.Mean(rho, nil)
-		for i := range s.Iterations {
-			var errors, losses []float64
-			for _, run := range runs {
-				errors, losses = append(errors, run[e].Error[i]), append(losses, run[e].Loss[i])
+		d := map[string]int{datasets.FashionMNIST: 1024, datasets.Indoor: 512}[s.dataSet()]
+		for j, m := range p.Estimators {
+			made, err := newEstimator(m, sketch.Config{N: s.Clients, K: s.Sent, D: d}, 0)
+			if err != nil {
+				return nil, err
 			}
-			mean, sd := experiment.MeanDeviation(errors)
-			o.errors, o.errorsSD = append(o.errors, mean), append(o.errorsSD, sd)
-			mean, sd = experiment.MeanDeviation(losses)
-			o.losses, o.lossesSD = append(o.losses, mean), append(o.lossesSD, sd)
+			f.Add(i, j, "bits", made.Bits)
+			for _, run := range runs[i] {
+				t := run[j]
+				f.Add(i, j, "error", stat.Mean(t.Error, nil))
+				f.Add(i, j, "predicted", stat.Mean(t.Predicted, nil))
+				f.Add(i, j, "rho", stat.Mean(t.Rho, nil))
+				f.Add(i, j, "loss", t.Loss[len(t.Loss)-1])
+			}
 		}
-		out[e] = o
 	}
-	return out, nil
+	return f, nil
 }
 
-var settingColumns = []experiment.Column{{Name: "task", Title: "task"},
-	{Name: "split", Title: "split"}, {Name: "n", Title: "n"}, {Name: "k", Title: "k"},
-	{Name: "estimator", Title: "estimator"}}
-
-func (s setting) cells(m experiment.Method) []any {
-	return []any{s.Task, s.Split, s.Clients, s.Sent, string(m)}
+// traces returns the figures of one setting's runs by iteration.
+func (p *tasksParameters) traces(i int, runs [][]trace) *experiment.Found {
+	f := &experiment.Found{Lines: methodLines(p.Estimators)}
+	for t := range p.Settings[i].Iterations {
+		at := p.Settings[i].place(i + 1)
+		at.At["iteration"] = float64(t + 1)
+		f.Places = append(f.Places, at)
+		for j := range p.Estimators {
+			f.Lines[j].Plain = true
+			for _, run := range runs {
+				f.Add(t, j, "error", run[j].Error[t])
+				f.Add(t, j, "loss", run[j].Loss[t])
+			}
+		}
+	}
+	return f
 }
 
-// firstShown is the first iteration of a picture: the loss of a regression falls by so much at the
-// start that nothing else could be seen.
-func (s setting) firstShown() int {
+// shown returns the iterations of a picture: the loss of a regression falls by so much at the start
+// that nothing else could be seen.
+func (s setting) shown() (out []int) {
+	first := 0
 	if s.Task == taskRegression {
-		return min(9, s.Iterations-1)
+		first = min(9, s.Iterations-1)
 	}
-	return 0
+	for t := first; t < s.Iterations; t++ {
+		out = append(out, t)
+	}
+	return out
 }
 
 func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
+	p.notes(r)
+	summary, err := p.summarise(found)
+	if err != nil {
+		return err
+	}
+	traces := make([]*experiment.Found, len(p.Settings))
+	var errors, losses []experiment.Panel
+	for i, s := range p.Settings {
+		traces[i] = p.traces(i, found[i])
+		title := fmt.Sprintf("%s, %s, n = %d, k = %d", s.Task, s.Split, s.Clients, s.Sent)
+		panel := r.Curves(traces[i], experiment.Panel{Title: title, X: "iteration",
+			Y: "squared error, " + s.Task, LogY: true}, s.shown(), "iteration", "error", "", "error_sd")
+		panel.Series = slices.DeleteFunc(panel.Series,
+			func(l experiment.Series) bool { return l.Method == methodUncompressed })
+		errors = append(errors, panel)
+		losses = append(losses, r.Curves(traces[i], experiment.Panel{Title: title, X: "iteration",
+			Y: "loss, " + s.Task, LogY: s.Task == taskKMeans}, s.shown(), "iteration", "loss", "", "loss_sd"))
+	}
+	r.Grid("summary", nil, summary)
+	r.Grid("traces", nil, traces...)
+	p.judge(r, summary)
+	columns := min(3, len(errors))
+	if len(errors) == 4 {
+		columns = 2
+	}
+	if err := r.Figure("error",
+		"Squared error of the server's mean by iteration; shades are one standard deviation "+
+			"over repeats.", columns, errors); err != nil {
+		return err
+	}
+	return r.Figure("loss", "Loss by iteration; shades are one standard deviation over repeats.",
+		columns, losses)
+}
+
+func (p *tasksParameters) notes(r *experiment.Run) {
 	label := "generated stand-in"
 	if r.Inputs != nil {
 		label = "real data"
@@ -105,124 +146,27 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 	}
 	r.Note("Every estimator drives a trajectory of its own, so that squared errors compare through "+
 		"the predicted error of the same vectors. β: %s.", p.Beta)
-	summary := experiment.Table{Name: "summary",
-		Caption: "Squared error of the estimated mean, averaged over iterations and repeats, beside " +
-			"the error that is predicted from the vectors; the loss after the last iteration. ρ* is how " +
-			"alike the clients' vectors are.",
-		Columns: slices.Concat(settingColumns, []experiment.Column{
-			{Name: "rho", Title: "ρ*", Format: "%.3f"},
-			{Name: "error", Title: "squared error", Format: "%.4g"},
-			{Name: "error_sd", Title: "± standard deviation", Format: "%.2g"},
-			{Name: "predicted", Title: "predicted", Format: "%.4g"},
-			{Name: "loss", Title: "last loss", Format: "%.4g"},
-			{Name: "loss_sd", Title: "± standard deviation", Format: "%.2g"},
-			{Name: "bits", Title: "bits per client and mean", Format: "%.0f"}})}
-	traces := experiment.Table{Name: "traces",
-		Caption: "Means and standard deviations over repeats, by iteration.", Long: true,
-		Columns: slices.Concat(settingColumns, []experiment.Column{
-			{Name: "iteration", Title: "iteration"}, {Name: "error", Title: "squared error"},
-			{Name: "error_sd", Title: "±"}, {Name: "loss", Title: "loss"}, {Name: "loss_sd", Title: "±"}})}
-	var errors, losses []experiment.Panel
-	all := make([][]outcome, len(p.Settings))
-	for i, s := range p.Settings {
-		d := map[string]int{datasets.FashionMNIST: 1024, datasets.Indoor: 512}[s.dataSet()]
-		outcomes, err := p.summarise(s, d, found[i])
-		if err != nil {
-			return err
-		}
-		all[i] = outcomes
-		title := fmt.Sprintf("%s, %s, n = %d, k = %d", s.Task, s.Split, s.Clients, s.Sent)
-		errorPanel := experiment.Panel{Title: title, X: "iteration", Y: "squared error, " + s.Task,
-			LogY: true}
-		lossPanel := experiment.Panel{Title: title, X: "iteration", Y: "loss, " + s.Task,
-			LogY: s.Task == taskKMeans}
-		for _, o := range outcomes {
-			summary.Add(append(s.cells(o.method), o.rho, o.err, o.errSD, o.predicted, o.loss, o.lossSD,
-				o.bits)...)
-			errorLine, lossLine := experiment.Series{Method: o.method, Plain: true},
-				experiment.Series{Method: o.method, Plain: true}
-			for t := range s.Iterations {
-				traces.Add(append(s.cells(o.method), t+1, o.errors[t], o.errorsSD[t], o.losses[t],
-					o.lossesSD[t])...)
-				if t < s.firstShown() {
-					continue
-				}
-				if o.method != methodUncompressed {
-					errorLine.Add(float64(t+1), o.errors[t])
-					errorLine.Band = append(errorLine.Band, o.errorsSD[t])
-				}
-				lossLine.Add(float64(t+1), o.losses[t])
-				lossLine.Band = append(lossLine.Band, o.lossesSD[t])
-			}
-			if len(errorLine.X) > 0 {
-				errorPanel.Series = append(errorPanel.Series, errorLine)
-			}
-			lossPanel.Series = append(lossPanel.Series, lossLine)
-		}
-		errors, losses = append(errors, errorPanel), append(losses, lossPanel)
-	}
-	r.Table(summary)
-	r.Table(traces)
-	p.judge(r, all)
-	columns := min(3, len(errors))
-	if len(errors) == 4 {
-		columns = 2
-	}
-	if err := r.Figure("error",
-		"Squared error of the server's mean by iteration; shades are one standard deviation "+
-			"over repeats.", columns, errors); err != nil {
-		return err
-	}
-	return r.Figure("loss", "Loss by iteration; shades are one standard deviation over repeats.",
-		columns, losses)
 }
 
 // judge states the claims.
-func (p *tasksParameters) judge(r *experiment.Run, all [][]outcome) {
+func (p *tasksParameters) judge(r *experiment.Run, f *experiment.Found) {
 	for i, s := range p.Settings {
 		var ratios []string
 		holds := true
-		for _, o := range all[i] {
-			if o.method == methodUncompressed {
+		for j, m := range p.Estimators {
+			if m == methodUncompressed {
 				continue
 			}
-			ratio := o.err / o.predicted
+			ratio := f.Stat(i, j, "error") / f.Stat(i, j, "predicted")
 			holds = holds && math.Abs(ratio-1) <= s.Within
-			ratios = append(ratios, fmt.Sprintf("%s %.3f", r.Title(o.method), ratio))
+			ratios = append(ratios, fmt.Sprintf("%s %.3f", r.Title(m), ratio))
 		}
-		r.Claim(holds, fmt.Sprintf("%s: every mean squared error is within %g %% of the predicted one", s,
-			100*s.Within), "measured by predicted: %s", strings.Join(ratios, ", "))
+		r.Sentence("predicted", holds, map[string]any{"at": s, "percent": 100 * s.Within,
+			"ratios": strings.Join(ratios, ", ")})
 	}
 	if p.Real == (r.Inputs == nil) {
 		r.Note("The further claims of this experiment are about other data, and are not judged.")
 		return
 	}
-	for _, c := range p.Claims {
-		s := p.Settings[c.Setting-1]
-		of := func(m experiment.Method) float64 {
-			return all[c.Setting-1][slices.Index(p.Estimators, m)].measure(c.Measure)
-		}
-		what := map[string]string{"error": "mean squared error", "loss": "last loss"}[c.Measure]
-		switch {
-		case len(c.Order) > 0:
-			holds := true
-			values := make([]string, len(c.Order))
-			for j, m := range c.Order {
-				holds = holds && (j == 0 || of(c.Order[j-1]) < of(m))
-				values[j] = fmt.Sprintf("%.4g", of(m))
-			}
-			r.Claim(holds, fmt.Sprintf("%s: in the order of the %s: %s", s, what, r.Titles(c.Order)), "%s",
-				strings.Join(values, " < "))
-		case c.Over != "":
-			ratio := of(c.Estimator) / of(c.Over)
-			r.Claim(ratio >= c.Range[0] && ratio <= c.Range[1],
-				fmt.Sprintf("%s: %s of %s is %g to %g times that of %s", s, what, r.Title(c.Estimator),
-					c.Range[0], c.Range[1], r.Title(c.Over)), "%.4f", ratio)
-		default:
-			v := of(c.Estimator)
-			r.Claim(v >= c.Range[0] && v <= c.Range[1],
-				fmt.Sprintf("%s: %s of %s is in [%g, %g]", s, what, r.Title(c.Estimator), c.Range[0],
-					c.Range[1]), "%.4f", v)
-		}
-	}
+	r.State(f, p.Claims, nil)
 }
