@@ -131,7 +131,7 @@ func (plan Plan) encodeTable(ctx context.Context) ([]byte, error) {
 }
 
 // anyLaw is true of every table: no ratio of two masses is larger than 2⁵³.
-var anyLaw = answers.Law{Name: answers.OptimalLaw, Order: 2, Moment: 1 << 60}
+var anyLaw = answers.Law{Name: answers.ProgramLaw, Order: 2, Moment: 1 << 60}
 
 // paidPlan returns the mechanism that a charge names, judged again: from the table that is kept
 // beside the ledger, or from its parameters in the entry.

@@ -79,7 +79,7 @@ var settings = []setting{
 		stated: map[answers.Name]float64{today: .8549, answers.NormalLaw: .88862}},
 	{name: "25x4", k: 25, classes: 4, q: 100, epsilon: 3, delta: 1e-6,
 		stated: map[answers.Name]float64{today: .4717, answers.NormalLaw: .53938,
-			answers.OptimalLaw: .5448}},
+			answers.ProgramLaw: .5448}},
 	{name: "25x4-1000", k: 25, classes: 4, q: 1000, epsilon: 3, delta: 1e-6,
 		stated: map[answers.Name]float64{today: .3186, answers.NormalLaw: .34542}},
 	{name: "25x10-1000", k: 25, classes: 10, q: 1000, epsilon: 3, delta: 1e-6, rough: true,
@@ -90,7 +90,7 @@ var settings = []setting{
 		stated: map[answers.Name]float64{today: .5226, answers.NormalLaw: .598}},
 }
 
-var laws = []answers.Name{today, answers.NormalLaw, answers.ChainLaw, answers.OptimalLaw}
+var laws = []answers.Name{today, answers.NormalLaw, answers.ChainLaw, answers.ProgramLaw}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -240,7 +240,7 @@ func (s *System) lawBound(w plurality.Weights, abstainValue float64, l Law,
 	if len(proof) == 0 {
 		return 1, nil
 	}
-	if l.Name != OptimalLaw {
+	if l.Name != ProgramLaw {
 		return 0, fmt.Errorf("the proof has multipliers, but the law is %q", l.Name)
 	}
 	order := int(l.Order)

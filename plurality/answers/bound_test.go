@@ -179,7 +179,7 @@ func TestLawBoundHolds(t *testing.T) {
 		s := must.Get(NewSystem(ctx, p))(rt)
 		masses := s.space.Masses(mixed(s, random(rt, s)))
 		order := rapid.IntRange(2, 12).Draw(rt, "order")
-		law := Law{Name: OptimalLaw, Order: float64(order),
+		law := Law{Name: ProgramLaw, Order: float64(order),
 			Moment: moments(t, s, masses, order)*(1+1e-9) + 1e-12}
 		prior := DefaultPrior(p)
 		if p.Abstain {
@@ -226,7 +226,7 @@ func TestLawBoundOfOneTangent(t *testing.T) {
 	y, order, r, rho := 0.05, 3.0, 0.2, []float64{1.25, 0.5}
 	m := Tangent{From: 1, Changes: []plurality.Change{{Votes: 3, Delta: -1, Classes: 1},
 		{Votes: 0, Delta: 1, Classes: 1}}, Ratios: rho, Value: y}
-	got := must.Get(s.lawBound(w, 0, Law{Name: OptimalLaw, Order: order, Moment: r}, Proof{m}))(t)
+	got := must.Get(s.lawBound(w, 0, Law{Name: ProgramLaw, Order: order, Moment: r}, Proof{m}))(t)
 	// p(3,0) loses α·ρ^(α-1)·y for each class, and p(2,1) gains (α-1)·ρ^α·y.
 	top := max(0.5-3*rho[0]*rho[0]*y, -3*rho[1]*rho[1]*y)
 	low := max(0.3+2*math.Pow(rho[0], 3)*y, 2*math.Pow(rho[1], 3)*y)
@@ -241,7 +241,7 @@ func TestLawBoundOfOneTangent(t *testing.T) {
 		"pair":    {From: 0, Changes: m.Changes, Ratios: rho, Value: 1},
 		"nothing": {From: 1, Ratios: rho, Value: 1},
 	} {
-		if _, err := s.lawBound(w, 0, Law{Name: OptimalLaw, Order: order, Moment: r}, Proof{bad}); err ==
+		if _, err := s.lawBound(w, 0, Law{Name: ProgramLaw, Order: order, Moment: r}, Proof{bad}); err ==
 			nil {
 			t.Errorf("a multiplier with a bad %s proves something", name)
 		}

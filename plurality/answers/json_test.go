@@ -51,10 +51,10 @@ func examples(t testing.TB) map[string]*Table {
 		"chain": tableOf(t, Problem{K: 5, Classes: 2, Affected: 1, Missing: true, Answers: 7, Epsilon: 1,
 			Delta: 0.25}, Prior{Objective: plurality.Objective{Accuracy: .75}, Present: .9},
 			Law{Name: ChainLaw, Order: 8, Moment: 0.5}, nil),
-		"optimal": tableOf(t, Problem{K: 3, Classes: 3, Affected: 2, Missing: true, Answers: 2,
+		"program": tableOf(t, Problem{K: 3, Classes: 3, Affected: 2, Missing: true, Answers: 2,
 			Epsilon: 1, Delta: 0.25, Abstain: true},
 			Prior{Objective: plurality.Objective{Counts: []plurality.HistogramCount{votes},
-				AbstainValue: .25}}, Law{Name: OptimalLaw, Order: 8, Moment: 9},
+				AbstainValue: .25}}, Law{Name: ProgramLaw, Order: 8, Moment: 9},
 			Proof{{From: 1, Changes: []plurality.Change{{Votes: 1, Delta: 1, Classes: 1}},
 				Ratios: []float64{0.9, 1, 1}, Value: 1e-3}}),
 	}
@@ -96,7 +96,7 @@ func TestTablesComeBack(t *testing.T) {
 func TestAlteredTablesAreRefused(t *testing.T) {
 	tables := examples(t)
 	normal, chain, optimal := string(encode(t, tables["normal"])), string(encode(t, tables["chain"])),
-		string(encode(t, tables["optimal"]))
+		string(encode(t, tables["program"]))
 	var format *FormatError
 	var price *PriceError
 	var mismatch *MismatchError

@@ -16,7 +16,7 @@ const (
 	ChainLaw Name = "chain"
 	// two classes at t = 1: the largest leads of a class that Q coins of neighbours allow
 	CoinsLaw   Name = "coins"
-	OptimalLaw Name = "optimal" // a convex program: the best under an order's bound on neighbours
+	ProgramLaw Name = "program" // a convex program: the best under an order's bound on neighbours
 )
 
 // Law describes how a table was made. The promise does not rest on it: the integer masses are
@@ -27,7 +27,7 @@ type Law struct {
 	Sigma float64 // σ of the noise on each count, of NormalLaw
 	// ε of CoinsLaw: Q coins of neighbours' probabilities are (ε, δ)-indistinguishable
 	Epsilon float64
-	// Order α and Moment R of ChainLaw and OptimalLaw: for all neighbours P, P', in either order,
+	// Order α and Moment R of ChainLaw and ProgramLaw: for all neighbours P, P', in either order,
 	//
 	//	Σ P^α·P'^(1-α) ≤ 1 + R,   R = e^((α-1)·D_α) - 1
 	Order, Moment float64
@@ -45,8 +45,8 @@ func (l Law) Validate() error {
 	}{
 		{"sigma", l.Sigma, l.Name == NormalLaw},
 		{"epsilon of the law", l.Epsilon, l.Name == CoinsLaw},
-		{"order", l.Order, l.Name == ChainLaw || l.Name == OptimalLaw},
-		{"moment", l.Moment, l.Name == ChainLaw || l.Name == OptimalLaw},
+		{"order", l.Order, l.Name == ChainLaw || l.Name == ProgramLaw},
+		{"moment", l.Moment, l.Name == ChainLaw || l.Name == ProgramLaw},
 	} {
 		if !unused.used && unused.value != 0 {
 			return &check.Error{Name: unused.name, Value: unused.value,
@@ -58,7 +58,7 @@ func (l Law) Validate() error {
 		return check.Positive("sigma", l.Sigma)
 	case CoinsLaw:
 		return check.UpTo("epsilon of the law", l.Epsilon, check.MaxTotalEpsilon)
-	case ChainLaw, OptimalLaw:
+	case ChainLaw, ProgramLaw:
 		if l.Order != math.Trunc(l.Order) || !(l.Order >= 2 && l.Order <= MaxOrder) {
 			return &check.Error{Name: "order", Value: l.Order,
 				Rule: fmt.Sprintf("a whole number between 2 and %d", MaxOrder)}
@@ -66,5 +66,5 @@ func (l Law) Validate() error {
 		return check.Positive("moment", l.Moment)
 	}
 	return &check.Error{Name: "law", Value: fmt.Sprintf("%.40q", string(l.Name)),
-		Rule: `"normal", "chain", "coins" or "optimal"`}
+		Rule: `"normal", "chain", "coins" or "program"`}
 }

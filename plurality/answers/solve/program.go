@@ -339,7 +339,7 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 		default:
 			price, low = logarithm(certified.Certificate().Delta), max(low, r)
 			t, err := answers.NewWeightedTable(certified, v.prior, v.weights,
-				answers.Law{Name: answers.OptimalLaw, Order: float64(order), Moment: r}, g.proof())
+				answers.Law{Name: answers.ProgramLaw, Order: float64(order), Moment: r}, g.proof())
 			if err != nil {
 				return nil, err
 			}
@@ -347,7 +347,7 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 				best = t
 			}
 		}
-		v.tell(answers.OptimalLaw)(math.Exp(price))
+		v.tell(answers.ProgramLaw)(math.Exp(price))
 		now := point{math.Log1p(r), price}
 		if last.x > 0 {
 			if seen := (now.price - last.price) / (now.x - last.x); seen > 0 && seen < math.Inf(1) {

@@ -65,7 +65,7 @@ func DefaultOrder(p answers.Problem) int {
 func (o Options) validate() error {
 	if o.Law != "" {
 		if err := check.Among([]answers.Name{answers.NormalLaw, answers.ChainLaw, answers.CoinsLaw,
-			answers.OptimalLaw})("law", o.Law); err != nil {
+			answers.ProgramLaw})("law", o.Law); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 		return nil, err
 	}
 	program := func(ctx context.Context) (*answers.Table, error) { return v.program(ctx, at) }
-	if v.Law == answers.OptimalLaw {
+	if v.Law == answers.ProgramLaw {
 		return program(ctx)
 	}
 	others := []func(context.Context) (*answers.Table, error){program}

@@ -73,7 +73,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 		if x.better == 0 || x.problem.Classes > 2 && x.problem.K > 20 && lp.Backend() == "Go simplex" {
 			continue
 		}
-		o.Law, o.Work = answers.OptimalLaw, math.MaxInt64
+		o.Law, o.Work = answers.ProgramLaw, math.MaxInt64
 		if x.problem.Classes == 2 {
 			o.Law = answers.ChainLaw
 		}
@@ -82,7 +82,7 @@ func TestAgreementIsThatOfAnotherImplementation(t *testing.T) {
 			better.Value > better.UpperBound {
 			t.Errorf("%+v: %s agrees with %.5f, want %.5f", x.problem, o.Law, better.Value, x.better)
 		}
-		if o.Law == answers.OptimalLaw && better.LawBound-better.Value > 1e-4 {
+		if o.Law == answers.ProgramLaw && better.LawBound-better.Value > 1e-4 {
 			t.Errorf("%+v: the program agrees with %.5f, and %.5f is all that is shown", x.problem,
 				better.Value, better.LawBound)
 		}
@@ -251,7 +251,7 @@ func TestMissingVotes(t *testing.T) {
 	p.Missing = true
 	prior := uneven
 	prior.Present = .9
-	for _, law := range []answers.Name{answers.NormalLaw, answers.OptimalLaw} {
+	for _, law := range []answers.Name{answers.NormalLaw, answers.ProgramLaw} {
 		got := must.Get(Best(ctx, p, prior, Options{Law: law}))(t)
 		if again := must.Get(got.Law, error(nil))(t); again.Name != law || got.Value < 1./3 {
 			t.Errorf("%s: %+v agrees with %v", law, again, got.Value)
@@ -265,7 +265,7 @@ func TestProgramOfTwoClasses(t *testing.T) {
 	ctx := context.Background()
 	p := problem(25, 2, 100, 3, 1e-6)
 	chain := must.Get(Best(ctx, p, accuracy(.75), Options{Law: answers.ChainLaw, Order: 8}))(t)
-	program := must.Get(Best(ctx, p, accuracy(.75), Options{Law: answers.OptimalLaw}))(t)
+	program := must.Get(Best(ctx, p, accuracy(.75), Options{Law: answers.ProgramLaw}))(t)
 	if math.Abs(chain.Value-program.Value) > 2e-4 {
 		t.Errorf("%.5f by the chain, %.5f by the program", chain.Value, program.Value)
 	}
@@ -287,7 +287,7 @@ func TestAbstaining(t *testing.T) {
 	prior := uneven
 	prior.AbstainValue = 0.55
 	got := must.Get(Best(ctx, p, prior, Options{}))(t)
-	if got.Law.Name != answers.OptimalLaw || got.Value < 0.55 || got.Value < plain.Value {
+	if got.Law.Name != answers.ProgramLaw || got.Value < 0.55 || got.Value < plain.Value {
 		t.Errorf("%+v: %v, and %v without abstaining", got.Law, got.Value, plain.Value)
 	}
 	tie := must.Get(got.Certified.Law([]int{3, 3, 3}))(t)

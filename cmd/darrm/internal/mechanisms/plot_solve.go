@@ -154,9 +154,9 @@ func splitting[P any](points []P, axes []sweepAxis[P]) (out []sweepAxis[P]) {
 // ownResult selects the row's own result in picture; the baselines have the numbers from 0.
 const ownResult = -1
 
-// picture draws a result of the problems in rows: of the optimum and the baselines if there is
-// one curve, otherwise of the optimum of each.
-func (p sweepPlan[P]) picture(title, y string, problems []P, baselines []string,
+// picture draws a result of the problems in rows: of the optimum, by its name, and the baselines if
+// there is one curve, otherwise of the optimum of each.
+func (p sweepPlan[P]) picture(title, y, own string, problems []P, baselines []string,
 	of func(row, result int) (float64, bool)) (figure.Sheet, error) {
 	if len(p.curves) == 1 {
 		title += ", and the baselines"
@@ -176,7 +176,7 @@ func (p sweepPlan[P]) picture(title, y string, problems []P, baselines []string,
 		return c.Curve(i, name, points)
 	}
 	for i, name := range p.curves {
-		if err := add(i, cmp.Or(name, "optimal"), ownResult, i); err != nil {
+		if err := add(i, cmp.Or(name, own), ownResult, i); err != nil {
 			return figure.Sheet{}, err
 		}
 	}

@@ -76,7 +76,7 @@ func TestSweepPicture(t *testing.T) {
 		k    []int
 		want []string
 	}{
-		{[]int{5}, []string{"optimal", "randomised-response", "subsampling", "m, allowance"}},
+		{[]int{5}, []string{"optimal-teachers", "randomised-response", "subsampling", "m, allowance"}},
 		{[]int{5, 7}, []string{"K = 5", "K = 7", "m, allowance"}},
 	} {
 		points, s, _ := testSweep(t, c.k, []float64{1, 2, 3}, []int{sweep.All}, 1, nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
@@ -114,7 +115,7 @@ type classRows struct {
 	priorCounts string // the value of --prior-counts
 }
 
-// classRow is the row of a sweep for one table of the optimal plurality.
+// classRow is the row of a sweep for one table of many classes.
 type classRow struct {
 	problem                plurality.Problem
 	objective              plurality.Objective
@@ -198,7 +199,7 @@ func (s *classRows) picture(plan sweepPlan[plurality.Problem],
 	if s.rows[0].problem.Abstain {
 		y = "value"
 	}
-	return plan.picture("What the optimal mechanism reaches", y, problems, titles,
+	return plan.picture("What the optimum reaches", y, ensemble.OptimalCounts, problems, titles,
 		func(row, result int) (float64, bool) {
 			if result == ownResult {
 				return s.rows[row].value, true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
@@ -268,7 +269,11 @@ func (s *sweepRows) picture(plan sweepPlan[constraints.Problem]) (figure.Sheet, 
 	for _, kind := range kinds {
 		titles = append(titles, kind.Name)
 	}
-	return plan.picture("What the optimal noise function costs", y, problems, titles,
+	own := ensemble.OptimalTeachers
+	if !slices.ContainsFunc(problems, func(p constraints.Problem) bool { return !math.IsInf(p.Epsilon, 1) }) {
+		own = ensemble.OptimalCounts // of teachers that promise nothing
+	}
+	return plan.picture("What the optimal noise function costs", y, own, problems, titles,
 		func(row, result int) (float64, bool) {
 			if result == ownResult {
 				return s.rows[row].expectedError, true
