@@ -103,7 +103,7 @@ func (m *Mechanism) Teachers() accountant.Cost {
 // NoiseFunction returns the noise function of DaRRM and its baselines, nil of other mechanisms.
 func (m *Mechanism) NoiseFunction() *gamma.Certified { return handle.Copy(m.noise) }
 
-// Table returns the table of the optimal plurality, nil of other mechanisms.
+// Table returns the table of the optimum of many classes, nil of other mechanisms.
 func (m *Mechanism) Table() *plurality.Certified { return handle.Copy(m.table) }
 
 // Abstains reports whether Abstained is among the answers.
@@ -175,7 +175,7 @@ func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
 
 // Probabilities returns the probability of each class when these are the votes, and at
 // the end that of abstaining where Abstains. They sum to 1 and are within 1e-11, of GNMax's
-// noise with σ ≥ 16 within 0.01/σ⁴, of DaRRM and of the optimal plurality within 2⁻⁵³. They are not
+// noise with σ ≥ 16 within 0.01/σ⁴, of DaRRM and of the optimum of many classes within 2⁻⁵³. They are not
 // private: they reveal the votes. The error names the rule of the Setting that counts break.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
 	if err := m.setting.CheckCounts(counts, 0); err != nil {

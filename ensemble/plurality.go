@@ -62,7 +62,7 @@ func OptimalPlurality(t *plurality.Table, neighbours accountant.Relation) (*Mech
 	return m, err
 }
 
-var errUncertifiedPlurality = errors.New("the optimal plurality needs a certified table")
+var errUncertifiedPlurality = errors.New("the optimum of many classes needs a certified table")
 
 const (
 	profileSteps   = 32      // twice as many would lower the ε of many answers by less than 1e-3 of it

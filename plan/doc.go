@@ -11,8 +11,8 @@
 //	frozen private teachers, t-fold (ε, Δ) ≤ (E, D)   no noise: labels are computed from the training
 //	fresh private teachers                            DaRRM with the largest m ≤ t that fits; at m = t no noise
 //	teachers that promise nothing, two classes        DaRRM, ε = ∞, with the largest ε₀ that fits
-//	more classes, unless frozen teachers fit          the optimal plurality with the largest ε₀ that fits, δ₀ = 0
-//	in every other case besides                       GNMax, LNMax and others (ensemble.Mechanisms) with the largest ε₀ that fits
+//	more classes, unless frozen teachers fit          the optimum of many classes with the largest ε₀ that fits, δ₀ = 0
+//	in every other case besides                       gnmax, lnmax and others (ensemble.Mechanisms) with the largest ε₀ that fits
 //
 // Frozen private teachers whose training costs more than the budget are treated as teachers
 // that promise nothing: their own randomness is the same in every label and does not add up.
@@ -32,7 +32,7 @@
 // # What agreement is worth
 //
 // Expected agreement is over a Law of vote counts: a prior, or votes at hand. It decides how
-// useful labels are and never whether they are private. The optimal plurality is best for the
+// useful labels are and never whether they are private. The optimum of many classes is best for the
 // prior (Accuracy is its mean), never for the votes at hand. But a choice among mechanisms by
 // private votes is a release of its own, which no budget here covers: use a prior or public
 // votes.

@@ -30,7 +30,7 @@ type Chooser struct {
 type Choice struct {
 	release.Plan
 	Noise   *gamma.Table     // of the optimal noise function; else nil
-	Optimum *plurality.Table // of the optimal plurality; else nil
+	Optimum *plurality.Table // of the optimum of many classes; else nil
 	Answers *answers.Table   // for many answers; else nil
 	Instead error            // why Plan is no optimum, where there should have been one
 }
@@ -165,7 +165,7 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	return Choice{Plan: plan, Noise: t}, err
 }
 
-// optimum makes the optimal plurality. Where nobody named it and it takes more work than is counted
+// optimum makes the optimum of many classes. Where nobody named it and it takes more work than is counted
 // for one, another keeps the same ε: by the size alone, so that it is the same mechanism whenever and
 // wherever the release is made.
 func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
@@ -204,7 +204,7 @@ func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Tabl
 	return r.Solve.Noise(ctx, p, o)
 }
 
-// optimum returns the optimal plurality for p.
+// optimum returns the optimum of many classes for p.
 func (r *Request) optimum(ctx context.Context, p plurality.Problem,
 	work int64) (*plurality.Table, error) {
 	o, err := r.Many.WithCounts(ctx, r.Noise.PriorCounts, p.K, p.Classes, r.Solve.Histograms)

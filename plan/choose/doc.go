@@ -13,7 +13,7 @@
 //	                           noise function for teachers that promise nothing: the answers are the
 //	                           same, coin by coin
 //	not named, two classes     the optimal noise function
-//	not named, more classes    the optimal plurality; permute-and-flip, with δ = 0, where the optimum is
+//	not named, more classes    the optimum of many classes; permute-and-flip, with δ = 0, where the optimum is
 //	                           too large or takes more than plan.DefaultWork
 //
 // The last rule is for releases that are made once. An optimum that somebody names, a service's,

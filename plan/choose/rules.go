@@ -177,7 +177,7 @@ func (r *Request) checkCounts() error {
 	return nil
 }
 
-// presumesCounts checks the teachers and the objective of the optimal plurality, which presumes
+// presumesCounts checks the teachers and the objective of the optimum of many classes, which presumes
 // nothing of the teachers and is optimal for agreement.
 func (r *Request) presumesCounts() error {
 	if p, ok := r.first(ofMajority...); ok {
@@ -196,7 +196,7 @@ func (r *Request) presumesCounts() error {
 	return r.require(one(pLabelEpsilon), reach)
 }
 
-// checkOptimum checks the parameters of the optimal plurality. majority reports whether two classes
+// checkOptimum checks the parameters of the optimum of many classes. majority reports whether two classes
 // make it the optimal noise function, which r then asks for.
 func (r *Request) checkOptimum() (majority bool, err error) {
 	if err := cmp.Or(r.presumesCounts(), CheckTimeout(r.Timeout)); err != nil {

@@ -75,7 +75,7 @@ What one record can change decides how much noise each needs: say --affected, or
 
 All figures are computed from the raw votes: NOT PRIVATE, do not release them.
 
-For GNMax it also shows what answers to all queries would cost together at these very
+For gnmax it also shows what answers to all queries would cost together at these very
 votes: PATE's data-dependent bound (Papernot et al., 2018, Theorem 6), beside the cost
 at any votes. It is small where most teachers agree. It is a statement about these
 votes and not a promise: the figure itself tells of them. No ledger takes it, and aggregate

@@ -87,7 +87,7 @@ type releaseFields struct {
 	Budget       *accountant.Cost       `json:"budget,omitempty"`             // of all labels, where stated
 	Expected     *float64               `json:"expected_agreement,omitempty"` // of the plan within it
 	Warnings     []string               `json:"warnings,omitempty"`
-	Optimal      *problem.OptimalFields `json:"optimal,omitempty"` // of the optimal plurality
+	Optimal      *problem.OptimalFields `json:"optimal,omitempty"` // of the optimum of many classes
 	Instead      string                 `json:"instead_of_optimal,omitempty"`
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// sanitisedFlags tell what GNMax's answers cost at these votes to others.
+// sanitisedFlags release what answers of gnmax cost at these votes.
 type sanitisedFlags struct {
 	out, ledger, requestID string
 	delta                  float64
@@ -42,7 +42,7 @@ var tellFlags = []string{"ledger", "request-id", "tell-queries", "tell-order", "
 func (f *sanitisedFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.out, "sanitised", "",
-		"instead of the comparison, release what GNMax's answers cost at these votes, with noise, into "+
+		"instead of the comparison, release what answers of gnmax cost at these votes, with noise, into "+
 			"this file, and charge --ledger")
 	cli.TakesFile(c, "sanitised", "json")
 	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) for --sanitised, or "+
@@ -97,7 +97,7 @@ func (f *compareFlags) checkSanitised(c *cobra.Command) error {
 func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error {
 	s := &f.sanitised
 	if len(f.tables) > 0 {
-		return cli.Usagef("--sanitised is about GNMax: leave --table out")
+		return cli.Usagef("--sanitised is about gnmax: leave --table out")
 	}
 	ctx := c.Context()
 	mechanism, err := f.gnmax(c, a, paths)

@@ -63,9 +63,9 @@ the answers are functions. All hold at once; every figure is rounded up.
 
 With --table the answers are those of a solved table, which says all else, and cost what
 aggregate charges for them: many answers of optimal-counts may cost less than its
-ε alone lets be known, which is what --mechanism optimal tells without solving.
+ε alone lets be known, which --mechanism optimal-counts tells without solving.
 
-No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
+No figure depends on votes. What answers of gnmax would cost at given votes (PATE's
 data-dependent bound) is computed from private votes: darrm compare shows it.
 
 --plot draws ε against Q, as SVG or PNG by the name of the file.`,

@@ -20,7 +20,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// OptimalFlags hold the objective and the time of the optimal plurality of many classes.
+// OptimalFlags hold the objective and the time of the optimum of many classes.
 type OptimalFlags struct {
 	PluralityFlags
 	Within time.Duration
