@@ -19,13 +19,13 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 	if k.account != nil {
 		return k.account(a, k)
 	}
-	f := k.flags()
+	f := k.methods()
 	var choose selectFlags
 	var numbers []int
 	var d int
 	c := k.accounts.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := choose.prepare(c, registerGrid(k.flags())); err != nil {
+		if err := choose.prepare(c, k.methods().grid()); err != nil {
 			return err
 		}
 		if err := cli.Require(c, "n", "dim", "task"); err != nil {
@@ -40,7 +40,7 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 		plan := func(n int) func() (train.PricedMethod, error) {
 			return func() (train.PricedMethod, error) {
 				return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
-					func() (train.PricedMethod, error) { return checkedPlan(f, c, n, d) })
+					func() (train.PricedMethod, error) { return checkedPlan(f.familyFlags, c, n, d) })
 			}
 		}
 		if len(numbers) == 1 {

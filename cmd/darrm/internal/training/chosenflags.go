@@ -23,7 +23,13 @@ import (
 
 // chosenFamily is train without a method: package choose takes one.
 var chosenFamily = family{
-	name: "train", mechanism: convex.Mechanism, flags: func() familyFlags { return new(chosenFlags) },
+	name: "train", mechanism: convex.Mechanism, methods: func() methods {
+		f := new(chosenFlags)
+		return methods{familyFlags: f, ready: f.ready, addsOrRemoves: f.addsOrRemoves, norm: f.dualNorm,
+			complete: f.complete, classes: func() int { return f.several }, score: f.completeScore,
+			explain: f.explain, describe: f.describe, sparse: f.convexFlags.methods().sparse,
+			measureSparse: f.measureSparse}
+	},
 	count: "number of records that the price is for, with --neighbours add-remove: a public one near " +
 		"it",
 	trains: commandText{
@@ -133,29 +139,16 @@ func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.PricedMethod,
 	return f.named(method.Plan(n, d))
 }
 
-// words states the classes of --classes as the rule of the response.
-func (f *chosenFlags) words(p *prepareFlags, response string) error {
-	if f.classes == "" {
-		return nil
-	}
-	if response == "" {
-		return cli.Usagef("--classes goes with --response: whose values they are")
-	}
-	p.categories = append(p.categories, response+"="+f.classes)
-	return nil
-}
+// widestError is the squared error of a response that is predicted at the other end of its range,
+// [-1,1].
+const widestError = 4
 
-// count sets the number of classes, by the rule of the response.
-func (f *chosenFlags) count(m *prepare.Map) error {
-	if m.Response == nil || len(m.Response.Categories) <= 2 {
-		return nil
+// completeScore sets the bound on the error of a linear task, whose responses have a range.
+func (f *chosenFlags) completeScore(s *selection.Score) {
+	if f.Task == "linear" && s.Bound == 0 && s.Kind == selection.MeanLoss {
+		s.Bound = widestError
 	}
-	if f.Task != "logistic" && f.Task != "hinge" {
-		return cli.Usagef("--task %s is not for %d classes: take logistic or hinge", f.Task,
-			len(m.Response.Categories))
-	}
-	f.several = len(m.Response.Categories)
-	return nil
+	s.Classes = f.several
 }
 
 // measure returns a measure for simulations: of several classes the share that is right.
@@ -182,29 +175,35 @@ func (f *chosenFlags) bound(q float64) float64 {
 	return radius
 }
 
-// explain names the method and the reason for it, unless candidates have their own. The price is
-// left to others.
-func (f *chosenFlags) explain(a *cli.App, plan train.PricedMethod) bool {
-	if f.isOf(plan) {
-		a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
-	}
+// explain names the method and the reason for it. The price is left to others.
+func (f *chosenFlags) explain(a *cli.App) bool {
+	a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
 	return false
 }
 
-// isOf reports whether a plan is of the chosen method, and not of candidates.
-func (f *chosenFlags) isOf(plan train.PricedMethod) bool {
-	method := plan.Price().Method
-	return method == f.Method || f.several > 0 && strings.HasSuffix(method, " times "+f.Method)
-}
+func (f *chosenFlags) describe(r *modelReport) { r.Reason = f.reason }
 
-func (f *chosenFlags) describe(r *modelReport, plan train.PricedMethod) {
-	if f.isOf(plan) {
-		r.Reason = f.reason
+// ready rewrites the flags to those of a training whose method is known, or names everything that
+// train FILE lacks.
+func (f *chosenFlags) ready(t *trainFamily, c *cobra.Command) error {
+	f.mapped = &t.mapped
+	if err := t.requireAll(c, f.addsOrRemoves()); err != nil {
+		return err
 	}
+	if f.classes != "" && t.response == "" {
+		return cli.Usagef("--classes goes with --response: whose values they are")
+	}
+	if f.classes != "" {
+		t.categories = append(t.categories, t.response+"="+f.classes)
+	}
+	if t.selectFlags.score == "" && f.Task == "auc" && (t.selectFlags.grid != nil || t.testEps != 0 && !f.addsOrRemoves()) {
+		t.selectFlags.score = string(selection.Pairs)
+	}
+	return nil
 }
 
 // requireAll names everything that train FILE lacks.
-func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
+func (f *trainFamily) requireAll(c *cobra.Command, addsOrRemoves bool) error {
 	var missing []string
 	if f.private == "" {
 		missing = append(missing, "FILE")
@@ -217,7 +216,7 @@ func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
 	if !table {
 		names = append(names, "radius") // no rule bounds the records
 	}
-	if own.addsOrRemoves() && !c.Flags().Changed("insecure-seed") {
+	if addsOrRemoves && !c.Flags().Changed("insecure-seed") {
 		names = append(names, "n") // how many records there are is private then
 	}
 	for _, name := range names {
@@ -239,17 +238,19 @@ func (f *trainFamily) requireAll(c *cobra.Command, own *chosenFlags) error {
 	return cli.Usagef("%s must be given%s (see %s --help)", list, tasks, c.CommandPath())
 }
 
-// complete refuses a table whose rules leave records without a bound, or the response of a linear
-// task without a range.
-func (f *trainFamily) complete(c *cobra.Command, m *prepare.Map) error {
-	own := f.familyFlags.(*chosenFlags)
-	if err := own.count(m); err != nil {
-		return err
+// complete sets the number of classes by the rule of the response. It refuses a table whose rules
+// leave records without a bound, or the response of a linear task without a range.
+func (f *chosenFlags) complete(m *prepare.Map) error {
+	if m.Response != nil && len(m.Response.Categories) > 2 {
+		f.several = len(m.Response.Categories)
+		if f.Task != "logistic" && f.Task != "hinge" {
+			return cli.Usagef("--task %s is not for %d classes: take logistic or hinge", f.Task, f.several)
+		}
 	}
-	if f.common().radius == 0 {
+	if f.radius == 0 {
 		return needsBound(m)
 	}
-	if f.common().Task == "linear" && (m.Response == nil || m.Response.Scale == nil) {
+	if f.Task == "linear" && (m.Response == nil || m.Response.Scale == nil) {
 		return needsRange(m)
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 )
 
 var convexFamily = family{
-	name: "convex", mechanism: convex.Mechanism, flags: func() familyFlags { return new(convexFlags) },
+	name: "convex", mechanism: convex.Mechanism, methods: func() methods { return new(convexFlags).methods() },
 	count: "number of records that the price is for; dp-sgd, whose promise covers their number too, " +
 		"must be told one that is public and near it (default: their number)",
 	trains: commandText{
@@ -70,6 +70,12 @@ type convexFlags struct {
 	set        string
 	neighbours string
 	options    convex.Parameters
+}
+
+func (f *convexFlags) methods() methods {
+	return methods{familyFlags: f, addsOrRemoves: f.addsOrRemoves, norm: f.dualNorm,
+		sparse:        func() bool { return f.Method == "frank-wolfe" },
+		measureSparse: f.measureSparse}
 }
 
 func (f *convexFlags) register(c *cobra.Command) {
@@ -156,13 +162,6 @@ func (f *convexFlags) plan(_ context.Context, n, d int) (train.PricedMethod, err
 func (f *convexFlags) measure(r *data.Records) func(w []float64) string {
 	return objective(train.Problem{Loss: f.loss, Regularizer: geometry.NoRegularizer{},
 		Records: r}.Objective)
-}
-
-func (f *convexFlags) sparse() bool { return f.Method == "frank-wolfe" }
-
-func (f *convexFlags) trainSparse(plan train.PricedMethod, r *data.Sparse) (train.Algorithm,
-	error) {
-	return plan.(convex.SparsePlan).TrainSparse(r)
 }
 
 // measureSparse measures the mean loss.

@@ -16,7 +16,10 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/pairwise"
+	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/selection"
 	"github.com/darrm/darrm/release"
 )
 
@@ -27,7 +30,7 @@ type family struct {
 	trains, accounts commandText
 	count            string // what --n of train is for; "" for none
 	unit             string // of a run's rounds; "" is round
-	flags            func() familyFlags
+	methods          func() methods
 	// account is nil for the account that families share
 	account func(a *cli.App, k family) *cobra.Command
 }
@@ -58,34 +61,38 @@ type familyFlags interface {
 	measure(r *data.Records) func(w []float64) string
 }
 
-// onSets are families that train on known data sets and on public records too. They get the records
-// before they plan.
-type onSets interface {
-	// Take sets the records; shared states that public records equal private ones by chance.
-	Take(set datasets.Set, shared bool) (*data.Records, error)
+// methods are the flags of a family and its functions. One that is nil is of no use to the family.
+type methods struct {
+	familyFlags
+	// registerGrid adds the flags that a candidate of --grid may have of its own; nil is all.
+	registerGrid func(c *cobra.Command)
+	// ready rewrites the flags, and refuses what is missing; nil requires --private and --task.
+	ready func(f *trainFamily, c *cobra.Command) error
+	// addsOrRemoves tells the neighbouring relation before a price does.
+	addsOrRemoves func() bool
+	norm          func() float64 // q of the norm that --radius bounds; nil is 2
+	// complete checks the rules of a table, whose columns are then always looked at first.
+	complete func(m *prepare.Map) error
+	classes  func() int               // how many there are, where more than two; nil refuses them
+	score    func(s *selection.Score) // completes that of records held out
+	// take sets the records of families that train on known data sets and on public records too;
+	// shared states that public records equal private ones by chance.
+	take func(set datasets.Set, shared bool) (*data.Records, error)
+	// explain prints what is behind the cost of the last plan, and reports whether that is all of
+	// it. Neither explain nor describe is called for a choice among candidates.
+	explain  func(a *cli.App) bool
+	describe func(r *modelReport)
+	// online learns from records as they come; nil of it is a method that does not.
+	online        func() func(d int) (*pairwise.Online, error)
+	sparse        func() bool // the method keeps records sparse
+	measureSparse func(r *data.Sparse) func(w []float64) string
 }
 
-// relates are families whose flags tell the neighbouring relation of their cost before it is
-// priced.
-type relates interface {
-	addsOrRemoves() bool
-}
-
-// grounded are families whose plans have more than a price. Neither method does anything for a
-// choice among candidates.
-type grounded interface {
-	// explain prints the theorem and the parameters behind a plan's cost, and reports whether it had
-	// any.
-	explain(a *cli.App, plan train.PricedMethod) bool
-	describe(r *modelReport, plan train.PricedMethod)
-}
-
-// registerGrid adds the flags that a candidate of --grid may have of its own.
-func registerGrid(f familyFlags) func(c *cobra.Command) {
-	if own, ok := f.(interface{ registerGrid(c *cobra.Command) }); ok {
-		return own.registerGrid
+func (m methods) grid() func(c *cobra.Command) {
+	if m.registerGrid != nil {
+		return m.registerGrid
 	}
-	return f.register
+	return m.register
 }
 
 // modelKind describes a model's task, for the model's file and for the ledger.

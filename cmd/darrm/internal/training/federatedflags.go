@@ -27,7 +27,7 @@ const (
 
 var federatedFamily = family{
 	name: "federated", mechanism: federated.Mechanism,
-	flags: func() familyFlags { return new(federatedFlags) },
+	methods: func() methods { return methods{familyFlags: new(federatedFlags)} },
 	trains: commandText{
 		use:   "--private FILE --silos n,n,… --task LOSS --clip C --difference-clip C --eps ε --delta δ",
 		short: "Train on the records of many silos as one machine would, to rehearse rounds",

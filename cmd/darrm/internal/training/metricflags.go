@@ -16,7 +16,7 @@ import (
 
 var metricFamily = family{
 	name: "metric", mechanism: pairwise.Mechanism,
-	flags: func() familyFlags { return new(metricFlags) },
+	methods: func() methods { return methods{familyFlags: new(metricFlags)} },
 	trains: commandText{
 		use:   "--private FILE --radius R --ball B --eps ε --delta δ --task logistic",
 		short: "Learn a distance privately, by which records of one class are near each other",

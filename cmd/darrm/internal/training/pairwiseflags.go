@@ -18,7 +18,10 @@ import (
 
 var pairwiseFamily = family{
 	name: "pairwise", mechanism: pairwise.Mechanism,
-	flags: func() familyFlags { return new(pairwiseFlags) },
+	methods: func() methods {
+		f := new(pairwiseFlags)
+		return methods{familyFlags: f, online: f.stream}
+	},
 	trains: commandText{
 		use:   "--private FILE --task LOSS --radius R --ball D --eps ε --delta δ",
 		short: "Train a linear score privately that puts records of two classes in order (AUC)",

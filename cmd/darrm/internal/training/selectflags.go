@@ -126,8 +126,8 @@ func (f *selectFlags) varies(name string) bool {
 	return len(f.points) > 0 && slices.Contains(f.points[0].names, name)
 }
 
-// take sets the flags to the point that was chosen.
-func (f *selectFlags) take(choice *train.Choice) {
+// choose sets the flags to the point that was chosen.
+func (f *selectFlags) choose(choice *train.Choice) {
 	for _, p := range f.points {
 		if choice != nil && p.String() == choice.Name {
 			_ = f.set(p) // its values were set before

@@ -9,26 +9,19 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/learn/train"
 )
 
-// explain prints the account behind the cost of a plan of shuffled gradients, and nothing for a
-// choice among candidates.
-func (*ShuffledFlags) explain(a *cli.App, plan train.PricedMethod) bool {
-	p, ok := plan.(*shuffled.Plan)
-	if ok {
-		sayAccount(a, p.Report())
-	}
-	return ok
+// explain prints the account behind the cost of the last plan.
+func (f *ShuffledFlags) explain(a *cli.App) bool {
+	sayAccount(a, f.report)
+	return true
 }
 
-// describe adds a plan's account to a model's file.
-func (f *ShuffledFlags) describe(r *modelReport, plan train.PricedMethod) {
-	if p, ok := plan.(*shuffled.Plan); ok {
-		basis := newCostBasis(p.Report())
-		r.Regularizer, r.Account, r.Price, r.Epochs, r.Rounds = f.Complete().Regularizer.Name(), &basis,
-			nil, r.Rounds, 0
-	}
+// describe adds the last plan's account to a model's file.
+func (f *ShuffledFlags) describe(r *modelReport) {
+	basis := newCostBasis(f.report)
+	r.Regularizer, r.Account, r.Price, r.Epochs, r.Rounds = f.Complete().Regularizer.Name(), &basis,
+		nil, r.Rounds, 0
 }
 
 // sayAccount prints a training's cost with the account that it follows from.

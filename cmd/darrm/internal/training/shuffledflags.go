@@ -24,7 +24,11 @@ import (
 
 var shuffledFamily = family{
 	name: "shuffled", mechanism: shuffled.Mechanism, unit: "epoch",
-	flags:   func() familyFlags { return new(ShuffledFlags) },
+	methods: func() methods {
+		f := new(ShuffledFlags)
+		return methods{familyFlags: f, registerGrid: f.registerGrid, take: f.Take, explain: f.explain,
+			describe: f.describe, ready: func(*trainFamily, *cobra.Command) error { return nil }}
+	},
 	account: newAccountShuffled,
 	trains: commandText{
 		short: "Train a model privately with shuffled gradients",
@@ -96,10 +100,11 @@ type ShuffledFlags struct {
 	Options                       shuffled.Config // of the flags whose name is a field's
 	unclippedPublic, doubledNoise bool
 
-	config shuffled.Config // checked, without what the data have
-	Set    datasets.Set    // that is trained on
-	bound  float64         // --radius for its records
-	shared bool            // equal records are so by chance
+	config shuffled.Config  // checked, without what the data have
+	Set    datasets.Set     // that is trained on
+	bound  float64          // --radius for its records
+	shared bool             // equal records are so by chance
+	report iteration.Report // of the last plan
 }
 
 // orderNames are the values of --order.
@@ -290,6 +295,7 @@ func (f *ShuffledFlags) plan(ctx context.Context, _, _ int) (train.PricedMethod,
 	if err != nil {
 		return nil, TrainingError(err)
 	}
+	f.report = plan.Report()
 	return plan, nil
 }
 

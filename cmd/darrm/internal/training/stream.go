@@ -17,19 +17,16 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// streamed is implemented by families with a method that learns from records as they come.
-type streamed interface {
-	streams() bool // with the flags as they are
-	online(d int) (*pairwise.Online, error)
-}
-
-func (f *pairwiseFlags) streams() bool { return f.Method == "online" }
-
-// online returns Algorithm 2 for records of dimension d.
-func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
-	o := f.all()
-	return pairwise.NewOnline(o.Setting, d, pairwise.Schedule{StepSize: o.StepSize, Decay: o.Decay},
-		o.Output)
+// stream returns Algorithm 2 for records of any dimension, nil for other methods.
+func (f *pairwiseFlags) stream() func(d int) (*pairwise.Online, error) {
+	if f.Method != "online" {
+		return nil
+	}
+	return func(d int) (*pairwise.Online, error) {
+		o := f.all()
+		return pairwise.NewOnline(o.Setting, d, pairwise.Schedule{StepSize: o.StepSize, Decay: o.Decay},
+			o.Output)
+	}
 }
 
 // notOfStreams are the flags that need the records more than once, or all of them.
@@ -37,7 +34,8 @@ var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "
 	"checkpoint", "dry-run", "hold-out", "score-eps", "rows-per-person"}
 
 // stream trains on stdin and keeps one record at a time. The model promises nothing.
-func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release.Model) error {
+func (f *trainFamily) stream(c *cobra.Command, a *cli.App,
+	online func(d int) (*pairwise.Online, error), m release.Model) error {
 	for _, name := range notOfStreams {
 		if c.Flags().Changed(name) {
 			return cli.Usagef("--%s is not for --private -: a stream is seen once", name)
@@ -57,10 +55,10 @@ func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release
 	case format == formatCSV && f.dim != 0:
 		return cli.Usagef("--dim goes with LIBSVM: stdin is read as csv")
 	}
-	if _, err := s.online(max(1, f.dim)); err != nil {
+	if _, err := online(max(1, f.dim)); err != nil {
 		return fmt.Errorf("online: %w", err)
 	}
-	t := &trainedStream{app: a, streamed: s}
+	t := &trainedStream{app: a, online: online}
 	m.Begin = func([]byte) (release.Training, error) {
 		return release.Training{State: func() []byte { return nil },
 			Run: func(ctx context.Context, _ func() error) (func(io.Writer) error, error) {
@@ -85,7 +83,7 @@ func (f *trainFamily) stream(c *cobra.Command, a *cli.App, s streamed, m release
 // trainedStream is a method while it learns from stdin.
 type trainedStream struct {
 	app      *cli.App
-	streamed streamed
+	online   func(d int) (*pairwise.Online, error)
 	o        *pairwise.Online // nil before the first record
 	dim      int
 	positive int
@@ -125,7 +123,7 @@ func (t *trainedStream) learn(c *cobra.Command, f *recordFlags,
 	shown := time.Now()
 	visit := func(x []float64, y float64) error {
 		if t.o == nil {
-			if t.o, err = t.streamed.online(len(x)); err != nil {
+			if t.o, err = t.online(len(x)); err != nil {
 				return err
 			}
 			t.dim = len(x)

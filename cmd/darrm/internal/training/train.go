@@ -14,6 +14,21 @@ import (
 // methods.
 func NewTrain(a *cli.App) *cobra.Command {
 	c := newTrainFamily(a, chosenFamily)
+	c.Flags().Lookup("private").Hidden = true
+	c.Args = cobra.MaximumNArgs(1)
+	c.ValidArgsFunction = cli.CompleteFiles(cli.RecordFiles...)
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			if c.Flags().Changed("private") {
+				return cli.Usagef("%q is given beside --private", args[0])
+			}
+			if err := c.Flags().Set("private", args[0]); err != nil {
+				return err
+			}
+		}
+		return run(c, args)
+	}
 	cli.First(c, FlagGroups, "response", "task", "eps", "delta", "scale", "categories", "ledger",
 		"out")
 	for _, k := range families {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
@@ -22,7 +23,7 @@ import (
 // trainFamily has the flags of train with a family's name.
 type trainFamily struct {
 	family
-	familyFlags
+	methods
 	DataFlags
 	modelFlags
 	selectFlags
@@ -35,28 +36,12 @@ type trainFamily struct {
 }
 
 func newTrainFamily(a *cli.App, k family) *cobra.Command {
-	f := trainFamily{family: k, familyFlags: k.flags()}
+	f := trainFamily{family: k, methods: k.methods()}
 	c := k.trains.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c, a) }
-	switch own := f.familyFlags.(type) {
-	case onSets:
+	if f.methods.take != nil {
 		f.DataFlags.Register(c)
-	case *chosenFlags:
-		own.mapped = &f.mapped
-		f.registerPrivate(c, "")
-		c.Flags().Lookup("private").Hidden = true
-		c.Args = cobra.MaximumNArgs(1)
-		c.ValidArgsFunction = cli.CompleteFiles(cli.RecordFiles...)
-		c.RunE = func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				if c.Flags().Changed("private") {
-					return cli.Usagef("%q is given beside --private", args[0])
-				}
-				f.private = args[0]
-			}
-			return f.run(c, a)
-		}
-	default:
+	} else {
 		f.registerPrivate(c, "")
 	}
 	if k.count != "" {
@@ -77,25 +62,14 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 }
 
 func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
-	switch own := f.familyFlags.(type) {
-	case onSets: // which may have a known data set
-	case *chosenFlags:
-		if err := f.requireAll(c, own); err != nil {
-			return err
-		}
-		if err := own.words(&f.prepareFlags, f.response); err != nil {
-			return err
-		}
-		if f.score == "" && own.Task == "auc" && (f.grid != nil ||
-			f.testEps != 0 && !own.addsOrRemoves()) {
-			f.score = string(selection.Pairs)
-		}
-	default:
-		if err := cli.Require(c, "private", "task"); err != nil {
-			return err
-		}
+	ready := f.ready
+	if ready == nil {
+		ready = func(_ *trainFamily, c *cobra.Command) error { return cli.Require(c, "private", "task") }
 	}
-	if err := f.prepare(c, registerGrid(f.flags())); err != nil {
+	if err := ready(f, c); err != nil {
+		return err
+	}
+	if err := f.prepare(c, f.family.methods().grid()); err != nil {
 		return err
 	}
 	if err := f.bound(c, a); err != nil {
@@ -123,14 +97,13 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	if s, ok := f.familyFlags.(streamed); ok && s.streams() && f.private == "-" {
-		return f.stream(c, a, s, m)
-	}
-	if own, ok := f.familyFlags.(relates); ok && len(f.points) == 0 && !m.Simulated {
-		m.Relation = accountant.ReplaceOne
-		if own.addsOrRemoves() {
-			m.Relation = accountant.AddOrRemoveOne
+	if f.online != nil && f.private == "-" {
+		if online := f.online(); online != nil {
+			return f.stream(c, a, online, m)
 		}
+	}
+	if f.addsOrRemoves != nil && len(f.points) == 0 && !m.Simulated {
+		m.Relation = f.relation()
 		if err := m.CheckRelation(c.Context()); err != nil {
 			return err
 		}
@@ -157,8 +130,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if f.bounded {
 		a.Say("radius: %.4g, from the ranges and categories of the columns", f.common().radius)
 	}
-	g, ok := f.familyFlags.(grounded)
-	if !ok || !g.explain(a, plan) {
+	if f.explain == nil || len(f.points) > 0 || !f.explain(a) {
 		sayPrice(a, price)
 	}
 	bound := train.BoundOf(plan)
@@ -189,7 +161,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
 	}
 	t.document = func(choice *train.Choice, test *train.Test) *modelReport {
-		f.take(choice) // whose radius is the model's
+		f.choose(choice) // whose radius is the model's
 		r := f.report(records)
 		r.Chosen, r.Score = newChosen(choice), newScore(test, !m.Simulated)
 		if f.rows > 1 {
@@ -198,8 +170,8 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
 		r.Theory = newTheory(bound)
-		if ok {
-			g.describe(r, plan)
+		if f.describe != nil && len(f.points) == 0 {
+			f.describe(r)
 		}
 		return r
 	}
@@ -214,10 +186,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 // a table. The names of the columns decide which rules hold, so the table is opened before its
 // records are read.
 func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
-	_, chosen := f.familyFlags.(*chosenFlags)
 	flag := c.Flags().Lookup("radius")
 	if flag == nil || f.private == "" || !f.isTable(f.private) ||
-		!chosen && (flag.Changed || !f.stated()) || f.varies("radius") || f.varies("set") {
+		f.complete == nil && (flag.Changed || !f.stated()) || f.varies("radius") || f.varies("set") {
 		return nil
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
@@ -227,15 +198,15 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	radius := m.Radius(f.norm())
+	radius := m.Radius(f.dual())
 	if !flag.Changed && !math.IsInf(radius, 1) { // else there is a number without a scale
 		f.bounded = true
 		if err := c.Flags().Set("radius", strconv.FormatFloat(radius, 'g', -1, 64)); err != nil {
 			return err
 		}
 	}
-	if chosen {
-		return f.complete(c, m)
+	if f.complete != nil {
+		return f.complete(m)
 	}
 	return nil
 }
@@ -254,19 +225,27 @@ func (f *trainFamily) perRow(c *cobra.Command) error {
 	return err
 }
 
-// norm returns the q of the norm that --radius bounds.
-func (f *trainFamily) norm() float64 {
-	if own, ok := f.familyFlags.(interface{ dualNorm() float64 }); ok {
-		return own.dualNorm()
+// dual returns the q of the norm that --radius bounds.
+func (f *trainFamily) dual() float64 {
+	if f.norm != nil {
+		return f.norm()
 	}
 	return 2
+}
+
+// relation returns the neighbouring relation of the flags, ReplaceOne where they have no say.
+func (f *trainFamily) relation() accountant.Relation {
+	if f.addsOrRemoves != nil && f.addsOrRemoves() {
+		return accountant.AddOrRemoveOne
+	}
+	return accountant.ReplaceOne
 }
 
 // shortened returns the records with features as long as --radius, where it is given. The constant
 // feature of --intercept comes after, so that it is 1 of every record.
 func (f *trainFamily) shortened(r *data.Records) *data.Records {
 	if radius := f.common().radius; radius > 0 && !f.varies("radius") && !f.varies("set") {
-		return train.Shortened(r, radius, f.norm())
+		return train.Shortened(r, radius, f.dual())
 	}
 	return r
 }
@@ -299,13 +278,13 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns,
 			Response: records.response, Intercept: f.common().intercept,
 			Preparation: records.preparation(), HoldOut: f.split(), Classes: f.classesOf(records),
-			Radius: f.common().radius, Norm: model.NormName(f.norm())},
+			Radius: f.common().radius, Norm: model.NormName(f.dual())},
 	}
 }
 
 // classesOf returns what several classes are called, nil for two or none.
 func (f *trainFamily) classesOf(records recordsRead) []string {
-	if own, ok := f.familyFlags.(*chosenFlags); ok && own.several > 0 {
+	if f.classes != nil && f.classes() > 0 {
 		return records.prepare.Response.Categories
 	}
 	return nil
@@ -316,11 +295,8 @@ func (f *trainFamily) split() *prepare.HoldOut {
 	if f.holdOut == 0 {
 		return nil
 	}
-	byContent := false
-	if own, ok := f.familyFlags.(relates); ok {
-		byContent = own.addsOrRemoves()
-	}
-	return &prepare.HoldOut{Share: f.holdOut, ByContent: byContent}
+	return &prepare.HoldOut{Share: f.holdOut,
+		ByContent: f.relation() == accountant.AddOrRemoveOne}
 }
 
 // learnFrom returns the records that are not held out.
@@ -351,23 +327,19 @@ func (f *trainFamily) checkTest(c *cobra.Command) error {
 	if f.holdOut == 0 {
 		return cli.Usagef("--score-eps goes with --hold-out: the records that the model is scored on")
 	}
-	if _, ok := f.familyFlags.(onSets); !ok && (f.about().link == model.LinkMetric || f.isNetwork()) {
+	if f.methods.take == nil && (f.about().link == model.LinkMetric || f.isNetwork()) {
 		return cli.Usagef("--score-eps is not for %s: it scores linear models", f.common().Method)
 	}
 	if f.varies("radius") || f.varies("set") { // a candidate shortens records by its own
 		return cli.Usagef("--score-eps is not for --grid radius= or set=")
 	}
-	relation := accountant.ReplaceOne
-	if h := f.split(); h != nil && h.ByContent {
-		relation = accountant.AddOrRemoveOne
-	}
 	if f.rows > 1 && f.testEps > 0 {
 		f.testEps = f.testEps / float64(f.rows) * (1 - 0x1p-49) // rounded down, as train.ForGroup
 	}
-	if _, ok := f.familyFlags.(onSets); ok { // whose task is known with the records
+	if f.methods.take != nil { // whose task is known with the records
 		return nil
 	}
-	return f.test(relation).Check()
+	return f.test(f.relation()).Check()
 }
 
 // isNetwork reports whether the task is a network.
@@ -381,19 +353,11 @@ func (f *trainFamily) isNetwork() bool {
 func (f *trainFamily) test(relation accountant.Relation) selection.HeldOut {
 	k := f.about()
 	s, _ := f.scoreOf(k.task, k.link) // the task is one of the family's
-	if own, ok := f.familyFlags.(*chosenFlags); ok && own.Task == "linear" && s.Bound == 0 &&
-		s.Kind == selection.MeanLoss {
-		s.Bound = widestError
-	}
-	if own, ok := f.familyFlags.(*chosenFlags); ok {
-		s.Classes = own.several
+	if f.methods.score != nil {
+		f.methods.score(&s)
 	}
 	return selection.HeldOut{Score: s, Epsilon: f.testEps, Relation: relation}
 }
-
-// widestError is the squared error of a response that is predicted at the other end of its range,
-// [-1,1].
-const widestError = 4
 
 // recordsRead describes the training records in a model's file.
 type recordsRead struct {
@@ -429,7 +393,7 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 				func() (train.PricedMethod, error) { return checkedPlan(f.familyFlags, c, n, d) })
 		})
 	}
-	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 &&
+	if f.sparse != nil && f.sparse() && len(f.points) == 0 &&
 		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept && f.holdOut == 0 {
 		records, err := f.readSparse(c, a, f.private)
 		if err != nil {
@@ -437,8 +401,8 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 		}
 		plan, err := priced(records.Len(), records.Dim())
 		if err == nil {
-			t.measure = s.measureSparse(records)
-			t.algorithm, err = s.trainSparse(plan, records)
+			t.measure = f.measureSparse(records)
+			t.algorithm, err = plan.(convex.SparsePlan).TrainSparse(records)
 		}
 		return read, plan, err
 	}
@@ -460,7 +424,7 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	describe := func(r *data.Records) {
 		read.columns, read.response, read.prepare = r.Columns(), r.ResponseName(), f.mapped
 	}
-	if s, ok := f.familyFlags.(onSets); ok {
+	if f.methods.take != nil {
 		set, err := f.Open(c, a, f.common().Task)
 		if err != nil {
 			return nil, err
@@ -472,7 +436,7 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 		}
 		f.SayShared(a, set)
 		set.Private = f.shortened(set.Private)
-		return s.Take(set, f.SharedRecords)
+		return f.methods.take(set, f.SharedRecords)
 	}
 	records, err := f.read(c, a, f.private, f.labels, reading{responses: true})
 	if err != nil {
@@ -502,20 +466,12 @@ func (f *trainFamily) checkClasses() error {
 		return nil
 	}
 	count := len(m.Response.Categories)
-	own, chosen := f.familyFlags.(*chosenFlags)
 	switch {
-	case !chosen:
+	case f.classes == nil:
 		return cli.Usagef("--categories of the response: %d words are for darrm train FILE, without a "+
 			"method's name", count)
-	case own.several == 0 || len(f.points) > 0:
+	case f.classes() == 0 || len(f.points) > 0:
 		return cli.Usagef("--grid is not for %d classes", count)
 	}
 	return nil
-}
-
-// sparse is implemented by families with a method that keeps records sparse.
-type sparse interface {
-	sparse() bool // with the flags as they are
-	trainSparse(plan train.PricedMethod, r *data.Sparse) (train.Algorithm, error)
-	measureSparse(r *data.Sparse) func(w []float64) string
 }
