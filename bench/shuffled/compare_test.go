@@ -80,7 +80,7 @@ func TestNumpyAgrees(t *testing.T) {
 	const n, d, epochs = 50, 30, 4
 	_, _, theirs := numpy(t, python, n, d, epochs, 0)
 	r := sines(t, n, d)
-	x, err := train.Simulate(newPlan(t, r, epochs, 0), 1).Run(context.Background(), nil)
+	x, err := train.Simulate(newPlan(t, r, epochs, 0).Algorithm(), 1).Run(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func BenchmarkAgainstNumpy(b *testing.B) {
 			var ours, theirs, normals float64
 			for b.Loop() {
 				begin := time.Now()
-				if _, err := train.Simulate(p, 1).Run(context.Background(), nil); err != nil {
+				if _, err := train.Simulate(p.Algorithm(), 1).Run(context.Background(), nil); err != nil {
 					b.Fatal(err)
 				}
 				ours += time.Since(begin).Seconds()

@@ -156,7 +156,7 @@ func step(r *data.Sparse, steps, bits int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	a, err := p.(convex.SparsePlan).TrainSparse(r)
+	a, err := p.TrainSparse(r)
 	if err != nil {
 		return 0, err
 	}

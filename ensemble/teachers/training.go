@@ -62,7 +62,7 @@ func (p *Plan) NewTraining() (*Training, error) {
 	}
 	t := &Training{p: p}
 	for j, plan := range p.plans {
-		r, err := train.NewRelease(plan)
+		r, err := train.NewRelease(plan.Algorithm())
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
@@ -104,7 +104,7 @@ func (p *Plan) Simulate(ctx context.Context, seed uint64) (*Simulated, error) {
 		if err != nil {
 			return nil, err
 		}
-		return train.Simulate(p.plans[j], own).Run(ctx, nil)
+		return train.Simulate(p.plans[j].Algorithm(), own).Run(ctx, nil)
 	})
 	if err != nil {
 		return nil, err

@@ -39,11 +39,11 @@ func main() {
 	check(err)
 	algorithm, err := plan.Train(records)
 	check(err)
-	price := plan.Price()
+	price := plan.Price
 	_, err = release.Model{Ledger: book.Path(), RequestID: "model", Relation: price.Relation,
 		Output: release.FileOutput{Path: "model.json"},
 		Event: release.ModelEvent{Mechanism: convex.Mechanism, Method: price.Method, Task: "logistic",
-			Epochs: algorithm.Rounds(), Unit: "rounds", Mode: string(price.Bound)},
+			Epochs: algorithm.Rounds, Unit: "rounds", Mode: string(price.Bound)},
 		Begin: func([]byte) (release.Training, error) {
 			r, err := train.NewRelease(algorithm)
 			if err != nil {

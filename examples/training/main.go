@@ -44,7 +44,7 @@ func main() {
 	// longer ones are shortened.
 	setting := convex.Setting{Loss: loss.Logistic{}, Radius: 1,
 		Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}
-	var plans []train.PricedMethod
+	var plans []train.Plan
 	for _, method := range []convex.Method{
 		convex.ObjectivePerturbation{Setting: setting, Ball: 10},
 		convex.OutputPerturbation{Setting: setting, Ball: 10},
@@ -52,7 +52,7 @@ func main() {
 	} {
 		p, err := method.Plan(records, features)
 		check(err)
-		price := p.Price()
+		price := p.Price
 		fmt.Printf("%-24s %v-DP, neighbours %v; noise %.3g times the sensitivity\n", price.Method+":",
 			price.Cost, price.Relation, price.Blocks[0].Multiplier())
 		plans = append(plans, p)
@@ -69,11 +69,11 @@ func main() {
 	account, err := ledger.Create(ctx, book, budget, ledger.ReplaceOne)
 	check(err)
 
-	price := plan.Price()
+	price := plan.Price
 	out := filepath.Join(folder, "model.json")
 	_, err = release.Model{
 		Event: release.ModelEvent{Mechanism: convex.Mechanism, Method: price.Method,
-			Task: setting.Loss.Name(), Epochs: algorithm.Rounds(), Unit: "rounds",
+			Task: setting.Loss.Name(), Epochs: algorithm.Rounds, Unit: "rounds",
 			Mode: string(price.Bound)},
 		Relation: price.Relation, Ledger: book, RequestID: "readmission, March",
 		Output: release.FileOutput{Path: out},

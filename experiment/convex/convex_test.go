@@ -104,7 +104,7 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 			got[2].By[""][repeat]) > 1e-9 {
 			t.Errorf("repeat %d: %g, want %g", repeat, got[2].By[""][repeat], want)
 		}
-		if got[2].Epsilon != plan.Price().Cost.Epsilon || got[0].Epsilon != 0 {
+		if got[2].Epsilon != plan.Price.Cost.Epsilon || got[0].Epsilon != 0 {
 			t.Errorf("priced at %g and %g", got[2].Epsilon, got[0].Epsilon)
 		}
 	}
@@ -161,15 +161,14 @@ func TestClientsAreSplit(t *testing.T) {
 }
 
 // counting is an algorithm whose iterate is the number of rounds done.
-type counting struct {
-	train.Algorithm
-	rounds int
+func counting(rounds int) train.Algorithm {
+	return train.Algorithm{Rounds: rounds, Start: func(train.Coins) train.Run {
+		return &countingRun{[]float64{0}}
+	}}
 }
 
 type countingRun struct{ w []float64 }
 
-func (c counting) Rounds() int                          { return c.rounds }
-func (c counting) Start(train.Coins) train.Run          { return &countingRun{[]float64{0}} }
 func (r *countingRun) Round(context.Context, int) error { r.w[0]++; return nil }
 func (r *countingRun) State() []train.Vector {
 	return []train.Vector{{Name: "w", Values: r.w}}
@@ -178,7 +177,7 @@ func (r *countingRun) Output() []float64 { return nil }
 
 func TestMeanOverIterates(t *testing.T) {
 	for rounds, want := range map[int]float64{1: 0, 5: 2, 32: 15.5, 96: 47.5, 127: 64} {
-		got, err := overIterates(context.Background(), counting{rounds: rounds}, 1,
+		got, err := overIterates(context.Background(), counting(rounds), 1,
 			func(w []float64) float64 { return w[0] })
 		if err != nil || got != want {
 			t.Errorf("%d rounds: %g, want %g, %v", rounds, got, want, err)

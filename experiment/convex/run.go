@@ -73,20 +73,20 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, err
 	sets := make([]geometry.Set, len(p.Lines))
 	return sweep.Trial[samples]{
 		Lines: p.lines(), Repeats: p.Repeats,
-		Plan: func(i int) (train.PricedMethod, float64, error) {
+		Plan: func(i int) (train.Plan, float64, error) {
 			m, o, err := p.Lines[i].method(t, d, target)
 			sets[i] = o.Set
 			if err != nil || m == nil {
-				return nil, 0, err
+				return train.Plan{}, 0, err
 			}
 			plan, err := m.Plan(n, d)
 			if err != nil {
-				return nil, 0, err
+				return train.Plan{}, 0, err
 			}
-			return plan, plan.Price().Cost.Epsilon, nil
+			return plan, plan.Price.Cost.Epsilon, nil
 		},
 		Sample: func(repeat int) (samples, error) { return p.sample(r, t, at, repeat) },
-		Score: func(ctx context.Context, i int, plan train.PricedMethod, s samples,
+		Score: func(ctx context.Context, i int, plan train.Plan, s samples,
 			repeat int) (map[string]float64, error) {
 			return p.score(ctx, t, p.Lines[i], plan, sets[i], s, sweep.Seed(r, repeat))
 		},
@@ -100,7 +100,7 @@ func (p *parameters) once(l line) bool { return p.task().draw == nil && l.Method
 
 // score trains one model and scores it: by the task's value "", and where there are classes by
 // accuracy and AUC.
-func (p *parameters) score(ctx context.Context, t *task, l line, plan train.PricedMethod,
+func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan,
 	set geometry.Set,
 	s samples, seed uint64) (map[string]float64, error) {
 	var w []float64
@@ -156,9 +156,9 @@ const mostIterates = 32
 func overIterates(ctx context.Context, a train.Algorithm, seed uint64,
 	value func(w []float64) float64) (float64, error) {
 	run := a.Start(stream.Seeded(seed))
-	every := (a.Rounds() + mostIterates - 1) / mostIterates
+	every := (a.Rounds + mostIterates - 1) / mostIterates
 	sum, scored := 0.0, 0.0
-	for k := range a.Rounds() {
+	for k := range a.Rounds {
 		if k%every == every/2 {
 			sum += value(run.State()[0].Values)
 			scored++

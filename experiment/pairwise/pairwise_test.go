@@ -124,7 +124,7 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 			t.Errorf("repeat %d: %g, want %g", repeat, got[1].By[""][repeat], want/pairs)
 		}
 	}
-	if got[1].Epsilon != plan.Price().Cost.Epsilon || got[2].Epsilon != 0 || got[0].Epsilon != 4 {
+	if got[1].Epsilon != plan.Price.Cost.Epsilon || got[2].Epsilon != 0 || got[0].Epsilon != 4 {
 		t.Errorf("priced at %g, %g and %g", got[0].Epsilon, got[1].Epsilon, got[2].Epsilon)
 	}
 }

@@ -46,17 +46,17 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	losses := make([]loss.Pair, len(p.Lines))
 	return sweep.Trial[samples]{
 		Lines: p.lines(), Repeats: p.Repeats,
-		Plan: func(i int) (plan train.PricedMethod, epsilon float64, err error) {
+		Plan: func(i int) (plan train.Plan, epsilon float64, err error) {
 			l := p.Lines[i]
 			if l.Method == published {
-				return nil, 0, nil
+				return train.Plan{}, 0, nil
 			}
 			m, err := p.method(l, at)
 			if err == nil {
 				plan, err = m.Plan(at.records, d)
 			}
 			if err == nil && pairwise.Private(l.Method) {
-				epsilon = plan.Price().Cost.Epsilon
+				epsilon = plan.Price.Cost.Epsilon
 			}
 			losses[i], _ = loss.ParsePair(cmp.Or(l.Loss, "logistic")) // method has checked it
 			return plan, epsilon, err
@@ -65,9 +65,9 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 			s.own, s.fresh, err = p.sample(all, at, sweep.Seed(r, repeat))
 			return s, err
 		},
-		Score: func(ctx context.Context, i int, plan train.PricedMethod, s samples,
+		Score: func(ctx context.Context, i int, plan train.Plan, s samples,
 			repeat int) (map[string]float64, error) {
-			if plan == nil {
+			if plan.Train == nil {
 				return nil, nil //nolint:nilnil // the source prints its scores
 			}
 			w, err := trained(ctx, plan, s.own, sweep.Seed(r, repeat))
@@ -84,7 +84,7 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error
 	}.Measure(r)
 }
 
-func trained(ctx context.Context, plan train.PricedMethod, own *data.Records,
+func trained(ctx context.Context, plan train.Plan, own *data.Records,
 	seed uint64) ([]float64, error) {
 	a, err := plan.Train(own)
 	if err != nil {

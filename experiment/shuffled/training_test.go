@@ -157,7 +157,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := train.Simulate(plan, seed).Run(context.Background(), nil)
+		x, err := train.Simulate(plan.Algorithm(), seed).Run(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -133,10 +133,10 @@ type Trial[S any] struct {
 	Repeats int
 	// Plan returns a line's plan, or nil for one that needs none, and the ε that it is accounted at, 0
 	// without privacy.
-	Plan   func(line int) (plan train.PricedMethod, epsilon float64, err error)
+	Plan   func(line int) (plan train.Plan, epsilon float64, err error)
 	Sample func(repeat int) (S, error)
 	// Score trains a line's model and returns its scores by measure, nil for a line that has none.
-	Score func(ctx context.Context, line int, plan train.PricedMethod, s S,
+	Score func(ctx context.Context, line int, plan train.Plan, s S,
 		repeat int) (map[string]float64,
 		error)
 	// Once reports whether all repeats of a line are the same. May be nil.
@@ -146,7 +146,7 @@ type Trial[S any] struct {
 // Measure plans all lines, and trains and scores them in all repeats, as many at a time as there
 // are processors.
 func (t Trial[S]) Measure(r *experiment.Run) ([]Scores, error) {
-	out, plans := make([]Scores, len(t.Lines)), make([]train.PricedMethod, len(t.Lines))
+	out, plans := make([]Scores, len(t.Lines)), make([]train.Plan, len(t.Lines))
 	for i, l := range t.Lines {
 		var err error
 		if plans[i], out[i].Epsilon, err = t.Plan(i); err != nil {

@@ -15,9 +15,9 @@ import (
 func TestMeasure(t *testing.T) {
 	trial := Trial[int]{
 		Lines: []Line{{Name: "all"}, {Name: "once"}, {Name: "none"}}, Repeats: 4,
-		Plan:   func(line int) (train.PricedMethod, float64, error) { return nil, float64(line), nil },
+		Plan:   func(line int) (train.Plan, float64, error) { return train.Plan{}, float64(line), nil },
 		Sample: func(repeat int) (int, error) { return 10 * repeat, nil },
-		Score: func(_ context.Context, line int, _ train.PricedMethod, s, repeat int) (map[string]float64,
+		Score: func(_ context.Context, line int, _ train.Plan, s, repeat int) (map[string]float64,
 			error) {
 			if line == 1 && repeat > 0 {
 				t.Error("a line whose repeats are alike is trained again")

@@ -169,7 +169,7 @@ func (c Choice) noise(p Problem) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	b := plan.Price().Blocks[0]
+	b := plan.Price.Blocks[0]
 	// b.Sensitivity is 2·L0·R/n
 	return float64(p.Dim) * b.Deviation / (b.Sensitivity * float64(p.Records) / 2), nil
 }

@@ -88,7 +88,7 @@ func TestMethod(t *testing.T) {
 		if relation == 0 {
 			relation = accountant.ReplaceOne
 		}
-		price := plan.Price()
+		price := plan.Price
 		if price.Relation != relation || price.Cost.Epsilon > 1 || price.Cost.Delta > 1e-6 {
 			t.Errorf("%s: the plan costs %v where neighbours %s", name, price.Cost, price.Relation)
 		}

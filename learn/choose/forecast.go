@@ -82,7 +82,7 @@ func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expect
 	if err != nil {
 		return e, err
 	}
-	e.Bound = train.BoundOf(plan)
+	e.Bound = plan.Bound()
 	rng := rand.New(rand.NewPCG(f.Seed, uint64(n)))
 	scores, rows := make([]float64, f.Runs), make([]int, n)
 	for run := range scores {

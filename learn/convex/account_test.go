@@ -20,12 +20,12 @@ func TestScoresOfFarVertices(t *testing.T) {
 	c.Steps, c.Selection = 1, PermuteAndFlip
 	at := func(far float64) error {
 		c.Set = hull(t, 2, [][]float64{{far, 0}, {far, 1}})
-		p, err := c.Plan(1000, 2)
+		p, err := c.plan(1000, 2)
 		if err != nil {
 			return err
 		}
 		// All records alike: the largest score there is.
-		fw := p.(*frankWolfePlan)
+		fw := p
 		largest := float64(fw.n) * float64(fw.schedule.Levels) * math.Hypot(far, 1) /
 			(fw.c.Set.Diameter() / 2)
 		if largest > maxUnits {
@@ -50,10 +50,10 @@ func TestEveryStepIsPriced(t *testing.T) {
 	step := accountant.SubsampledGaussian{NoiseMultiplier: p.noise, SamplingRate: c.Rate,
 		Neighbours: accountant.AddOrRemoveOne}
 	a := must.Get(must.Get(accountant.New(accountant.AddOrRemoveOne))(t).Charge(step, c.Steps))(t)
-	if want, got := must.Get(a.Epsilon(1e-6))(t), p.Price().Cost.Epsilon; math.Abs(got-want) > 1e-9 {
+	if want, got := must.Get(a.Epsilon(1e-6))(t), p.price.Cost.Epsilon; math.Abs(got-want) > 1e-9 {
 		t.Errorf("priced at %.9g, but %d steps cost %.9g", got, c.Steps, want)
 	}
-	if run := must.Get(p.Train(records(t, [][]float64{{1, 0, 0}}, []float64{1})))(t).Rounds(); run !=
+	if run := must.Get(p.Train(records(t, [][]float64{{1, 0, 0}}, []float64{1})))(t).Rounds; run !=
 		c.Steps {
 		t.Errorf("%d steps are run", run)
 	}

@@ -57,18 +57,18 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 	r, other := leaning(t, rng, 60, 3), leaning(t, rng, 60, 3)
 	for name, p := range methods(t) {
 		a := traintest.Trained(t, p, r)
-		if a.Digest() == traintest.Trained(t, p, other).Digest() ||
-			a.Digest() != traintest.Trained(t, p, r).Digest() {
+		if a.Digest == traintest.Trained(t, p, other).Digest ||
+			a.Digest != traintest.Trained(t, p, r).Digest {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
 		// vertices have no noise of their own
-		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 ||
-			!(a.NoiseScale() > 0 || a.NoiseScale() == 0 && p.Price().Bound != accountant.MethodGaussian) {
-			t.Errorf("%s: cost %v, price %v, noise %v", name, a.Cost(), p.Price().Cost, a.NoiseScale())
+		if a.Cost != p.Price.Cost || a.Cost.Epsilon > 1 ||
+			!(a.NoiseScale > 0 || a.NoiseScale == 0 && p.Price.Bound != accountant.MethodGaussian) {
+			t.Errorf("%s: cost %v, price %v, noise %v", name, a.Cost, p.Price.Cost, a.NoiseScale)
 		}
-		best, err := train.LeastEpsilon(p.Price().Event, p.Price().Relation, 1e-6, p.Price().Bound)
-		if err != nil || best.Cost.Epsilon > p.Price().Cost.Epsilon*(1+1e-9) {
-			t.Errorf("%s: its event costs %v, the price is %v (%v)", name, best.Cost, p.Price().Cost, err)
+		best, err := train.LeastEpsilon(p.Price.Event, p.Price.Relation, 1e-6, p.Price.Bound)
+		if err != nil || best.Cost.Epsilon > p.Price.Cost.Epsilon*(1+1e-9) {
+			t.Errorf("%s: its event costs %v, the price is %v (%v)", name, best.Cost, p.Price.Cost, err)
 		}
 		want := traintest.Simulate(t, a, 7)
 		if slices.Equal(want, traintest.Simulate(t, a, 8)) {
@@ -87,9 +87,10 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if _, err := train.Simulate(a, 7).Run(cancelled, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: not cancelled: %v", name, err)
 		}
-		// A price is a copy.
-		p.Price().Blocks[0].Deviation = 0
-		if p.Price().Blocks[0].Deviation == 0 {
+		// A price is a copy: what is written to it changes no run.
+		p.Price.Blocks[0].Deviation, p.Price.Cost.Epsilon = 0, 0
+		if again := traintest.Trained(t, p, r); again.Digest != a.Digest || again.Cost != a.Cost ||
+			!slices.Equal(want, traintest.Simulate(t, again, 7)) {
 			t.Errorf("%s: the plan can be changed", name)
 		}
 	}
@@ -126,9 +127,9 @@ func TestNoiseIsFresh(t *testing.T) {
 		default: // its noise is not normal, or drawn behind a function
 			continue
 		}
-		rounds(t, run, a.Rounds())
-		if len(w.asked) < a.Rounds() {
-			t.Errorf("%s: %d streams in %d rounds", name, len(w.asked), a.Rounds())
+		rounds(t, run, a.Rounds)
+		if len(w.asked) < a.Rounds {
+			t.Errorf("%s: %d streams in %d rounds", name, len(w.asked), a.Rounds)
 		}
 		for s, times := range w.asked {
 			if times != 1 {
@@ -190,7 +191,7 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 				t.Fatalf("%T %+v, n = %d, d = %d: %v", m, s, n, d, err)
 			}
 			planned++
-			price := p.Price()
+			price := p.Price
 			best, err := train.LeastEpsilon(price.Event, price.Relation, s.Target.Delta, price.Bound)
 			if err != nil || price.Cost.Epsilon > s.Target.Epsilon || best.Cost.Epsilon > s.Target.Epsilon ||
 				price.Cost.Delta > s.Target.Delta {

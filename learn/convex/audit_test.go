@@ -152,11 +152,11 @@ func TestAuditPhased(t *testing.T) {
 func TestAuditProximallyGuided(t *testing.T) {
 	c := ProximallyGuided{Setting: clippedSetting(), Ball: 100, WeakConvexity: 1, Rounds: 2, Steps: 2,
 		Start: []float64{0}}
-	plan, err := c.Plan(4, 1)
+	plan, err := c.plan(4, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sound := plan.(*proximalPlan)
+	sound := plan
 	// All steps of the first round, of which the model shows the first: 0.71 of the block's μ.
 	audit := func(p *proximalPlan, x float64, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run

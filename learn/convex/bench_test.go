@@ -29,10 +29,11 @@ func BenchmarkPhasedPass(b *testing.B) {
 		b.Run(string(kind), func(b *testing.B) {
 			s := setting()
 			s.Loss = loss.GLM[loss.Hinge]{}
-			a := traintest.Trained(b, phased(b, PhasedSGD{Setting: s, Ball: 1, Oracle: kind}, n, d), r)
+			a := traintest.Trained(b, phased(b, PhasedSGD{Setting: s, Ball: 1, Oracle: kind}, n,
+				d).Plan(), r)
 			b.SetBytes(8 * n * d)
 			for b.Loop() {
-				rounds(b, a.Start(stream.Seeded(1)), a.Rounds())
+				rounds(b, a.Start(stream.Seeded(1)), a.Rounds)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
 		})
@@ -64,7 +65,7 @@ func BenchmarkStochasticPass(b *testing.B) {
 	a := traintest.Trained(b, plan, r)
 	b.SetBytes(8 * n * d)
 	for b.Loop() {
-		rounds(b, a.Start(stream.Seeded(1)), a.Rounds())
+		rounds(b, a.Start(stream.Seeded(1)), a.Rounds)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n/d, "ns/feature")
 }

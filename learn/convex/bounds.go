@@ -9,9 +9,6 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-var _, _, _, _, _ train.Bounded = &phasedPlan{}, &frankWolfePlan{}, &polySFWPlan{}, &nsfwPlan{},
-	&proximalPlan{}
-
 // eulerGamma is γ, the limit of 1 + 1/2 + … + 1/k - ln k.
 const eulerGamma = 0.57721566490153286060651209008240243
 
@@ -41,11 +38,11 @@ func everyCoordinate(p float64, d int) float64 {
 // Risk is Bound for n records of dimension d, and for W = Rᵈ too: then distance bounds ‖x*‖ for the
 // envelope's minimiser x*. It is not used otherwise.
 func (c PhasedSGD) Risk(n, d int, distance float64) (float64, error) {
-	plan, err := c.Plan(n, d)
+	plan, err := c.plan(n, d)
 	if err != nil {
 		return 0, err
 	}
-	return plan.(*phasedPlan).risk(distance), nil
+	return plan.risk(distance), nil
 }
 
 // risk bounds the expected excess risk,
@@ -93,17 +90,20 @@ func (c PhasedSGD) rank(n, d int) int {
 	return min(n, d)
 }
 
-// Bound bounds the expected excess risk in a ball. For W = Rᵈ it depends on where the best model
+// bound bounds the expected excess risk in a ball. For W = Rᵈ it depends on where the best model
 // is: Risk has it. For a loss on an Interval there is none: the last noise, and models beyond it,
 // leave it.
-func (p *phasedPlan) Bound() (train.Bound, bool) {
+func (p *phasedPlan) bound() *train.Bound {
+	if p.c.Ball == 0 || p.c.Interval.stated() {
+		return nil
+	}
 	n, diameter := float64(p.n), 2*p.c.Ball
-	return train.Bound{Of: train.ExcessRisk, Value: p.risk(0), Nothing: p.norm * diameter,
+	return &train.Bound{Of: train.ExcessRisk, Value: p.risk(0), Nothing: p.norm * diameter,
 		Rate: p.norm * diameter * (1/math.Sqrt(n) + math.Sqrt(float64(p.d)*-math.Log(p.Target.Delta))/
-			(n*p.Target.Epsilon)), Theorem: "Theorem 5"}, p.c.Ball > 0 && !p.c.Interval.stated()
+			(n*p.Target.Epsilon)), Theorem: "Theorem 5"}
 }
 
-// Bound bounds the expected excess risk, by the proof of Theorem 6 with its constants worked out.
+// bound bounds the expected excess risk, by the proof of Theorem 6 with its constants worked out.
 // With μ_t = 3/(t+2) the steps' errors have the weights 3t(t+1)/(T(T+1)(T+2)), whose sum is 1 (the
 // source has ln T), and the curvature's are Σμ_t²·weight = A, so that
 //
@@ -116,7 +116,10 @@ func (p *phasedPlan) Bound() (train.Bound, bool) {
 // term is twice the Rademacher complexity of the set's predictions on n records, by Massart's lemma
 // and the contraction of slopes (Shalev-Shwartz and Ben-David, Understanding Machine Learning,
 // Lemmas 26.2, 26.8 and 26.9).
-func (p *frankWolfePlan) Bound() (train.Bound, bool) {
+func (p *frankWolfePlan) bound() *train.Bound {
+	if p.c.Interval.stated() {
+		return nil
+	}
 	s, n, t, diameter := p.schedule, float64(p.n), float64(p.schedule.Steps), p.c.Set.Diameter()
 	harmonic := mathext.Digamma(t+3) + eulerGamma // H_{T+2}
 	curvature := 9 * (t*(t-1)/2 + 2*harmonic - 3) / (t * (t + 1) * (t + 2))
@@ -142,10 +145,10 @@ func (p *frankWolfePlan) Bound() (train.Bound, bool) {
 	logs := math.Log(float64(p.c.Set.Vertices()))
 	value += 2 * p.norm * within * math.Sqrt(2*logs/n)
 	eps, logDelta := p.Target.Epsilon, -math.Log(p.Target.Delta)
-	return train.Bound{Of: train.ExcessRisk, Value: value, Nothing: p.norm * diameter,
+	return &train.Bound{Of: train.ExcessRisk, Value: value, Nothing: p.norm * diameter,
 		Rate: p.norm * diameter * (math.Pow(logDelta, 0.25)*math.Sqrt(logs*math.Log(n))/
 			math.Sqrt(n*eps) + math.Sqrt(math.Log(float64(p.d))/n)),
-		Theorem: "Theorem 6"}, !p.c.Interval.stated()
+		Theorem: "Theorem 6"}
 }
 
 // gap bounds the expected stationarity gap of a stochastic Frank-Wolfe run by the proofs of
@@ -231,13 +234,13 @@ func squareNorm(d, q float64) float64 {
 }
 
 // gapBound is a bound on the gap beside what every model has.
-func (s smooth) gapBound(value, printed, rate float64, theorem string) train.Bound {
-	return train.Bound{Of: train.StationarityGap, Value: value, Nothing: s.norm * s.diameter,
+func (s smooth) gapBound(value, printed, rate float64, theorem string) *train.Bound {
+	return &train.Bound{Of: train.StationarityGap, Value: value, Nothing: s.norm * s.diameter,
 		Printed: printed, Rate: rate, Theorem: theorem}
 }
 
-// Bound bounds the expected stationarity gap.
-func (p *polySFWPlan) Bound() (train.Bound, bool) {
+// bound bounds the expected stationarity gap.
+func (p *polySFWPlan) bound() *train.Bound {
 	value := p.gap(p.batches, func(int) float64 { return 0 }, func(k int) float64 {
 		scale := p.rounds[p.batches[k].round].scale
 		return p.choice.regret(p.c.Set.Vertices(), scale) + 2*scale/selectionScale + 4*p.floatError()
@@ -249,11 +252,11 @@ func (p *polySFWPlan) Bound() (train.Bound, bool) {
 	printed := 9*both/half + 12*p.norm*p.diameter*math.Sqrt(logJ/b)/half +
 		6*both*logJ/math.Sqrt(b)*math.Sqrt(half) + 2*both*logJ*root/(b*eps)*half*half
 	log := math.Log(n)
-	return p.gapBound(value, printed, both*math.Cbrt(logJ*logJ*log*log*root/(n*eps)), "Theorem 8"), true
+	return p.gapBound(value, printed, both*math.Cbrt(logJ*logJ*log*log*root/(n*eps)), "Theorem 8")
 }
 
-// Bound bounds the expected stationarity gap.
-func (p *nsfwPlan) Bound() (train.Bound, bool) {
+// bound bounds the expected stationarity gap.
+func (p *nsfwPlan) bound() *train.Bound {
 	value := p.gap(p.batches, func(k int) float64 { return p.blocks[k].Deviation },
 		func(int) float64 { return 0 })
 	n, d, eps, logDelta := float64(p.n), float64(p.d), p.Target.Epsilon, -math.Log(p.Target.Delta)
@@ -266,10 +269,10 @@ func (p *nsfwPlan) Bound() (train.Bound, bool) {
 	log := math.Log(n)
 	rate := both * math.Pow(kappa, 2./3) * (math.Pow(log, 2./3)/math.Cbrt(n) +
 		math.Pow(d*tilde*logDelta, 0.2)*math.Pow(log, 0.8)/math.Pow(n*eps, 0.4))
-	return p.gapBound(value, printed, rate, "Theorem 11"), true
+	return p.gapBound(value, printed, rate, "Theorem 11")
 }
 
-// Bound bounds the expected distance ‖·‖_p of the model from its proximal point, by the argument of
+// bound bounds the expected distance ‖·‖_p of the model from its proximal point, by the argument of
 // Theorem 16 with this package's inner solver in the place of the cited one.
 //
 // With λ = β/κ - ρ = ρ, m records and T steps a round, mirror descent leaves an empirical gap of
@@ -287,7 +290,7 @@ func (p *nsfwPlan) Bound() (train.Bound, bool) {
 // A round lowers F by at least (λ/2)‖w_r - prox(w_r)‖² - e, and F varies by at most GD. So E‖w̄ -
 // prox(w̄)‖² ≤ (2/λ)(GD/R + e). The cited solver has a better rate in e. Points of steps that are
 // outside the ball by cutSlack are counted with it.
-func (p *proximalPlan) Bound() (train.Bound, bool) {
+func (p *proximalPlan) bound() *train.Bound {
 	g, diameter, steps := p.norm, 2*p.c.Ball, float64(p.c.Steps)
 	b, kappa := p.price.Blocks[0], p.schedule.Kappa
 	lambda := p.mu / kappa
@@ -297,6 +300,6 @@ func (p *proximalPlan) Bound() (train.Bound, bool) {
 	left := steep*(2*noisy/(lambda*math.Sqrt(steps+1))+p.c.Ball*cutSlack) +
 		2*g*g/(lambda*float64(b.To-b.From))
 	value := math.Sqrt(2 / lambda * (g*diameter/float64(len(p.price.Blocks)) + left))
-	return train.Bound{Of: train.ProximalDistance, Value: value, Nothing: diameter,
-		Rate: p.schedule.Rate, Theorem: "Theorem 16"}, true
+	return &train.Bound{Of: train.ProximalDistance, Value: value, Nothing: diameter,
+		Rate: p.schedule.Rate, Theorem: "Theorem 16"}
 }

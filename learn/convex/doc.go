@@ -3,13 +3,13 @@
 // parameters become a Plan, which is priced before any record is read,
 //
 //	plan, err := convex.PhasedSGD{Setting: setting, Ball: 1}.Plan(n, d)
-//	plan.Price() // ε, by which rule; plan.Compare() has the source's printed noise beside it
+//	plan.Price // ε, by which rule; plan.Compare() has the source's printed noise beside it
 //
 // and with records a train.Algorithm:
 //
 //	algorithm, err := plan.Train(records)
 //	release, err := train.NewRelease(algorithm)
-//	model, err := release.Run(ctx, nil) // costs plan.Price().Cost
+//	model, err := release.Run(ctx, nil) // costs plan.Price.Cost
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.

@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -47,7 +46,9 @@ type sampledPlan struct {
 
 // Plan prices the method for about n records of dimension d. It takes seconds: the noise is
 // calibrated by privacy loss distributions.
-func (c DPSGD) Plan(n, d int) (Plan, error) {
+func (c DPSGD) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 	if err := checkBall(c.Ball, false); err != nil {
 		return nil, err
 	}
@@ -159,8 +160,10 @@ func (p *sampledPlan) calibrate() error {
 	return p.price.Within(p.Target)
 }
 
-// Price returns the privacy cost of the model.
-func (p *sampledPlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *sampledPlan) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare prices the noise in use by two rules.
 func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
@@ -181,21 +184,17 @@ func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
 func (p *sampledPlan) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r, true)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	a := algorithm{plan: p.price, task: &p.task, rounds: p.c.Steps}
 	b := p.price.Blocks[0]
-	a.noise = b.StepSize * b.Deviation / (float64(p.n) * p.c.Rate)
+	a := p.algorithm(p.price, p.c.Steps, train.DigestOf(own.Digest(),
+		"darrm convex dp-sgd v1\n%q %v %v %v\n%v %v %v %v %v %v %v\n", p.link.Name(), p.slope, p.Radius,
+		p.c.Ball, p.n, p.c.Rate, p.c.Steps, p.c.StepSize, p.c.Lambda, p.c.Average, p.noise))
+	a.NoiseScale = b.StepSize * b.Deviation / (float64(p.n) * p.c.Rate)
 	if p.c.Average {
-		a.noise /= float64(p.c.Steps)
+		a.NoiseScale /= float64(p.c.Steps)
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex dp-sgd v1\n%q %v %v %v\n%v %v %v %v %v %v %v\n", p.link.Name(),
-		p.slope, p.Radius, p.c.Ball, p.n, p.c.Rate, p.c.Steps, p.c.StepSize, p.c.Lambda, p.c.Average,
-		p.noise)
-	fmt.Fprintf(h, "%x\n", own.Digest())
-	a.digest = [32]byte(h.Sum(nil))
-	a.start = func(coins train.Coins) train.Run {
+	a.Start = func(coins train.Coins) train.Run {
 		v := func() []float64 { return make([]float64, p.d) }
 		return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins,
 			w: v(), mean: v(), g: v(), z: v()}

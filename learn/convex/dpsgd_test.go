@@ -16,11 +16,11 @@ import (
 
 func sampled(t testing.TB, c DPSGD, n, d int) *sampledPlan {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*sampledPlan)
+	return p
 }
 
 // The price equals an accountant's figure for the run's event, and is just under the target. By
@@ -28,7 +28,7 @@ func sampled(t testing.TB, c DPSGD, n, d int) *sampledPlan {
 func TestSampledPrice(t *testing.T) {
 	c := DPSGD{Setting: setting(), Ball: 1, Rate: 0.02, Steps: 300}
 	p := sampled(t, c, 1000, 3)
-	price := p.Price()
+	price := p.price
 	if !(price.Cost.Epsilon <= 1 && price.Cost.Epsilon > 0.98) ||
 		price.Relation != accountant.AddOrRemoveOne || price.Bound != accountant.MethodPLD {
 		t.Errorf("%+v", price)
@@ -66,7 +66,7 @@ func TestSampledRate(t *testing.T) {
 	for _, q := range []float64{0.1, 1} {
 		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q},
 			price: train.Price{Blocks: []train.Block{{StepSize: 1, Deviation: 1}}}}
-		a := traintest.Trained(t, p, records(t, repeat(1000, 1), ones(1000)))
+		a := traintest.Trained(t, p.Plan(), records(t, repeat(1000, 1), ones(1000)))
 		e := a.Start(train.Coins{}).(*sampledRun)
 		reads := &counted{samples: e.rows, reads: map[int]map[int]int{}}
 		e.rows = reads
@@ -103,7 +103,7 @@ func TestSampledLearns(t *testing.T) {
 	p := sampled(t, DPSGD{Setting: s, Ball: 8, Steps: 200}, n, d)
 	for _, average := range []bool{false, true} {
 		p.c.Average = average
-		got := problem.Objective(traintest.Simulate(t, traintest.Trained(t, p, r), 1))
+		got := problem.Objective(traintest.Simulate(t, traintest.Trained(t, p.Plan(), r), 1))
 		t.Logf("average %v: %.4f between %.4f and %.4f; %s", average, got, best.Value, zero,
 			p.price.Notes)
 		if !(zero-got > 0.5*(zero-best.Value)) {

@@ -36,20 +36,20 @@ func leaning(t testing.TB, rng *rand.Rand, n, d int) *data.Records {
 
 func output(t testing.TB, c OutputPerturbation, n, d int) *minimised {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*minimised)
+	return p
 }
 
 func objective(t testing.TB, c ObjectivePerturbation, n, d int) *minimised {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*minimised)
+	return p
 }
 
 func (e *erm) minimiser(t testing.TB, r *data.Records, b []float64) []float64 {
@@ -366,7 +366,7 @@ func TestObjectivePerturbationAccount(t *testing.T) {
 	s := setting()
 	s.Loss = loss.Logistic{}
 	p := objective(t, ObjectivePerturbation{Setting: s, Ball: 3}, 10_000, 10)
-	price := p.Price()
+	price := p.price
 	spent := func(linear, output float64) float64 {
 		mu := price.Blocks[0].Sensitivity / linear
 		low, high := 0.0, 10.0
@@ -410,18 +410,18 @@ func TestPerturbationsLearn(t *testing.T) {
 	}
 	zero := problem.Objective(make([]float64, d))
 	for _, plan := range []Plan{
-		output(t, OutputPerturbation{Setting: s, Ball: 8}, n, d),
-		objective(t, ObjectivePerturbation{Setting: s, Ball: 8}, n, d),
+		output(t, OutputPerturbation{Setting: s, Ball: 8}, n, d).Plan(),
+		objective(t, ObjectivePerturbation{Setting: s, Ball: 8}, n, d).Plan(),
 	} {
 		a := traintest.Trained(t, plan, r)
 		mean := 0.0
 		for seed := range uint64(5) {
 			mean += problem.Objective(traintest.Simulate(t, a, seed)) / 5
 		}
-		t.Logf("%s: %.4f between %.4f and %.4f; %s", plan.Price().Method, mean, best.Value, zero,
-			plan.Price().Notes)
+		t.Logf("%s: %.4f between %.4f and %.4f; %s", plan.Price.Method, mean, best.Value, zero,
+			plan.Price.Notes)
 		if !(zero-mean > 0.3*(zero-best.Value)) {
-			t.Errorf("%s: %.4f, without learning %.4f, best %.4f", plan.Price().Method, mean, zero,
+			t.Errorf("%s: %.4f, without learning %.4f, best %.4f", plan.Price.Method, mean, zero,
 				best.Value)
 		}
 	}

@@ -227,7 +227,7 @@ func TestErratumRegularisedLossIsSteeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := p.Price().Blocks[0]
+	b := p.Price.Blocks[0]
 	must.Near(t, "the sensitivity of a step", b.Sensitivity, 2*bound/float64(b.To-b.From), 1e-9)
 }
 

@@ -23,7 +23,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	price := plan.Price()
+	price := plan.Price
 	fmt.Println(price.Method, price.Cost, price.Relation)
 	rows, err := plan.Compare()
 	if err != nil {

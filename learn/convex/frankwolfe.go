@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"math/bits"
@@ -73,7 +72,9 @@ type frankWolfePlan struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c FrankWolfe) Plan(n, d int) (Plan, error) {
+func (c FrankWolfe) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c FrankWolfe) plan(n, d int) (*frankWolfePlan, error) {
 	t, err := checkedOn(c.Interval, c.Setting, n, d, math.Inf(1))
 	if err != nil {
 		return nil, err
@@ -295,8 +296,11 @@ func (p *frankWolfePlan) reach() float64 {
 	return max(1, p.far/(p.c.Set.Diameter()/2)) * (1 + slack)
 }
 
-// Price returns the privacy cost of the model.
-func (p *frankWolfePlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *frankWolfePlan) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+		TrainSparse: p.TrainSparse, Theory: p.bound}
+}
 
 // Compare prices the printed scale by the source's gradient bound, as it is by both rules,
 // and the noise in use. Sensitivities are of the range of scores, deviations of the noise.
@@ -346,7 +350,7 @@ func advanced(eps0, k, delta float64) float64 {
 func (p *frankWolfePlan) Train(r *data.Records) (train.Algorithm, error) {
 	s, err := p.denseToSparse(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	return p.TrainSparse(s)
 }
@@ -355,21 +359,16 @@ func (p *frankWolfePlan) Train(r *data.Records) (train.Algorithm, error) {
 func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	own, err := p.takeSparse(r, geometry.Dual(p.c.Set.Norm()))
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex frank-wolfe v3\n%q %t %v %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(),
-		p.smooth, p.slope, p.Radius, p.c.Interval, p.c.Set.Name(), p.choice, p.schedule,
-		p.oracle.steps, p.oracle.alpha,
-		own.Digest())
+	a := p.algorithm(p.price, (p.schedule.Steps+p.stride()-1)/p.stride(), train.DigestOf(own.Digest(),
+		"darrm convex frank-wolfe v3\n%q %t %v %v %v %q\n%v %v\n%v %v\n", p.link.Name(), p.smooth, p.slope,
+		p.Radius, p.c.Interval, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha))
 	transposed := own.Transpose()
-	return algorithm{
-		plan: p.price, task: &p.task, rounds: (p.schedule.Steps + p.stride() - 1) / p.stride(),
-		digest: [32]byte(h.Sum(nil)),
-		start: func(coins train.Coins) train.Run {
-			return newFrankWolfeRun(p, own, transposed, coins.Source())
-		},
-	}, nil
+	a.Start = func(coins train.Coins) train.Run {
+		return newFrankWolfeRun(p, own, transposed, coins.Source())
+	}
+	return a, nil
 }
 
 // stride returns the number of steps in a round. Keeping a state and sorting its scores cost as

@@ -267,7 +267,7 @@ func TestAcceptance11SparseClassification(t *testing.T) {
 				}
 				return must.Get(data.NewRecords(n, d, x, y))(t)
 			}
-			w := traintest.Simulate(t, traintest.Trained(t, p, draw(n)), uint64(seed))
+			w := traintest.Simulate(t, traintest.Trained(t, p.Plan(), draw(n)), uint64(seed))
 			fresh := draw(5000)
 			for i := range 5000 {
 				sum += (loss.GLM[loss.Hinge]{}).Loss(w, fresh.Row(i), fresh.Response(i)) / 5000 / float64(seeds)

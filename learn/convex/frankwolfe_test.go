@@ -20,11 +20,11 @@ func l1(t testing.TB, d int, r float64) geometry.L1Ball {
 
 func frankWolfe(t testing.TB, c FrankWolfe, n, d int) *frankWolfePlan {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*frankWolfePlan)
+	return p
 }
 
 // labelled are the records of the published traces with the labels of their signs.
@@ -169,16 +169,16 @@ func TestAcceptance8FrankWolfeLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, err := train.LeastEpsilon(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
-		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 ||
+		if got := p.price.Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 ||
 			!(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
 			t.Errorf("%s: the price is %g, by zCDP %g, want %g", rule, got, line.Cost.Epsilon, want.zcdp)
 		}
 		exponential := c
 		exponential.Selection = Exponential
-		if got := frankWolfe(t, exponential, 4096, 50).Price().Cost.Epsilon; !(got < 0.52*
-			p.Price().Cost.Epsilon) {
+		if got := frankWolfe(t, exponential, 4096, 50).price.Cost.Epsilon; !(got < 0.52*
+			p.price.Cost.Epsilon) {
 			t.Errorf("%s: the exponential mechanism spends %g, laplace %g", rule, got,
-				p.Price().Cost.Epsilon)
+				p.price.Cost.Epsilon)
 		}
 	}
 	rows, err := frankWolfe(t, c, 4096, 50).Compare()
@@ -205,11 +205,11 @@ func TestFrankWolfeCalibration(t *testing.T) {
 			c := hinges(t, 50)
 			c.Selection, c.Target = kind, target
 			p := frankWolfe(t, c, 8192, 50)
-			got, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta,
-				p.Price().Bound)
+			got, err := train.LeastEpsilon(p.price.Event, accountant.ReplaceOne, target.Delta,
+				p.price.Bound)
 			if err != nil || !(got.Cost.Epsilon <= target.Epsilon &&
-				got.Cost.Epsilon > 0.999*target.Epsilon) || p.Price().Cost != target {
-				t.Errorf("%s at %v: %v, price %v", kind, target, got, p.Price().Cost)
+				got.Cost.Epsilon > 0.999*target.Epsilon) || p.price.Cost != target {
+				t.Errorf("%s at %v: %v, price %v", kind, target, got, p.price.Cost)
 			}
 			if !(p.schedule.Scale < 0.4*p.printedScale()) {
 				t.Errorf("%s at %v: scale %g, printed %g", kind, target, p.schedule.Scale, p.printedScale())

@@ -31,11 +31,11 @@ func setting() Setting {
 
 func phased(t testing.TB, c PhasedSGD, n, d int) *phasedPlan {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*phasedPlan)
+	return p
 }
 
 // fixed draws the same vector each time.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/traintest"
 )
 
@@ -75,12 +74,12 @@ func TestIntervalMethods(t *testing.T) {
 	o := Options{Setting: setting(), Set: lp(t, 2, 2, 1), Parameters: Parameters{Interval: m}}
 	method := must.Get(New("phased-sgd", o))(t)
 	p := must.Get(method.Plan(8, 2))(t)
-	if _, ok := p.(train.Bounded).Bound(); ok {
+	if p.Bound() != nil {
 		t.Error("a bound on an interval")
 	}
 	free := must.Get(must.Get(New("phased-sgd", Options{Setting: setting(), Set: o.Set}))(t).Plan(8, 2))(t)
 	a, b := traintest.Trained(t, p, traceRecords(t)), traintest.Trained(t, free, traceRecords(t))
-	if a.Digest() == b.Digest() || a.Cost() != b.Cost() {
+	if a.Digest == b.Digest || a.Cost != b.Cost {
 		t.Error("the interval does not go into the digest, or into the price")
 	}
 	o.Set = l1(t, 2, 1)

@@ -33,7 +33,7 @@ func TestNew(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		p, err := m.Plan(100000, 3)
-		if err != nil || p.Price().Method != name {
+		if err != nil || p.Price.Method != name {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}

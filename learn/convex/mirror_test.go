@@ -179,7 +179,7 @@ func TestProximalRoundMinimises(t *testing.T) {
 	for _, p := range []float64{1.2, 1.5, 2} {
 		c := guided(p)
 		c.Ball, c.Rounds, c.Steps, c.Start = 0.6, 1, 4000, []float64{-0.3, 0.29}
-		plan := must.Get(c.Plan(n, 2))(t).(*proximalPlan)
+		plan := must.Get(c.plan(n, 2))(t)
 		r := retrieval(t, rand.New(rand.NewPCG(9, 10)), n, 2, geometry.Dual(p))
 		e := newProximalRun(plan, r, train.Coins{})
 		e.noise = traintest.Silent{}
@@ -218,7 +218,7 @@ func TestProximalSensitivityInLp(t *testing.T) {
 	for _, p := range []float64{1.2, 1.5, 2} {
 		c := guided(p)
 		c.Rounds, c.Steps = 1, 1
-		plan := must.Get(c.Plan(m, d))(t).(*proximalPlan)
+		plan := must.Get(c.plan(m, d))(t)
 		q := geometry.Dual(p)
 		// The longest in ℓ2 of radius 1 in ℓq has equal numbers, and slopes are ±L0.
 		x := make([]float64, d)
@@ -237,7 +237,7 @@ func TestProximalSensitivityInLp(t *testing.T) {
 func TestProximalBoundInLp(t *testing.T) {
 	c := guided(1.5)
 	c.Rounds, c.Steps = 20, 400
-	p := must.Get(c.Plan(20_000, 8))(t).(*proximalPlan)
+	p := must.Get(c.plan(20_000, 8))(t)
 	g, sigma := p.norm, p.price.Blocks[0].Deviation
 	must.Near(t, "beta", p.schedule.Beta, 8, 1e-12)
 	must.Near(t, "mu", p.mu, 4, 1e-12)
@@ -246,10 +246,10 @@ func TestProximalBoundInLp(t *testing.T) {
 	third := math.Sqrt(8 / math.Pi) // E|Z|³
 	noise := sigma * sigma * math.Pow(8*third, 2./3)
 	left := steep*2*math.Sqrt(steep*steep+2*noise)/(2*math.Sqrt(401)) + 2*g*g/(2*1000)
-	must.Near(t, "bound", bound(t, p).Value, math.Sqrt(g*3/20+left), 1e-8)
+	must.Near(t, "bound", bound(t, p.Plan()).Value, math.Sqrt(g*3/20+left), 1e-8)
 	flat := c
 	flat.Norm = 2
-	q := must.Get(flat.Plan(20_000, 8))(t).(*proximalPlan)
+	q := must.Get(flat.plan(20_000, 8))(t)
 	must.Near(t, "noise", sigma/q.price.Blocks[0].Deviation, math.Pow(8, 1/1.5-0.5), 1e-9)
 	if p.price.Cost != q.price.Cost {
 		t.Errorf("costs %v and %v", p.price.Cost, q.price.Cost)
@@ -257,13 +257,13 @@ func TestProximalBoundInLp(t *testing.T) {
 
 	r := retrieval(t, rand.New(rand.NewPCG(1, 5)), 2000, 3, 3)
 	c.Steps = 50
-	p = must.Get(c.Plan(2000, 3))(t).(*proximalPlan)
+	p = must.Get(c.plan(2000, 3))(t)
 	off := 0.0
 	for seed := range uint64(4) {
-		w := traintest.Simulate(t, traintest.Trained(t, p, r), seed)
+		w := traintest.Simulate(t, traintest.Trained(t, p.Plan(), r), seed)
 		off += NearStationarity(c.Loss, r, w, 8, lp(t, 3, 1.5, 1.5), 300) / 4
 	}
-	if b := bound(t, p); !(off > 0 && off <= b.Value) {
+	if b := bound(t, p.Plan()); !(off > 0 && off <= b.Value) {
 		t.Errorf("%g from nearly stationary, bound %g", off, b.Value)
 	}
 }

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -40,7 +39,9 @@ type nsfwPlan struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c NSFW) Plan(n, d int) (Plan, error) {
+func (c NSFW) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c NSFW) plan(n, d int) (*nsfwPlan, error) {
 	s, err := smoothTask(c.Setting, c.Set, n, d)
 	if err != nil {
 		return nil, err
@@ -163,8 +164,11 @@ func (p *nsfwPlan) noised(noise Noise) ([]train.Block, error) {
 	return blocks, nil
 }
 
-// Price returns the privacy cost of the model.
-func (p *nsfwPlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *nsfwPlan) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+		TrainSparse: p.TrainSparse, Theory: p.bound}
+}
 
 // Compare prices the printed noise, the corrected and the calibrated, each in the step that
 // costs most.
@@ -192,7 +196,7 @@ func (p *nsfwPlan) Compare() ([]train.PriceRow, error) {
 func (p *nsfwPlan) Train(r *data.Records) (train.Algorithm, error) {
 	s, err := p.denseToSparse(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	return p.TrainSparse(s)
 }
@@ -201,18 +205,16 @@ func (p *nsfwPlan) Train(r *data.Records) (train.Algorithm, error) {
 func (p *nsfwPlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	own, err := p.takeSparse(r, geometry.Dual(p.p))
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex nsfw v1\n%q %v %v %q\n%v\n%v\n%x\n", p.link.Name(), p.slope, p.Radius,
-		p.set.Name(), p.c.Batches, p.blocks, own.Digest())
+	a := p.algorithm(p.price, len(p.batches), train.DigestOf(own.Digest(),
+		"darrm convex nsfw v1\n%q %v %v %q\n%v\n%v\n", p.link.Name(), p.slope, p.Radius, p.set.Name(),
+		p.c.Batches, p.blocks))
 	// The linear minimisation turns noise into a choice among points of W, so that is the scale
 	// by which a release is rounded.
-	return algorithm{
-		plan: p.price, task: &p.task, rounds: len(p.batches), digest: [32]byte(h.Sum(nil)),
-		noise: p.diameter,
-		start: func(coins train.Coins) train.Run { return p.newRun(own, coins, coins.Normals()) },
-	}, nil
+	a.NoiseScale = p.diameter
+	a.Start = func(coins train.Coins) train.Run { return p.newRun(own, coins, coins.Normals()) }
+	return a, nil
 }
 
 func (p *nsfwPlan) newRun(rows features, coins train.Coins, noise normals) *stochasticRun {

@@ -27,11 +27,11 @@ func lp(t testing.TB, d int, p, r float64) geometry.LpBall {
 
 func nsfw(t testing.TB, c NSFW, n, d int) *nsfwPlan {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*nsfwPlan)
+	return p
 }
 
 // The published schedules and noises. The squared sigmoid's constants are replaced by the
@@ -97,11 +97,11 @@ func TestAcceptance9NSFWLedger(t *testing.T) {
 		// The printed sensitivities are for L0 = 1 and any L1·D: their ratio cancels.
 		c := NSFW{Setting: logistics(), Set: lp(t, 3, 2, 1), Batches: b, Noise: noise}
 		c.Target = accountant.Cost{Epsilon: eps, Delta: delta}
-		p, err := c.Plan(100_000, 3)
+		p, err := c.plan(100_000, 3)
 		if err != nil {
 			return nil, err
 		}
-		return p.(*nsfwPlan), nil
+		return p, nil
 	}
 	even := Batches{Rounds: 2, Size: 1000}
 	for _, c := range []struct{ eps, delta, want float64 }{{2, 1e-6, 2.086}, {1, 1e-8, 1.031},
@@ -123,11 +123,11 @@ func TestAcceptance9NSFWLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must.Near(t, "printed at (1, 1e-6)", p.Price().Cost.Epsilon, 0.983, 5e-3)
+	must.Near(t, "printed at (1, 1e-6)", p.price.Cost.Epsilon, 0.983, 5e-3)
 	for _, eps := range []float64{.1, .5, 1, 2} {
 		for _, delta := range []float64{1e-5, 1e-6, 1e-8} {
 			p, err := at(Corrected, eps, delta, even)
-			if err != nil || p.Price().Cost.Epsilon > eps {
+			if err != nil || p.price.Cost.Epsilon > eps {
 				t.Errorf("corrected at (%v, %v): %v", eps, delta, err)
 			}
 			if delta != 1e-6 || eps < 1 {
@@ -151,7 +151,7 @@ func TestAcceptance9NSFWLedger(t *testing.T) {
 		!strings.Contains(err.Error(), "above the target") {
 		t.Errorf("b = 95: %v", err)
 	}
-	if p, err := at(Calibrated, 2, 1e-6, uneven); err != nil || p.Price().Cost.Epsilon > 2 {
+	if p, err := at(Calibrated, 2, 1e-6, uneven); err != nil || p.price.Cost.Epsilon > 2 {
 		t.Errorf("b = 95, calibrated: %v", err)
 	}
 }

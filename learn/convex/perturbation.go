@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -69,7 +68,9 @@ type minimised struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c OutputPerturbation) Plan(n, d int) (Plan, error) {
+func (c OutputPerturbation) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c OutputPerturbation) plan(n, d int) (*minimised, error) {
 	e, err := newERM(c.Setting, n, d, c.Smoothing, c.Ball)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,9 @@ func (c OutputPerturbation) Plan(n, d int) (Plan, error) {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
+func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c ObjectivePerturbation) plan(n, d int) (*minimised, error) {
 	e, err := newERM(c.Setting, n, d, c.Smoothing, c.Ball)
 	if err != nil {
 		return nil, err
@@ -189,8 +192,10 @@ func planeDelta(epsilon, mu float64) float64 {
 		(1 + epsilon*0x1p-45)
 }
 
-// Price returns the privacy cost of the model.
-func (p *minimised) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *minimised) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare prices the noise in use; objective perturbation's is no plain Gaussian.
 func (p *minimised) Compare() ([]train.PriceRow, error) {
@@ -213,15 +218,13 @@ func (p *minimised) Compare() ([]train.PriceRow, error) {
 func (p *minimised) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r, false)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	a := algorithm{plan: p.price, task: &p.task, rounds: 1, noise: p.output}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex %s v1\n%q %v %v %v\n%v %v %v %v\n", p.price.Method, p.link.Name(),
-		p.slope, p.Radius, p.ball, p.lambda, p.tolerance, p.linear, p.output)
-	fmt.Fprintf(h, "%x\n", own.Digest())
-	a.digest = [32]byte(h.Sum(nil))
-	a.start = func(coins train.Coins) train.Run {
+	a := p.algorithm(p.price, 1, train.DigestOf(own.Digest(),
+		"darrm convex %s v1\n%q %v %v %v\n%v %v %v %v\n", p.price.Method, p.link.Name(), p.slope, p.Radius,
+		p.ball, p.lambda, p.tolerance, p.linear, p.output))
+	a.NoiseScale = p.output
+	a.Start = func(coins train.Coins) train.Run {
 		return &minimisedRun{p: p, rows: own, noise: coins.Normals(), w: make([]float64, p.d),
 			out: make([]float64, p.d)}
 	}

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"math/bits"
@@ -67,7 +66,9 @@ type phasedSchedule struct {
 const leastNoise = 0x1p-40
 
 // Plan prices the method for n records of dimension d.
-func (c PhasedSGD) Plan(n, d int) (Plan, error) {
+func (c PhasedSGD) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c PhasedSGD) plan(n, d int) (*phasedPlan, error) {
 	if err := checkBall(c.Ball, false); err != nil {
 		return nil, err
 	}
@@ -197,22 +198,22 @@ func (p *phasedPlan) Compare() ([]train.PriceRow, error) {
 	})
 }
 
-// Price returns the privacy cost of the model.
-func (p *phasedPlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *phasedPlan) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+		Theory: p.bound}
+}
 
 // Train returns the method on these records.
 func (p *phasedPlan) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r, false)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	a := algorithm{plan: p.price, task: &p.task, rounds: len(p.schedule.Phases),
-		noise: p.schedule.Phases[len(p.schedule.Phases)-1].Deviation}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex phased-sgd v2\n%q %v %v %v %v\n%v %v %v\n", p.link.Name(), p.slope,
-		p.Radius, p.c.Ball, p.c.Interval, p.schedule, p.oracle.steps, p.oracle.alpha)
-	fmt.Fprintf(h, "%x\n", own.Digest())
-	a.digest = [32]byte(h.Sum(nil))
-	a.start = func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins.Normals()) }
+	a := p.algorithm(p.price, len(p.schedule.Phases), train.DigestOf(own.Digest(),
+		"darrm convex phased-sgd v2\n%q %v %v %v %v\n%v %v %v\n", p.link.Name(), p.slope, p.Radius, p.c.Ball,
+		p.c.Interval, p.schedule, p.oracle.steps, p.oracle.alpha))
+	a.NoiseScale = p.schedule.Phases[len(p.schedule.Phases)-1].Deviation
+	a.Start = func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins.Normals()) }
 	return a, nil
 }

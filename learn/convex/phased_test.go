@@ -170,7 +170,7 @@ func TestAcceptance7PhasedLedger(t *testing.T) {
 		config := bisecting(Printed)
 		config.Target = c.target
 		p := phased(t, config, c.n, c.d)
-		price := p.Price()
+		price := p.price
 		rows, err := p.Compare()
 		if err != nil {
 			t.Fatal(err)
@@ -205,8 +205,8 @@ func TestAcceptance7PhasedLedger(t *testing.T) {
 		t.Error("epsilon = 6 with printed noise:", err)
 	}
 	c.Noise = Calibrated
-	if p, err := c.Plan(1024, 10); err != nil || p.Price().Cost.Epsilon > 6 ||
-		len(p.Price().Notes) != 1 {
+	if p, err := c.Plan(1024, 10); err != nil || p.Price.Cost.Epsilon > 6 ||
+		len(p.Price.Notes) != 1 {
 		t.Error("epsilon = 6 with calibrated noise:", err)
 	}
 }
@@ -291,7 +291,7 @@ func TestAcceptance10RobustRegression(t *testing.T) {
 			var w []float64
 			r := records(t, rows, y)
 			if noise {
-				w = traintest.Simulate(t, traintest.Trained(t, p, r), uint64(s))
+				w = traintest.Simulate(t, traintest.Trained(t, p.Plan(), r), uint64(s))
 			} else {
 				run := newPhasedRun(p, r, traintest.Silent{})
 				rounds(t, run, len(p.schedule.Phases))
@@ -352,7 +352,7 @@ func TestPhasedRefusals(t *testing.T) {
 	}
 	config := PhasedSGD{Setting: setting(), Ball: 1}
 	config.StepFactor = 23.9
-	if p, err := config.Plan(4096, 2); err != nil || p.Price().Cost.Epsilon > 1 {
+	if p, err := config.Plan(4096, 2); err != nil || p.Price.Cost.Epsilon > 1 {
 		t.Error("a larger step:", err)
 	}
 	config.StepFactor = 0

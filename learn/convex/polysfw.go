@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -45,7 +44,9 @@ type polySFWRound struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c PolySFW) Plan(n, d int) (Plan, error) {
+func (c PolySFW) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c PolySFW) plan(n, d int) (*polySFWPlan, error) {
 	var set geometry.Set
 	if c.Set != nil {
 		set = c.Set
@@ -265,8 +266,11 @@ func influenceCurve(relation accountant.Relation, theorem string,
 	return accountant.NewCurve(relation, theorem, points)
 }
 
-// Price returns the privacy cost of the model.
-func (p *polySFWPlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *polySFWPlan) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+		TrainSparse: p.TrainSparse, Theory: p.bound}
+}
 
 // Compare prices the printed noise by the source's uniform account, by exact influence under
 // both rules, and the noise in use. Rows are of the round that costs most.
@@ -323,7 +327,7 @@ func (p *polySFWPlan) uniform(r int) (float64, error) {
 func (p *polySFWPlan) Train(r *data.Records) (train.Algorithm, error) {
 	s, err := p.denseToSparse(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	return p.TrainSparse(s)
 }
@@ -332,15 +336,13 @@ func (p *polySFWPlan) Train(r *data.Records) (train.Algorithm, error) {
 func (p *polySFWPlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	own, err := p.takeSparse(r, geometry.Dual(p.set.Norm()))
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex poly-sfw v1\n%q %v %v %q\n%v %v\n%v\n%x\n", p.link.Name(), p.slope,
-		p.Radius, p.set.Name(), p.choice, p.c.Batches, p.rounds, own.Digest())
-	return algorithm{
-		plan: p.price, task: &p.task, rounds: len(p.batches), digest: [32]byte(h.Sum(nil)),
-		start: func(coins train.Coins) train.Run { return p.newRun(own, coins) },
-	}, nil
+	a := p.algorithm(p.price, len(p.batches), train.DigestOf(own.Digest(),
+		"darrm convex poly-sfw v1\n%q %v %v %q\n%v %v\n%v\n", p.link.Name(), p.slope, p.Radius, p.set.Name(),
+		p.choice, p.c.Batches, p.rounds))
+	a.Start = func(coins train.Coins) train.Run { return p.newRun(own, coins) }
+	return a, nil
 }
 
 func (p *polySFWPlan) newRun(rows features, coins train.Coins) *stochasticRun {

@@ -18,11 +18,11 @@ func logistics() Setting {
 
 func polySFW(t testing.TB, c PolySFW, n, d int) *polySFWPlan {
 	t.Helper()
-	p, err := c.Plan(n, d)
+	p, err := c.plan(n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*polySFWPlan)
+	return p
 }
 
 // The published schedule.
@@ -128,7 +128,7 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 		!rows[2].Holds || !(rows[2].Epsilon < 0.28) {
 		t.Errorf("%+v", rows)
 	}
-	if got := p.Price().Cost.Epsilon; got != rows[3].Epsilon || !(got <= rows[2].Epsilon*1.001) {
+	if got := p.price.Cost.Epsilon; got != rows[3].Epsilon || !(got <= rows[2].Epsilon*1.001) {
 		t.Errorf("price %g, rows %+v", got, rows)
 	}
 }
@@ -169,7 +169,7 @@ func TestPolySFWCalibration(t *testing.T) {
 				Batches: Batches{Rounds: 5, FullBudget: true}}
 			c.Target = target
 			p := polySFW(t, c, 100_000, 50)
-			if got := p.Price().Cost; got != target {
+			if got := p.price.Cost; got != target {
 				t.Errorf("%s at %v: %v", kind, target, got)
 			}
 			for r, round := range p.rounds {
@@ -178,10 +178,10 @@ func TestPolySFWCalibration(t *testing.T) {
 						p.printedScale(r))
 				}
 			}
-			event, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta,
-				p.Price().Bound)
-			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon &&
-				event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
+			event, err := train.LeastEpsilon(p.price.Event, accountant.ReplaceOne, target.Delta,
+				p.price.Bound)
+			if err != nil || !(event.Cost.Epsilon >= 0.999*p.price.Cost.Epsilon &&
+				event.Cost.Epsilon <= p.price.Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}
 		}
@@ -194,11 +194,11 @@ func TestPolySFWPaysForTheWorstRound(t *testing.T) {
 	s := logistics()
 	s.Target = accountant.Cost{Epsilon: 1, Delta: 1e-6}
 	plan, err := PolySFW{Setting: s, Set: l1(t, 3, 0.5), Noise: Printed,
-		Batches: Batches{Rounds: 3, Size: 1200}}.Plan(10_000, 3)
+		Batches: Batches{Rounds: 3, Size: 1200}}.plan(10_000, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := plan.(*polySFWPlan)
+	p := plan
 	last := 0.0
 	for r, round := range p.rounds {
 		eps, err := p.roundEpsilon(round.influence)

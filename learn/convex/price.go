@@ -7,7 +7,7 @@ import (
 
 // What every method's plan has is package train's.
 type (
-	Plan  = train.PricedMethod
+	Plan  = train.Plan
 	Noise = train.Noise
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -31,6 +32,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 		"output-perturbation":    {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
 		"objective-perturbation": {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
 	}
+	var sampled *sampledPlan
 	all := map[string]map[string]Plan{}
 	for name, s := range sets {
 		o := Options{Setting: base, Set: s[0]}
@@ -78,7 +80,10 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 			if option != "" && !every || name == "dp-sgd" && option != "" {
 				continue // calibrating dp-sgd takes seconds: see below
 			}
-			if plan, err := m.Plan(n, 3); err == nil {
+			if name == "dp-sgd" {
+				sampled = must.Get(m.(DPSGD).plan(n, 3))(t)
+				all[name][option] = sampled.Plan()
+			} else if plan, err := m.Plan(n, 3); err == nil {
 				all[name][option] = plan
 			} else if option == "" {
 				t.Fatal(name, err)
@@ -99,9 +104,9 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 		if !every {
 			break
 		}
-		changed := *all["dp-sgd"][""].(*sampledPlan)
+		changed := *sampled
 		change(&changed)
-		all["dp-sgd"][option] = &changed
+		all["dp-sgd"][option] = changed.Plan()
 	}
 	return all
 }
@@ -119,7 +124,7 @@ func TestDigestsCoverEverything(t *testing.T) {
 	for name, plans := range variants(t, n, true) {
 		seen := map[[32]byte]string{}
 		note := func(what string, p Plan, r *data.Records) {
-			digest := traintest.Trained(t, p, r).Digest()
+			digest := traintest.Trained(t, p, r).Digest
 			if other, ok := seen[digest]; ok {
 				t.Errorf("%s: %q and %q have one digest", name, what, other)
 			}

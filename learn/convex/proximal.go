@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -117,7 +116,9 @@ type proximalPlan struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
+func (c ProximallyGuided) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c ProximallyGuided) plan(n, d int) (*proximalPlan, error) {
 	if err := checkBall(c.Ball, true); err != nil {
 		return nil, err
 	}
@@ -184,8 +185,11 @@ func (p *proximalPlan) account() (err error) {
 	return settle(&p.price, p.Target, true)
 }
 
-// Price returns the privacy cost of the model.
-func (p *proximalPlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *proximalPlan) Plan() Plan {
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+		Theory: p.bound}
+}
 
 // Compare prices the noise in use. The source prints none: it cites its inner solver.
 func (p *proximalPlan) Compare() ([]train.PriceRow, error) {
@@ -202,18 +206,15 @@ func (p *proximalPlan) Compare() ([]train.PriceRow, error) {
 func (p *proximalPlan) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.takeIn(r, geometry.Dual(p.c.Norm))
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	first := p.price.Blocks[0]
-	a := algorithm{plan: p.price, task: &p.task, rounds: p.schedule.Rounds}
+	a := p.algorithm(p.price, p.schedule.Rounds, train.DigestOf(own.Digest(),
+		"darrm convex proximally-guided v1\n%q %v %v %v %v\n%v %v %v %v\n%v\n", p.link.Name(), p.slope,
+		p.Radius, p.c.Norm, p.c.Ball, p.schedule, p.mu, p.c.Steps, first, p.c.Start))
 	// The least that one step's noise leaves: the last steps are 2/(μT), of weight 2/T.
 	t := float64(p.c.Steps)
-	a.noise = first.Deviation * first.StepSize / (t + 1) * 2 / (t + 1)
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex proximally-guided v1\n%q %v %v %v %v\n%v %v %v %v\n%v\n",
-		p.link.Name(), p.slope, p.Radius, p.c.Norm, p.c.Ball, p.schedule, p.mu, p.c.Steps, first, p.c.Start)
-	fmt.Fprintf(h, "%x\n", own.Digest())
-	a.digest = [32]byte(h.Sum(nil))
-	a.start = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }
+	a.NoiseScale = first.Deviation * first.StepSize / (t + 1) * 2 / (t + 1)
+	a.Start = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }
 	return a, nil
 }

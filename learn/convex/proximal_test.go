@@ -50,9 +50,9 @@ func TestAcceptance14ProximalSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := p.Price().Blocks[0]
+	b := p.Price.Blocks[0]
 	must.Near(t, "inner noise", b.Deviation, 0.56581085, 1e-8)
-	if b.To != 223 || b.Releases != 223 || len(p.Price().Blocks) != 447 {
+	if b.To != 223 || b.Releases != 223 || len(p.Price.Blocks) != 447 {
 		t.Errorf("%+v", b)
 	}
 	// By zCDP it would be 0.71652233.
@@ -91,11 +91,11 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 		if epsilon == 0 {
 			c.Target.Epsilon = 1
 		}
-		plan, err := c.Plan(n, 2)
+		plan, err := c.plan(n, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := plan.(*proximalPlan)
+		p := plan
 		must.Near(t, "L0", p.norm, 3, 1e-9)
 		if p.schedule.Rounds != 200 || p.schedule.Block != 100 || math.Abs(p.schedule.Beta-4) > 1e-9 {
 			t.Fatalf("%+v", p.schedule)
@@ -135,11 +135,11 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 // Each record is read in one round, once a step.
 func TestAcceptance13ProximalReadsOneRound(t *testing.T) {
 	c := ProximallyGuided{Setting: setting(), Ball: 1, WeakConvexity: 1, Rounds: 7, Steps: 3}
-	plan, err := c.Plan(100, 2)
+	plan, err := c.plan(100, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := plan.(*proximalPlan)
+	p := plan
 	rows := make([][]float64, 100)
 	for i := range rows {
 		rows[i] = []float64{1, 0}

@@ -141,13 +141,14 @@ func (t *task) takeIn(r *data.Records, q float64) (*data.Records, error) {
 	return train.Shortened(r, t.Radius, q), nil
 }
 
-// releasable returns an error if no model of the plan may be released.
-func (t *task) releasable() error {
+// algorithm returns a method of this price, without its start.
+func (t *task) algorithm(price train.Price, rounds int, digest [32]byte) train.Algorithm {
+	a := train.Algorithm{Cost: price.Cost, Rounds: rounds, Digest: digest}
 	if t.Neighbours == accountant.BlankOne {
-		return &check.Error{Name: "neighbours", Value: t.Neighbours,
+		a.Refused = &check.Error{Name: "neighbours", Value: t.Neighbours,
 			Rule: "replace one record for a release: no ledger counts blanked records"}
 	}
-	return nil
+	return a
 }
 
 // samples are the records of a run; tests count what is read.

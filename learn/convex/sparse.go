@@ -11,13 +11,6 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// SparsePlan is a Plan of a method whose steps cost what the features that are not 0 do.
-type SparsePlan interface {
-	Plan
-	// TrainSparse is Train for records without their zeros.
-	TrainSparse(records *data.Sparse) (train.Algorithm, error)
-}
-
 // denseToSparse takes the zeros out of records, which have responses.
 func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
 	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {

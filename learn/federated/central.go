@@ -31,18 +31,12 @@ type Central struct {
 const share = 1.25
 
 // Plan prices the method for the records of all silos.
-func (c Central) Plan(n, features int) (train.PricedMethod, error) {
-	p, err := c.plan(n, features)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+func (c Central) Plan(n, features int) (train.Plan, error) {
+	return train.PlanOf(c.New(n, features))
 }
 
-// New is Plan, for callers that need more of it than train.PricedMethod has.
-func (c Central) New(n, features int) (*Plan, error) { return c.plan(n, features) }
-
-func (c Central) plan(n, features int) (*Plan, error) {
+// New is Plan, for callers that need more of it than train.Plan has.
+func (c Central) New(n, features int) (*Plan, error) {
 	t, err := c.check(n, features)
 	if err != nil {
 		return nil, err

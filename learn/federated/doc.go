@@ -4,7 +4,7 @@
 // transcript: all shuffled reports, all models, all that selected silos return.
 //
 //	plan, err := federated.PSGM{Setting: setting, Momentum: 0.1}.Plan(n, features)
-//	plan.Price()                          // ε, and ε₀ of a report, before any record is read
+//	plan.Price                            // ε, and ε₀ of a report, before any record is read
 //	algorithm, err := plan.Train(records) // a simulation, or a release, in one process
 //
 // The same run across machines is a Server, a Silo for each holder of records and a

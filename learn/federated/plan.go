@@ -1,7 +1,6 @@
 package federated
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -48,8 +47,6 @@ type plan struct {
 
 // Plan is a priced method. It is immutable and safe for concurrent use.
 type Plan struct{ plan }
-
-var _ train.PricedMethod = (*Plan)(nil)
 
 // weight returns ρ of a round: the weight of fresh gradients.
 func (p *plan) weight(round int) float64 {
@@ -124,6 +121,11 @@ func (p *plan) streams() (count [2]int) {
 	return count
 }
 
+// Plan returns the plan for callers that know no silos.
+func (p *Plan) Plan() train.Plan {
+	return train.Plan{Price: p.Price(), Rows: p.Compare, Train: p.Train}
+}
+
 // Price returns the privacy cost of the model.
 func (p *Plan) Price() train.Price { return p.price.Clone() }
 
@@ -177,7 +179,7 @@ func (p *Plan) streamRounds() int {
 // Train returns the method on the records of all silos, silo after silo.
 func (p *Plan) Train(records *data.Records) (train.Algorithm, error) {
 	if err := p.take(records); err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	return p.algorithm(records)
 }
@@ -210,15 +212,13 @@ func (p *Plan) priceless(k kind) *Plan {
 	return q
 }
 
-// algorithm is a plan with its records.
-type algorithm struct {
-	p      *plan
-	silos  []*data.Records
-	digest [32]byte
-}
-
 func (p *plan) algorithm(records *data.Records) (train.Algorithm, error) {
-	a := &algorithm{p: p}
+	a := train.Algorithm{Cost: p.price.Cost, Rounds: p.Rounds, NoiseScale: p.noiseScale(),
+		Digest: train.DigestOf(records.Digest(), "%s", p.text())}
+	if p.price.Event == nil {
+		a.Refused = errors.New(p.price.Method + ": no price, no release")
+	}
+	var silos []*data.Records
 	for m, size := range p.Silos {
 		rows := make([]int, size)
 		for i := range rows {
@@ -226,11 +226,11 @@ func (p *plan) algorithm(records *data.Records) (train.Algorithm, error) {
 		}
 		own, err := records.Select(rows)
 		if err != nil {
-			return nil, err
+			return train.Algorithm{}, err
 		}
-		a.silos = append(a.silos, own)
+		silos = append(silos, own)
 	}
-	a.digest = sha256.Sum256(fmt.Appendf(p.text(), "%x\n", records.Digest()))
+	a.Start = func(coins train.Coins) train.Run { return newRun(p, silos, coins) }
 	return a, nil
 }
 
@@ -248,23 +248,9 @@ func (p *plan) text() []byte {
 	return b
 }
 
-func (a *algorithm) Cost() accountant.Cost { return a.p.price.Cost }
-func (a *algorithm) Rounds() int           { return a.p.Rounds }
-func (a *algorithm) Digest() [32]byte      { return a.digest }
-
-// Releasable refuses a plan without a price.
-func (a *algorithm) Releasable() error {
-	if a.p.price.Event == nil || !(a.p.price.Cost.Epsilon >= 0) ||
-		math.IsInf(a.p.price.Cost.Epsilon, 1) {
-		return errors.New(a.p.price.Method + ": no price, no release")
-	}
-	return nil
-}
-
-// NoiseScale returns the deviation that the last round's gradients leave on a coordinate of the
+// noiseScale returns the deviation that the last round's gradients leave on a coordinate of the
 // model.
-func (a *algorithm) NoiseScale() float64 {
-	p := a.p
+func (p *plan) noiseScale() float64 {
 	last := p.Rounds - 1
 	rho := p.weight(last)
 	if rho == 0 {

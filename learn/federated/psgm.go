@@ -114,18 +114,10 @@ func (r Randomizer) fault() error {
 }
 
 // Plan prices the method for the records of all silos.
-func (c PSGM) Plan(n, features int) (train.PricedMethod, error) {
-	p, err := c.plan(n, features)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
+func (c PSGM) Plan(n, features int) (train.Plan, error) { return train.PlanOf(c.New(n, features)) }
 
 // New is Plan, for callers that drive the roles.
-func (c PSGM) New(n, features int) (*Plan, error) { return c.plan(n, features) }
-
-func (c PSGM) plan(n, features int) (*Plan, error) {
+func (c PSGM) New(n, features int) (*Plan, error) {
 	t, err := c.check(n, features)
 	if err != nil {
 		return nil, err

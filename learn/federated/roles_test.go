@@ -264,7 +264,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 		c := Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{n}, Rounds: 6,
 			StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target, Workers: workers},
 			Period: 3}
-		return must.Get(c.plan(n, 8))(t)
+		return must.Get(c.New(n, 8))(t)
 	}
 	a, _ := trace(t, central(1), records, 3)
 	b, _ := trace(t, central(5), records, 3)
@@ -555,7 +555,7 @@ func TestNoPriceNoRelease(t *testing.T) {
 		})} {
 		a := must.Get(q.Train(records))(t)
 		if _, err := train.NewRelease(a); err == nil || q.Price().Event != nil ||
-			!math.IsInf(a.Cost().Epsilon, 1) {
+			!math.IsInf(a.Cost.Epsilon, 1) {
 			t.Errorf("%s is released: %v, %v", q.Price().Method, q.Price().Cost, err)
 		}
 		if _, err := q.NewSilo(0, must.Get(records.Head(16))(t), seeded(1)); q.kind != shuffled &&
@@ -749,10 +749,10 @@ func TestDigestsStay(t *testing.T) {
 		},
 	} {
 		p := networkPlan(t, 80, 3, change)
-		got[name] = traintest.Trained(t, p, records)
+		got[name] = traintest.Trained(t, p.Plan(), records)
 		if name == "one-bit" {
-			got["rehearsal"] = traintest.Trained(t, must.Get(p.Rehearsal())(t), records)
-			got["noiseless"] = traintest.Trained(t, p.Noiseless(), records)
+			got["rehearsal"] = traintest.Trained(t, must.Get(p.Rehearsal())(t).Plan(), records)
+			got["noiseless"] = traintest.Trained(t, p.Noiseless().Plan(), records)
 		}
 	}
 	s := networkPlan(t, 80, 3, nil).Setting

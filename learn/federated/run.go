@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -19,12 +20,12 @@ type run struct {
 	z      []float64
 }
 
-// Start returns a run before its first round.
-func (a *algorithm) Start(coins train.Coins) train.Run {
-	e := &run{p: a.p, server: newServer(a.p, coins), coins: coins, noise: coins.Normals(),
-		z: make([]float64, a.p.d)}
-	for m, records := range a.silos {
-		e.silos = append(e.silos, &Silo{a.p, m, records, coins})
+// newRun returns a run before its first round, on the records of the silos.
+func newRun(p *plan, silos []*data.Records, coins train.Coins) *run {
+	e := &run{p: p, server: newServer(p, coins), coins: coins, noise: coins.Normals(),
+		z: make([]float64, p.d)}
+	for m, records := range silos {
+		e.silos = append(e.silos, &Silo{p, m, records, coins})
 	}
 	return e
 }

@@ -57,7 +57,9 @@ type SPAUC struct {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c OLP) Plan(n, d int) (train.PricedMethod, error) {
+func (c OLP) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c OLP) plan(n, d int) (*open, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 200
 	}
@@ -68,7 +70,9 @@ func (c OLP) Plan(n, d int) (train.PricedMethod, error) {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c OAM) Plan(n, d int) (train.PricedMethod, error) {
+func (c OAM) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c OAM) plan(n, d int) (*open, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 100
 	}
@@ -82,7 +86,9 @@ func (c OAM) Plan(n, d int) (train.PricedMethod, error) {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c SPAUC) Plan(n, d int) (train.PricedMethod, error) {
+func (c SPAUC) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c SPAUC) plan(n, d int) (*open, error) {
 	return passesOver(c.Setting, "spauc", n, d, c.Passes, &c.Schedule, 0, []any{c.Schedule},
 		func(e *passRun, t, i int) {
 			spaucStep(e, c.At(t), i)
@@ -91,7 +97,7 @@ func (c SPAUC) Plan(n, d int) (train.PricedMethod, error) {
 
 // passesOver is a plan that makes a step on each record of each shuffled pass.
 func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, buffer int,
-	details []any, step func(e *passRun, t, i int), output Output) (train.PricedMethod, error) {
+	details []any, step func(e *passRun, t, i int), output Output) (*open, error) {
 	p, err := newOpen(s, name, n, d, passesOr10(passes), schedule)
 	if err != nil {
 		return nil, err

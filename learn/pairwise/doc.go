@@ -13,7 +13,7 @@
 //
 // The others, SGD (Algorithm 1), Online (Algorithm 2), LocalizedSGD (Algorithm 4),
 // RandomPairs, OLP, OAM and SPAUC, promise nothing. A method's parameters become a
-// train.PricedMethod, which is priced before any record is read; plan.Compare() has the other ways
+// train.Plan, which is priced before any record is read; plan.Compare() has the other ways
 // beside it.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for

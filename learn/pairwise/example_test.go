@@ -22,7 +22,7 @@ func ExampleLocalized() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(plan.Price().Cost)
+	fmt.Println(plan.Price.Cost)
 	rows, err := plan.Compare()
 	if err != nil {
 		log.Fatal(err)

@@ -26,7 +26,9 @@ type FullBatch struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c FullBatch) Plan(n, d int) (train.PricedMethod, error) {
+func (c FullBatch) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c FullBatch) plan(n, d int) (*phased, error) {
 	p, err := newPhased(c.Setting, allPairs, c.StepSize, n, d)
 	if err != nil {
 		return nil, err

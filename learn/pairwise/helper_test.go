@@ -34,7 +34,7 @@ func setting(t testing.TB) Setting {
 		Target: accountant.Cost{Epsilon: 1, Delta: 1. / 256}}, Ball: .5}
 }
 
-func plan(t testing.TB, m Method, n, d int) train.PricedMethod {
+func plan(t testing.TB, m Method, n, d int) train.Plan {
 	t.Helper()
 	return must.Get(m.Plan(n, d))(t)
 }

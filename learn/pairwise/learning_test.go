@@ -105,8 +105,9 @@ func TestLearning(t *testing.T) {
 func TestHonestNegative(t *testing.T) {
 	s := setting(t)
 	s.Target.Epsilon, s.Ball = 2, 0
-	p := plan(t, Localized{Setting: s, StepSize: 1, Rule: Paper, Noise: train.Printed}, 256, 8)
-	quiet := p.(*phased)
+	quiet := phasedPlan(t, Localized{Setting: s, StepSize: 1, Rule: Paper, Noise: train.Printed}, 256,
+		8)
+	p := quiet.Plan()
 	var private, silentRuns []float64
 	for seed := range uint64(25) {
 		own, test := diabetes(t, seed)

@@ -28,7 +28,9 @@ const maxPricedPasses = 1000
 
 // Plan prices the method for n records of dimension d. It takes up to seconds: Averaged is
 // calibrated by privacy loss distributions.
-func (c Localized) Plan(n, d int) (train.PricedMethod, error) {
+func (c Localized) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c Localized) plan(n, d int) (*phased, error) {
 	p, err := newPhased(c.Setting, drawn, c.StepSize, n, d)
 	if err != nil {
 		return nil, err

@@ -45,27 +45,27 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		}
 		p := plan(t, m, 40, 3)
 		a := traintest.Trained(t, p, r)
-		if a.Digest() == traintest.Trained(t, p, other).Digest() ||
-			a.Digest() != traintest.Trained(t, p, r).Digest() {
+		if a.Digest == traintest.Trained(t, p, other).Digest ||
+			a.Digest != traintest.Trained(t, p, r).Digest {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
-		if a.Cost() != p.Price().Cost {
-			t.Errorf("%s: cost %v, price %v", name, a.Cost(), p.Price().Cost)
+		if a.Cost != p.Price.Cost {
+			t.Errorf("%s: cost %v, price %v", name, a.Cost, p.Price.Cost)
 		}
 		_, err = train.NewRelease(a)
 		if Private(name) {
-			if err != nil || !(a.Cost().Epsilon <= 1) || !(a.NoiseScale() > 0) {
-				t.Errorf("%s: %v at %v, noise %g", name, err, a.Cost(), a.NoiseScale())
+			if err != nil || !(a.Cost.Epsilon <= 1) || !(a.NoiseScale > 0) {
+				t.Errorf("%s: %v at %v, noise %g", name, err, a.Cost, a.NoiseScale)
 			}
-			acc, err := accountant.New(p.Price().Relation)
+			acc, err := accountant.New(p.Price.Relation)
 			if err == nil {
-				acc, err = acc.Charge(p.Price().Event, 1)
+				acc, err = acc.Charge(p.Price.Event, 1)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if eps, err := acc.Epsilon(1. / 256); err != nil || eps > p.Price().Cost.Epsilon*(1+1e-9) {
-				t.Errorf("%s: its event costs %v, the price is %v (%v)", name, eps, p.Price().Cost, err)
+			if eps, err := acc.Epsilon(1. / 256); err != nil || eps > p.Price.Cost.Epsilon*(1+1e-9) {
+				t.Errorf("%s: its event costs %v, the price is %v (%v)", name, eps, p.Price.Cost, err)
 			}
 		} else if !errors.Is(err, errNotPrivate) {
 			t.Errorf("%s: a release without privacy: %v", name, err)

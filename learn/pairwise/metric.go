@@ -2,7 +2,6 @@ package pairwise
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -46,7 +45,9 @@ type Metric struct {
 const maxMetricDim = 1000
 
 // Plan prices the method for n records of dimension d.
-func (c Metric) Plan(n, d int) (train.PricedMethod, error) {
+func (c Metric) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c Metric) plan(n, d int) (*metricPlan, error) {
 	for _, v := range []struct {
 		name, rule string
 		ok         bool
@@ -118,7 +119,10 @@ type metricPlan struct {
 	price train.Price
 }
 
-func (p *metricPlan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *metricPlan) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare has the noise in use alone.
 func (p *metricPlan) Compare() ([]train.PriceRow, error) {
@@ -131,16 +135,15 @@ func (p *metricPlan) Compare() ([]train.PriceRow, error) {
 // Train returns the method on these records, whose responses are their classes, any numbers.
 func (p *metricPlan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil || r.Len() != p.n || r.Dim() != p.d || !r.HasResponses() {
-		return nil, &check.Error{Name: "records", Value: "others",
+		return train.Algorithm{}, &check.Error{Name: "records", Value: "others",
 			Rule: fmt.Sprintf("%d of dimension %d, with classes", p.n, p.d)}
 	}
 	own := r.Shortened(p.c.Radius)
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm pairwise metric v1\n%v %v %v %v %v\n%v\n%x\n", p.c.Radius, p.c.Bound,
-		p.c.Threshold, p.n, p.d, p.price.Blocks, own.Digest())
 	last := p.price.Blocks[len(p.price.Blocks)-1].Deviation
-	return algorithm{p.price.Cost, len(p.price.Blocks), [32]byte(h.Sum(nil)), last / math.Sqrt2,
-		func(coins train.Coins) train.Run {
+	return train.Algorithm{Cost: p.price.Cost, Rounds: len(p.price.Blocks), Digest: train.DigestOf(
+		own.Digest(), "darrm pairwise metric v1\n%v %v %v %v %v\n%v\n", p.c.Radius, p.c.Bound, p.c.Threshold,
+		p.n, p.d, p.price.Blocks), NoiseScale: last / math.Sqrt2,
+		Start: func(coins train.Coins) train.Run {
 			v := func() []float64 { return make([]float64, p.d*p.d) }
 			return &metricRun{p: p, rows: own, noise: coins.Normals(), m: v(), u: v(), sum: v(), z: v(),
 				apart: make([]float64, p.d)}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train/traintest"
@@ -111,9 +112,8 @@ func TestMetricSensitivity(t *testing.T) {
 		for i := range rows {
 			rows[i], y[i] = draw()
 		}
-		p := plan(t, Metric{Radius: 0.8, Bound: 5, Threshold: 0.05 + 2*rng.Float64(),
-			StepSize: 4 * rng.Float64(), Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}, n,
-			d).(*metricPlan)
+		p := must.Get(Metric{Radius: 0.8, Bound: 5, Threshold: 0.05 + 2*rng.Float64(),
+			StepSize: 4 * rng.Float64(), Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}.plan(n, d))(t)
 		b := p.price.Blocks[0]
 		if want := 4 * 4 * 0.8 * 0.8 * b.StepSize; math.Abs(b.Sensitivity-want) > 1e-9*want {
 			t.Fatalf("sensitivity %g, not %g", b.Sensitivity, want)
@@ -143,8 +143,8 @@ func TestMetricSensitivity(t *testing.T) {
 
 func TestMetricRefusals(t *testing.T) {
 	good := Metric{Radius: 1, Bound: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
-	if p := plan(t, good, 100, 3); p.Price().Cost != good.Target {
-		t.Errorf("costs %v", p.Price().Cost)
+	if p := plan(t, good, 100, 3); p.Price.Cost != good.Target {
+		t.Errorf("costs %v", p.Price.Cost)
 	}
 	for name, change := range map[string]func(m *Metric){
 		"radius": func(m *Metric) { m.Radius = 0 }, "bound": func(m *Metric) { m.Bound = math.Inf(1) },
@@ -178,7 +178,7 @@ func TestMetricRefusals(t *testing.T) {
 func TestMetricNoise(t *testing.T) {
 	good := Metric{Radius: 1, Bound: 1e9, StepSize: 1,
 		Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
-	p := plan(t, good, 4, 2).(*metricPlan)
+	p := must.Get(good.plan(4, 2))(t)
 	r := records(t, [][]float64{{0, 0}, {0, 0}, {0, 0}, {0, 0}}, []float64{0, 1, 0, 1})
 	along := [][]float64{{1, 0, 0, 0}, {0, math.Sqrt2 / 2, math.Sqrt2 / 2, 0},
 		{0.6, 0.4 * math.Sqrt2, 0.4 * math.Sqrt2, 0}}

@@ -60,7 +60,9 @@ type objective struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c Minimised) Plan(n, d int) (train.PricedMethod, error) {
+func (c Minimised) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c Minimised) plan(n, d int) (*minimised, error) {
 	t, err := c.private(n, d, false)
 	if err != nil {
 		return nil, err
@@ -179,8 +181,10 @@ func (p *minimised) makePhases(scale float64) error {
 	return nil
 }
 
-// Price returns the privacy cost of the model.
-func (p *minimised) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *minimised) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare prices the source's noise as printed and corrected, and the noise in use.
 func (p *minimised) Compare() ([]train.PriceRow, error) {
@@ -226,7 +230,7 @@ func (p *minimised) Compare() ([]train.PriceRow, error) {
 func (p *minimised) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	var details []any
 	for _, o := range p.phases {

@@ -17,7 +17,7 @@ import (
 
 func minimisedPlan(t testing.TB, c Minimised, n, d int) *minimised {
 	t.Helper()
-	return plan(t, c, n, d).(*minimised)
+	return must.Get(c.plan(n, d))(t)
 }
 
 func hingeSetting(t testing.TB) Setting {
@@ -228,7 +228,7 @@ func TestRamp(t *testing.T) {
 
 // What one record moves a minimiser by has the solver's tolerance in both worlds on top.
 func TestMinimisedPaysForItsTolerance(t *testing.T) {
-	p := plan(t, Minimised{Setting: setting(t)}, 256, 4).(*minimised)
+	p := minimisedPlan(t, Minimised{Setting: setting(t)}, 256, 4)
 	for k, b := range p.price.Blocks {
 		o := p.phases[k]
 		want := (p.occurrence*p.norm/float64(b.To-b.From) + 2*o.tolerance) / o.alpha

@@ -41,17 +41,16 @@ func newOpen(s Setting, name string, n, d, rounds int, schedule *Schedule) (*ope
 	return p, nil
 }
 
-// Price returns that nothing is promised.
-func (p *open) Price() train.Price { return p.price.Clone() }
-
-// Compare returns no rows.
-func (p *open) Compare() ([]train.PriceRow, error) { return nil, nil }
+// Plan returns the plan for others.
+func (p *open) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Train: p.Train}
+}
 
 // Train returns the method on these records.
 func (p *open) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	return newAlgorithm(&p.task, p.price, own, p.rounds, 0, p.details,
 		func(c train.Coins) train.Run { return p.start(own, c) }), nil

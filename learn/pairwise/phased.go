@@ -77,7 +77,9 @@ const leastNoise = 0x1p-40
 const maxPasses = 1e6
 
 // Plan prices the method for n records of dimension d.
-func (c OnePass) Plan(n, d int) (train.PricedMethod, error) {
+func (c OnePass) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c OnePass) plan(n, d int) (*phased, error) {
 	p, err := newPhased(c.Setting, inOrder, c.StepSize, n, d)
 	if err != nil {
 		return nil, err
@@ -87,7 +89,9 @@ func (c OnePass) Plan(n, d int) (train.PricedMethod, error) {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c Cyclic) Plan(n, d int) (train.PricedMethod, error) {
+func (c Cyclic) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c Cyclic) plan(n, d int) (*phased, error) {
 	p, err := newPhased(c.Setting, cyclic, c.StepSize, n, d)
 	if err != nil {
 		return nil, err
@@ -114,7 +118,7 @@ func cyclicMoved(passes int) float64 { return float64(passes+1) / 2 }
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
 // (D/G)·first.
 func (p *phased) deterministic(eta, first float64,
-	moved func(d draws) float64) (train.PricedMethod, error) {
+	moved func(d draws) float64) (*phased, error) {
 	star, err := train.NoiseFor(p.Target)
 	if err != nil {
 		return nil, err
@@ -239,14 +243,16 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 	return nil
 }
 
-// Price returns the privacy cost of the model.
-func (p *phased) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *phased) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Train returns the method on these records.
 func (p *phased) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	blocks := p.price.Blocks
 	return newAlgorithm(&p.task, p.price, own, len(blocks), blocks[len(blocks)-1].Deviation, p.blocks,

@@ -20,7 +20,9 @@ import (
 
 func phasedPlan(t testing.TB, m Method, n, d int) *phased {
 	t.Helper()
-	return plan(t, m, n, d).(*phased)
+	return must.Get(m.(interface {
+		plan(n, d int) (*phased, error)
+	}).plan(n, d))(t)
 }
 
 // T4: Algorithm 3's schedule with the text's noise and the corrected step size.
@@ -179,14 +181,14 @@ func TestPrivateRefusals(t *testing.T) {
 		if (err == nil) != fits {
 			t.Errorf("printed noise at epsilon = %g: %v", eps, err)
 		}
-		if err == nil && !(p.Price().Cost.Epsilon <= eps) {
-			t.Errorf("printed noise at epsilon = %g costs %v", eps, p.Price().Cost)
+		if err == nil && !(p.Price.Cost.Epsilon <= eps) {
+			t.Errorf("printed noise at epsilon = %g costs %v", eps, p.Price.Cost)
 		}
 	}
 	s := with(func(s *Setting) { s.Target.Epsilon = 8 })
 	for _, rule := range []Rule{Averaged, Mixture, Exact, Chernoff, Paper} {
-		if p := plan(t, Localized{Setting: s, Rule: rule}, 256, 8); p.Price().Cost != s.Target {
-			t.Errorf("%s costs %v", rule, p.Price().Cost)
+		if p := plan(t, Localized{Setting: s, Rule: rule}, 256, 8); p.Price.Cost != s.Target {
+			t.Errorf("%s costs %v", rule, p.Price.Cost)
 		}
 	}
 	refused("an unknown rule", "rule", Localized{Setting: setting(t), Rule: "guess"}, 64, 2)
@@ -229,7 +231,7 @@ func TestCompareOrdersRules(t *testing.T) {
 	for _, r := range rows {
 		if r.InUse {
 			used++
-			must.Near(t, "noise in use", r.Deviation, p.Price().Blocks[0].Deviation, 1e-9)
+			must.Near(t, "noise in use", r.Deviation, p.Price.Blocks[0].Deviation, 1e-9)
 		}
 		if !(r.Epsilon <= 1) || !r.Holds {
 			t.Errorf("%+v", r)
@@ -246,9 +248,9 @@ func TestCompareOrdersRules(t *testing.T) {
 		}
 	}
 	// The passes in order are those that these methods take with the same step size.
-	eta := p.Price().Blocks[0].StepSize * 4
+	eta := p.Price.Blocks[0].StepSize * 4
 	for i, m := range []Method{OnePass{setting(t), eta}, Cyclic{setting(t), eta, 0}} {
-		first := plan(t, m, 256, 8).Price().Blocks[0]
+		first := plan(t, m, 256, 8).Price.Blocks[0]
 		must.Near(t, rows[6+i].Reading, rows[6+i].Deviation, first.Deviation, 1e-9)
 		must.Near(t, rows[6+i].Reading, rows[6+i].Sensitivity, first.Sensitivity, 1e-9)
 	}
@@ -367,9 +369,9 @@ func TestLargestTarget(t *testing.T) {
 // comparison states so.
 func TestFullBatchPrinted(t *testing.T) {
 	s := setting(t)
-	proved := plan(t, FullBatch{Setting: s, StepSize: 1}, 512, 5).Price().Blocks[0]
+	proved := plan(t, FullBatch{Setting: s, StepSize: 1}, 512, 5).Price.Blocks[0]
 	p := plan(t, FullBatch{Setting: s, StepSize: 1, Noise: train.Printed}, 512, 5)
-	printed := p.Price().Blocks[0]
+	printed := p.Price.Blocks[0]
 	must.Near(t, "sensitivity", printed.Sensitivity, 4*2*printed.StepSize, 1e-9)
 	must.Near(t, "ratio", printed.Deviation/proved.Deviation, 4/(257./256), 1e-9)
 	rows, err := p.Compare()

@@ -57,7 +57,7 @@ func TestPlansKeepTargets(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%T: %v", m, err)
 		}
-		price := p.Price()
+		price := p.Price
 		if price.Cost.Epsilon > s.Target.Epsilon || price.Cost.Delta > s.Target.Delta {
 			rt.Fatalf("%v costs %v", s.Target, price.Cost)
 		}
@@ -99,7 +99,7 @@ func TestSeldomDrawnRecordsHaveNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(rule, err)
 		}
-		for _, b := range p.Price().Blocks {
+		for _, b := range p.Price.Blocks {
 			if once := 2 * 2 * s.Radius * b.StepSize; b.Sensitivity < once || b.Deviation <= 0 {
 				t.Errorf("%s: %+v, of which one occurrence is %g", rule, b, once)
 			}

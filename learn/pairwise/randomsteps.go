@@ -55,7 +55,9 @@ type randomSteps struct {
 }
 
 // Plan prices the method for n records of dimension d.
-func (c RandomSteps) Plan(n, d int) (train.PricedMethod, error) {
+func (c RandomSteps) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 	t, err := c.private(n, d, false)
 	if err != nil {
 		return nil, err
@@ -147,8 +149,10 @@ func (c RandomSteps) Plan(n, d int) (train.PricedMethod, error) {
 	return p, nil
 }
 
-// Price returns the privacy cost of the model.
-func (p *randomSteps) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *randomSteps) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare prices the source's noise as printed and corrected, and the noise in use.
 func (p *randomSteps) Compare() ([]train.PriceRow, error) {
@@ -159,7 +163,7 @@ func (p *randomSteps) Compare() ([]train.PriceRow, error) {
 func (p *randomSteps) Train(r *data.Records) (train.Algorithm, error) {
 	own, err := p.take(r)
 	if err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	last := p.price.Blocks[len(p.price.Blocks)-1]
 	return newAlgorithm(&p.task, p.price, own, len(p.price.Blocks), last.Deviation,

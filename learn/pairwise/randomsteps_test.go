@@ -19,7 +19,7 @@ import (
 func TestRandomStepsSchedule(t *testing.T) {
 	s := hingeSetting(t)
 	s.Ball, s.Target.Delta = .5, 1./256
-	p := plan(t, RandomSteps{Setting: s, Noise: Corrected}, 256, 8).(*randomSteps)
+	p := must.Get(RandomSteps{Setting: s, Noise: Corrected}.plan(256, 8))(t)
 	b := p.price.Blocks[0]
 	must.Near(t, "zeta", p.zeta, 1.22937511e-2, 1e-8)
 	must.Near(t, "zeta_1", b.StepSize, 3.07343778e-3, 1e-8)
@@ -29,7 +29,7 @@ func TestRandomStepsSchedule(t *testing.T) {
 	must.Near(t, "sensitivity", b.Sensitivity, (p.occurrence/2+2)*p.norm*b.StepSize, 1e-5)
 
 	// Calibrated: the failures take δ/2, the noise the rest.
-	c := plan(t, RandomSteps{Setting: s}, 256, 8).(*randomSteps)
+	c := must.Get(RandomSteps{Setting: s}.plan(256, 8))(t)
 	first := c.price.Blocks[0]
 	left := must.Get(accountant.GaussianDelta(first.Multiplier(), s.Target.Epsilon))(t)
 	if most := s.Target.Delta; left*(1-most/2)+most/2 > most || left < 0.49*most {
@@ -67,7 +67,7 @@ func TestRandomStepsReachTheMinimiser(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	s := hingeSetting(t)
 	s.Ball = 1
-	p := plan(t, RandomSteps{Setting: s}, n, d).(*randomSteps)
+	p := must.Get(RandomSteps{Setting: s}.plan(n, d))(t)
 	exact := minimisedPlan(t, Minimised{Setting: s, Scale: p.zeta}, n, d)
 	for trial := range 6 {
 		own := must.Get(p.take(gaussians(t, rng, n, d, .7, .4, .5)))(t)
@@ -105,7 +105,7 @@ func TestRandomStepsReachTheMinimiser(t *testing.T) {
 		}
 	}
 	r := gaussians(t, rng, n, d, .7, .4, .5)
-	if w := traintest.Simulate(t, traintest.Trained(t, p, r), 1); !(floats.Norm(w, 2) <= s.Ball*(1+1e-9)) {
+	if w := traintest.Simulate(t, traintest.Trained(t, p.Plan(), r), 1); !(floats.Norm(w, 2) <= s.Ball*(1+1e-9)) {
 		t.Errorf("a model of length %g", floats.Norm(w, 2))
 	}
 }

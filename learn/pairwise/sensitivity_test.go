@@ -106,8 +106,15 @@ func TestSensitivities(t *testing.T) {
 	} {
 		s := setting(t)
 		s.Loss, s.Clip, s.Ball = pair(t, c.loss), c.clip, 0
-		p := plan(t, c.method(s), 16, 2)
-		claim := p.Price().Blocks[0].Sensitivity
+		m := c.method(s)
+		claim := plan(t, m, 16, 2).Price.Blocks[0].Sensitivity
+		var solved *minimised
+		var stepped *phased
+		if c, ok := m.(Minimised); ok {
+			solved = minimisedPlan(t, c, 16, 2)
+		} else {
+			stepped = phasedPlan(t, m, 16, 2)
+		}
 		worst := 0.0
 		for trial := range 1000 + 1<<12 {
 			worlds, far := [2]*data.Records{}, []float64{0, 400}
@@ -118,18 +125,15 @@ func TestSensitivities(t *testing.T) {
 				far = []float64{5 * rng.NormFloat64(), 5 * rng.NormFloat64()}
 			}
 			worst = max(worst, released(t, func(r *data.Records) train.Run {
-				switch p := p.(type) {
-				case *phased:
-					run := newPhasedRun(p, r, stream.Seeded(1))
-					run.noise = traintest.Silent{}
-					copy(run.w, far)
-					return run
-				case *minimised:
-					run := newMinimisedRun(p, r, traintest.Silent{})
+				if solved != nil {
+					run := newMinimisedRun(solved, r, traintest.Silent{})
 					copy(run.w, far)
 					return run
 				}
-				return nil
+				run := newPhasedRun(stepped, r, stream.Seeded(1))
+				run.noise = traintest.Silent{}
+				copy(run.w, far)
+				return run
 			}, worlds))
 		}
 		t.Logf("%T %s: %.3f of what is claimed", c.method(s), c.loss, worst/claim)

@@ -15,7 +15,7 @@ import (
 type Method interface {
 	// Plan prices the method for n records of dimension d. The error names the parameter that
 	// breaks a rule, or what the method cannot do.
-	Plan(n, d int) (train.PricedMethod, error)
+	Plan(n, d int) (train.Plan, error)
 }
 
 // Setting holds the parameters of every method. The only neighbouring relation is ReplaceOne.

@@ -44,7 +44,9 @@ type SGD struct {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c SGD) Plan(n, d int) (train.PricedMethod, error) {
+func (c SGD) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c SGD) plan(n, d int) (*open, error) {
 	if c.Passes == 0 && c.Sampling == InOrder {
 		c.Passes = 1
 	}
@@ -143,7 +145,9 @@ type LocalizedSGD struct {
 }
 
 // Plan checks the method for n records of dimension d.
-func (c LocalizedSGD) Plan(n, d int) (train.PricedMethod, error) {
+func (c LocalizedSGD) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
+
+func (c LocalizedSGD) plan(n, d int) (*open, error) {
 	phases := bits.Len(uint(max(n, 4))) - 2 // ⌊log₂ n⌋ - 1, so that each has 2 records or more
 	p, err := newOpen(c.Setting, "localized-sgd", n, d, phases, nil)
 	if err != nil {

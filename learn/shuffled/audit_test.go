@@ -273,7 +273,7 @@ func TestAuditCatchesPlantedMistakes(t *testing.T) {
 				}
 				if m.run != nil {
 					last = func(p *Plan, seed uint64) float64 {
-						e := p.Start(stream.Seeded(seed)).(*run)
+						e := p.start(stream.Seeded(seed)).(*run)
 						m.run(e)
 						return e.x[0]
 					}

@@ -30,7 +30,7 @@ func BenchmarkRunAgainstNormals(b *testing.B) {
 				s := coins.Normals()
 				s.Restart(streamNoise, 0)
 				for b.Loop() {
-					e := p.Start(coins)
+					e := p.start(coins)
 					for k := range epochs {
 						begin := time.Now()
 						for range n {

@@ -2,7 +2,7 @@
 // data, and what is known of their risk. A Config with its data becomes a Plan,
 //
 //	plan, err := shuffled.NewPlan(config, private, public)
-//	release, err := train.NewRelease(plan)
+//	release, err := train.NewRelease(plan.Algorithm())
 //	model, err := release.Run(ctx, nil) // costs plan.Cost()
 //
 // Every method is a schedule over one loop. In epoch k it visits n_d private records and

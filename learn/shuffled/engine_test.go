@@ -501,7 +501,7 @@ func TestDivergence(t *testing.T) {
 	c := config(ShuffleG)
 	c.StepSize, c.Clip, c.Epochs = 1e6, math.Inf(1), 50
 	p := plan(t, c, scalars(t, 1, 2, 3), nil)
-	s := train.Simulate(p, 1)
+	s := train.Simulate(p.Algorithm(), 1)
 	if _, err := s.Run(context.Background(), nil); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("error %v", err)
 	}
@@ -514,7 +514,7 @@ func TestCancelKeepsTheEpoch(t *testing.T) {
 	private := gaussians(t, 1, 2000, 3, func(int) float64 { return 0 }, 1, false)
 	p := plan(t, config(DPShuffleG), private, nil)
 	want := simulate(t, p, 5)
-	s := train.Simulate(p, 5)
+	s := train.Simulate(p.Algorithm(), 5)
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err := s.Run(ctx, func(epoch int, _ []float64) error {
 		if epoch == 2 {
@@ -530,7 +530,7 @@ func TestCancelKeepsTheEpoch(t *testing.T) {
 	}
 	// An error of the callback stops too.
 	boom := fmt.Errorf("boom")
-	if _, err := train.Simulate(p, 5).Run(context.Background(),
+	if _, err := train.Simulate(p.Algorithm(), 5).Run(context.Background(),
 		func(int, []float64) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("error %v", err)
 	}

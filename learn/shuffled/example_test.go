@@ -33,7 +33,7 @@ func Example() {
 	fmt.Printf("noise %.3f, amplified %.0f times, epsilon at most %.3f; may be released: %v\n",
 		r.Noise, r.Amplification, plan.Cost().Epsilon, r.Released)
 
-	release, err := train.NewRelease(plan) // charge release.Cost() under release.ID() first
+	release, err := train.NewRelease(plan.Algorithm()) // charge release.Cost() under release.ID() first
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -41,7 +41,7 @@ func Example() {
 	model, err := release.Run(context.Background(), nil)
 	fmt.Println(len(model), "coordinates,", err)
 
-	simulated, err := train.Simulate(plan, 1).Run(context.Background(), nil) // not private
+	simulated, err := train.Simulate(plan.Algorithm(), 1).Run(context.Background(), nil) // not private
 	fmt.Println(len(simulated), "coordinates,", err)
 	// Output:
 	// noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate after each epoch

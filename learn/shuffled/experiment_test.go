@@ -138,7 +138,7 @@ func TestAcceptance24NoiseFreeFloor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return must.Get(train.Simulate(p, 1).Run(context.Background(), nil))(t)
+		return must.Get(train.Simulate(p.Algorithm(), 1).Run(context.Background(), nil))(t)
 	}
 	excess := func(x []float64) float64 {
 		return s.problem.Objective(x) - s.optimum.Value
@@ -472,7 +472,7 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportAllocs()
 			seed := uint64(0)
 			for b.Loop() {
-				if _, err := train.Simulate(p, seed).Run(context.Background(), nil); err != nil {
+				if _, err := train.Simulate(p.Algorithm(), seed).Run(context.Background(), nil); err != nil {
 					b.Fatal(err)
 				}
 				seed++

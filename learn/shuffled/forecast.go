@@ -42,30 +42,20 @@ func (f Forecast) Steps() (iteration.Steps, error) {
 }
 
 // Quote prices the training for its target, for a choice among candidates. It does not train.
-func (f Forecast) Quote(ctx context.Context) (train.PricedMethod, error) {
+func (f Forecast) Quote(ctx context.Context) (train.Plan, error) {
 	e, err := f.Steps()
 	if err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
 	e, report, err := e.Calibrate(ctx, f.Target)
 	if err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
 	price := priceOf(f.Method, f.Records, 0, report)
 	if price.Event, err = together([]iteration.Steps{e}); err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
-	return quoted{price}, nil
-}
-
-// quoted is a price without records.
-type quoted struct{ price train.Price }
-
-func (q quoted) Price() train.Price { return q.price.Clone() }
-
-func (q quoted) Compare() ([]train.PriceRow, error) { return nil, nil }
-
-// Train has no steps to take.
-func (q quoted) Train(*data.Records) (train.Algorithm, error) {
-	return nil, errors.New("a quote has no records to train on: take NewPlan")
+	return train.Plan{Price: price, Train: func(*data.Records) (train.Algorithm, error) {
+		return train.Algorithm{}, errors.New("a quote has no records to train on: take NewPlan")
+	}}, nil
 }

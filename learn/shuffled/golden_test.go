@@ -72,7 +72,7 @@ func TestGoldenTraces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = train.Simulate(p, 17).Run(context.Background(), func(_ int, x []float64) error {
+			_, err = train.Simulate(p.Algorithm(), 17).Run(context.Background(), func(_ int, x []float64) error {
 				for _, v := range x {
 					h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 				}

@@ -87,12 +87,12 @@ func isPermutation(perm []int) bool {
 
 func simulate(t testing.TB, p *Plan, seed uint64) []float64 {
 	t.Helper()
-	return must.Get(train.Simulate(p, seed).Run(context.Background(), nil))(t)
+	return must.Get(train.Simulate(p.Algorithm(), seed).Run(context.Background(), nil))(t)
 }
 
 // releaseGrid returns the grid step: a released model's coordinates are multiples of it.
 func releaseGrid(p *Plan) float64 {
-	_, e := math.Frexp(p.NoiseScale())
+	_, e := math.Frexp(p.Algorithm().NoiseScale)
 	return math.Ldexp(1, e-21)
 }
 

@@ -449,7 +449,11 @@ func (p *Plan) Report() iteration.Report {
 func (c Config) Grid(private, public *data.Records) train.Grid {
 	return train.Grid{Plan: func(ctx context.Context, stepSize float64) (train.Algorithm, error) {
 		c.StepSize = stepSize
-		return NewPlan(ctx, c, private, public)
+		p, err := NewPlan(ctx, c, private, public)
+		if err != nil {
+			return train.Algorithm{}, err
+		}
+		return p.Algorithm(), nil
 	}}
 }
 
@@ -479,15 +483,17 @@ func (p *Plan) Dim() int { return p.d }
 // Rounds returns K: a round is an epoch.
 func (p *Plan) Rounds() int { return p.schedule.Epochs() }
 
-// NoiseScale returns ησ, with the larger noise of private and public steps.
-func (p *Plan) NoiseScale() float64 {
-	return p.c.StepSize * max(p.report.Noise, p.report.PublicNoise)
+// Algorithm returns the plan as an algorithm. Its noise is ησ, with the larger noise of private and
+// public steps.
+func (p *Plan) Algorithm() train.Algorithm {
+	return train.Algorithm{Cost: p.Cost(), Refused: p.refused(), Rounds: p.Rounds(), Digest: p.digest,
+		NoiseScale: p.c.StepSize * max(p.report.Noise, p.report.PublicNoise), Start: p.start}
 }
 
-// Releasable refuses a plan that is not private (ε = +Inf) and, with
-// iteration.ErrNotCertified, one whose amplification could rest on a smoothness taken from
+// refused refuses the release of a plan that is not private (ε = +Inf) and, with
+// iteration.ErrNotCertified, of one whose amplification could rest on a smoothness taken from
 // the private data. Which of the two a plan is does not depend on the data.
-func (p *Plan) Releasable() error {
+func (p *Plan) refused() error {
 	if p.n == 0 {
 		return errors.New("a plan without records: make one with NewPlan")
 	}
@@ -501,9 +507,6 @@ func (p *Plan) Releasable() error {
 	}
 	return nil
 }
-
-// Digest is a hash of everything that a run depends on but its coins.
-func (p *Plan) Digest() [32]byte { return p.digest }
 
 // makeDigest hashes everything that a run depends on but its key.
 func (p *Plan) makeDigest() [32]byte {

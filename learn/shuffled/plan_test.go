@@ -253,7 +253,7 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	if p.Report().Amplification <= 1 || len(p.Report().Warnings) != 1 {
 		t.Errorf("%+v", p.Report())
 	}
-	if _, err := train.NewRelease(p); !errors.Is(err, iteration.ErrNotCertified) {
+	if _, err := train.NewRelease(p.Algorithm()); !errors.Is(err, iteration.ErrNotCertified) {
 		t.Errorf("released with a smoothness from the data: %v", err)
 	}
 	c.Radius = 2
@@ -263,16 +263,16 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 		&p.private.Row(0)[0] == &private.Row(0)[0] || vec.Norm(private.Row(3)) != 50 {
 		t.Errorf("shortened to %g", got)
 	}
-	if _, err := train.NewRelease(p); err != nil {
+	if _, err := train.NewRelease(p.Algorithm()); err != nil {
 		t.Error(err)
 	}
 	// Without amplification it does not matter, nor for mean estimation, where L = 1.
 	c.Radius, c.Method = 0, DPShuffleG
-	if _, err := train.NewRelease(plan(t, c, private, public)); err != nil {
+	if _, err := train.NewRelease(plan(t, c, private, public).Algorithm()); err != nil {
 		t.Error(err)
 	}
 	c.Method, c.Task = Interleaved, loss.MeanEstimation{}
-	if _, err := train.NewRelease(plan(t, c, private, public)); err != nil {
+	if _, err := train.NewRelease(plan(t, c, private, public).Algorithm()); err != nil {
 		t.Error(err)
 	}
 	// Public data count as well, whatever the private radius is.
@@ -317,7 +317,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 							if err != nil {
 								return "no plan", false
 							}
-							if _, err := train.NewRelease(p); err != nil {
+							if _, err := train.NewRelease(p.Algorithm()); err != nil {
 								return err.Error(), false
 							}
 							return fmt.Sprintf("%+v", p.Report()), true
@@ -344,7 +344,7 @@ func TestBestModeOfAPlan(t *testing.T) {
 	c := config(Interleaved)
 	c.Task, c.Mode, c.Radius = loss.Logistic{}, "", 0
 	blind := plan(t, c, private, public)
-	if _, err := train.NewRelease(blind); err != nil {
+	if _, err := train.NewRelease(blind.Algorithm()); err != nil {
 		t.Error(err)
 	}
 	if r := blind.Report(); r.Mode != iteration.GaussianExact || r.Amplification != 1 ||
@@ -352,7 +352,7 @@ func TestBestModeOfAPlan(t *testing.T) {
 		t.Errorf("without a radius: %+v", r)
 	}
 	c.Mode = iteration.Paper
-	if _, err := train.NewRelease(plan(t, c, private, public)); !errors.Is(err,
+	if _, err := train.NewRelease(plan(t, c, private, public).Algorithm()); !errors.Is(err,
 		iteration.ErrNotCertified) {
 		t.Errorf("the source's mode without a radius: %v", err)
 	}
@@ -425,11 +425,11 @@ func TestAcceptance07PlanFallsBack(t *testing.T) {
 func TestRelease(t *testing.T) {
 	private := gaussians(t, 1, 40, 3, func(int) float64 { return 1 }, 1, false)
 	p := plan(t, config(DPShuffleG), private, nil)
-	a, err := train.NewRelease(p)
+	a, err := train.NewRelease(p.Algorithm())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := train.NewRelease(p)
+	b, err := train.NewRelease(p.Algorithm())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,11 +455,11 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%g is not a multiple of %g", v, releaseGrid(p))
 		}
 	}
-	if _, err := train.NewRelease(plan(t, config(ShuffleG), private, nil)); err == nil {
+	if _, err := train.NewRelease(plan(t, config(ShuffleG), private, nil).Algorithm()); err == nil {
 		t.Error("a run without noise was released")
 	}
 	if r, err := train.NewRelease(plan(t, config(PublicOnly), private,
-		gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false))); err != nil {
+		gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false)).Algorithm()); err != nil {
 		t.Error(err)
 	} else if _, err := r.Run(context.Background(), nil); err != nil {
 		t.Error(err)
@@ -476,7 +476,7 @@ func TestCheckpoint(t *testing.T) {
 			c := config(m)
 			c.Order, c.Regularizer = order, geometry.Ball{Radius: 5}
 			p := plan(t, c, private, public)
-			r, err := train.NewRelease(p)
+			r, err := train.NewRelease(p.Algorithm())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -489,7 +489,7 @@ func TestCheckpoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			for epoch, b := range saved {
-				again, err := train.ResumeRelease(plan(t, c, private, public), b)
+				again, err := train.ResumeRelease(plan(t, c, private, public).Algorithm(), b)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -507,7 +507,7 @@ func TestCheckpoint(t *testing.T) {
 func TestCheckpointIsRefused(t *testing.T) {
 	private := gaussians(t, 1, 10, 3, func(int) float64 { return 0 }, 1, false)
 	p := plan(t, config(DPShuffleG), private, nil)
-	r, err := train.NewRelease(p)
+	r, err := train.NewRelease(p.Algorithm())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -517,21 +517,21 @@ func TestCheckpointIsRefused(t *testing.T) {
 	otherData := gaussians(t, 2, 10, 3, func(int) float64 { return 0 }, 1, false)
 	tests := map[string]func() error{
 		"another plan": func() error {
-			_, err := train.ResumeRelease(plan(t, other, private, nil), good)
+			_, err := train.ResumeRelease(plan(t, other, private, nil).Algorithm(), good)
 			return err
 		},
 		"other data": func() error {
-			_, err := train.ResumeRelease(plan(t, config(DPShuffleG), otherData, nil), good)
+			_, err := train.ResumeRelease(plan(t, config(DPShuffleG), otherData, nil).Algorithm(), good)
 			return err
 		},
-		"as a simulation": func() error { _, err := train.ResumeSimulation(p, good); return err },
+		"as a simulation": func() error { _, err := train.ResumeSimulation(p.Algorithm(), good); return err },
 		"a simulation's": func() error {
-			_, err := train.ResumeRelease(p, train.Simulate(p, 1).Checkpoint())
+			_, err := train.ResumeRelease(p.Algorithm(), train.Simulate(p.Algorithm(), 1).Checkpoint())
 			return err
 		},
-		"nothing": func() error { _, err := train.ResumeRelease(p, nil); return err },
+		"nothing": func() error { _, err := train.ResumeRelease(p.Algorithm(), nil); return err },
 		"of something longer": func() error {
-			_, err := train.ResumeRelease(p, append(bytes.Clone(good), 0))
+			_, err := train.ResumeRelease(p.Algorithm(), append(bytes.Clone(good), 0))
 			return err
 		},
 	}
@@ -543,18 +543,18 @@ func TestCheckpointIsRefused(t *testing.T) {
 	for i := range good { // every byte flipped, every truncation
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
-		if _, err := train.ResumeRelease(p, bad); !errors.Is(err, train.ErrCheckpoint) {
+		if _, err := train.ResumeRelease(p.Algorithm(), bad); !errors.Is(err, train.ErrCheckpoint) {
 			t.Errorf("byte %d flipped: %v", i, err)
 		}
-		if _, err := train.ResumeRelease(p, good[:i]); !errors.Is(err, train.ErrCheckpoint) {
+		if _, err := train.ResumeRelease(p.Algorithm(), good[:i]); !errors.Is(err, train.ErrCheckpoint) {
 			t.Errorf("cut to %d: %v", i, err)
 		}
 	}
-	if _, err := train.ResumeRelease(p, good); err != nil {
+	if _, err := train.ResumeRelease(p.Algorithm(), good); err != nil {
 		t.Error(err)
 	}
-	s := train.Simulate(p, 4)
-	if again, err := train.ResumeSimulation(p, s.Checkpoint()); err != nil {
+	s := train.Simulate(p.Algorithm(), 4)
+	if again, err := train.ResumeSimulation(p.Algorithm(), s.Checkpoint()); err != nil {
 		t.Error(err)
 	} else if x, err := again.Run(context.Background(), nil); err != nil ||
 		!slices.Equal(x, simulate(t, p, 4)) {
@@ -571,7 +571,7 @@ func TestDigestBindsWhatARunDependsOn(t *testing.T) {
 		c := config(Interleaved)
 		c.Fraction, c.Noise, c.Epochs, c.Radius = 0.5, 3, 4, 100
 		change(&c)
-		return plan(t, c, private, public).Digest()
+		return plan(t, c, private, public).digest
 	}
 	known := map[[32]byte]string{digest(func(*Config) {}, public): "nothing"}
 	for name, change := range map[string]func(*Config){
@@ -607,22 +607,22 @@ func FuzzResume(f *testing.F) {
 		f.Fatal(err)
 	}
 	p := plan(f, config(DPShuffleG), r, nil)
-	f.Add(train.Simulate(p, 1).Checkpoint())
-	release, err := train.NewRelease(p)
+	f.Add(train.Simulate(p.Algorithm(), 1).Checkpoint())
+	release, err := train.NewRelease(p.Algorithm())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(release.Checkpoint())
 	f.Add(release.Checkpoint()[:30])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := train.ResumeSimulation(p, b); err == nil {
+		if s, err := train.ResumeSimulation(p.Algorithm(), b); err == nil {
 			if !bytes.Equal(s.Checkpoint(), b) {
 				t.Error("accepted, but it is another")
 			}
 		} else if !errors.Is(err, train.ErrCheckpoint) {
 			t.Error(err)
 		}
-		if _, err := train.ResumeRelease(p, b); err != nil && !errors.Is(err, train.ErrCheckpoint) {
+		if _, err := train.ResumeRelease(p.Algorithm(), b); err != nil && !errors.Is(err, train.ErrCheckpoint) {
 			t.Error(err)
 		}
 	})
@@ -630,7 +630,7 @@ func FuzzResume(f *testing.F) {
 
 // The zero Plan costs nothing, since it trains on nothing: no release is made of it.
 func TestZeroPlanIsNotReleased(t *testing.T) {
-	if r, err := train.NewRelease(&Plan{}); err == nil {
+	if r, err := train.NewRelease((&Plan{}).Algorithm()); err == nil {
 		t.Errorf("%v", r)
 	}
 }

@@ -9,49 +9,36 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Price returns the privacy cost of the plan, by the mode of its Report. It has no Event: see
-// Priced.
+// Price returns the privacy cost of the model, without an event.
 func (p *Plan) Price() train.Price { return priceOf(p.c.Method, p.n, p.d, p.report) }
 
-// Compare returns no rows: the plan's report has the figures of every mode.
-func (p *Plan) Compare() ([]train.PriceRow, error) { return nil, nil }
+// Plan returns the plan for callers that know no shuffled gradients. It has no rows: the plan's report
+// has the figures of every mode.
+func (p *Plan) Plan() train.Plan { return train.Plan{Price: p.Price(), Train: p.train} }
 
-// Train returns the plan, which has its records, and checks that they are these.
-func (p *Plan) Train(r *data.Records) (train.Algorithm, error) {
-	if r == nil || r.Len() != p.n || r.Dim() != p.d {
-		return nil, errors.New("other records than the plan's")
+// train returns the algorithm, which has its records, and checks that they are these.
+func (p *Plan) train(r *data.Records) (train.Algorithm, error) {
+	other := r == nil || r.Len() != p.n || r.Dim() != p.d
+	for i := 0; !other && i < p.n; i++ {
+		other = r.Response(i) != p.private.Response(i)
 	}
-	for i := range p.n {
-		if r.Response(i) != p.private.Response(i) {
-			return nil, errors.New("other records than the plan's")
-		}
+	if other {
+		return train.Algorithm{}, errors.New("other records than the plan's")
 	}
-	return p, nil
+	return p.Algorithm(), nil
 }
 
 // Priced returns the plan for a choice among candidates: with the event that its epochs are
 // together. It refuses dp-sgd, of which no event is known, and modes whose conditions fail.
-func (p *Plan) Priced() (train.PricedMethod, error) {
+func (p *Plan) Priced() (plan train.Plan, err error) {
 	if p.c.Method == DPSGD {
-		return nil, errors.New(
+		return plan, errors.New(
 			"dp-sgd has no event to be composed here: take the method dp-sgd of package convex")
 	}
-	price := p.Price()
-	var err error
-	if price.Event, err = together(p.events()); err != nil {
-		return nil, err
-	}
-	return priced{p, price}, nil
+	plan = p.Plan()
+	plan.Price.Event, err = together(p.events())
+	return plan, err
 }
-
-// priced is a plan with its event.
-type priced struct {
-	*Plan
-	price train.Price
-}
-
-// Price has the event.
-func (p priced) Price() train.Price { return p.price.Clone() }
 
 // priceOf is a price without its event.
 func priceOf(method Scheme, n, d int, r iteration.Report) train.Price {

@@ -32,8 +32,8 @@ const (
 	streamNoise = "noise"
 )
 
-// Start returns a run before its first epoch, at Config.Start.
-func (p *Plan) Start(coins train.Coins) train.Run {
+// start returns a run before its first epoch, at Config.Start.
+func (p *Plan) start(coins train.Coins) train.Run {
 	e := &run{
 		p: p, coins: coins, noise: coins.Normals(),
 		x: make([]float64, p.d), g: make([]float64, p.d), z: make([]float64, p.d), perm: make([]int, p.n),

@@ -267,7 +267,7 @@ func TestIteratesAreTheSpecifications(t *testing.T) {
 		p := plan(t, c, private, public)
 		for seed := range uint64(3) {
 			want := slowRun{c, private, public, c.Noise, stream.Seeded(seed).Key(), false}.iterates()
-			_, err := train.Simulate(p, seed).Run(context.Background(), func(epoch int, x []float64) error {
+			_, err := train.Simulate(p.Algorithm(), seed).Run(context.Background(), func(epoch int, x []float64) error {
 				closeTo(t, fmt.Sprintf("%s, seed %d, epoch %d", name, seed, epoch), x, want[epoch-1], 1e-11)
 				return nil
 			})
@@ -288,7 +288,7 @@ func TestReleaseIsTheSpecificationsForItsKey(t *testing.T) {
 			continue
 		}
 		p := plan(t, c, private, public)
-		r, err := train.NewRelease(p)
+		r, err := train.NewRelease(p.Algorithm())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,22 +1,5 @@
 package train
 
-// Bounded is a PricedMethod of whose models the theory says how good they are.
-type Bounded interface {
-	PricedMethod
-	// Bound returns false where the theory says nothing for the plan's parameters.
-	Bound() (Bound, bool)
-}
-
-// BoundOf returns the bound of a plan, nil where the theory says nothing of it.
-func BoundOf(plan PricedMethod) *Bound {
-	if bounded, ok := plan.(Bounded); ok {
-		if b, ok := bounded.Bound(); ok {
-			return &b
-		}
-	}
-	return nil
-}
-
 // Bound states what is proved of a plan's models for records that are drawn independently of one
 // law, in expectation over them and over the noise. It is worked out from the plan's own schedule
 // and noise, so that it depends on no record, and it is for the loss with clipped slopes.

@@ -48,7 +48,7 @@ func CheckpointSize(a Algorithm) int { return len(newRun(a, Coins{}).checkpoint(
 
 func (r *run) checkpoint(kind byte) []byte {
 	b := append([]byte(checkpointMagic), kind)
-	digest, key := r.a.Digest(), r.coins.Key()
+	digest, key := r.a.Digest, r.coins.Key()
 	b = append(append(b, digest[:]...), key[:]...)
 	put := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
 	put(uint64(r.round))
@@ -113,13 +113,13 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 	if head[0] != kind {
 		return refuse("a simulation is no release, nor the reverse")
 	}
-	if digest := a.Digest(); !bytes.Equal(head[1:33], digest[:]) {
+	if digest := a.Digest; !bytes.Equal(head[1:33], digest[:]) {
 		return refuse("made by another configuration or of other data")
 	}
 	r := newRun(a, stream.Restore([32]byte(head[33:65]), kind == kindRelease))
 	round := binary.LittleEndian.Uint64(head[65:])
-	if round > uint64(a.Rounds()) {
-		return refuse("round = %d, but the plan has %d", round, a.Rounds())
+	if round > uint64(a.Rounds) {
+		return refuse("round = %d, but the plan has %d", round, a.Rounds)
 	}
 	r.round = int(round)
 	rest := body[checkpointHeader:]

@@ -16,7 +16,7 @@ type chooser interface {
 
 // choice returns the choice of a run, once it is done.
 func (r *run) choice() *Choice {
-	if c, ok := r.steps.(chooser); ok && r.round == r.a.Rounds() {
+	if c, ok := r.steps.(chooser); ok && r.round == r.a.Rounds {
 		return c.Choice()
 	}
 	return nil

@@ -1,11 +1,12 @@
 // Package train holds the parts that all methods of private learning share: one release, its
 // checkpoint, simulations from a seed, and grids of them.
 //
-// A method plans a run of given parameters on given data, which fixes what its model costs.
-// The plan is an Algorithm. From it comes one private model,
+// A method plans a run of given parameters, which fixes what its model costs: a Plan. With data it is
+// an Algorithm. From that comes one private model,
 //
-//	release, err := train.NewRelease(plan)
-//	model, err := release.Run(ctx, nil) // costs plan.Cost(), to be paid for before
+//	algorithm, err := plan.Train(records)
+//	release, err := train.NewRelease(algorithm)
+//	model, err := release.Run(ctx, nil) // costs plan.Price.Cost, to be paid for before
 //
 // or experiments from a seed, with train.Simulate and Grid: whoever knows the seed knows the
 // noise, so nothing that a Simulation returns is private, nor are objectives, traces and

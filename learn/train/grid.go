@@ -148,7 +148,7 @@ func (c *Cell) endWith(a Algorithm, err error) error {
 		return err
 	}
 	inf := math.Inf(1)
-	c.Diverged, c.Last = true, Point{a.Rounds(), inf, inf, inf}
+	c.Diverged, c.Last = true, Point{a.Rounds, inf, inf, inf}
 	return nil
 }
 

@@ -11,17 +11,46 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// PricedMethod is a method whose parameters and cost are fixed, for a number of records and a
-// dimension and before any record is read. It is immutable and safe for concurrent use.
-type PricedMethod interface {
-	// Price returns the privacy cost of a model, and its derivation.
-	Price() Price
-	// Compare prices other ways to account for the method, or other noise, beside the one in use.
-	Compare() ([]PriceRow, error)
+// Plan is a method whose parameters and cost are fixed, for a number of records and a dimension and
+// before any record is read. It is safe for concurrent use while nobody writes to its fields; what is
+// written to them changes neither what is trained nor what it costs.
+type Plan struct {
+	Price Price // of a model, and its derivation
+	// Theory is for Bound; nil is none.
+	Theory func() *Bound
+	// Rows is for Compare; nil is none.
+	Rows func() ([]PriceRow, error)
 	// Train returns the method on these records, of which longer ones than the stated radius are
 	// shortened, each by itself. It refuses records that the loss cannot use, and another number
 	// of them, or of columns, than was priced.
-	Train(records *data.Records) (Algorithm, error)
+	Train func(records *data.Records) (Algorithm, error)
+	// TrainSparse is Train for records without their zeros, of methods whose steps cost what the
+	// features that are not 0 do; nil for others.
+	TrainSparse func(records *data.Sparse) (Algorithm, error)
+}
+
+// Compare prices other ways to account for the method, or other noise, beside the one in use.
+func (p Plan) Compare() ([]PriceRow, error) {
+	if p.Rows == nil {
+		return nil, nil
+	}
+	return p.Rows()
+}
+
+// Bound returns the bound of the plan's models, nil where the theory says nothing of them.
+func (p Plan) Bound() *Bound {
+	if p.Theory == nil {
+		return nil
+	}
+	return p.Theory()
+}
+
+// PlanOf returns the Plan of a package's own plan, or the error of making that.
+func PlanOf[P interface{ Plan() Plan }](own P, err error) (Plan, error) {
+	if err != nil {
+		return Plan{}, err
+	}
+	return own.Plan(), nil
 }
 
 // chosenTuning is Tuning for a price that covers a choice among candidates.

@@ -18,7 +18,7 @@ type Release struct {
 	r *run
 }
 
-// NewRelease begins a release that will cost a.Cost(). It refuses what a.Releasable does.
+// NewRelease begins a release that will cost a.Cost. It refuses what a.Releasable does.
 func NewRelease(a Algorithm) (*Release, error) {
 	if err := a.Releasable(); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (r *Release) ID() string {
 }
 
 // Cost returns the privacy cost of the model.
-func (r *Release) Cost() accountant.Cost { return r.r.a.Cost() }
+func (r *Release) Cost() accountant.Cost { return r.r.a.Cost }
 
 // Round returns the number of rounds done.
 func (r *Release) Round() int { return r.r.round }
@@ -70,7 +70,7 @@ func (r *Release) Choice() *Choice { return r.r.choice() }
 // the noise's scale. Rounding is post-processing; it takes away low bits, which no accuracy
 // needs and whose pattern could betray summands.
 func grid(a Algorithm) float64 {
-	scale := a.NoiseScale()
+	scale := a.NoiseScale
 	if scale == 0 {
 		return 0
 	}

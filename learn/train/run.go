@@ -55,7 +55,7 @@ func newRun(a Algorithm, coins Coins) *run {
 // finish does the remaining rounds, and calls after, unless nil, after each. An error ends it
 // between rounds or within one, whose state before it is then restored.
 func (r *run) finish(ctx context.Context, after func() error) error {
-	for r.round < r.a.Rounds() {
+	for r.round < r.a.Rounds {
 		if err := r.next(ctx); err != nil {
 			return fmt.Errorf("round %d: %w", r.round+1, err)
 		}

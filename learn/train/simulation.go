@@ -69,7 +69,7 @@ func (s *Simulation) Trace(ctx context.Context, objective func(x []float64) floa
 		g := objective(x)
 		return Point{round, g, g - optimum.Value, floats.Distance(x, optimum.X, 2)}
 	}
-	points := make([]Point, 0, s.r.a.Rounds()+1)
+	points := make([]Point, 0, s.r.a.Rounds+1)
 	points = append(points, point(s.r.round, s.r.steps.Output()))
 	_, err := s.Run(ctx, func(round int, x []float64) error {
 		points = append(points, point(round, x))

@@ -24,7 +24,7 @@ func (r *Release) Test() (*Test, error) { return r.r.test() }
 func (s *Simulation) Test() (*Test, error) { return s.r.test() }
 
 func (r *run) test() (*Test, error) {
-	if t, ok := r.steps.(tester); ok && r.round == r.a.Rounds() {
+	if t, ok := r.steps.(tester); ok && r.round == r.a.Rounds {
 		return t.Test(r.released())
 	}
 	return nil, nil

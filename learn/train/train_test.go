@@ -27,13 +27,11 @@ type walk struct {
 	states  []Vector                                          // of which there are more
 }
 
-func (w walk) Cost() accountant.Cost { return accountant.Cost{Epsilon: 1, Delta: 1e-6} }
-func (w walk) Releasable() error     { return w.refused }
-func (w walk) Rounds() int           { return w.rounds }
-func (w walk) Digest() [32]byte      { return sha256.Sum256([]byte(w.name)) }
-func (w walk) NoiseScale() float64   { return 3 }
-func (w walk) Start(coins Coins) Run {
-	return &walker{w, coins.Normals(), make([]float64, 3), make([]float64, 3)}
+func (w walk) algorithm() Algorithm {
+	return Algorithm{Cost: accountant.Cost{Epsilon: 1, Delta: 1e-6}, Refused: w.refused, Rounds: w.rounds,
+		Digest: sha256.Sum256([]byte(w.name)), NoiseScale: 3, Start: func(coins Coins) Run {
+			return &walker{w, coins.Normals(), make([]float64, 3), make([]float64, 3)}
+		}}
 }
 func (e *walker) Output() []float64 { return e.sum }
 func (e *walker) State() []Vector {
@@ -63,7 +61,7 @@ func (e *walker) Round(ctx context.Context, k int) error {
 // Interrupted after any round and resumed, a release is the same model under the same ID, a
 // simulation the same model; two releases are two models.
 func TestResumedRunsAreTheSame(t *testing.T) {
-	ctx, a := context.Background(), walk{rounds: 5}
+	ctx, a := context.Background(), walk{rounds: 5}.algorithm()
 	r := must.Get(NewRelease(a))(t)
 	saved := [][]byte{r.Checkpoint()}
 	want := must.Get(r.Run(ctx, func(round int) error {
@@ -84,7 +82,7 @@ func TestResumedRunsAreTheSame(t *testing.T) {
 	}
 	other := must.Get(NewRelease(a))(t)
 	if x := must.Get(other.Run(ctx, nil))(t); slices.Equal(x, want) || other.ID() == r.ID() ||
-		len(r.ID()) != 32 || r.Cost() != a.Cost() {
+		len(r.ID()) != 32 || r.Cost() != a.Cost {
 		t.Errorf("another release: %v, %s", x, other.ID())
 	}
 	// The ID is public. By chance the key has 8 of its digits once in 7e7 runs.
@@ -102,8 +100,8 @@ func TestResumedRunsAreTheSame(t *testing.T) {
 // What may not be released is refused when it begins and when it goes on.
 func TestReleasableIsAsked(t *testing.T) {
 	refused := errors.New("not private")
-	good := must.Get(NewRelease(walk{rounds: 2}))(t).Checkpoint()
-	bad := walk{rounds: 2, refused: refused}
+	good := must.Get(NewRelease(walk{rounds: 2}.algorithm()))(t).Checkpoint()
+	bad := walk{rounds: 2, refused: refused}.algorithm()
 	if _, err := NewRelease(bad); !errors.Is(err, refused) {
 		t.Errorf("begun: %v", err)
 	}
@@ -135,14 +133,14 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 				return c.fail(ctx, k, e)
 			}
 			return nil
-		}}
+		}}.algorithm()
 		s := Simulate(a, 3)
 		if _, err := s.Run(ctx, nil); !errors.Is(err, c.want) || s.Round() != 2 {
 			t.Fatalf("%s: round %d, %v", name, s.Round(), err)
 		}
 		fails = false
 		got, want := must.Get(s.Run(context.Background(), nil))(t),
-			must.Get(Simulate(walk{rounds: 4}, 3).Run(context.Background(), nil))(t)
+			must.Get(Simulate(walk{rounds: 4}.algorithm(), 3).Run(context.Background(), nil))(t)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -152,7 +150,7 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 // A checkpoint that is well formed but lies is refused, and so is one of another algorithm,
 // another kind or an earlier version. Package shuffled flips every byte of one.
 func TestForeignCheckpointsAreRefused(t *testing.T) {
-	a := walk{rounds: 3}
+	a := walk{rounds: 3}.algorithm()
 	good := must.Get(NewRelease(a))(t).Checkpoint()
 	lie := func(change func(r *run)) []byte {
 		r := newRun(a, stream.Seeded(1))
@@ -172,12 +170,12 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 		"a vector less": {a, lie(func(r *run) { r.state = r.state[:1] }), "not sum of length 3"},
 		"a vector more": {a, lie(func(r *run) { r.state = append(r.state, Vector{"z", []float64{1}}) }),
 			"too long"},
-		"another digest": {walk{name: "other", rounds: 3}, good, "another configuration"},
+		"another digest": {walk{name: "other", rounds: 3}.algorithm(), good, "another configuration"},
 		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "no release"},
 		"version 1": {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...),
 			"earlier version"},
 		"cut": {a, good[:40], "cut short"},
-		"of other state": {walk{rounds: 3, states: []Vector{{"z", []float64{0}}}}, good,
+		"of other state": {walk{rounds: 3, states: []Vector{{"z", []float64{0}}}}.algorithm(), good,
 			"not z of length 1"},
 	} {
 		if _, err := ResumeRelease(c.a, c.b); !errors.Is(err, ErrCheckpoint) ||
@@ -189,7 +187,7 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 
 // The format is the one that checkpoint.go draws.
 func TestCheckpointFormat(t *testing.T) {
-	s := Simulate(walk{name: "w", rounds: 1}, 7)
+	s := Simulate(walk{name: "w", rounds: 1}.algorithm(), 7)
 	x := must.Get(s.Run(context.Background(), nil))(t)
 	digest, key := sha256.Sum256([]byte("w")), stream.Seeded(7).Key()
 	want := slices.Concat([]byte("darrm training checkpoint v2\nS"), digest[:], key[:])
@@ -211,10 +209,10 @@ func TestCheckpointFormat(t *testing.T) {
 
 // What a release rounds away is far below its noise, and always a multiple of the grid.
 func TestReleasesAreCoarse(t *testing.T) {
-	a := walk{rounds: 2}
+	a := walk{rounds: 2}.algorithm()
 	g := grid(a)
-	if !(g <= a.NoiseScale()*0x1p-19 && g >= a.NoiseScale()*0x1p-21) {
-		t.Errorf("grid %g for noise %g", g, a.NoiseScale())
+	if !(g <= a.NoiseScale*0x1p-19 && g >= a.NoiseScale*0x1p-21) {
+		t.Errorf("grid %g for noise %g", g, a.NoiseScale)
 	}
 	x := []float64{0.1, -3.7, 1e30, 0}
 	y := slices.Clone(x)

@@ -2,7 +2,7 @@
 // model at one price: a record takes part in all of them, so all of them are composed.
 //
 //	m := onevsrest.Method{Classes: 3, Target: target, Model: plan}
-//	p, err := m.Plan(ctx, n, d) // a train.PricedMethod like any other: Price, Compare, Train
+//	p, err := m.Plan(ctx, n, d) // a train.Plan like any other: Price, Compare, Train
 //
 // The class of a record is its response, a whole number from 0. The classes are public: their
 // number and what they are called are stated, never looked up in the records.
@@ -35,12 +35,16 @@ type Method struct {
 	Classes int             // C, 3 to 1000: of two classes, one model is for both
 	Target  accountant.Cost // (ε, δ) of all models together
 	// Model prices a class's model for a target of its own. It may depend on no record.
-	Model func(target accountant.Cost) (train.PricedMethod, error)
+	Model func(target accountant.Cost) (train.Plan, error)
 }
 
 // Plan prices the method for n records of dimension d: it calibrates what a class's model may cost
 // so that all of them cost the target. Cost: some ten plans of a class's model.
-func (m Method) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
+func (m Method) Plan(ctx context.Context, n, d int) (train.Plan, error) {
+	return train.PlanOf(m.plan(ctx, n, d))
+}
+
+func (m Method) plan(ctx context.Context, n, d int) (*plan, error) {
 	if err := check.Whole("number of classes", m.Classes, 3, maxClasses); err != nil {
 		return nil, err
 	}
@@ -51,7 +55,7 @@ func (m Method) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) 
 	if err := p.calibrate(ctx); err != nil {
 		return nil, err
 	}
-	one := p.one.Price()
+	one := p.one.Price
 	if one.Records != n || one.Dim != d {
 		return nil, fmt.Errorf("a class's model is for %d records of dimension %d, not %d of %d",
 			one.Records, one.Dim, n, d)
@@ -67,8 +71,8 @@ func (m Method) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) 
 // plan is a priced Method.
 type plan struct {
 	m     Method
-	base  accountant.Cost    // that each class's model is calibrated to
-	one   train.PricedMethod // a class's model
+	base  accountant.Cost // that each class's model is calibrated to
+	one   train.Plan      // a class's model
 	price train.Price
 }
 
@@ -96,7 +100,7 @@ func (p *plan) settle(epsilon float64) (float64, error) {
 	if p.one, err = p.m.Model(p.base); err != nil {
 		return 0, err
 	}
-	one := p.one.Price()
+	one := p.one.Price
 	if one.Event == nil {
 		return 0, fmt.Errorf("%s is not private, and so are no models of it", one.Method)
 	}
@@ -113,8 +117,10 @@ func (p *plan) settle(epsilon float64) (float64, error) {
 	return bound.Cost.Epsilon, nil
 }
 
-// Price returns the privacy cost of all models.
-func (p *plan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *plan) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare prices, beside all models, what one of them costs by itself.
 func (p *plan) Compare() ([]train.PriceRow, error) {
@@ -132,28 +138,32 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 // records does so before anything is paid for.
 func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil {
-		return nil, &check.Error{Name: "number of records", Value: 0,
+		return train.Algorithm{}, &check.Error{Name: "number of records", Value: 0,
 			Rule: fmt.Sprintf("the %d of the plan", p.price.Records)}
 	}
 	if err := r.Check(p.check); err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	a := &algorithm{p: p}
+	a := train.Algorithm{Cost: p.price.Cost, Rounds: p.m.Classes} // each model is rounded by its own noise
+	var models []train.Algorithm
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm one against the rest v1\n%v %v\n", p.m.Classes, p.price.Cost)
 	for k := range p.m.Classes {
 		one, err := against(r, k)
 		if err != nil {
-			return nil, err
+			return train.Algorithm{}, err
 		}
 		model, err := p.one.Train(one)
 		if err != nil {
-			return nil, fmt.Errorf("class %d: %w", k, err)
+			return train.Algorithm{}, fmt.Errorf("class %d: %w", k, err)
 		}
-		fmt.Fprintf(h, "%x\n", model.Digest())
-		a.models = append(a.models, model)
+		fmt.Fprintf(h, "%x\n", model.Digest)
+		models = append(models, model)
 	}
-	a.digest = [32]byte(h.Sum(nil))
+	a.Digest, a.Refused = [32]byte(h.Sum(nil)), models[0].Releasable()
+	a.Start = func(coins train.Coins) train.Run {
+		return &run{of: models, coins: coins, models: make([]float64, p.price.Dim)}
+	}
 	return a, nil
 }
 
@@ -180,33 +190,12 @@ func against(r *data.Records, k int) (*data.Records, error) {
 	return data.NewRecords(r.Len(), r.Dim(), x, y)
 }
 
-// algorithm is a plan with its records.
-type algorithm struct {
-	p      *plan
-	models []train.Algorithm
-	digest [32]byte
-}
-
-func (a *algorithm) Cost() accountant.Cost { return a.p.price.Cost }
-func (a *algorithm) Rounds() int           { return a.p.m.Classes }
-func (a *algorithm) Digest() [32]byte      { return a.digest }
-
-// NoiseScale is 0: each class's model was rounded by its own.
-func (a *algorithm) NoiseScale() float64 { return 0 }
-
-// Releasable refuses a model that may not be released by itself.
-func (a *algorithm) Releasable() error { return a.models[0].Releasable() }
-
-func (a *algorithm) Start(coins train.Coins) train.Run {
-	return &run{a: a, coins: coins, models: make([]float64, a.p.price.Dim)}
-}
-
 // streamClass derives the coins of a class's model, which no other model has.
 const streamClass = "one against the rest"
 
 // run trains a class's model a round.
 type run struct {
-	a      *algorithm
+	of     []train.Algorithm
 	coins  train.Coins
 	models []float64
 }
@@ -219,7 +208,7 @@ func (e *run) Output() []float64 { return e.models }
 
 // Round trains the model of class k.
 func (e *run) Round(ctx context.Context, k int) error {
-	w, err := train.Inner(ctx, e.a.models[k], e.coins.Derive(streamClass, k))
+	w, err := train.Inner(ctx, e.of[k], e.coins.Derive(streamClass, k))
 	if err != nil {
 		return err
 	}

@@ -36,16 +36,16 @@ func three(t testing.TB) *data.Records {
 func of(name string, epsilon float64) onevsrest.Method {
 	target := accountant.Cost{Epsilon: epsilon, Delta: 1e-6}
 	return onevsrest.Method{Classes: 3, Target: target,
-		Model: func(target accountant.Cost) (train.PricedMethod, error) {
+		Model: func(target accountant.Cost) (train.Plan, error) {
 			set, err := geometry.ParseSet("l2:6", 3)
 			if err != nil {
-				return nil, err
+				return train.Plan{}, err
 			}
 			o := convex.Options{Set: set}
 			o.Loss, o.Radius, o.Target = loss.Logistic{}, 1.5, target
 			m, err := convex.New(name, o)
 			if err != nil {
-				return nil, err
+				return train.Plan{}, err
 			}
 			return m.Plan(records, 3)
 		}}
@@ -56,7 +56,7 @@ func of(name string, epsilon float64) onevsrest.Method {
 func TestAllModelsArePaidFor(t *testing.T) {
 	for _, name := range []string{"objective-perturbation", "output-perturbation"} {
 		p := must.Get(of(name, 1).Plan(t.Context(), records, 3))(t)
-		price := p.Price()
+		price := p.Price
 		if price.Cost.Epsilon > 1 || price.Cost.Epsilon < 0.98 || price.Cost.Delta != 1e-6 {
 			t.Errorf("%s: %v", name, price.Cost)
 		}
@@ -67,7 +67,7 @@ func TestAllModelsArePaidFor(t *testing.T) {
 		}
 		// Priced apart: the method for the base's target, charged three times.
 		method := of(name, 1)
-		single := must.Get(method.Model(accountant.Cost{Epsilon: one, Delta: 1e-6 / 3}))(t).Price()
+		single := must.Get(method.Model(accountant.Cost{Epsilon: one, Delta: 1e-6 / 3}))(t).Price
 		a := must.Get(accountant.New(accountant.ReplaceOne))(t)
 		for range 3 {
 			a = must.Get(a.Charge(single.Event, 1))(t)

@@ -2,7 +2,7 @@
 // the best of them, and pays for the choice: tuning without it is not private.
 //
 //	s := selection.Selection{Candidates: grid, Score: selection.Score{Kind: selection.Accuracy, Loss: l}, Target: target}
-//	plan, err := s.Plan(n, d)   // a train.PricedMethod like any other: Price, Compare, Train
+//	plan, err := s.Plan(n, d)   // a train.Plan like any other: Price, Compare, Train
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.

@@ -44,14 +44,14 @@ func (h HeldOut) Check() error {
 // dimension. held may be nil, for none, where one may be added: their number is private then.
 func (h HeldOut) Of(a train.Algorithm, held *data.Records) (train.Algorithm, error) {
 	if err := h.Check(); err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
-	if cost := a.Cost().Epsilon; h.Epsilon > cost {
-		return nil, &check.Error{Name: "score epsilon", Value: h.Epsilon,
+	if cost := a.Cost.Epsilon; h.Epsilon > cost {
+		return train.Algorithm{}, &check.Error{Name: "score epsilon", Value: h.Epsilon,
 			Rule: fmt.Sprintf("at most the model's, %s, which covers both",
 				num.Outward(cost, 6, false))}
 	}
-	t := &tested{Algorithm: a, h: h, held: held}
+	t := &tested{h: h, held: held}
 	known := h.Relation == accountant.ReplaceOne // how many records there are
 	if known {
 		n := 0
@@ -59,12 +59,12 @@ func (h HeldOut) Of(a train.Algorithm, held *data.Records) (train.Algorithm, err
 			n = held.Len()
 		}
 		if err := h.Score.check(n, h.Relation); err != nil {
-			return nil, err
+			return train.Algorithm{}, err
 		}
 	}
 	if held != nil && h.Score.Loss != nil && h.Score.Classes == 0 { // else any number is a class or none
 		if err := held.Check(h.Score.Loss.Check); err != nil {
-			return nil, err
+			return train.Algorithm{}, err
 		}
 	}
 	// A number of records is told beside the sum where it is needed and private: the half of ε each.
@@ -74,22 +74,26 @@ func (h HeldOut) Of(a train.Algorithm, held *data.Records) (train.Algorithm, err
 	}
 	var err error
 	if t.sum, err = laplace(unit*parts, h.Epsilon); err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	if t.count, err = laplace(parts, h.Epsilon); err != nil {
-		return nil, err
+		return train.Algorithm{}, err
 	}
 	hash := sha256.New()
 	fmt.Fprintf(hash, "darrm held-out test v1\n%v %v %v %v %v\n%x\n", h.Score.Kind, h.Score.Bound,
-		h.Score.Classes, h.Epsilon, h.Relation, a.Digest())
+		h.Score.Classes, h.Epsilon, h.Relation, a.Digest)
 	if h.Score.Loss != nil {
 		fmt.Fprintf(hash, "%q\n", h.Score.Loss.Name())
 	}
 	if held != nil {
 		fmt.Fprintf(hash, "%x\n", held.Digest())
 	}
-	t.digest = [32]byte(hash.Sum(nil))
-	return t, nil
+	start := a.Start
+	a.Digest = [32]byte(hash.Sum(nil))
+	a.Start = func(coins train.Coins) train.Run {
+		return &testedRun{Run: start(coins), t: t, coins: coins}
+	}
+	return a, nil
 }
 
 // laplace returns the law of scale sensitivity/ε or a little more, which is the private side.
@@ -102,20 +106,12 @@ func laplace(sensitivity int64, epsilon float64) (noise.Laplace, error) {
 	return law, err
 }
 
-// tested is an algorithm whose model is tested.
+// tested is the test of an algorithm's model.
 type tested struct {
-	train.Algorithm
 	h          HeldOut
 	held       *data.Records
 	counts     bool // a number of records is told, too
 	sum, count noise.Laplace
-	digest     [32]byte
-}
-
-func (t *tested) Digest() [32]byte { return t.digest }
-
-func (t *tested) Start(coins train.Coins) train.Run {
-	return &testedRun{Run: t.Algorithm.Start(coins), t: t, coins: coins}
 }
 
 // testedRun is a run of a tested algorithm.

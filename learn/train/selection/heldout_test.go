@@ -22,7 +22,7 @@ var heldScores = []Score{{Kind: Accuracy, Loss: loss.Logistic{}},
 
 // costing is a bit whose model costs epsilon.
 func costing(epsilon float64, r *data.Records) train.Algorithm {
-	return bitAlgorithm{bit{target: accountant.Cost{Epsilon: epsilon}, n: r.Len(), side: 1}, r}
+	return bit{target: accountant.Cost{Epsilon: epsilon}, n: r.Len(), side: 1}.algorithm(r)
 }
 
 // two are records of one feature with a class.
@@ -69,7 +69,7 @@ func TestHeldOutTestKeepsItsEpsilon(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			law = a.(*tested)
+			law = a.Start(stream.Seeded(1)).(*testedRun).t
 			sums[k], counts[k] = law.told(side)
 		}
 		b, _ := law.sum.Scale().Float64()
@@ -148,11 +148,11 @@ func TestHeldOutRefusals(t *testing.T) {
 	r := features(t, 1, -1, 1, -1, 1)
 	good := HeldOut{Score: heldScores[0], Epsilon: 1, Relation: accountant.ReplaceOne}
 	a := must.Get(good.Of(costing(1, r), r))(t)
-	if a.Cost() != costing(1, r).Cost() || a.Digest() == costing(1, r).Digest() {
+	if a.Cost != costing(1, r).Cost || a.Digest == costing(1, r).Digest {
 		t.Error("another cost, or the digest of the model alone")
 	}
 	other := must.Get(good.Of(costing(1, r), features(t, 1, -1, 1, -1, -1)))(t)
-	if a.Digest() == other.Digest() {
+	if a.Digest == other.Digest {
 		t.Error("other records held out have the same digest")
 	}
 	p := planOf(t, tiny("", 0), 5, 1)

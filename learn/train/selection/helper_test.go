@@ -22,17 +22,22 @@ type bit struct {
 	twist  func(ctx context.Context, w float64) error // after the bit is drawn; nil is nothing
 }
 
-func (b bit) Price() train.Price {
-	return train.Price{
+func (b bit) plan() train.Plan {
+	return train.Plan{Price: train.Price{
 		Method: "bit", Records: b.n, Dim: 1, Relation: accountant.ReplaceOne, Cost: b.target,
 		Bound: accountant.MethodBasic,
 		Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: b.target.Epsilon},
 			Neighbours: accountant.ReplaceOne},
-	}
+	}, Train: func(r *data.Records) (train.Algorithm, error) { return b.algorithm(r), nil }}
 }
-func (b bit) Compare() ([]train.PriceRow, error) { return nil, nil }
-func (b bit) Train(r *data.Records) (train.Algorithm, error) {
-	return bitAlgorithm{b, r}, nil
+
+func (b bit) algorithm(r *data.Records) train.Algorithm {
+	d := r.Digest()
+	return train.Algorithm{Cost: b.target, Rounds: 1,
+		Digest: sha256.Sum256(append(d[:], byte(int(2+b.side)))),
+		Start: func(coins train.Coins) train.Run {
+			return &bitRun{b: b, r: r, coins: coins, w: []float64{0}}
+		}}
 }
 
 // told returns side where most records have a feature above 0, else -side.
@@ -51,25 +56,9 @@ func (b bit) told(r *data.Records) float64 {
 
 func (b bit) truth() float64 { return 1 / (1 + math.Exp(-b.target.Epsilon)) }
 
-type bitAlgorithm struct {
-	bit
-	r *data.Records
-}
-
-func (a bitAlgorithm) Cost() accountant.Cost { return a.target }
-func (a bitAlgorithm) Releasable() error     { return nil }
-func (a bitAlgorithm) Rounds() int           { return 1 }
-func (a bitAlgorithm) Digest() [32]byte {
-	d := a.r.Digest()
-	return sha256.Sum256(append(d[:], byte(int(2+a.side))))
-}
-func (a bitAlgorithm) NoiseScale() float64 { return 0 }
-func (a bitAlgorithm) Start(coins train.Coins) train.Run {
-	return &bitRun{a: a, coins: coins, w: []float64{0}}
-}
-
 type bitRun struct {
-	a     bitAlgorithm
+	b     bit
+	r     *data.Records
 	coins train.Coins
 	w     []float64
 }
@@ -83,12 +72,12 @@ func (e *bitRun) Round(ctx context.Context, _ int) error {
 	if err != nil {
 		return err
 	}
-	e.w[0] = e.a.told(e.a.r)
-	if float64(u)*0x1p-53 >= e.a.truth() {
+	e.w[0] = e.b.told(e.r)
+	if float64(u)*0x1p-53 >= e.b.truth() {
 		e.w[0] = -e.w[0]
 	}
-	if e.a.twist != nil {
-		return e.a.twist(ctx, e.w[0])
+	if e.b.twist != nil {
+		return e.b.twist(ctx, e.w[0])
 	}
 	return ctx.Err()
 }
@@ -97,11 +86,16 @@ func (e *bitRun) Round(ctx context.Context, _ int) error {
 func bits(n int) []Candidate {
 	one := func(side float64) Candidate {
 		return Candidate{Name: map[float64]string{1: "plus", -1: "minus"}[side],
-			Plan: func(t accountant.Cost) (train.PricedMethod, error) {
-				return bit{target: t, n: n, side: side}, nil
+			Plan: func(t accountant.Cost) (train.Plan, error) {
+				return bit{target: t, n: n, side: side}.plan(), nil
 			}}
 	}
 	return []Candidate{one(1), one(-1)}
+}
+
+// bitOf is the i-th of bits, as a selection plans it.
+func bitOf(p train.Plan, i int) bit {
+	return bit{target: p.Price.Cost, n: p.Price.Records, side: []float64{1, -1}[i]}
 }
 
 // features are records of one feature and a class.
@@ -123,11 +117,11 @@ func tiny(stopping string, runs float64) Selection {
 
 func planOf(t testing.TB, s Selection, n, d int) *plan {
 	t.Helper()
-	p, err := s.Plan(t.Context(), n, d)
+	p, err := s.plan(t.Context(), n, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*plan)
+	return p
 }
 
 // outcome is the release of a tiny selection: the candidate, its bit and the noisy score.
@@ -149,7 +143,7 @@ func runLaw(p *plan, r *data.Records) map[outcome]float64 {
 		total += masses[z+reach]
 	}
 	for i, q := range p.plans {
-		b := q.(bit)
+		b := bitOf(q, i)
 		for _, w := range []float64{1, -1} {
 			prob := b.truth()
 			if w != b.told(r) {
@@ -171,7 +165,7 @@ func choiceLaw(p *plan, r *data.Records) map[outcome]float64 {
 		for _, w1 := range []float64{1, -1} {
 			prob, weights := 1.0, [2]float64{}
 			for i, w := range []float64{w0, w1} {
-				b := p.plans[i].(bit)
+				b := bitOf(p.plans[i], i)
 				if w == b.told(r) {
 					prob *= b.truth()
 				} else {

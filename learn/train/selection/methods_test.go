@@ -39,8 +39,8 @@ func classes(n int) *data.Records {
 func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	const n = 2000
 	r := classes(n)
-	phased := func(radius float64) func(target accountant.Cost) (train.PricedMethod, error) {
-		return func(target accountant.Cost) (train.PricedMethod, error) {
+	phased := func(radius float64) func(target accountant.Cost) (train.Plan, error) {
+		return func(target accountant.Cost) (train.Plan, error) {
 			s := convex.Setting{Loss: loss.Logistic{}, Radius: radius, Target: target}
 			return convex.PhasedSGD{Setting: s, Ball: 5, StepFactor: 8}.Plan(n, 3)
 		}
@@ -49,21 +49,21 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs := func(radius float64) func(target accountant.Cost) (train.PricedMethod, error) {
-		return func(target accountant.Cost) (train.PricedMethod, error) {
+	pairs := func(radius float64) func(target accountant.Cost) (train.Plan, error) {
+		return func(target accountant.Cost) (train.Plan, error) {
 			s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: radius, Target: target}, Ball: 5}
 			return pairwise.OnePass{Setting: s}.Plan(n, 3)
 		}
 	}
-	shuffle := func(clip float64) func(target accountant.Cost) (train.PricedMethod, error) {
-		return func(target accountant.Cost) (train.PricedMethod, error) {
+	shuffle := func(clip float64) func(target accountant.Cost) (train.Plan, error) {
+		return func(target accountant.Cost) (train.Plan, error) {
 			p, err := shuffled.NewPlan(t.Context(), shuffled.Config{
 				Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{},
 				Epochs: 2, StepSize: 0.02, Clip: clip,
 				Radius: 1, Target: target, Order: iteration.Reshuffled, Mode: iteration.Paper,
 			}, r, nil)
 			if err != nil {
-				return nil, err
+				return train.Plan{}, err
 			}
 			return p.Priced()
 		}
@@ -83,7 +83,7 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if c := plan.Price().Cost; c.Epsilon > 8 || c.Epsilon < 7.9 || c.Delta != 1e-5 {
+		if c := plan.Price.Cost; c.Epsilon > 8 || c.Epsilon < 7.9 || c.Delta != 1e-5 {
 			t.Errorf("%s costs %v", name, c)
 		}
 		a, err := plan.Train(r)
@@ -125,7 +125,7 @@ func TestShuffledEventCostsItsReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, _ := accountant.New(accountant.ReplaceOne)
-		if a, err = a.Charge(plan.Price().Event, 1); err != nil {
+		if a, err = a.Charge(plan.Price.Event, 1); err != nil {
 			t.Fatal(err)
 		}
 		eps, err := a.Epsilon(target.Delta)
@@ -140,8 +140,8 @@ func TestDigestsStay(t *testing.T) {
 	const n = 200
 	r := classes(n)
 	s := convex.Setting{Loss: loss.Logistic{}, Radius: 1}
-	phased := func(ball float64) func(target accountant.Cost) (train.PricedMethod, error) {
-		return func(target accountant.Cost) (train.PricedMethod, error) {
+	phased := func(ball float64) func(target accountant.Cost) (train.Plan, error) {
+		return func(target accountant.Cost) (train.Plan, error) {
 			s.Target = target
 			return convex.PhasedSGD{Setting: s, Ball: ball}.Plan(n, 3)
 		}
@@ -163,8 +163,8 @@ func TestDigestsStay(t *testing.T) {
 		if method.UsesFraction() {
 			c.Fraction = 0.5
 		}
-		got[string(method)] = must.Get(must.Get(shuffled.NewPlan(t.Context(), c, r,
-			classes(n+1)))(t).Train(r))(t)
+		got[string(method)] = must.Get(shuffled.NewPlan(t.Context(), c, r,
+			classes(n+1)))(t).Algorithm()
 	}
 	traintest.Digests(t, got, map[string]string{
 		"dp-sgd":       "7d66bf644632f808",

@@ -13,9 +13,9 @@ import (
 // describe adds the selection's fields and notes to the price.
 func (p *plan) describe() {
 	m := len(p.s.Candidates)
-	method := p.plans[0].Price().Method
+	method := p.plans[0].Price.Method
 	for _, q := range p.plans {
-		if q.Price().Method != method {
+		if q.Price.Method != method {
 			method = "several methods"
 		}
 	}
@@ -36,8 +36,10 @@ func (p *plan) describe() {
 	p.price.Notes, p.price.Chosen = notes, true
 }
 
-// Price returns the privacy cost of the selection.
-func (p *plan) Price() train.Price { return p.price.Clone() }
+// Plan returns the plan for others.
+func (p *plan) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
+}
 
 // Compare prices, beside the selection, what is often claimed: the released model as if it alone
 // had been trained; and other laws of the number of runs, for the same candidates. Sensitivity and
@@ -82,10 +84,11 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 // records does so before anything is paid for.
 func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil {
-		return nil, &check.Error{Name: "number of records", Value: 0,
+		return train.Algorithm{}, &check.Error{Name: "number of records", Value: 0,
 			Rule: fmt.Sprintf("the %d of the plan", p.price.Records)}
 	}
-	a := &algorithm{p: p, records: r}
+	c := common{p: p, records: r}
+	a := train.Algorithm{Cost: p.price.Cost, Rounds: p.rounds} // each model is rounded by its own noise
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm selection v1\n%v %v %v %v %v %v\n%v %v %v\n", p.s.Score.Kind,
 		p.s.Score.Bound, p.s.Stopping, p.stopping, p.sigma, p.scale, p.rounds, p.price.Cost,
@@ -94,49 +97,30 @@ func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 		fmt.Fprintf(h, "%q\n", p.s.Score.Loss.Name())
 	}
 	for i, q := range p.plans {
+		name := p.s.Candidates[i].Name
 		one, err := q.Train(r)
 		if err != nil {
-			return nil, fmt.Errorf("candidate %s: %w", p.s.Candidates[i].Name, err)
+			return train.Algorithm{}, fmt.Errorf("candidate %s: %w", name, err)
 		}
-		fmt.Fprintf(h, "%q %x\n", p.s.Candidates[i].Name, one.Digest())
-		a.candidates = append(a.candidates, one)
+		if err := one.Releasable(); err != nil && a.Refused == nil {
+			a.Refused = fmt.Errorf("candidate %s: %w", name, err)
+		}
+		fmt.Fprintf(h, "%q %x\n", name, one.Digest)
+		c.candidates = append(c.candidates, one)
 	}
 	fmt.Fprintf(h, "%x\n", r.Digest())
-	a.digest = [32]byte(h.Sum(nil))
+	a.Digest = [32]byte(h.Sum(nil))
+	a.Start = c.start
 	return a, nil
 }
 
-// algorithm is a plan with its records.
-type algorithm struct {
-	p          *plan
-	records    *data.Records
-	candidates []train.Algorithm
-	digest     [32]byte
-}
-
-func (a *algorithm) Cost() accountant.Cost { return a.p.price.Cost }
-func (a *algorithm) Rounds() int           { return a.p.rounds }
-func (a *algorithm) Digest() [32]byte      { return a.digest }
-
-// NoiseScale is 0: each candidate's model was rounded by its own.
-func (a *algorithm) NoiseScale() float64 { return 0 }
-
-// Releasable refuses a candidate that may not be released by itself.
-func (a *algorithm) Releasable() error {
-	for i, c := range a.candidates {
-		if err := c.Releasable(); err != nil {
-			return fmt.Errorf("candidate %s: %w", a.p.s.Candidates[i].Name, err)
-		}
-	}
-	return nil
-}
-
-func (a *algorithm) Start(coins train.Coins) train.Run {
+// start returns a run with these coins.
+func (c common) start(coins train.Coins) train.Run {
 	v := func(n int) []float64 { return make([]float64, n) }
-	c := common{a: a, coins: coins, model: v(a.p.price.Dim), chosen: []float64{-1}}
-	if a.p.s.Stopping == "" {
-		return &allRun{common: c, models: v(a.p.price.Dim * len(a.candidates)),
-			scores: v(len(a.candidates))}
+	c.coins, c.model, c.chosen = coins, v(c.p.price.Dim), []float64{-1}
+	if c.p.s.Stopping == "" {
+		return &allRun{common: c, models: v(c.p.price.Dim * len(c.candidates)),
+			scores: v(len(c.candidates))}
 	}
 	return &stoppingRun{common: c, best: v(1), runs: -1}
 }

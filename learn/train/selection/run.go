@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -17,9 +18,13 @@ const (
 	streamChoice    = "selection choice"    // the one choice of all
 )
 
-// common is the state of both ways: the released model and its candidate's number, -1 before.
+// common is a plan with its records, and the state of both ways: the released model and its
+// candidate's number, -1 before.
 type common struct {
-	a      *algorithm
+	p          *plan
+	records    *data.Records
+	candidates []train.Algorithm
+
 	coins  train.Coins
 	model  []float64
 	chosen []float64
@@ -32,21 +37,21 @@ func (c *common) choice() *train.Choice {
 	if i < 0 {
 		return &train.Choice{Candidate: -1}
 	}
-	return &train.Choice{Candidate: i, Name: c.a.p.s.Candidates[i].Name}
+	return &train.Choice{Candidate: i, Name: c.p.s.Candidates[i].Name}
 }
 
 // one trains a candidate with coins of run k, and scores it. A model that left the range of numbers
 // is 0, so that this is part of a run's outcome and not of what ends the release.
 func (c *common) one(ctx context.Context, candidate,
 	k int) (model []float64, score int64, err error) {
-	model, err = train.Inner(ctx, c.a.candidates[candidate], c.coins.Derive(streamRun, k))
+	model, err = train.Inner(ctx, c.candidates[candidate], c.coins.Derive(streamRun, k))
 	if errors.Is(err, train.ErrDiverged) {
-		model, err = make([]float64, c.a.p.price.Dim), nil
+		model, err = make([]float64, c.p.price.Dim), nil
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	return model, c.a.p.s.Score.of(model, c.a.records), nil
+	return model, c.p.s.Score.of(model, c.records), nil
 }
 
 // allRun trains every candidate, one a round, and chooses in the last.
@@ -79,7 +84,7 @@ func (e *allRun) Round(ctx context.Context, k int) error {
 	for i, s := range e.scores {
 		losses[i] = -int64(s)
 	}
-	levels, err := noise.NewLevels(losses, e.a.p.scale)
+	levels, err := noise.NewLevels(losses, e.p.scale)
 	if err != nil {
 		return err
 	}
@@ -109,7 +114,7 @@ func (e *stoppingRun) State() []train.Vector {
 
 // Choice returns the chosen candidate and its noisy score.
 func (e *stoppingRun) Choice() *train.Choice {
-	c, p := e.choice(), e.a.p
+	c, p := e.choice(), e.p
 	if c.Candidate >= 0 {
 		value, deviation := p.s.Score.shown(e.best[0], p.sigma, p.price.Records)
 		c.Score, c.Deviation = &value, deviation
@@ -123,12 +128,12 @@ func (e *stoppingRun) Round(ctx context.Context, k int) error {
 		src := e.coins.Source()
 		src.Restart(streamStop, 0)
 		var err error
-		if e.runs, err = noise.Invert(src, e.a.p.stopping.Masses()); err != nil {
+		if e.runs, err = noise.Invert(src, e.p.stopping.Masses()); err != nil {
 			return err
 		}
 	}
 	last := k
-	if k == e.a.p.rounds-1 {
+	if k == e.p.rounds-1 {
 		last = e.runs - 1
 	}
 	for ; k <= last && k < e.runs; k++ {
@@ -144,7 +149,7 @@ func (e *stoppingRun) Round(ctx context.Context, k int) error {
 func (e *stoppingRun) run(ctx context.Context, k int) error {
 	src := e.coins.Source()
 	src.Restart(streamCandidate, k)
-	i, err := noise.Uniform(src, uint64(len(e.a.candidates)))
+	i, err := noise.Uniform(src, uint64(len(e.candidates)))
 	if err != nil {
 		return err
 	}
@@ -153,7 +158,7 @@ func (e *stoppingRun) run(ctx context.Context, k int) error {
 		return err
 	}
 	src.Restart(streamScore, k)
-	z, err := e.a.p.law.Sample(src)
+	z, err := e.p.law.Sample(src)
 	if err != nil {
 		return err
 	}

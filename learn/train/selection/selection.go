@@ -17,7 +17,7 @@ import (
 type Candidate struct {
 	Name string // such as "step-size=0.1 clip=1"
 	// Plan prices the candidate for a target of its own.
-	Plan func(target accountant.Cost) (train.PricedMethod, error)
+	Plan func(target accountant.Cost) (train.Plan, error)
 }
 
 // Selection trains candidates and chooses among them. Nothing in it may depend on private records.
@@ -41,7 +41,7 @@ const DefaultShare = 0.1
 type plan struct {
 	s        Selection
 	base     accountant.Cost // that each candidate is calibrated to
-	plans    []train.PricedMethod
+	plans    []train.Plan
 	stopping accountant.Stopping // with Stopping
 	rounds   int
 	sigma    float64 // of the noise on scores, in units; with Stopping
@@ -53,7 +53,11 @@ type plan struct {
 // Plan prices the selection for n records of dimension d: it calibrates what each candidate may
 // cost so that all of it costs the target, and heeds ctx between prices. Cost: some ten plans of
 // every candidate.
-func (s Selection) Plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
+func (s Selection) Plan(ctx context.Context, n, d int) (train.Plan, error) {
+	return train.PlanOf(s.plan(ctx, n, d))
+}
+
+func (s Selection) plan(ctx context.Context, n, d int) (*plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -75,7 +79,7 @@ func (s Selection) Plan(ctx context.Context, n, d int) (train.PricedMethod, erro
 		return nil, err
 	}
 	for i, c := range p.plans {
-		if q := c.Price(); q.Records != n || q.Dim != d {
+		if q := c.Price; q.Records != n || q.Dim != d {
 			return nil, fmt.Errorf(
 				"candidate %s is for %d records of dimension %d, the selection for %d of %d",
 				s.Candidates[i].Name, q.Records, q.Dim, n, d)
@@ -180,7 +184,7 @@ func (p *plan) settle(epsilon float64, methods ...accountant.Method) (float64, e
 		if err != nil {
 			return 0, fmt.Errorf("candidate %s: %w", c.Name, err)
 		}
-		price := q.Price()
+		price := q.Price
 		if price.Event == nil {
 			return 0, fmt.Errorf("candidate %s: %s is not private, so that nothing chosen from it is",
 				c.Name, price.Method)

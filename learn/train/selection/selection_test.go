@@ -51,7 +51,7 @@ func TestSelectionUsesItsTarget(t *testing.T) {
 			s.Runs = 8
 		}
 		p := planOf(t, s, 5, 1)
-		if c := p.Price().Cost; c.Delta != s.Target.Delta || c.Epsilon > s.Target.Epsilon ||
+		if c := p.price.Cost; c.Delta != s.Target.Delta || c.Epsilon > s.Target.Epsilon ||
 			c.Epsilon < 0.99*s.Target.Epsilon {
 			t.Errorf("%q costs %v", stopping, c)
 		}
@@ -78,16 +78,16 @@ func TestSelectionResumes(t *testing.T) {
 		var stop context.CancelFunc
 		runs := 0
 		for i, c := range s.Candidates {
-			s.Candidates[i].Plan = func(target accountant.Cost) (train.PricedMethod, error) {
+			s.Candidates[i].Plan = func(target accountant.Cost) (train.Plan, error) {
 				q, err := c.Plan(target)
-				b := q.(bit)
+				b := bitOf(q, i)
 				b.twist = func(ctx context.Context, _ float64) error {
 					if runs++; stop != nil && runs%2 == 0 {
 						stop()
 					}
 					return ctx.Err()
 				}
-				return b, err
+				return b.plan(), err
 			}
 		}
 		a, err := planOf(t, s, 5, 1).Train(features(t, 1, 1, 1, -1, -1))
@@ -165,7 +165,7 @@ func TestSelectionReleases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if other.Digest() == a.Digest() {
+		if other.Digest == a.Digest {
 			t.Errorf("%s is not in the digest", name)
 		}
 		if _, err := train.ResumeRelease(other, r.Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
@@ -178,11 +178,11 @@ func TestSelectionReleases(t *testing.T) {
 func TestSelectionOutlivesADivergedCandidate(t *testing.T) {
 	s := tiny("", 0)
 	wild := s.Candidates[0].Plan
-	s.Candidates[0].Plan = func(target accountant.Cost) (train.PricedMethod, error) {
+	s.Candidates[0].Plan = func(target accountant.Cost) (train.Plan, error) {
 		q, err := wild(target)
-		b := q.(bit)
+		b := bitOf(q, 0)
 		b.twist = func(context.Context, float64) error { return train.ErrDiverged }
-		return b, err
+		return b.plan(), err
 	}
 	a, err := planOf(t, s, 5, 1).Train(features(t, 1, 1, 1, -1, -1))
 	if err != nil {
@@ -231,9 +231,9 @@ func TestSelectionRefusals(t *testing.T) {
 		"no classes": {private(func(s *Selection) { s.Score.Loss = loss.LeastSquares{} }),
 			"no classes"},
 		"not private": {private(func(s *Selection) {
-			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.PricedMethod,
+			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.Plan,
 				error) {
-				return open{}, nil
+				return train.Plan{Price: train.Price{Method: "sgd", Relation: accountant.ReplaceOne}}, nil
 			}}}
 		}), "not private"},
 	} {
@@ -250,13 +250,6 @@ func TestSelectionRefusals(t *testing.T) {
 	}
 }
 
-// open is a plan without privacy.
-type open struct{ bit }
-
-func (open) Price() train.Price {
-	return train.Price{Method: "sgd", Relation: accountant.ReplaceOne}
-}
-
 // The price of a random number of runs is that of Papernot and Steinke's Theorem 2 by another way:
 // a run is a bit of randomised response and a score with the noise that is drawn, of which the
 // minimum over a finer grid of orders is at most 1 % below. A price for more noise than is drawn,
@@ -266,7 +259,7 @@ func TestRunsArePricedWithTheirScores(t *testing.T) {
 		s := tiny("geometric", 6)
 		s.Share = share
 		p := planOf(t, s, 5, 1)
-		truth := p.plans[0].(bit).truth()
+		truth := bitOf(p.plans[0], 0).truth()
 		rho := func(order float64) float64 {
 			told := math.Log(math.Pow(truth, order)*math.Pow(1-truth, 1-order)+math.Pow(1-truth, order)*
 				math.Pow(truth, 1-order)) / (order - 1)

@@ -70,7 +70,7 @@ func Broken(zero, one []float64, a Allowed) bool {
 }
 
 // Trained returns the plan's method on these records.
-func Trained(t testing.TB, p train.PricedMethod, r *data.Records) train.Algorithm {
+func Trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
 	t.Helper()
 	return must.Get(p.Train(r))(t)
 }
@@ -86,7 +86,7 @@ func Simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
 func Resumes(t testing.TB, name string, a train.Algorithm, seed uint64, want []float64) {
 	t.Helper()
 	stop := errors.New("stop")
-	for after := 1; after < a.Rounds(); after++ {
+	for after := 1; after < a.Rounds; after++ {
 		s := train.Simulate(a, seed)
 		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
 			if round == after {
@@ -121,8 +121,7 @@ func Digests(t *testing.T, got map[string]train.Algorithm, want map[string]strin
 		t.Errorf("%d algorithms, but %d digests", len(got), len(want))
 	}
 	for name, a := range got {
-		digest := a.Digest()
-		if text := hex.EncodeToString(digest[:8]); text != want[name] {
+		if text := hex.EncodeToString(a.Digest[:8]); text != want[name] {
 			t.Errorf("%q: %q, want %q", name, text, want[name])
 		}
 	}

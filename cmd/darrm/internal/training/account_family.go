@@ -37,10 +37,10 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		plan := func(n int) func() (train.PricedMethod, error) {
-			return func() (train.PricedMethod, error) {
+		plan := func(n int) func() (train.Plan, error) {
+			return func() (train.Plan, error) {
 				return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
-					func() (train.PricedMethod, error) { return checkedPlan(f.familyFlags, c, n, d) })
+					func() (train.Plan, error) { return f.checkedPlan(c, n, d, false) })
 			}
 		}
 		if len(numbers) == 1 {
@@ -58,7 +58,7 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 // deliverPlan prices a plan and prints it with the method's own fields.
 // n is the public number of records.
 func deliverPlan(c *cobra.Command, a *cli.App, n int,
-	make func() (train.PricedMethod, error)) error {
+	make func() (train.Plan, error)) error {
 	plan, err := pricing(c, a, make)
 	if err != nil {
 		return err
@@ -67,13 +67,13 @@ func deliverPlan(c *cobra.Command, a *cli.App, n int,
 	if err != nil {
 		return err
 	}
-	sayWeakness(a, plan.Price().Cost, n)
+	sayWeakness(a, plan.Price.Cost, n)
 	return deliverPrice(a, plan, rows)
 }
 
 // deliverPrices prices a plan for each number of records, and prints what is in use of each.
 func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
-	plan func(n int) func() (train.PricedMethod, error)) error {
+	plan func(n int) func() (train.Plan, error)) error {
 	var prices []pricedMethod
 	t := terminal.TextTable{Header: []string{"n", "method", "ε", "δ", "noise in", "Δ", "σ"}}
 	for _, n := range numbers {
@@ -85,7 +85,7 @@ func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
 		if err != nil {
 			return fmt.Errorf("n = %d: %w", n, err)
 		}
-		price := p.Price()
+		price := p.Price
 		for _, remark := range release.Weakness(price.Cost, n) {
 			a.Say("n = %d: %s", n, remark)
 		}
@@ -154,10 +154,10 @@ func (t *theory) sentences() (lines []string) {
 	return lines
 }
 
-func newPricedMethod(plan train.PricedMethod, rows []train.PriceRow) pricedMethod {
-	p := plan.Price()
+func newPricedMethod(plan train.Plan, rows []train.PriceRow) pricedMethod {
+	p := plan.Price
 	out := pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p),
-		Theory: newTheory(train.BoundOf(plan))}
+		Theory: newTheory(plan.Bound())}
 	for _, r := range rows {
 		out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
 			cli.Finite(r.Epsilon), r.InUse, r.Holds})
@@ -176,18 +176,18 @@ type comparedPrice struct {
 	Proved      bool        `json:"proved"`
 }
 
-func deliverPrice(a *cli.App, plan train.PricedMethod, rows []train.PriceRow) error {
+func deliverPrice(a *cli.App, plan train.Plan, rows []train.PriceRow) error {
 	if a.JSON {
 		return a.DeliverJSON("", newPricedMethod(plan, rows))
 	}
-	p := plan.Price()
+	p := plan.Price
 	return a.Print(func(w *terminal.Page) error {
 		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+
 			p.Relation.String()+", by "+string(p.Bound))
 		for _, note := range p.Notes {
 			w.Text("  ", note)
 		}
-		for _, line := range newTheory(train.BoundOf(plan)).sentences() {
+		for _, line := range newTheory(plan.Bound()).sentences() {
 			w.Text("  ", line)
 		}
 		w.Text("  ", p.Tuning())

@@ -214,12 +214,12 @@ func (f *accountShuffled) choose(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	task := lossNames[f.Task]
-	return deliverPlan(c, a, f.forecast.Records, func() (train.PricedMethod, error) {
+	return deliverPlan(c, a, f.forecast.Records, func() (train.Plan, error) {
 		return f.selectFlags.plan(f.forecast.Records, 0, &f.privacyFlags, task.Name(), model.LinkOf(task),
-			func() (train.PricedMethod, error) {
+			func() (train.Plan, error) {
 				o, err := f.stated(c)
 				if err != nil {
-					return nil, err
+					return train.Plan{}, err
 				}
 				return o.Quote(c.Context())
 			})

@@ -105,28 +105,28 @@ func (f *chosenFlags) dualNorm() float64 {
 	return convex.DualNorm(set)
 }
 
-func (f *chosenFlags) plan(ctx context.Context, n, d int) (train.PricedMethod, error) {
+func (f *chosenFlags) plan(ctx context.Context, n, d int) (train.Plan, error) {
 	if f.several == 0 {
 		return f.one(n, d, f.target())
 	}
 	return onevsrest.Method{Classes: f.several, Target: f.target(),
-		Model: func(target accountant.Cost) (train.PricedMethod, error) { return f.one(n, d, target) },
+		Model: func(target accountant.Cost) (train.Plan, error) { return f.one(n, d, target) },
 	}.Plan(ctx, n, d)
 }
 
 // one prices one model for a target.
-func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.PricedMethod, error) {
+func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.Plan, error) {
 	p := choose.Problem{Task: f.Task, Records: n, Dim: d, Neighbours: neighbourNames[f.neighbours],
 		Target: target, Radius: f.bound}
 	if f.stated != "" {
 		var err error
 		if p.Set, err = geometry.ParseSet(f.stated, d); err != nil {
-			return nil, err
+			return train.Plan{}, err
 		}
 	}
 	choice, err := choose.Method(p)
 	if err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
 	f.Method, f.reason, f.set = choice.Name, choice.Reason, f.stated
 	if f.set == "" {
@@ -134,7 +134,7 @@ func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.PricedMethod,
 	}
 	method, err := convex.New(choice.Name, choice.Options)
 	if err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
 	return f.named(method.Plan(n, d))
 }

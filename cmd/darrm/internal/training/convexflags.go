@@ -141,10 +141,10 @@ func (f *convexFlags) about() modelKind {
 }
 
 // plan prices the method for n records of dimension d, with --intercept in it.
-func (f *convexFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
+func (f *convexFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	set, err := f.geometry(d)
 	if err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
 	o := convex.Options{Set: set, Parameters: f.options}
 	o.Clip, o.Target = f.clip, f.target()
@@ -154,7 +154,7 @@ func (f *convexFlags) plan(_ context.Context, n, d int) (train.PricedMethod, err
 	o.Neighbours, o.Loss = neighbourNames[f.neighbours], f.loss
 	method, err := convex.New(f.Method, o)
 	if err != nil {
-		return nil, f.unused(err)
+		return train.Plan{}, f.unused(err)
 	}
 	return f.named(method.Plan(n, d))
 }

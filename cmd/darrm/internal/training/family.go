@@ -54,7 +54,7 @@ type familyFlags interface {
 	// before the others.
 	Check(c *cobra.Command) error
 	// plan prices the method for n records of dimension d, with --intercept in it.
-	plan(ctx context.Context, n, d int) (train.PricedMethod, error)
+	plan(ctx context.Context, n, d int) (train.Plan, error)
 	// about describes the method for the model's file and for the ledger.
 	about() modelKind
 	// measure returns a function that describes a simulation's model.
@@ -66,6 +66,8 @@ type methods struct {
 	familyFlags
 	// registerGrid adds the flags that a candidate of --grid may have of its own; nil is all.
 	registerGrid func(c *cobra.Command)
+	// candidate is plan for a choice among candidates; nil is plan.
+	candidate func(ctx context.Context, n, d int) (train.Plan, error)
 	// ready rewrites the flags, and refuses what is missing; nil requires --private and --task.
 	ready func(f *trainFamily, c *cobra.Command) error
 	// addsOrRemoves tells the neighbouring relation before a price does.
@@ -128,11 +130,14 @@ func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm s
 
 // checkedPlan prices the method of the flags as they are, which a candidate of --grid may have
 // changed since they were checked.
-func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.PricedMethod, error) {
-	if err := f.Check(c); err != nil {
-		return nil, err
+func (m methods) checkedPlan(c *cobra.Command, n, d int, candidate bool) (train.Plan, error) {
+	if err := m.Check(c); err != nil {
+		return train.Plan{}, err
 	}
-	return f.plan(c.Context(), n, d)
+	if candidate && m.candidate != nil {
+		return m.candidate(c.Context(), n, d)
+	}
+	return m.plan(c.Context(), n, d)
 }
 
 // unused names the flag of an option that a method does not have.
@@ -155,9 +160,9 @@ func (f *methodFlags) unusedGiven(c *cobra.Command, options any) error {
 }
 
 // named adds the method to a plan's error.
-func (f *methodFlags) named(plan train.PricedMethod, err error) (train.PricedMethod, error) {
+func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Method, err)
+		return train.Plan{}, fmt.Errorf("%s: %w", f.Method, err)
 	}
 	return plan, nil
 }

@@ -148,7 +148,7 @@ func (f *federatedFlags) run(silos []int) federated.PSGM {
 }
 
 // plan prices the method for n records of dimension d, with --intercept in it.
-func (f *federatedFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
+func (f *federatedFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	silos := f.psgm.Silos
 	if len(silos) == 0 {
 		silos = []int{n}

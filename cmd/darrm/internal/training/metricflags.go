@@ -78,7 +78,7 @@ func (f *metricFlags) about() modelKind {
 		link: model.LinkMetric}
 }
 
-func (f *metricFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
+func (f *metricFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	return f.named(pairwise.Metric{Radius: f.radius, Bound: f.ball, Threshold: f.threshold,
 		StepSize: f.stepSize, Target: f.target()}.Plan(n, d))
 }

@@ -147,10 +147,10 @@ func (f *pairwiseFlags) all() pairwise.Options {
 	return o
 }
 
-func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.PricedMethod, error) {
+func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	method, err := pairwise.New(f.Method, f.all())
 	if err != nil {
-		return nil, f.unused(err)
+		return train.Plan{}, f.unused(err)
 	}
 	return f.named(method.Plan(n, d))
 }

@@ -148,7 +148,7 @@ func (f *selectFlags) set(p gridPoint) error {
 // plan prices the flags: one method, or a choice among candidates. one prices the method of the
 // flags as they are, for the target that privacy holds.
 func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link model.Link,
-	one func() (train.PricedMethod, error)) (train.PricedMethod, error) {
+	one func() (train.Plan, error)) (train.Plan, error) {
 	if len(f.points) == 0 {
 		return one()
 	}
@@ -157,27 +157,21 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 	s := selection.Selection{Target: target, Stopping: f.stopping, Runs: f.runs, Share: f.share}
 	var err error
 	if s.Score, err = f.scoreOf(task, link); err != nil {
-		return nil, err
+		return train.Plan{}, err
 	}
 	for _, p := range f.points {
 		s.Candidates = append(s.Candidates, selection.Candidate{Name: p.String(),
-			Plan: func(t accountant.Cost) (train.PricedMethod, error) {
+			Plan: func(t accountant.Cost) (train.Plan, error) {
 				if err := f.set(p); err != nil {
-					return nil, err
+					return train.Plan{}, err
 				}
 				privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
-				plan, err := one()
-				if p, ok := plan.(interface {
-					Priced() (train.PricedMethod, error)
-				}); ok && err == nil {
-					return p.Priced() // a plan whose price has no event by itself
-				}
-				return plan, err
+				return one()
 			}})
 	}
 	plan, err := s.Plan(f.command.Context(), n, d)
 	if err != nil {
-		return nil, fmt.Errorf("--grid: %w", err)
+		return train.Plan{}, fmt.Errorf("--grid: %w", err)
 	}
 	return plan, f.set(f.points[0])
 }

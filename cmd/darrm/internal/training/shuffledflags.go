@@ -26,7 +26,7 @@ var shuffledFamily = family{
 	name: "shuffled", mechanism: shuffled.Mechanism, unit: "epoch",
 	methods: func() methods {
 		f := new(ShuffledFlags)
-		return methods{familyFlags: f, registerGrid: f.registerGrid, take: f.Take, explain: f.explain,
+		return methods{familyFlags: f, registerGrid: f.registerGrid, candidate: f.candidate, take: f.Take, explain: f.explain,
 			describe: f.describe, ready: func(*trainFamily, *cobra.Command) error { return nil }}
 	},
 	account: newAccountShuffled,
@@ -290,7 +290,20 @@ func (f *ShuffledFlags) Complete() shuffled.Config {
 }
 
 // plan prices the method on the records that were taken.
-func (f *ShuffledFlags) plan(ctx context.Context, _, _ int) (train.PricedMethod, error) {
+func (f *ShuffledFlags) plan(ctx context.Context, _, _ int) (train.Plan, error) {
+	return train.PlanOf(f.priced(ctx))
+}
+
+// candidate is plan with the event that a choice is priced by.
+func (f *ShuffledFlags) candidate(ctx context.Context, _, _ int) (train.Plan, error) {
+	plan, err := f.priced(ctx)
+	if err != nil {
+		return train.Plan{}, err
+	}
+	return plan.Priced()
+}
+
+func (f *ShuffledFlags) priced(ctx context.Context) (*shuffled.Plan, error) {
 	plan, err := shuffled.NewPlan(ctx, f.Complete(), f.Set.Private, f.Set.Public)
 	if err != nil {
 		return nil, TrainingError(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
@@ -118,7 +117,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	price := plan.Price()
+	price := plan.Price
 	if h := f.split(); h != nil && h.ByContent != (price.Relation == accountant.AddOrRemoveOne) {
 		return cli.Usagef("--hold-out is not for %s where neighbours %s", price.Method, price.Relation)
 	}
@@ -133,7 +132,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if f.explain == nil || len(f.points) > 0 || !f.explain(a) {
 		sayPrice(a, price)
 	}
-	bound := train.BoundOf(plan)
+	bound := plan.Bound()
 	if bound != nil && bound.Says() {
 		for _, line := range newTheory(bound).sentences() {
 			a.Say("%s", line)
@@ -167,7 +166,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		if f.rows > 1 {
 			r.Rows, r.Person = f.rows, cli.FiniteCost(train.GroupCost(price.Cost, f.rows))
 		}
-		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim,
+		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds, price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
 		r.Theory = newTheory(bound)
 		if f.describe != nil && len(f.points) == 0 {
@@ -177,7 +176,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	}
 	m.Relation = price.Relation
 	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method,
-		Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(),
+		Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds,
 		Unit: f.ledgerUnit(), Mode: string(price.Bound), ScoreEpsilon: f.testEps}
 	return t.run(c.Context(), m)
 }
@@ -383,32 +382,32 @@ func ruled(m *prepare.Map) *prepare.Map {
 
 // algorithm reads the records and sets the training's algorithm and measure.
 func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
-	t *training) (recordsRead, train.PricedMethod, error) {
+	t *training) (recordsRead, train.Plan, error) {
 	read := recordsRead{name: filepath.Base(f.private)}
-	priced := func(n, d int) (train.PricedMethod, error) {
+	priced := func(n, d int) (train.Plan, error) {
 		n = cmp.Or(f.count, n)
 		read.n = n
-		return pricing(c, a, func() (train.PricedMethod, error) {
+		return pricing(c, a, func() (train.Plan, error) {
 			return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link,
-				func() (train.PricedMethod, error) { return checkedPlan(f.familyFlags, c, n, d) })
+				func() (train.Plan, error) { return f.checkedPlan(c, n, d, len(f.points) > 0) })
 		})
 	}
 	if f.sparse != nil && f.sparse() && len(f.points) == 0 &&
 		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept && f.holdOut == 0 {
 		records, err := f.readSparse(c, a, f.private)
 		if err != nil {
-			return read, nil, err
+			return read, train.Plan{}, err
 		}
 		plan, err := priced(records.Len(), records.Dim())
 		if err == nil {
 			t.measure = f.measureSparse(records)
-			t.algorithm, err = plan.(convex.SparsePlan).TrainSparse(records)
+			t.algorithm, err = plan.TrainSparse(records)
 		}
 		return read, plan, err
 	}
 	records, err := f.records(c, a, &read)
 	if err != nil {
-		return read, nil, err
+		return read, train.Plan{}, err
 	}
 	plan, err := priced(records.Len(), records.Dim())
 	if err == nil {

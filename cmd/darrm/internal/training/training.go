@@ -71,7 +71,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		return out, t.failure(err)
 	}
 	if state != nil && !t.flags.dryRun {
-		t.app.Say("going on after %s %d of %d", t.unit, model.Round(), t.algorithm.Rounds())
+		t.app.Say("going on after %s %d of %d", t.unit, model.Round(), t.algorithm.Rounds)
 	}
 	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
 		show, stop := t.progress()
@@ -80,7 +80,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		stop()
 		if err != nil && ctx.Err() != nil && t.flags.checkpoint != "" {
 			t.app.Say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(),
-				t.algorithm.Rounds(), t.flags.checkpoint)
+				t.algorithm.Rounds, t.flags.checkpoint)
 		}
 		if err != nil {
 			return nil, err
@@ -135,7 +135,7 @@ func (t *training) sayTest(test *train.Test) {
 func (t *training) progress() (show func(done int), stop func()) {
 	bar := cli.NewProgress(t.app)
 	count := bar.Count("training", t.unit+"s")
-	return func(done int) { count(done, t.algorithm.Rounds()) }, bar.Stop
+	return func(done int) { count(done, t.algorithm.Rounds) }, bar.Stop
 }
 
 // failure adds to an error the checkpoint that does not fit.
