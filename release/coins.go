@@ -28,16 +28,16 @@ type keyedCoins struct {
 	buf    []byte
 }
 
-// coinsMagic begins the file: then the key's fingerprint, the pin, the budget, the key.
+// coinsMagic begins the state: then the key's fingerprint, the pin, the budget, the key.
 const coinsMagic = "darrm resume 4\n"
 
-// maxCoinsFile is more than such a file has.
+// maxCoinsFile is more than such a state has.
 const maxCoinsFile = 4 << 10
 
-// openCoins reads the key from the file at path, or makes a new one where there is none; nil
-// for "". A file without a key is an [InputError].
-func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
-	s, b, err := openSecret(ctx, path, maxCoinsFile)
+// openCoins reads the key of a release from the file at path, or makes a new one where there is none;
+// nil for "". A file without a key is an [InputError].
+func openCoins(ctx context.Context, path string, of owner) (*keyedCoins, error) {
+	s, b, err := openSecret(ctx, path, of, maxCoinsFile)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
 	return c, nil
 }
 
-// file returns the content of the secret's file.
+// file returns the state of the secret.
 func (c *keyedCoins) file() []byte {
 	fingerprint := c.key.Fingerprint()
 	b := bytes.NewBufferString(coinsMagic)

@@ -76,7 +76,7 @@ func TestKeyIsOfOneTable(t *testing.T) {
 // pinned passes votes through a reading with the checkpoint at path, and pins them.
 func pinned(t *testing.T, path, text string, plan Plan) (*keyedCoins, error) {
 	t.Helper()
-	c, err := openCoins(t.Context(), path)
+	c, err := openCoins(t.Context(), path, owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,14 +168,15 @@ func TestOpenCoinsRefuses(t *testing.T) {
 	flipped[len(flipped)-1] ^= 1
 	for name, content := range map[string][]byte{
 		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1],
-		"cut in the pin": b[:len(coinsMagic)+40], "another key": flipped,
-		"large": make([]byte, maxCoinsFile+1),
+		"cut in the pin": b[:len(owner{}.seal(nil))+len(coinsMagic)+40], "another state": owner{}.seal([]byte("x")),
+		"cut in the owner": b[:len(secretMagic)+1], "another key": flipped,
+		"large": make([]byte, maxCoinsFile+maxOwner+1),
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := openCoins(t.Context(), path)
+		c, err := openCoins(t.Context(), path, owner{})
 		var input *InputError
 		if c != nil || !errors.As(err, &input) {
 			t.Errorf("%s: %+v, %v", name, c, err)

@@ -65,7 +65,7 @@ func TestRestIsKeptInTheEvent(t *testing.T) {
 // by another mechanism. Where it is not there any more, the charge is refused.
 func TestRestIsKeptInTheCheckpoint(t *testing.T) {
 	l, book, planned := restOf(t)
-	coins := must.Get(openCoins(t.Context(), l.Checkpoint))(t)
+	coins := must.Get(openCoins(t.Context(), l.Checkpoint, owner{book.ID(), "a"}))(t)
 	coins.budget = &accountant.Cost{Epsilon: 0.925, Delta: 1e-3}
 	coins.pin = make([]byte, 32)
 	if err := coins.make(); err != nil {
@@ -85,13 +85,13 @@ func TestRestIsKeptInTheCheckpoint(t *testing.T) {
 
 // The checkpoint of a release that was interrupted has the budget that it was planned for.
 func TestCheckpointTakesTheRest(t *testing.T) {
-	l, _, planned := restOf(t)
+	l, book, planned := restOf(t)
 	broken := errors.New("broken")
 	l.Each = func(*votes.Batch, []int) error { return broken }
 	if _, err := l.Run(t.Context()); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	coins := must.Get(openCoins(t.Context(), l.Checkpoint))(t)
+	coins := must.Get(openCoins(t.Context(), l.Checkpoint, owner{book.ID(), "a"}))(t)
 	if coins.budget == nil || *coins.budget != (*planned)[0] {
 		t.Errorf("%v, planned for %v", coins.budget, *planned)
 	}

@@ -157,7 +157,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.transaction.Ledger, err = r.Charge.Open(ctx); err != nil {
 		return err
 	}
-	if r.coins, err = openCoins(ctx, r.Checkpoint); err != nil {
+	if r.coins, err = openCoins(ctx, r.Checkpoint, owner{r.transaction.Ledger.ID(), r.Charge.RequestID}); err != nil {
 		return err
 	}
 	r.transaction.Output = r.Output

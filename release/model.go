@@ -138,7 +138,8 @@ func (m Model) begin(ctx context.Context) (t *Transaction, training Training, er
 		return nil, training, err
 	}
 	var state []byte
-	if t.secret, state, err = openSecret(ctx, m.Checkpoint, m.StateSize); err != nil {
+	of := owner{t.Ledger.ID(), m.RequestID}
+	if t.secret, state, err = openSecret(ctx, m.Checkpoint, of, m.StateSize); err != nil {
 		return nil, training, err
 	}
 	if training, err = m.Begin(state); err != nil {

@@ -236,7 +236,7 @@ func TestModelOverwrites(t *testing.T) {
 		{"simulated", func(m *Model) { m.Simulated = true }, old},
 		{"simulated and forced", func(m *Model) { m.Simulated, m.Force = true, true }, "model 0"},
 		{"a state", func(m *Model) {
-			if err := os.WriteFile(m.Checkpoint, []byte("key 5 step 1"), 0o600); err != nil {
+			if err := os.WriteFile(m.Checkpoint, owner{}.seal([]byte("key 5 step 1")), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, "model 5"},

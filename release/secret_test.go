@@ -6,15 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
 )
 
 // keyedTransaction is a release of text with the secret at path, whose content is its key.
 func keyedTransaction(t *testing.T, l *ledger.Ledger, path, key, out, result string) *Transaction {
 	t.Helper()
-	s, b, err := openSecret(t.Context(), path, 100)
+	s, b, err := openSecret(t.Context(), path, owner{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,6 +26,78 @@ func keyedTransaction(t *testing.T, l *ledger.Ledger, path, key, out, result str
 	s.state = func() []byte { return []byte(key) }
 	return &Transaction{Ledger: l, Bill: keyedBill(t, key), Output: FileOutput{Path: out},
 		Draw: text(result), secret: s}
+}
+
+// stateOf returns the state in the file of a secret; "" where there is none.
+func stateOf(t *testing.T, path string) string {
+	t.Helper()
+	_, state, _ := unseal([]byte(contentOf(t, path)))
+	return string(state)
+}
+
+// A secret is of one release: no other goes on with it, charges for it or removes it, whatever it asks
+// for, and each error names both.
+func TestSecretIsOfOneRelease(t *testing.T) {
+	broken := errors.New("broken")
+	for _, change := range []struct {
+		name string
+		to   func(l *Labels, other *ledger.Ledger)
+	}{
+		{"request \"april\" of the ledger", func(l *Labels, _ *ledger.Ledger) { l.Charge.RequestID = "april" }},
+		{"request \"march\" of the ledger", func(l *Labels, other *ledger.Ledger) { l.Charge.Ledger = other.Path() }},
+	} {
+		l, dir, book := newLabels(t, 10)
+		l.Charge, l.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")
+		l.Charge.Draw = "drawn"
+		l.Each = func(*votes.Batch, []int) error { return broken }
+		if _, err := l.Run(t.Context()); !errors.Is(err, broken) {
+			t.Fatal(err)
+		}
+		kept, spent := contentOf(t, l.Checkpoint), entries(t, book)
+		next, second := l, newLedger(t, 10)
+		next.Each = nil
+		change.to(&next, second)
+		var input *InputError
+		s, err := next.Run(t.Context())
+		if s != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), change.name) ||
+			!strings.Contains(err.Error(), "request \"march\" of the ledger "+book.ID()[:8]) {
+			t.Errorf("%s: %+v, %v", change.name, s, err)
+		}
+		if contentOf(t, l.Checkpoint) != kept || contentOf(t, l.Output.Path) != "" ||
+			!slices.Equal(entries(t, book), spent) || entries(t, second) != nil {
+			t.Errorf("%s: something was charged, written or removed", change.name)
+		}
+		l.Each = nil
+		if s, err := l.Run(t.Context()); err != nil || s.Queries == 0 {
+			t.Errorf("%s: its own release: %+v, %v", change.name, s, err)
+		}
+	}
+	for name, to := range map[string]func(*Model, string){
+		"another request": func(m *Model, _ string) { m.RequestID = "second" },
+		"no request id":   func(m *Model, _ string) { m.RequestID = "" },
+		"another ledger":  func(m *Model, path string) { m.Ledger = path },
+		"no ledger":       func(m *Model, _ string) { m.Ledger, m.RequestID = "", "" },
+	} {
+		m, tr, _, book := newModel(t, 0.5, 10)
+		tr.stops = map[int]bool{1: true}
+		if _, err := m.Run(t.Context()); !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+		kept, spent := contentOf(t, m.Checkpoint), entries(t, book)
+		next, second := m, newLedger(t, 10)
+		to(&next, second.Path())
+		var input *InputError
+		if o, err := next.Run(t.Context()); o.Done() || !errors.As(err, &input) {
+			t.Errorf("%s: %+v, %v", name, o, err)
+		}
+		if contentOf(t, m.Checkpoint) != kept || contentOf(t, m.Output.Path) != "" ||
+			!slices.Equal(entries(t, book), spent) || entries(t, second) != nil {
+			t.Errorf("%s: something was charged, written or removed", name)
+		}
+		if o, err := m.Run(t.Context()); err != nil || !o.Done() {
+			t.Errorf("%s: its own training: %+v, %v", name, o, err)
+		}
+	}
 }
 
 // When the result is out the secret is gone, also where the path is a link to it.
@@ -36,7 +110,7 @@ func TestSecretBehindALinkIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if begun {
-			if err := os.WriteFile(real, []byte("key"), 0o600); err != nil {
+			if err := os.WriteFile(real, owner{}.seal([]byte("key")), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -52,9 +126,10 @@ func TestSecretBehindALinkIsRemoved(t *testing.T) {
 
 // Nobody else may read what is written, whoever could read the file that it replaces.
 func TestSecretIsForItsOwner(t *testing.T) {
-	m, tr, dir, _ := newModel(t, 0.5, 1)
+	m, tr, dir, book := newModel(t, 0.5, 1)
+	of := owner{book.ID(), m.RequestID}
 	real := filepath.Join(dir, "real")
-	if err := errors.Join(os.WriteFile(real, []byte("key 5 step 1"), 0o600), os.Chmod(real, 0o644),
+	if err := errors.Join(os.WriteFile(real, of.seal([]byte("key 5 step 1")), 0o600), os.Chmod(real, 0o644),
 		os.Symlink("real", m.Checkpoint)); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +138,7 @@ func TestSecretIsForItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(real); err != nil || info.Mode() != 0o600 ||
-		contentOf(t, real) != "key 5 step 2" {
+		stateOf(t, real) != "key 5 step 2" {
 		t.Errorf("%v, %v, %q", info.Mode(), err, contentOf(t, real))
 	}
 }
@@ -77,11 +152,11 @@ func TestReleasedBeforeKeepsAnothersSecret(t *testing.T) {
 		if _, err := keyedTransaction(t, l, at, "a", out, "labels").Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(os.WriteFile(at, []byte(key), 0o600), os.Chmod(out, 0o400)); err != nil {
+		if err := errors.Join(os.WriteFile(at, owner{}.seal([]byte(key)), 0o600), os.Chmod(out, 0o400)); err != nil {
 			t.Fatal(err)
 		}
 		o, err := keyedTransaction(t, l, at, "", out, "others").Run(t.Context())
-		if err != nil || !o.Before || contentOf(t, out) != "labels" || contentOf(t, at) != want {
+		if err != nil || !o.Before || contentOf(t, out) != "labels" || stateOf(t, at) != want {
 			t.Errorf("key %q: %+v, %v, secret %q", key, o, err, contentOf(t, at))
 		}
 	}
@@ -96,7 +171,7 @@ func TestSecretOfAnotherRunIsKept(t *testing.T) {
 	first := keyedTransaction(t, l, at, "first", out, "labels")
 	first.Output = watched{first.Output, func() { // between its charge and the end
 		if o, err := late.Run(t.Context()); !errors.Is(err, fs.ErrExist) || o.Done() ||
-			contentOf(t, at) != "first" {
+			stateOf(t, at) != "first" {
 			t.Errorf("%+v, %v, secret %q", o, err, contentOf(t, at))
 		}
 	}}
@@ -135,7 +210,7 @@ func TestDryRunOfAnUnfinishedRelease(t *testing.T) {
 		t.Errorf("another key: %+v, %v", q, err)
 	}
 
-	model, tr, _, _ := newModel(t, 0.5, 1)
+	model, tr, _, paid := newModel(t, 0.5, 1)
 	tr.stops = map[int]bool{1: true}
 	if _, err := model.Run(t.Context()); !errors.Is(err, errStopped) {
 		t.Fatal(err)
@@ -143,7 +218,8 @@ func TestDryRunOfAnUnfinishedRelease(t *testing.T) {
 	if err := model.Quote(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(model.Checkpoint, []byte("key 7 step 1"), 0o600); err != nil {
+	if err := os.WriteFile(model.Checkpoint, owner{paid.ID(), model.RequestID}.seal([]byte("key 7 step 1")),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := model.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {

@@ -119,7 +119,7 @@ func TestSecretOutlivesAnOpenOutcome(t *testing.T) {
 	folder := t.TempDir()
 	path, out := filepath.Join(folder, "checkpoint"), filepath.Join(folder, "labels")
 	run := func(l *ledger.Ledger) (Outcome, error) {
-		c, err := openCoins(t.Context(), path)
+		c, err := openCoins(t.Context(), path, owner{})
 		if err != nil {
 			t.Fatal(err)
 		}

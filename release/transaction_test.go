@@ -293,7 +293,7 @@ func TestPaidAndNotReleasedIsSaid(t *testing.T) {
 				Output: FileOutput{Path: filepath.Join(dir, "labels")}, Draw: draw}
 			want := `request "march" is charged, but nothing was released, and nothing is given back: `
 			if kept {
-				s, _, err := openSecret(t.Context(), filepath.Join(dir, "secret"), 100)
+				s, _, err := openSecret(t.Context(), filepath.Join(dir, "secret"), owner{}, 100)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -322,7 +322,7 @@ func TestSecretOutlivesEveryDeath(t *testing.T) {
 	at, out := filepath.Join(dir, "secret"), filepath.Join(dir, "labels")
 	l := newLedger(t, 100)
 	run := func(fails error, result string) (Outcome, error) {
-		s, b, err := openSecret(t.Context(), at, 100)
+		s, b, err := openSecret(t.Context(), at, owner{}, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestSecretOutlivesEveryDeath(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	for range 2 {
-		if o, err := run(broken, ""); !errors.Is(err, broken) || o.Done() || contentOf(t, at) != "key" ||
+		if o, err := run(broken, ""); !errors.Is(err, broken) || o.Done() || stateOf(t, at) != "key" ||
 			contentOf(t, out) != "" {
 			t.Errorf("%+v, %v", o, err)
 		}
@@ -363,11 +363,11 @@ func TestSecretOutlivesEveryDeath(t *testing.T) {
 	}
 	checkSpent(t, l, 0.9)
 	// Another result of the same coins is another release.
-	if err := os.WriteFile(at, []byte("key"), 0o600); err != nil {
+	if err := os.WriteFile(at, owner{}.seal([]byte("key")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if o, err := run(nil, "others"); !errors.Is(err, ledger.ErrConflict) || o.Done() ||
-		contentOf(t, out) != "labels" || contentOf(t, at) != "key" {
+		contentOf(t, out) != "labels" || stateOf(t, at) != "key" {
 		t.Errorf("another result: %+v, %v", o, err)
 	}
 	if got := entries(t, l); len(got) != 2 {
@@ -397,11 +397,11 @@ func TestRefusalLeavesNothing(t *testing.T) {
 			dir := t.TempDir()
 			at := filepath.Join(dir, "secret")
 			if resumed {
-				if err := os.WriteFile(at, []byte("key"), 0o600); err != nil {
+				if err := os.WriteFile(at, owner{}.seal([]byte("key")), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s, _, err := openSecret(t.Context(), at, 100)
+			s, _, err := openSecret(t.Context(), at, owner{}, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -444,7 +444,7 @@ func TestReleasedBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, _, err := openSecret(t.Context(), at, 100)
+		s, _, err := openSecret(t.Context(), at, owner{}, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
