@@ -169,37 +169,40 @@ func (p *localSteps) Run(r *experiment.Run) error {
 func (p *localSteps) report(r *experiment.Run, all [][][]float64) error {
 	r.Note("%d silos of one quadratic each in %d dimensions, no noise and no clipping; the step "+
 		"size is min(1/2, 1/(Hτ)).", p.Silos, p.Dim)
-	table := experiment.Table{Name: "gradients",
-		Caption: "Squared gradient norm after the last round.",
-		Columns: []experiment.Column{{Name: "tau", Title: "τ"}, {Name: "local_steps", Title: "H"},
-			{Name: "gradient", Title: "squared gradient norm", Format: "%.6g"},
-			{Name: "published", Title: "published", Format: "%.6g"}}}
-	panels := make([]experiment.Panel, len(p.Taus))
-	for i, tau := range p.Taus {
-		panels[i] = experiment.Panel{Title: fmt.Sprintf("τ = %g", tau), X: "round", Y: "squared norm",
-			LogY: true}
-		end := make([]float64, len(p.Locals))
-		for j, h := range p.Locals {
-			s := experiment.Series{Method: stepLooks[j], Name: fmt.Sprintf("H = %d", h), Plain: true}
-			for k, v := range all[i][j] {
-				s.Add(float64(k), v)
-			}
-			panels[i].Series = append(panels[i].Series, s)
-			end[j] = all[i][j][len(all[i][j])-1]
-			row := []any{tau, float64(h), end[j], nil}
-			if p.Published != nil {
-				row[3] = p.Published[i][j]
-				r.Claim(math.Abs(end[j]-p.Published[i][j]) <= 1e-4*p.Published[i][j],
-					fmt.Sprintf("τ = %g, H = %d: the published %g", tau, h, p.Published[i][j]), "%.6g", end[j])
-			}
-			table.Add(row...)
-		}
-		gain := end[0] / end[len(end)-1]
-		r.Claim(gain >= p.Gains[i][0] && gain <= p.Gains[i][1],
-			fmt.Sprintf("τ = %g: %d local steps end %g to %g times lower than %d", tau,
-				p.Locals[len(p.Locals)-1], p.Gains[i][0], p.Gains[i][1], p.Locals[0]), "%.4g", gain)
+	f := &experiment.Found{}
+	for j, h := range p.Locals {
+		f.Lines = append(f.Lines, experiment.Line{Name: fmt.Sprintf("H = %d", h), Look: stepLooks[j],
+			Plain: true})
 	}
-	r.Table(table)
+	var panels []experiment.Panel
+	for i, tau := range p.Taus {
+		f.Places = append(f.Places, experiment.Place{At: map[string]float64{"tau": tau}})
+		rounds := &experiment.Found{Lines: f.Lines}
+		for j, h := range p.Locals {
+			for k, v := range all[i][j] {
+				if k == len(rounds.Places) {
+					rounds.Places = append(rounds.Places, experiment.Place{
+						At: map[string]float64{"round": float64(k)}})
+				}
+				rounds.Add(k, j, "gradient", v)
+			}
+			end := all[i][j][len(all[i][j])-1]
+			f.Add(i, j, "local_steps", float64(h))
+			f.Add(i, j, "gradient", end)
+			if p.Published != nil {
+				f.Add(i, j, "published", p.Published[i][j])
+				r.Sentence("published", math.Abs(end-p.Published[i][j]) <= 1e-4*p.Published[i][j],
+					map[string]any{"tau": tau, "h": h, "published": p.Published[i][j], "value": end})
+			}
+		}
+		gain := f.Stat(i, 0, "gradient") / f.Stat(i, len(p.Locals)-1, "gradient")
+		r.Sentence("gain", gain >= p.Gains[i][0] && gain <= p.Gains[i][1], map[string]any{"tau": tau,
+			"most": p.Locals[len(p.Locals)-1], "least": p.Locals[0], "low": p.Gains[i][0],
+			"high": p.Gains[i][1], "value": gain})
+		panels = append(panels, r.Curves(rounds, experiment.Panel{Title: fmt.Sprintf("τ = %g", tau),
+			X: "round", Y: "squared norm", LogY: true}, nil, "round", "gradient", "", ""))
+	}
+	r.Grid("gradients", nil, f)
 	return r.Figure("gradients", "Squared gradient norm of the mean of all silos after each round.",
 		len(panels), panels)
 }

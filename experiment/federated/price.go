@@ -146,40 +146,27 @@ func (p *price) Run(r *experiment.Run) error {
 	r.Note("%d reports of zero vectors in %d dimensions, clipping norm 1; means of %d rounds. The "+
 		"trusted server's noise is normal, at the same Rényi divergence of order 2.", p.Reports, p.Dim,
 		p.Repeats)
-	table := experiment.Table{Name: "noise",
-		Caption: "Root mean square error of one mean, over the clipping norm.",
-		Columns: []experiment.Column{
-			{Name: "eps0", Title: "ε₀", Format: "%g"}, {Name: "measured", Title: "reports, measured",
-				Format: "%.5f"}, {Name: "stated", Title: "reports, stated", Format: "%.5f"},
-			{Name: "central", Title: "trusted server", Format: "%.5f"},
-			{Name: "ratio", Title: "price", Format: "%.4f"},
-			{Name: "formula", Title: "√(π(1+e^ε₀)/4)", Format: "%.4f"}}}
+	f := &experiment.Found{Lines: []experiment.Line{{}}}
 	measured := experiment.Series{Method: prefix + "middle", Name: "measured", Marks: true}
 	formula := experiment.Series{Method: prefix + "formula", Name: "√(π(1+e^ε₀)/4)", Dashed: true,
 		Plain: true}
 	for i, e := range p.LocalEpsilons {
-		ratio, limit := all[i].Measured/all[i].Central, math.Sqrt(math.Pi*(1+math.Exp(e))/4)
-		table.Add(e, all[i].Measured, all[i].Stated, all[i].Central, ratio, limit)
+		x := all[i]
+		ratio, limit := x.Measured/x.Central, math.Sqrt(math.Pi*(1+math.Exp(e))/4)
+		f.Places = append(f.Places, experiment.Place{At: map[string]float64{"eps0": e}})
+		for name, v := range map[string]float64{"measured": x.Measured, "stated": x.Stated,
+			"central": x.Central, "ratio": ratio, "formula": limit} {
+			f.Add(i, 0, name, v)
+		}
 		measured.Add(e, ratio)
 		formula.Add(e, limit)
-		r.Claim(math.Abs(all[i].Measured-all[i].Stated) <= p.Within*all[i].Stated,
-			fmt.Sprintf("ε₀ = %g: the noise is what the randomiser states, within %g", e, p.Within),
-			"%.5f and %.5f", all[i].Measured, all[i].Stated)
-		r.Claim(math.Abs(ratio-limit) <= p.Within*limit,
-			fmt.Sprintf("ε₀ = %g: the price of an untrusted server is √(π(1+e^ε₀)/4), within %g", e,
-				p.Within), "%.4f and %.4f", ratio, limit)
+		r.Sentence("stated", math.Abs(x.Measured-x.Stated) <= p.Within*x.Stated, map[string]any{"eps0": e,
+			"within": p.Within, "value": x.Measured, "second": x.Stated})
+		r.Sentence("price", math.Abs(ratio-limit) <= p.Within*limit, map[string]any{"eps0": e,
+			"within": p.Within, "value": ratio, "second": limit})
 	}
-	r.Table(table)
-	bytes := experiment.Table{Name: "bytes",
-		Caption: fmt.Sprintf(
-			"A round of two streams of %d reports, from the silos to the shuffler and as much from there "+
-				"to the server.", p.Reports), Columns: []experiment.Column{
-			{Name: "dim", Title: "d"}, {Name: "bits", Title: "bits a report: seed and bit", Format: "%.0f"},
-			{Name: "float_bits", Title: "numbers", Format: "%.0f"},
-			{Name: "megabytes", Title: "MB a round: seed and bit", Format: "%.4g"},
-			{Name: "padded_megabytes", Title: "as sent", Format: "%.4g"},
-			{Name: "float_megabytes", Title: "numbers", Format: "%.4g"},
-			{Name: "many_messages_bits", Title: "bits a record: many messages", Format: "%.3g"}}}
+	r.Grid("noise", nil, f)
+	bytes := &experiment.Found{Lines: []experiment.Line{{}}}
 	const bits = 65
 	for i, d := range p.Dims {
 		mb := func(bits float64) float64 { return 2 * float64(p.Reports) * bits / 8e6 }
@@ -188,13 +175,16 @@ func (p *price) Run(r *experiment.Run) error {
 		if err != nil {
 			return err
 		}
-		bytes.Add(float64(d), float64(bits), s.Floats, mb(bits), mb(s.Sent), mb(s.Floats),
-			float64(d)*(2*levels+noiseBits))
-		r.Claim(s.Sent >= bits && s.Sent < bits+8 && s.Floats == float64(32*d),
-			fmt.Sprintf("d = %d: a report is 65 bits in whole bytes, whatever d, or 32·d", d),
-			"%.0f and %.0f bits", s.Sent, s.Floats)
+		bytes.Places = append(bytes.Places, experiment.Place{At: map[string]float64{"dim": float64(d)}})
+		for name, v := range map[string]float64{"bits": bits, "float_bits": s.Floats,
+			"megabytes": mb(bits), "padded_megabytes": mb(s.Sent), "float_megabytes": mb(s.Floats),
+			"many_messages_bits": float64(d) * (2*levels + noiseBits)} {
+			bytes.Add(i, 0, name, v)
+		}
+		r.Sentence("bits", s.Sent >= bits && s.Sent < bits+8 && s.Floats == float64(32*d),
+			map[string]any{"d": d, "value": s.Sent, "second": s.Floats})
 	}
-	r.Table(bytes)
+	r.Grid("bytes", map[string]any{"reports": p.Reports}, bytes)
 	r.Note("SDP FedProx-SPIDER, the other method that trusts no server, sends its gradients by a " +
 		"protocol of many messages. At the setting that is published for it one record would send the " +
 		"bits in the table's last column each round, so it is not run; the constant in them could not " +

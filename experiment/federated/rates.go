@@ -2,7 +2,6 @@ package federated
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -75,26 +74,22 @@ func (b bounds) rates() ([]rate, error) {
 }
 
 func (b bounds) report(r *experiment.Run, all []rate) {
-	table := experiment.Table{Name: "rates",
-		Caption: fmt.Sprintf(
-			"Published bounds on E‖∇F‖² without constants and logarithms: %d silos of %d records, d = %d, "+
-				"R = %d, K = %d, b = %d, τ = %g, ε = %g.", b.Silos, b.Records, b.Dim, b.Rounds, b.Steps,
-			b.Batch, b.Heterogeneity, b.Epsilon), Columns: []experiment.Column{
-			{Name: "method", Title: "method"}, {Name: "server", Title: "server"},
-			{Name: "gradients", Title: "gradients of a round"},
-			{Name: "printed", Title: "as printed", Format: "%.5g"},
-			{Name: "corrected", Title: "by its proof", Format: "%.5g"}}}
-	for _, m := range all {
-		table.Add(m.Method, map[bool]string{true: "trusted", false: "not trusted"}[m.Trusted],
-			map[bool]string{true: "all", false: "a batch"}[m.Full], m.Printed, m.Corrected)
+	f := &experiment.Found{Places: make([]experiment.Place, 1)}
+	for j, m := range all {
+		f.Lines = append(f.Lines, experiment.Line{Text: map[string]string{"method": m.Method,
+			"server":    map[bool]string{true: "trusted", false: "not trusted"}[m.Trusted],
+			"gradients": map[bool]string{true: "all", false: "a batch"}[m.Full]}})
+		f.Add(0, j, "printed", m.Printed)
+		f.Add(0, j, "corrected", m.Corrected)
 		if i := slices.IndexFunc(b.Published, func(p rate) bool { return p.Method == m.Method }); i >= 0 {
 			want := b.Published[i]
 			off := max(math.Abs(m.Printed/want.Printed-1), math.Abs(m.Corrected/want.Corrected-1))
-			r.Claim(off <= 1e-6, fmt.Sprintf("%s: the bounds are %g as printed and %g by the proof",
-				m.Method, want.Printed, want.Corrected), "%.8g and %.8g", m.Printed, m.Corrected)
+			r.Sentence("rate", off <= 1e-6, map[string]any{"line": m.Method, "printed": want.Printed,
+				"corrected": want.Corrected, "value": m.Printed, "second": m.Corrected})
 		}
 	}
-	r.Table(table)
+	r.Grid("rates", map[string]any{"silos": b.Silos, "records": b.Records, "d": b.Dim, "rounds": b.Rounds,
+		"steps": b.Steps, "batch": b.Batch, "tau": b.Heterogeneity, "eps": b.Epsilon}, f)
 	r.Note("A round on all gradients takes as many rounds of computing as a silo's records need; " +
 		"the bounds do not count them.")
 }

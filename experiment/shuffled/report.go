@@ -81,52 +81,40 @@ func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory,
 	}
 }
 
-// cellOf returns a number, or nothing for 0.
-func cellOf(v float64) any {
-	if v == 0 {
-		return nil
+// line is a training as tables have it.
+func (t training) line() experiment.Line {
+	return experiment.Line{Name: t.String(),
+		Text: map[string]string{"method": string(t.Method), "order": t.Order}}
+}
+
+// addUnlessZero adds the numbers that are not 0: 0 is none.
+func addUnlessZero(f *experiment.Found, place, line int, numbers map[string]float64) {
+	for name, v := range numbers {
+		if v != 0 {
+			f.Add(place, line, name, v)
+		}
 	}
-	return v
-}
-
-var trainingColumns = []experiment.Column{
-	{Name: "method", Title: "method"}, {Name: "order", Title: "order"}, {Name: "p", Title: "p"},
-	{Name: "eps", Title: "ε"},
-}
-
-func (t training) cells() []any {
-	return []any{string(t.Method), t.Order, cellOf(t.Fraction), cellOf(t.Epsilon)}
 }
 
 func (p *trainingParameters) reportSummary(r *experiment.Run, found map[training]trained) {
-	t := experiment.Table{Name: "summary",
-		Caption: fmt.Sprintf(
-			"Excess risk of the last iterate at the best step size, over %d repeats (methods without "+
-				"randomness are run once). σ is the noise of a gradient's coordinate, m how many times "+
-				"public noise amplifies.", p.Repeats),
-		Columns: slices.Concat(trainingColumns, []experiment.Column{
-			{Name: "excess", Title: "excess risk", Format: "%.4g"},
-			{Name: "std", Title: "± standard deviation", Format: "%.2g"},
-			{Name: "step_size", Title: "step size"},
-			{Name: "sigma", Title: "σ", Format: "%.5g"}, {Name: "amplification", Title: "m"},
-			{Name: "eps_accounted", Title: "ε accounted", Format: "%.6f"},
-			{Name: "edge", Title: "at the grid's edge"},
-		})}
-	for _, line := range p.trainings() {
+	f := &experiment.Found{Places: make([]experiment.Place, 1)}
+	for j, line := range p.trainings() {
 		x := found[line]
-		t.Add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification),
-			cellOf(x.Epsilon), x.gridEdge())...)
+		f.Lines = append(f.Lines, line.line())
+		f.Add(0, j, "excess", x.Mean)
+		f.Add(0, j, "std", x.Std)
+		f.Add(0, j, "step_size", x.StepSize)
+		f.Say(0, j, "edge", x.gridEdge())
+		addUnlessZero(f, 0, j, map[string]float64{"p": line.Fraction, "eps": line.Epsilon,
+			"sigma": x.Noise, "amplification": x.Amplification, "eps_accounted": x.Epsilon})
 	}
-	r.Table(t)
+	r.Grid("summary", map[string]any{"repeats": p.Repeats}, f)
 }
 
 func (p *trainingParameters) reportGrid(r *experiment.Run, found map[training]trained) {
-	t := experiment.Table{Name: "grid",
-		Caption: "Mean excess risk of the last iterate at every step size tried.", Long: true,
-		Columns: slices.Concat(trainingColumns, []experiment.Column{
-			{Name: "step_size", Title: "step size"}, {Name: "excess", Title: "excess risk", Format: "%.4g"},
-			{Name: "runs", Title: "runs"}, {Name: "diverged", Title: "of them diverged"}})}
+	var all []*experiment.Found
 	for _, line := range p.trainings() {
+		f := &experiment.Found{Lines: []experiment.Line{line.line()}}
 		cells := found[line].Cells
 		for len(cells) > 0 {
 			runs, diverged, sum := 0, 0, 0.0
@@ -137,38 +125,38 @@ func (p *trainingParameters) reportGrid(r *experiment.Run, found map[training]tr
 				sum += cells[runs].Last.Excess
 				runs++
 			}
-			var mean any
+			i := len(f.Places)
+			f.Places = append(f.Places, experiment.Place{
+				At: map[string]float64{"step_size": cells[0].StepSize}})
+			f.Add(i, 0, "runs", float64(runs))
+			f.Add(i, 0, "diverged", float64(diverged))
 			if diverged == 0 {
-				mean = sum / float64(runs)
+				f.Add(i, 0, "excess", sum/float64(runs))
 			}
-			t.Add(append(line.cells(), cells[0].StepSize, mean, runs, diverged)...)
+			addUnlessZero(f, i, 0, map[string]float64{"p": line.Fraction, "eps": line.Epsilon})
 			cells = cells[runs:]
 		}
+		all = append(all, f)
 	}
-	r.Table(t)
+	r.Grid("grid", nil, all...)
 }
 
 func (p *trainingParameters) reportBounds(r *experiment.Run, found map[training]trained,
 	bounds []bounded) {
-	t := experiment.Table{Name: "bounds",
-		Caption: "The source's bound on the excess risk, as printed and with its noise term corrected, " +
-			"beside what was measured. Where hypotheses fail, the theorem says nothing of the run.",
-		Columns: []experiment.Column{
-			{Name: "method", Title: "method"}, {Name: "eps", Title: "ε"},
-			{Name: "measured", Title: "measured", Format: "%.4g"},
-			{Name: "printed", Title: "bound as printed", Format: "%.4g"},
-			{Name: "corrected", Title: "bound corrected", Format: "%.4g"},
-			{Name: "step_cap", Title: "theorem's largest step size", Format: "%.3g"},
-			{Name: "fails", Title: "hypotheses that fail"}}}
-	for _, b := range bounds {
+	f := &experiment.Found{Places: make([]experiment.Place, 1)}
+	for j, b := range bounds {
 		x := found[p.mainTraining(b.Method, b.Epsilon)]
-		t.Add(string(b.Method), b.Epsilon, x.Mean, b.Printed, b.Corrected, b.StepCap,
-			strings.Join(b.Fails, "; "))
-		r.Claim(b.Corrected >= x.Mean,
-			fmt.Sprintf("%s at ε = %g: the corrected bound is above the measured risk",
-				r.Title(experiment.Method(b.Method)), b.Epsilon), "%.4g against %.4g", b.Corrected, x.Mean)
+		f.Lines = append(f.Lines, experiment.Line{Text: map[string]string{"method": string(b.Method),
+			"fails": strings.Join(b.Fails, "; ")}})
+		for name, v := range map[string]float64{"eps": b.Epsilon, "measured": x.Mean,
+			"printed": b.Printed, "corrected": b.Corrected, "step_cap": b.StepCap} {
+			f.Add(0, j, name, v)
+		}
+		r.Sentence("bound", b.Corrected >= x.Mean, map[string]any{
+			"line": r.Title(experiment.Method(b.Method)), "eps": b.Epsilon, "bound": b.Corrected,
+			"value": x.Mean})
 	}
-	r.Table(t)
+	r.Grid("bounds", nil, f)
 	r.Note("The printed noise term bounds an inner product with the wrong sign; there are runs " +
 		"whose exact risk is above the printed bound. Dissimilarity is estimated at the start and " +
 		"the optimum.")
@@ -286,7 +274,7 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory,
 		for _, eps := range p.Epsilons {
 			for _, s := range list {
 				title := fmt.Sprintf("%sε = %g, %s", s.title, eps, datasets.Label(lab.set))
-				panels = append(panels, p.curves(found, title, s.order, s.fraction, eps))
+				panels = append(panels, p.curves(r, found, title, s.order, s.fraction, eps))
 			}
 		}
 		return r.Figure(name, what+". "+caption, columns, panels)
@@ -318,26 +306,27 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory,
 
 // curves is one panel. The run without privacy is left to the table: its risk is orders of
 // magnitude smaller.
-func (p *trainingParameters) curves(found map[training]trained, title, order string, fraction,
-	epsilon float64) experiment.Panel {
-	chart := experiment.Panel{Title: title, X: "epoch", Y: "excess risk", LogY: true}
+func (p *trainingParameters) curves(r *experiment.Run, found map[training]trained, title,
+	order string, fraction, epsilon float64) experiment.Panel {
+	f := &experiment.Found{}
 	for _, m := range p.Methods {
 		x, ok := found[trainingFor(m, order, fraction, epsilon)]
 		if !ok || m == shuffled.ShuffleG {
 			continue
 		}
-		line := experiment.Series{Method: experiment.Method(m), Plain: true, Band: []float64{}}
+		j := len(f.Lines)
+		f.Lines = append(f.Lines, experiment.Line{Name: string(m), Look: experiment.Method(m), Plain: true})
 		for epoch := range x.Best[0].Trace {
-			at := make([]float64, len(x.Best))
-			for i, cell := range x.Best {
-				at[i] = cell.Trace[epoch].Excess
+			if epoch == len(f.Places) {
+				f.Places = append(f.Places, experiment.Place{At: map[string]float64{"epoch": float64(epoch)}})
 			}
-			mean, std := experiment.MeanDeviation(at)
+			for _, cell := range x.Best {
+				f.Add(epoch, j, "excess", cell.Trace[epoch].Excess)
+			}
 			// The optimum is found to 1e-11, so an excess below is no number to draw.
-			line.Add(float64(epoch), max(mean, 1e-9))
-			line.Band = append(line.Band, std)
+			f.Add(epoch, j, "drawn", max(f.Stat(epoch, j, "excess"), 1e-9))
 		}
-		chart.Series = append(chart.Series, line)
 	}
-	return chart
+	return r.Curves(f, experiment.Panel{Title: title, X: "epoch", Y: "excess risk", LogY: true}, nil,
+		"epoch", "drawn", "", "excess_sd")
 }
