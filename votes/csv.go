@@ -290,6 +290,9 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 		if i == id || i == label || len(listed) > 0 && !listed[i] {
 			continue
 		}
+		if i == 0 && len(row) > 1 && strings.TrimSpace(text) == "" {
+			continue // a missing vote, or an index without a name: the other cells tell
+		}
 		cells++
 		names = append(names, strings.TrimSpace(text))
 		if isVote(text) {

@@ -223,6 +223,7 @@ func (r *rowReader) discoverHeader(row []string) (header, ok bool) {
 		if slices.ContainsFunc(slices.Concat(idNames, truthNames), func(usual string) bool {
 			return equalFoldASCII(name, usual)
 		}) {
+			r.opts.found.header = HeaderYes
 			return true, true
 		}
 	}

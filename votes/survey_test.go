@@ -197,6 +197,28 @@ func TestLookAtLong(t *testing.T) {
 	}
 }
 
+// An index without a name is a header's where votes may be missing, too.
+func TestIndexWithoutANameBesideMissingVotes(t *testing.T) {
+	const in = ",t1,t2,t3,label\np1,9,10,,10\np2,10,,9,\n"
+	s, err := lookAt(t, in, Options{})
+	if err != nil || len(s.Asked) > 0 || len(s.Readings) != 1 || s.Readings[0].Options.Header != HeaderAuto {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for in, queries := range map[string]int{in: 2, ",9,10\n9,9,10\n": 2, ",9,9\n9,9,10\n": 2} {
+		got, err := readAll(strings.NewReader(in), Options{Classes: []string{"9", "10"}, Missing: MissingAbstain,
+			KeepVotes: true, K: 3})
+		if strings.HasPrefix(in, ",9,10") { // votes, or names
+			if err == nil || !strings.Contains(err.Error(), "cannot tell whether this row is a header") {
+				t.Errorf("%q: %v", in, err)
+			}
+			continue
+		}
+		if err != nil || len(got.Votes) != 3*queries {
+			t.Errorf("%q: %+v, %v", in, got, err)
+		}
+	}
+}
+
 // What the first rows suggest is tried on all rows: an id that repeats later is not proposed, nor is
 // a header that would be read as votes left unsaid.
 func TestProposalsAreTried(t *testing.T) {

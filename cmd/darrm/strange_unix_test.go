@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/oddvotes"
 )
 
 // printedCommands returns the commands that a survey printed, as a shell reads them.
@@ -103,5 +105,47 @@ func TestStrangeVotes(t *testing.T) {
 	}
 	if seen != 27 {
 		t.Errorf("%d files, want 27", seen)
+	}
+}
+
+// Each command that is printed for an odd file of votes succeeds, run by a shell as it stands but for
+// --dry-run: one for each reading, or two of different reach where nothing is asked.
+func TestOddVotesCommands(t *testing.T) {
+	first, seeds := uint64(1000), uint64(8)
+	if os.Getenv("DARRM_LONG") != "" {
+		seeds = 200
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		c := oddvotes.New(seed)
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			args := []string{"aggregate"}
+			for _, f := range c.Files {
+				if err := os.WriteFile(filepath.Join(dir, f.Name), f.Text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				args = append(args, f.Name)
+			}
+			code, talk := exitOf(t, dir, args...)
+			if code != 2 {
+				t.Fatalf("seed %d: exit code %d: %s", seed, code, talk)
+			}
+			printed, want := printedCommands(talk), len(c.Answers)
+			if c.Sides {
+				want *= 2
+			}
+			if c.Asked && len(printed) != want || !c.Asked && (len(printed) < 1 || len(printed) > 3) {
+				t.Errorf("seed %d: %d commands, want %d:\n%s", seed, len(printed), want, talk)
+			}
+			for _, line := range printed {
+				if !strings.HasPrefix(line, "darrm votes describe ") { // which is read only, of single votes
+					line += " --dry-run"
+				}
+				if talk, err := shell(t, dir, line); err != nil {
+					t.Errorf("seed %d: %s: %v\n%s", seed, line, err, talk)
+				}
+			}
+		})
 	}
 }
