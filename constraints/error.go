@@ -49,14 +49,15 @@ func evaluationError(p Problem) float64 {
 // exact one, beyond C + 4u. The bound adds at most K·Δ times a weighted difference
 // of two entries of a chain (each off by C, the differences by 2C+2u), and (KΔ)²/2
 // times a weighted second difference, or twice a first one in the bound of a whole family
-// (off by 4C+6u, at most 4 in size): with the
+// (off by 4C+6u, at most 4 in size); the bound by itself of an n1 adds at most three times as much
+// of second order (nearby): with the
 // roundings of weights, products and sums, fewer than eight each, relative to
 // terms of size at most 2 and 4.
 func screenError(p Problem) float64 {
 	c := poissonbinom.AverageError(p.K)
 	x := float64(p.K) * p.TeacherDelta
 	y := float64(2*c) + 24*unit
-	return roundUp(float64(x*y) + float64(x*x*y) + 16*unit)
+	return roundUp(float64(x*y) + float64(3*x*x*y) + 16*unit)
 }
 
 // roundUp returns a number that is at least the exact value of an expression of

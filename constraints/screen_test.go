@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/poissonbinom"
 )
 
 // moments returns E f(n1 + X - Y), X ~ Binomial(up,Δ), Y ~ Binomial(down,Δ), as the sum
@@ -73,6 +74,8 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 		u, v := vector(n), vector(n)
 		may := 1 + rng.IntN(n)
 		sc := newScreen(s, u, v, may)
+		near := newMacroWorkers(s, nil, 1)[0].near
+		near.family(&sc)
 		top, steepest := (&macroWorker{s: s}).largestAndSteepest(u, v)
 		firstOrder, family := top+sc.crudeBound(steepest, 0), top+sc.crudeBound(steepest, 2*steepest)
 		for n1 := range u {
@@ -81,6 +84,10 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: the family's bounds %.17g and "+
 					"%.17g are below %.17g and %.17g",
 					n, delta, may, n1, u, v, firstOrder, family, sc.linear(n1), bound)
+			}
+			if near := near.bound(&sc, n1); near < exact-1e-13 {
+				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: bound by itself %.17g, "+
+					"exactly %.17g", n, delta, may, n1, u, v, near, exact)
 			}
 			if bound < exact-1e-13 {
 				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: bound %.17g, exactly %.17g", n,
@@ -116,6 +123,44 @@ func TestSplitterNamesTheBestSplit(t *testing.T) {
 					n, delta, may, n1, u, v, m, g, at, best)
 			}
 		}
+	}
+}
+
+// A constant function has a plateau of multisets that are worst but for rounding errors. By the
+// curvature of a whole family thousands of those at its edge, far below the worst, go to the second
+// level, which took seconds for 151 teachers; by the curvature nearby hardly one does.
+func TestEdgeOfAPlateauIsRuledOut(t *testing.T) {
+	raced.Sequential(t)
+	const k = 151
+	s := system(t, problem(t, k, 1, 2, 1e-3))
+	phi := make([]float64, k+1)
+	for l := range phi {
+		phi[l] = math.Copysign(0.7, float64(2*l-k))
+	}
+	w := newMacroWorkers(s, nil, 1)[0]
+	a, u, v := s.corner[High][0], slices.Clone(phi), slices.Clone(phi)
+	family, itself := 0, 0
+	for n3 := range k - 1 {
+		if n3 > 0 {
+			u, v = poissonbinom.Average(u, u, a.q, a.p), poissonbinom.Average(v, v, a.p, a.q)
+		}
+		sc := newScreen(s, u, v, k-n3)
+		w.near.family(&sc)
+		for n1 := range u {
+			edge := 0.7 - w.unperturbed(u, v, n1)
+			if edge < 1e-11 { // on the plateau itself
+				continue
+			}
+			if sc.linear(n1)+sc.remainder()+w.screen >= 0.7 {
+				family++
+			}
+			if w.near.bound(&sc, n1)+w.screen >= 0.7 {
+				itself++
+			}
+		}
+	}
+	if family < 500 || itself*50 > family {
+		t.Errorf("%d multisets at the edge go to the second level, %d by the bound of a family", itself, family)
 	}
 }
 
