@@ -476,8 +476,7 @@ func TestSeparateFindsEveryLocalMaximum(t *testing.T) {
 
 // max is UpperBound without its thousandth, the search that Separate makes.
 func (s *System) max(ctx context.Context, phi []float64) (Bound, error) {
-	bound, _, err := s.complete(ctx, phi, math.Inf(1), false)
-	return bound, err
+	return s.complete(ctx, phi, false)
 }
 
 // max and UpperBound agree on the question Upper ≤ RHS up to rounding, and UpperBound is

@@ -49,15 +49,32 @@ func evaluationError(p Problem) float64 {
 // exact one, beyond C + 4u. The bound adds at most K·Δ times a weighted difference
 // of two entries of a chain (each off by C, the differences by 2C+2u), and (KΔ)²/2
 // times a weighted second difference, or twice a first one in the bound of a whole family
-// (off by 4C+6u, at most 4 in size); the bound by itself of an n1 adds at most three times as much
-// of second order (nearby): with the
+// (off by 4C+6u, at most 4 in size): with the
 // roundings of weights, products and sums, fewer than eight each, relative to
 // terms of size at most 2 and 4.
 func screenError(p Problem) float64 {
 	c := poissonbinom.AverageError(p.K)
 	x := float64(p.K) * p.TeacherDelta
 	y := float64(2*c) + 24*unit
-	return roundUp(float64(x*y) + float64(3*x*x*y) + 16*unit)
+	return roundUp(float64(x*y) + float64(x*x*y) + 16*unit)
+}
+
+// nearbyError is screenError of the bound of a multiset by itself (nearby), whose part of second
+// order is Δ² times a sum over at most N teachers of (N-1)/2·P or N·M. P and M are averages by a law
+// (entries off by C relatively, sum at most 1+C, d+1 terms) of second differences (off by 4C+10u, at
+// most 4 in size), so each is off by at most 8C + (4d+20)u. All teachers together: by at most
+// (KΔ)²·(12C + (6d+40)u), d ≤ K and so 6du ≤ 2C: less than 7·(KΔ)²·y.
+func nearbyError(p Problem) float64 {
+	c := poissonbinom.AverageError(p.K)
+	x := float64(p.K) * p.TeacherDelta
+	y := float64(2*c) + 24*unit
+	return roundUp(float64(x*y) + float64(7*x*x*y) + 16*unit)
+}
+
+// nearbyScreen is what the bound of a multiset by itself must be below the threshold for its
+// computed value to be below: the error of evaluation besides, as of the screen.
+func (s *System) nearbyScreen() float64 {
+	return nearbyError(s.problem) + float64(2*s.evalError)
 }
 
 // roundUp returns a number that is at least the exact value of an expression of

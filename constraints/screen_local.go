@@ -76,7 +76,7 @@ func (nb *nearby) charged(at []float64, n1 int, up, down, delta float64) (float6
 	return up + each, down + each + other
 }
 
-// bound returns an upper bound on g, up to screenError.
+// bound returns an upper bound on g, up to nearbyError.
 func (nb *nearby) bound(sc *screen, n1 int) float64 {
 	w, wp, delta := sc.s.w, sc.s.wp, sc.s.problem.TeacherDelta
 	var up, down float64 // slopes of w·U at n1: to n1+1, and from n1 to n1-1

@@ -32,8 +32,10 @@ type Violation struct {
 // -phi(l). UpperBound panics otherwise; it is for callers that built phi from a valid γ.
 //
 // Upper exceeds the true maximum by at most twice the bound on rounding errors and, where
-// Δ > 0 and the maximum is below the right-hand side, by a thousandth of that distance. That
-// spares most of the second level for phi far from the limit.
+// Δ > 0, by a hundred-billionth of the right-hand side or, where the maximum is further below it,
+// by a thousandth of that distance. That spares most of the second level for phi far from the
+// limit, and for one near to a constant, for which thousands of multisets are the worst but for
+// rounding errors.
 //
 // Cost O(K³) where Δ = 0, or phi is non-decreasing and t = K;
 // otherwise there is besides, for each macro multiset that the first level cannot
@@ -42,8 +44,7 @@ type Violation struct {
 // expensive. Memory O(K²). It runs on all cores and returns ctx.Err() soon after ctx
 // is done.
 func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
-	bound, _, err := s.complete(ctx, phi, math.Inf(1), true)
-	return bound, err
+	return s.complete(ctx, phi, true)
 }
 
 // Separate searches all multisets for violated constraints, those whose computed
@@ -52,8 +53,11 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 // that none exists, up to rounding. See UpperBound for phi, cost and ctx.
 func (s *System) Separate(ctx context.Context, phi []float64,
 	tolerance float64) ([]Violation, error) {
-	_, found, err := s.complete(ctx, phi, s.rhs+tolerance, false)
-	return found, err
+	s.mustBePhi(phi)
+	limit := s.rhs + tolerance
+	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
+		lows: s.problem.K})
+	return sortWorstFirst(found.violated), err
 }
 
 // SeparateFirstOrder is Separate for multisets with at most lows teachers at (b,a), where
@@ -69,42 +73,47 @@ func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, toleranc
 	return sortWorstFirst(found.violated), err
 }
 
-// complete searches the whole set, and returns a bound on it and the multisets above limit.
-// A coarse search does not look for the maximum between a likely value of it and one
-// that is above by a thousandth of the room left.
-func (s *System) complete(ctx context.Context, phi []float64, limit float64,
-	coarse bool) (Bound, []Violation, error) {
+// complete searches the whole set, and returns a bound on it. A coarse search does not look for the
+// maximum between a likely value of it and one that is above by a thousandth of the room left, or
+// by the distance that the screen needs to tell what is below the likely value from what is above.
+func (s *System) complete(ctx context.Context, phi []float64, coarse bool) (Bound, error) {
 	s.mustBePhi(phi)
 	if !slices.ContainsFunc(phi, func(x float64) bool { return x != 0 }) {
-		return Bound{At: Multiset{Zeros: s.problem.K}}, nil, ctx.Err() // exactly 0, everywhere
+		return Bound{At: Multiset{Zeros: s.problem.K}}, ctx.Err() // exactly 0, everywhere
 	}
-	sh := &search{threshold: newMaximum(negInf), limit: limit, lows: s.problem.K}
-	likely, err := s.likelyWorst(ctx, phi, sh)
-	if err != nil {
-		return Bound{}, nil, err
+	sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: s.problem.K}
+	likely, floor := Violation{Value: negInf}, negInf // what the search does not look below
+	if s.perturbed() && !s.monotone(phi) {            // otherwise there is nothing to rule out
+		var err error
+		if likely, err = s.likelyWorst(ctx, phi, sh); err != nil {
+			return Bound{}, err
+		}
 	}
-	floor := negInf // what the search does not look below
-	if room := s.rhs - likely.Value; coarse && s.perturbed() && room > 0 {
-		floor = likely.Value + float64(room/1024)
+	if coarse && !math.IsInf(likely.Value, -1) {
+		least := min(2*s.nearbyScreen(), s.rhs*coarsest)
+		floor = likely.Value + max(least, float64((s.rhs-likely.Value)/1024))
 		sh.threshold.raise(floor)
 	}
 	found, err := s.sweep(ctx, phi, sh)
 	if err != nil {
-		return Bound{}, nil, err
+		return Bound{}, err
 	}
 	best := found.best
 	if best.Value < likely.Value { // all was ruled out by the threshold
 		best = likely
 	}
 	if math.IsNaN(best.Value) || math.IsInf(best.Value, 0) {
-		return Bound{}, nil, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v",
+		return Bound{}, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v",
 			s.problem.K, best.Value)
 	}
 	// What was ruled out is at most the threshold, up to the same error.
 	upper := math.Nextafter(max(best.Value, floor)+s.evalError, math.Inf(1))
-	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset},
-		sortWorstFirst(found.violated), nil
+	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, nil
 }
+
+// coarsest is the largest share of the right-hand side by which a coarse search may miss the maximum
+// where there is no room: less than what γ is worth to anybody, and than what a solver leaves.
+const coarsest = 1e-11
 
 // likelyLows is up to how many teachers at (b,a) likelyWorst looks. Where the worst multiset
 // has more, the search takes longer and finds the same.
@@ -114,9 +123,6 @@ const likelyLows = 2
 // likely the worst, so that the search can rule out most others at once.
 func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Violation, error) {
 	likely := Violation{Value: negInf}
-	if !s.perturbed() {
-		return likely, nil // nothing to rule out
-	}
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1),
 		firstOrder: true, lows: likelyLows})
 	if err != nil {
@@ -221,14 +227,15 @@ func (m *maximum) raise(x float64) {
 
 // sweep searches the complete set by the method that fits phi.
 func (s *System) sweep(ctx context.Context, phi []float64, sh *search) (findings, error) {
-	increasing := true
-	for l := 1; l < len(phi); l++ {
-		increasing = increasing && phi[l] >= phi[l-1]
-	}
-	if increasing && s.problem.Affected == s.problem.K {
+	if s.monotone(phi) {
 		return s.sweepMonotone(ctx, phi, sh)
 	}
-	return s.sweepMacro(ctx, phi, sh, increasing)
+	return s.sweepMacro(ctx, phi, sh, slices.IsSorted(phi))
+}
+
+// monotone reports whether three corners suffice for phi (see sweepMonotone).
+func (s *System) monotone(phi []float64) bool {
+	return s.problem.Affected == s.problem.K && slices.IsSorted(phi)
 }
 
 // parallel runs task(worker, i) for i = 0 … n-1 on all cores, in order of i, and

@@ -73,15 +73,15 @@ func (s *System) averagedPowers(phi []float64, most int) (u, v [][]float64) {
 
 // macroWorker is the state of one goroutine of sweepMacro.
 type macroWorker struct {
-	s      *System
-	sh     *search
-	u, v   []float64
-	values []float64  // by n1, in family
-	splits []Multiset // by n1
-	screen float64
-	split  *splitter
-	near   *nearby
-	found  findings
+	s                  *System
+	sh                 *search
+	u, v               []float64
+	values             []float64  // by n1, in family
+	splits             []Multiset // by n1
+	screen, nearScreen float64
+	split              *splitter
+	near               *nearby
+	found              findings
 }
 
 // newMacroWorkers returns one worker for each index that parallel hands out.
@@ -101,7 +101,7 @@ func newMacroWorkers(s *System, sh *search, n int) []*macroWorker {
 			// above the threshold, so what is found does not depend on which worker was faster.
 			w.screen = screenError(s.problem) + float64(2*s.evalError)
 			w.split = &splitter{s: s, laws: laws, depth: depth, inner: make([]float64, depth+1)}
-			w.near = newNearby(s.problem, laws)
+			w.near, w.nearScreen = newNearby(s.problem, laws), s.nearbyScreen()
 		}
 		workers[i] = w
 	}
@@ -151,44 +151,27 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 	if top+sc.crudeBound(steepest, 2*steepest)+w.screen < w.sh.threshold.get() {
 		return nil
 	}
-	slack, near := sc.remainder()+w.screen, false
+	slack, looked := sc.remainder()+w.screen, false
 	for n1 := range values {
 		values[n1] = negInf
-		linear := sc.linear(n1)
-		if linear+slack < w.sh.threshold.get() {
+		if sc.linear(n1)+slack < w.sh.threshold.get() {
 			continue
 		}
-		if !near {
+		if !looked {
 			w.near.family(&sc)
-			near = true
+			looked = true
 		}
-		bound := min(linear+slack, w.near.bound(&sc, n1)+w.screen)
-		if bound < w.sh.threshold.get() {
+		if w.near.bound(&sc, n1)+w.nearScreen < w.sh.threshold.get() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if w.flat(bound-w.unperturbed(u, v, n1), n-n1, n1, may) {
-			values[n1], splits[n1] = bound, sc.split(n1)
-		} else {
-			values[n1], splits[n1] = w.split.best(u, v, n1, may)
-		}
+		values[n1], splits[n1] = w.split.best(u, v, n1, may)
 		w.sh.record(values[n1])
 	}
 	w.found.line(values, w.sh.limit, at)
 	return nil
-}
-
-// cheapSplit is the number of points up to which the second level is always asked.
-const cheapSplit = 1 << 10
-
-// flat reports whether all splits of n0 and n1 teachers are the same but for rounding errors, as
-// what can be added to the unperturbed value says. Then the screen's bound stands for them: it is
-// above by no more than its own error, and so on the private side. Where most multisets are flat,
-// the second level would look at each of them, and for hundreds of teachers never end.
-func (w *macroWorker) flat(added float64, n0, n1, may int) bool {
-	return added <= 2*w.screen && (min(n0, may)+1)*(min(n1, may)+1) > cheapSplit
 }
 
 // unperturbed returns g0.
