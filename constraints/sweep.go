@@ -32,10 +32,10 @@ type Violation struct {
 // -phi(l). UpperBound panics otherwise; it is for callers that built phi from a valid γ.
 //
 // Upper exceeds the true maximum by at most twice the bound on rounding errors and, where
-// Δ > 0, by a hundred-billionth of the right-hand side or, where the maximum is further below it,
-// by a thousandth of that distance. That spares most of the second level for phi far from the
-// limit, and for one near to a constant, for which thousands of multisets are the worst but for
-// rounding errors.
+// Δ > 0 and the maximum is below the right-hand side, by a thousandth of that distance. That
+// spares most of the second level for phi far from the limit. Where Δ > 0 and many splits of a
+// macro multiset differ by rounding errors only, those of a screen take their place: at most 1e-10
+// of the right-hand side.
 //
 // Cost O(K³) where Δ = 0, or phi is non-decreasing and t = K;
 // otherwise there is besides, for each macro multiset that the first level cannot
@@ -74,24 +74,20 @@ func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, toleranc
 }
 
 // complete searches the whole set, and returns a bound on it. A coarse search does not look for the
-// maximum between a likely value of it and one that is above by a thousandth of the room left, or
-// by the distance that the screen needs to tell what is below the likely value from what is above.
+// maximum between a likely value of it and one that is above by a thousandth of the room left.
 func (s *System) complete(ctx context.Context, phi []float64, coarse bool) (Bound, error) {
 	s.mustBePhi(phi)
 	if !slices.ContainsFunc(phi, func(x float64) bool { return x != 0 }) {
 		return Bound{At: Multiset{Zeros: s.problem.K}}, ctx.Err() // exactly 0, everywhere
 	}
 	sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: s.problem.K}
-	likely, floor := Violation{Value: negInf}, negInf // what the search does not look below
-	if s.perturbed() && !s.monotone(phi) {            // otherwise there is nothing to rule out
-		var err error
-		if likely, err = s.likelyWorst(ctx, phi, sh); err != nil {
-			return Bound{}, err
-		}
+	likely, err := s.likelyWorst(ctx, phi, sh)
+	if err != nil {
+		return Bound{}, err
 	}
-	if coarse && !math.IsInf(likely.Value, -1) {
-		least := min(2*s.nearbyScreen(), s.rhs*coarsest)
-		floor = likely.Value + max(least, float64((s.rhs-likely.Value)/1024))
+	floor := negInf // what the search does not look below
+	if room := s.rhs - likely.Value; coarse && s.perturbed() && room > 0 {
+		floor = likely.Value + float64(room/1024)
 		sh.threshold.raise(floor)
 	}
 	found, err := s.sweep(ctx, phi, sh)
@@ -111,10 +107,6 @@ func (s *System) complete(ctx context.Context, phi []float64, coarse bool) (Boun
 	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, nil
 }
 
-// coarsest is the largest share of the right-hand side by which a coarse search may miss the maximum
-// where there is no room: less than what γ is worth to anybody, and than what a solver leaves.
-const coarsest = 1e-11
-
 // likelyLows is up to how many teachers at (b,a) likelyWorst looks. Where the worst multiset
 // has more, the search takes longer and finds the same.
 const likelyLows = 2
@@ -123,6 +115,9 @@ const likelyLows = 2
 // likely the worst, so that the search can rule out most others at once.
 func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Violation, error) {
 	likely := Violation{Value: negInf}
+	if !s.perturbed() {
+		return likely, nil // nothing to rule out
+	}
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1),
 		firstOrder: true, lows: likelyLows})
 	if err != nil {
@@ -227,15 +222,11 @@ func (m *maximum) raise(x float64) {
 
 // sweep searches the complete set by the method that fits phi.
 func (s *System) sweep(ctx context.Context, phi []float64, sh *search) (findings, error) {
-	if s.monotone(phi) {
+	increasing := slices.IsSorted(phi)
+	if increasing && s.problem.Affected == s.problem.K {
 		return s.sweepMonotone(ctx, phi, sh)
 	}
-	return s.sweepMacro(ctx, phi, sh, slices.IsSorted(phi))
-}
-
-// monotone reports whether three corners suffice for phi (see sweepMonotone).
-func (s *System) monotone(phi []float64) bool {
-	return s.problem.Affected == s.problem.K && slices.IsSorted(phi)
+	return s.sweepMacro(ctx, phi, sh, increasing)
 }
 
 // parallel runs task(worker, i) for i = 0 … n-1 on all cores, in order of i, and

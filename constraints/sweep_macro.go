@@ -161,17 +161,40 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 			w.near.family(&sc)
 			looked = true
 		}
-		if w.near.bound(&sc, n1)+w.nearScreen < w.sh.threshold.get() {
+		bound := w.near.bound(&sc, n1) + w.nearScreen
+		if bound < w.sh.threshold.get() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		values[n1], splits[n1] = w.split.best(u, v, n1, may)
+		if w.flat(bound-w.unperturbed(u, v, n1), n-n1, n1, may) {
+			values[n1], splits[n1] = bound, sc.split(n1)
+		} else {
+			values[n1], splits[n1] = w.split.best(u, v, n1, may)
+		}
 		w.sh.record(values[n1])
 	}
 	w.found.line(values, w.sh.limit, at)
 	return nil
+}
+
+// cheapSplit is the number of splits up to which the second level is always asked.
+const cheapSplit = 1 << 10
+
+// flattest is the largest share of the right-hand side that the errors of a screen may have for its
+// bound to stand for the second level: less than what γ is worth to anybody, and than what a solver
+// leaves.
+const flattest = 0x1p-35
+
+// flat reports whether all splits of n0 and n1 teachers are the same but for rounding errors, as
+// what may be added to the unperturbed value says. Then the screen's bound stands for them: it is
+// above by no more than its own error, and so on the private side. Where φ is nearly constant,
+// thousands of multisets are the worst but for rounding errors, and a second level that looked at
+// each of them would never end.
+func (w *macroWorker) flat(added float64, n0, n1, may int) bool {
+	return added <= 2*w.nearScreen && w.nearScreen <= flattest*w.s.rhs &&
+		(min(n0, may)+1)*(min(n1, may)+1) > cheapSplit
 }
 
 // unperturbed returns g0.

@@ -244,10 +244,11 @@ func Baselines(ctx context.Context, p constraints.Problem) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	return baselines(ctx, s)
+	return SystemBaselines(ctx, s)
 }
 
-func baselines(ctx context.Context, s *constraints.System) ([]Named, error) {
+// SystemBaselines is Baselines where p's System is at hand.
+func SystemBaselines(ctx context.Context, s *constraints.System) ([]Named, error) {
 	var out []Named
 	for _, kind := range baselineKinds {
 		if kind.Applies(s.Problem()) != nil {

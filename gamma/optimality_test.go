@@ -253,7 +253,7 @@ func TestBestTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			best, err := BestTable(context.Background(), useless, o, Proof{})
+			best, err := BestTable(useless, o, Proof{}, given.Baselines)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +275,7 @@ func TestBestTable(t *testing.T) {
 					best.BetterBaseline())
 			}
 			// A baseline is no better than the best baseline.
-			if again, err := BestTable(context.Background(), by, o, Proof{}); err != nil ||
+			if again, err := BestTable(by, o, Proof{}, given.Baselines); err != nil ||
 				!again.Certified.Same(by) {
 				t.Errorf("%+v %+v: the best baseline was replaced, %v", p, o, err)
 			}

@@ -157,21 +157,35 @@ func (t *Table) Bounded() bool { return len(t.Proof.Multipliers) > 0 || t.Gap ==
 // NewTable works out everything about c that can be known: errors, baselines, and
 // the optimality gap that proof shows.
 func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
-	return newTable(ctx, c, o, proof, false)
+	if c == nil || c.Problem().K < 1 {
+		return nil, errNotCertified
+	}
+	all, err := SystemBaselines(ctx, c.system)
+	if err != nil {
+		return nil, err
+	}
+	return newTable(c, o, proof, all, false)
 }
 
 // BestTable is NewTable for c or, where one of the baselines has the shape and a smaller
 // error, for the best of those: its Certified is then that baseline's. So ExpectedError is
 // never above the BaselineError of a baseline that has the shape. The bound that proof
-// shows is one for every function of the shape, whichever is chosen.
-func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
-	return newTable(ctx, c, o, proof, true)
+// shows is one for every function of the shape, whichever is chosen. The baselines are those of
+// c's system (SystemBaselines).
+func BestTable(c *Certified, o Objective, proof Proof, baselines []Named) (*Table, error) {
+	return newTable(c, o, proof, baselines, true)
 }
 
-func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
-	choose bool) (*Table, error) {
+var errNotCertified = errors.New("certified noise function must be given: use Certify")
+
+func newTable(c *Certified, o Objective, proof Proof, all []Named, choose bool) (*Table, error) {
 	if c == nil || c.Problem().K < 1 {
-		return nil, errors.New("certified noise function must be given: use Certify")
+		return nil, errNotCertified
+	}
+	for _, b := range all {
+		if b.Certified == nil || b.Certified.Problem() != c.Problem() {
+			return nil, fmt.Errorf("baseline %s must be one of the problem of the function", b.Name)
+		}
 	}
 	c = handle.Copy(c)
 	k := c.fn.K()
@@ -182,10 +196,6 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof,
 		return nil, err
 	}
 	lower, err := o.lowerBound(c.system, proof)
-	if err != nil {
-		return nil, err
-	}
-	all, err := baselines(ctx, c.system)
 	if err != nil {
 		return nil, err
 	}

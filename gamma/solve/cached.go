@@ -80,7 +80,7 @@ func Cached(ctx context.Context, store *cache.Store, p constraints.Problem,
 	if r.Table, err = Optimal(ctx, p, o); err != nil {
 		return r, err
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || r.Table.Gap > OptimalGap*r.Table.ErrorOfCoin() {
 		r.Path = ""
 		return r, nil // the best so far is not the optimum: not for the cache
 	}

@@ -12,12 +12,23 @@ import (
 	"github.com/darrm/darrm/lp"
 )
 
-// violated is the amount by which a scaled constraint must be broken to be worth a row. It is below
-// what the solver's own tolerance leaves, which the certificate's shrinking repairs at the end.
-const violated = 1e-12
+// near is the difference of errors, relative to the error of coins, from which two functions are
+// equally good: what the certificates' rounding and the solver's tolerance leave open.
+const near = 1e-10
+
+// A scaled constraint must be broken by leastViolation, and by nearViolation of the right-hand side,
+// to be worth a row. What is left the certificate's shrinking repairs at the end: it takes that share
+// of γ, and costs less than near. It is below what the solver's own tolerance leaves.
+const (
+	leastViolation = 1e-12
+	nearViolation  = near / 4
+)
 
 // maxRounds stops a loop that no longer converges; solves take some dozen rounds.
 const maxRounds = 1000
+
+// errRounds ends a loop after maxRounds.
+var errRounds = fmt.Errorf("cutting planes did not end within %d rounds", maxRounds)
 
 // cuttingPlanes solves by adding violated rows until there is no new one.
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
@@ -45,6 +56,10 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 		if err != nil {
 			return nil, gamma.Proof{}, err
 		}
+		if reached := pr.reached(); reached != nil {
+			pr.report(0)
+			return reached, pr.lastProof, nil
+		}
 		if err := pr.prune(free, sol); err != nil {
 			return nil, gamma.Proof{}, err
 		}
@@ -57,8 +72,41 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 			return free, pr.lastProof, nil
 		}
 	}
-	return nil, gamma.Proof{}, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)",
-		maxRounds, pr.system.Problem().K)
+	return nil, gamma.Proof{}, errRounds
+}
+
+// reached returns γ of a baseline that is as good as the relaxation says that any function can be,
+// or nil. Beside a baseline many thousands of multisets are equally bad but for rounding errors, and
+// a search that rules out each of them has no end.
+func (pr *program) reached() []float64 {
+	enough := pr.lastError + near*pr.errorOf(make([]float64, pr.n))
+	for _, b := range pr.baselines {
+		if f := b.Certified.Func(); pr.allows(f) {
+			if free := f.Values()[:pr.n]; pr.errorOf(free) <= enough {
+				pr.arrived = b.Certified
+				return free
+			}
+		}
+	}
+	return nil
+}
+
+// allows reports whether f has the program's shape and is not below its least values.
+func (pr *program) allows(f gamma.Func) bool {
+	for l, least := range pr.least {
+		if f.At(l) < least {
+			return false
+		}
+	}
+	return pr.o.Shape != gamma.Monotone || f.Monotone() // a baseline is never below 0
+}
+
+// errorOf returns the error of γ by the program's objective.
+func (pr *program) errorOf(free []float64) float64 {
+	if pr.o.WorstCase {
+		return (1 - slices.Min(free)) / 2
+	}
+	return missing(pr.weights, free)
 }
 
 // maxRetreats bounds how often a program is thinned out after numerical trouble.
@@ -66,9 +114,14 @@ const maxRetreats = 8
 
 // mayRetreat reports whether err is numerical trouble that a smaller program may not have.
 func (pr *program) mayRetreat(err error) bool {
+	return isTrouble(err) && pr.last != nil && pr.retreats < maxRetreats
+}
+
+// isTrouble reports whether a solver failed at a program that has an optimum.
+func isTrouble(err error) bool {
 	var status *lp.StatusError
-	return errors.As(err, &status) && (status.Status == lp.Numerical || status.Status == lp.Unknown) &&
-		pr.last != nil && pr.retreats < maxRetreats
+	return errors.As(err, &status) && slices.Contains([]lp.Status{lp.Numerical, lp.Unknown,
+		lp.IterationLimit}, status.Status)
 }
 
 // retreat goes back to the last program that was solved, without its slack rows. Rows of
@@ -131,13 +184,12 @@ func (pr *program) separate(ctx context.Context, free []float64) (float64, error
 	s, phi := pr.system, phi(pr.system.Problem().K, free)
 	for _, search := range []func() ([]constraints.Violation, error){
 		func() ([]constraints.Violation, error) {
-			return s.SeparateFirstOrder(ctx, phi, violated,
-				pr.lows)
+			return s.SeparateFirstOrder(ctx, phi, pr.tolerance, pr.lows)
 		},
 		func() ([]constraints.Violation, error) {
-			return s.SeparateFirstOrder(ctx, phi, violated, s.Problem().K)
+			return s.SeparateFirstOrder(ctx, phi, pr.tolerance, s.Problem().K)
 		},
-		func() ([]constraints.Violation, error) { return s.Separate(ctx, phi, violated) },
+		func() ([]constraints.Violation, error) { return s.Separate(ctx, phi, pr.tolerance) },
 	} {
 		found, err := search()
 		if err != nil {
@@ -173,7 +225,7 @@ func (pr *program) addSpread(found []constraints.Violation,
 		}
 		r := row{m, pr.system.Row(m, nil), pr.round}
 		by := -pr.slack(r, free)
-		if by <= violated {
+		if by <= pr.tolerance {
 			continue
 		}
 		worst = max(worst, by)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/lp"
@@ -225,19 +227,20 @@ func TestMultipliersWithinToleranceStillProve(t *testing.T) {
 type moody struct {
 	lp.Solver
 	solves  *int
+	status  lp.Status
 	trouble func(solve, rows int) bool
 }
 
 func (s moody) Solve(ctx context.Context) (lp.Solution, error) {
 	*s.solves++
 	if s.trouble(*s.solves, s.Rows()) {
-		return lp.Solution{}, &lp.StatusError{Status: lp.Numerical}
+		return lp.Solution{}, &lp.StatusError{Status: s.status}
 	}
 	return s.Solver.Solve(ctx)
 }
 
-// Numerical trouble in some rounds costs time and no quality; trouble without end, and in the
-// first round, where there is nothing to go back to, comes out.
+// Numerical trouble in some rounds costs time and no quality; in the first round, where there is
+// nothing to go back to, it comes out.
 func TestNumericalTrouble(t *testing.T) {
 	p := problem(t, 41, 5, 0.1, 1e-5)
 	for _, o := range []Options{{}, {Shape: gamma.Monotone}} {
@@ -252,14 +255,13 @@ func TestNumericalTrouble(t *testing.T) {
 			"once":        {func(solve, _ int) bool { return solve == 4 }, 0},
 			"many rows":   {func(_, rows int) bool { return rows > most*3/4 }, 0},
 			"first":       {func(int, int) bool { return true }, 1},
-			"for ever":    {func(solve, _ int) bool { return solve > 3 }, 4 + maxRetreats},
 		} {
 			where := fmt.Sprintf("%s, shape %s", name, o.Shape)
 			solves := 0
 			var rounds []int
 			o.NewSolver = func(p lp.Problem) (lp.Solver, error) {
 				s, err := lp.New(p)
-				return moody{s, &solves, c.trouble}, err
+				return moody{s, &solves, lp.Numerical, c.trouble}, err
 			}
 			o.Progress = func(p Progress) { rounds = append(rounds, p.Round) }
 			table, err := Optimal(context.Background(), p, o)
@@ -276,6 +278,45 @@ func TestNumericalTrouble(t *testing.T) {
 					honest.ExpectedError)
 			case rounds[len(rounds)-1] != len(rounds):
 				t.Errorf("%s: rounds %v", where, rounds)
+			}
+		}
+	}
+}
+
+// Trouble without end, and rounds without end, end with the best certified table, its proof, and its
+// gap, which is true; the cache does not keep it.
+func TestTroubleWithoutEnd(t *testing.T) {
+	p := problem(t, 41, 5, 0.1, 1e-5)
+	honest := optimal(t, p, Options{})
+	for _, status := range []lp.Status{lp.Numerical, lp.IterationLimit, lp.Unknown} {
+		for _, good := range []int{1, 3} {
+			solves := 0
+			o := Options{NewSolver: func(p lp.Problem) (lp.Solver, error) {
+				s, err := lp.New(p)
+				return moody{s, &solves, status, func(solve, _ int) bool { return solve > good }}, err
+			}}
+			store, err := cache.Open(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Cached(context.Background(), store, p, o)
+			if err != nil {
+				t.Fatalf("%v after %d rounds: %v", status, good, err)
+			}
+			table := r.Table
+			if solves != good+1+maxRetreats || table.BetterBaseline() != nil ||
+				table.LowerBound > honest.ExpectedError || table.ExpectedError < honest.LowerBound ||
+				table.Gap < table.ExpectedError-honest.ExpectedError ||
+				!strings.Contains(table.Solver, "stopped early by numerical trouble") {
+				t.Errorf("%v after %d rounds, %d solves by %q: error %v, at least %v, gap %v; the optimum is %v",
+					status, good, solves, table.Solver, table.ExpectedError, table.LowerBound, table.Gap,
+					honest.ExpectedError)
+			}
+			if _, err := gamma.Certify(context.Background(), p, table.Func()); err != nil {
+				t.Errorf("%v after %d rounds: %v", status, good, err)
+			}
+			if again, err := store.Get(keyOf(p, o)); r.Path != "" || err == nil {
+				t.Errorf("%v after %d rounds: the cache keeps %d bytes", status, good, len(again))
 			}
 		}
 	}

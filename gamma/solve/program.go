@@ -32,7 +32,11 @@ type program struct {
 	lastProof gamma.Proof
 	lastError float64 // of that relaxation
 
-	least []float64 // for a second criterion: γ may not be smaller; nil otherwise
+	weights   []float64        // nil in the worst case
+	least     []float64        // for a second criterion: γ may not be smaller; nil otherwise
+	baselines []gamma.Named    // of the system: points that are private
+	arrived   *gamma.Certified // the one at which the loop ended, if any
+	tolerance float64          // by how much a constraint must be broken to be worth a row
 }
 
 // Where the fast search looks at first, and how far apart its rows are. Measured for
@@ -49,22 +53,24 @@ type row struct {
 	tight int       // the last round in which it was
 }
 
-func newProgram(s *constraints.System, o Options) (*program, error) {
+func newProgram(s *constraints.System, o Options, baselines []gamma.Named) (*program, error) {
 	if o.WorstCase {
-		return newWeighted(s, o, nil, nil)
+		return newWeighted(s, o, baselines, nil, nil)
 	}
 	weights, err := o.objective().Weights(s.Problem().K)
 	if err != nil {
 		return nil, err
 	}
-	return newWeighted(s, o, weights, nil)
+	return newWeighted(s, o, baselines, weights, nil)
 }
 
 // newWeighted is newProgram for other weights than o's. The worst case has none.
-func newWeighted(s *constraints.System, o Options, weights, least []float64) (*program, error) {
+func newWeighted(s *constraints.System, o Options, baselines []gamma.Named,
+	weights, least []float64) (*program, error) {
 	n := s.Variables()
 	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows,
-		apart: firstApart, least: least}
+		apart: firstApart, weights: weights, least: least, baselines: baselines,
+		tolerance: max(leastViolation, nearViolation*s.RHS())}
 	columns := n
 	if o.WorstCase {
 		columns++

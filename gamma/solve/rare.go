@@ -5,9 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/lp"
 )
 
 // A weight below rareBelow of the largest one is rare: near the solver's tolerance, where
@@ -26,10 +24,6 @@ const lowered = 1e-12
 
 // worthIt is the gain by the scaled weights from which the second program's answer is taken.
 const worthIt = 1e-7
-
-// samePrecision is the difference of errors, relative to the error of coins, below which two
-// functions are equally good: less than what the solver's tolerance leaves open.
-const samePrecision = lp.Tolerance / 10
 
 // rareWeights returns the rare weights, scaled so that the solver sees them, and 0 for the
 // others: a second criterion for functions that are equally good for the objective. It
@@ -96,7 +90,7 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 			pr.o.Progress(p)
 		}
 	}
-	next, err := newWeighted(pr.system, o, rare, least)
+	next, err := newWeighted(pr.system, o, pr.baselines, rare, least)
 	if err != nil {
 		return nil
 	}
@@ -114,20 +108,20 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 
 // certifiedFiner is certified for finer, or for free where there is no finer or the proof and
 // the errors do not show that it is as good. Both errors are those of the stated objective.
-func certifiedFiner(ctx context.Context, s *constraints.System, o Options, free, finer []float64,
+func (pr *program) certifiedFiner(ctx context.Context, free, finer []float64,
 	proof gamma.Proof) (*gamma.Table, error) {
 	if finer == nil {
-		return certified(ctx, s, o, free, proof)
+		return pr.certified(ctx, free, proof)
 	}
-	second, err := certified(ctx, s, o, finer, proof)
+	second, err := pr.certified(ctx, finer, proof)
 	if err != nil {
 		return nil, err
 	}
-	within := samePrecision * second.ErrorOfCoin()
+	within := near * second.ErrorOfCoin()
 	if second.Gap <= within {
 		return second, nil
 	}
-	first, err := certified(ctx, s, o, free, proof)
+	first, err := pr.certified(ctx, free, proof)
 	if err != nil {
 		return nil, err
 	}

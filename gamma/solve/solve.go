@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -141,11 +142,20 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if err != nil {
 		return nil, err
 	}
+	within := ctx
+	if o.BestOnCancel {
+		within = context.WithoutCancel(ctx) // the best table holds them
+	}
+	baselines, err := gamma.SystemBaselines(within, system)
+	if err != nil {
+		return nil, err
+	}
 	if p.PostProcessing() { // every γ is private: γ ≡ 1, whose error is 0
 		o.SolverName = "none needed"
-		return certified(ctx, system, o, allOnes(system.Variables()), gamma.Proof{})
+		pr := &program{system: system, o: o, baselines: baselines}
+		return pr.certified(ctx, allOnes(system.Variables()), gamma.Proof{})
 	}
-	pr, err := newProgram(system, o)
+	pr, err := newProgram(system, o, baselines)
 	if err != nil {
 		return nil, err
 	}
@@ -156,28 +166,32 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 		run = pr.exhaustive
 	}
 	free, proof, err := run(ctx)
-	if err != nil && ctx.Err() != nil && o.BestOnCancel {
-		return pr.best(context.WithoutCancel(ctx))
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && o.BestOnCancel:
+		return pr.best(context.WithoutCancel(ctx), "stopped early")
+	case pr.last != nil && isTrouble(err):
+		return pr.best(ctx, "stopped early by numerical trouble")
+	case errors.Is(err, errRounds):
+		return pr.best(ctx, fmt.Sprintf("stopped early after %d rounds", maxRounds))
+	default:
 		return nil, err
 	}
 	finer := pr.refined(ctx, free)
 	if ctx.Err() != nil && o.BestOnCancel {
-		return pr.best(context.WithoutCancel(ctx))
+		return pr.best(context.WithoutCancel(ctx), "stopped early")
 	}
-	return certifiedFiner(ctx, system, o, free, finer, proof)
+	return pr.certifiedFiner(ctx, free, finer, proof)
 }
 
 // best returns the best certified table that can be had without another round.
-func (pr *program) best(ctx context.Context) (*gamma.Table, error) {
-	o := pr.o
-	o.SolverName += ", stopped early"
+func (pr *program) best(ctx context.Context, why string) (*gamma.Table, error) {
+	pr.o.SolverName += ", " + why
 	free := pr.last
 	if free == nil { // no relaxation yet: that without rows
 		free = allOnes(pr.n)
 	}
-	return certified(ctx, pr.system, o, free, pr.lastProof)
+	return pr.certified(ctx, free, pr.lastProof)
 }
 
 // allOnes is γ ≡ 1, the optimum where no constraint binds.
@@ -192,21 +206,23 @@ func allOnes(n int) []float64 {
 // certified turns what a solver proposed into a table: of it, or of a baseline that is
 // better. That happens where the optimum is nearly a baseline: a solver leaves γ(l) where
 // it is when its weight is below the solver's tolerance, and certifying shrinks.
-func certified(ctx context.Context, s *constraints.System, o Options, free []float64,
+func (pr *program) certified(ctx context.Context, free []float64,
 	proof gamma.Proof) (*gamma.Table, error) {
-	f, err := gamma.FromFree(s.Problem().K, free)
+	f, err := gamma.FromFree(pr.system.Problem().K, free)
 	if err != nil {
 		return nil, err
 	}
-	c, err := gamma.CertifyLargest(ctx, s, f)
+	c := pr.arrived
+	if c == nil || !c.Func().Equal(f) {
+		if c, err = gamma.CertifyLargest(ctx, pr.system, f); err != nil {
+			return nil, err
+		}
+	}
+	t, err := gamma.BestTable(c, pr.o.objective(), proof, pr.baselines)
 	if err != nil {
 		return nil, err
 	}
-	t, err := gamma.BestTable(ctx, c, o.objective(), proof)
-	if err != nil {
-		return nil, err
-	}
-	t.Solver, t.Version = o.SolverName, o.Version
+	t.Solver, t.Version = pr.o.SolverName, pr.o.Version
 	for _, b := range t.Baselines {
 		if b.Certified == t.Certified {
 			t.Solver += ", then " + b.Name
