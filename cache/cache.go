@@ -60,7 +60,7 @@ import (
 // Solvers is the version of this module's solvers in the keys of their tables. It rises with every
 // change after which one of them may find another table for the same parameters, a better one, so
 // that what an earlier build left in the cache is solved again. A table on file stays what it is.
-const Solvers = 3
+const Solvers = 4
 
 const (
 	// maxKey is the greatest length of a key in bytes.

@@ -164,6 +164,44 @@ func TestEdgeOfAPlateauIsRuledOut(t *testing.T) {
 	}
 }
 
+// Where all splits are the same but for rounding errors, the value that stands for them is above the
+// best of them, by no more than the screen's errors; the second level is not asked, as a mutant that
+// names another multiset shows.
+func TestFlatIsAboveTheBestSplit(t *testing.T) {
+	const k = 151
+	rng := rand.New(rand.NewPCG(29, 30))
+	s := system(t, problem(t, k, 1, 2, 1e-3))
+	flat := 0
+	for range 10 {
+		w := newMacroWorkers(s, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k}, 1)[0]
+		w.found.best.Value = negInf
+		u, v := make([]float64, k+1), make([]float64, k+1)
+		for l := range u {
+			u[l], v[l] = 0.7+1e-12*rng.Float64(), 0.7+1e-12*rng.Float64()
+		}
+		if err := w.family(context.Background(), u, v, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		exact := newMacroWorkers(s, nil, 1)[0]
+		for n1 := range u {
+			if w.values[n1] == negInf {
+				continue
+			}
+			best, _ := exact.split.best(u, v, n1, k)
+			if w.values[n1] < best || w.values[n1] > best+2*w.nearScreen {
+				t.Fatalf("n1 = %d: %.17g stands for %.17g, the screen's error is %.3g", n1, w.values[n1], best,
+					w.nearScreen)
+			}
+			if w.values[n1] != best {
+				flat++
+			}
+		}
+	}
+	if flat < 10 {
+		t.Errorf("only %d bounds stand for the second level", flat)
+	}
+}
+
 // What split names has the value that linear states, up to the remainder, which is of second order:
 // a thousand times less here than any one teacher that is not moved as it should be.
 func TestSplitHasTheValueOfLinear(t *testing.T) {

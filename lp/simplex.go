@@ -225,16 +225,16 @@ func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *ba
 	if b, err = t.refresh(); err != nil {
 		return nil, err
 	}
-	t.dualFeasible()
 	random := rand.New(rand.NewPCG(uint64(len(t.rows)), 0x6c70)) // the same in each build
-	for q := range t.nonbasic {
-		by := shift * (0.5 + 0.5*random.Float64())
-		if t.above[q] {
-			by = -by
-		}
-		t.shift(q, by)
-	}
 	for range alternations {
+		t.dualFeasible()
+		for q := range t.nonbasic {
+			by := shift * (0.5 + 0.5*random.Float64())
+			if t.above[q] {
+				by = -by
+			}
+			t.shift(q, by)
+		}
 		if b, err = t.dualSimplex(ctx, b, left); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package solve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -27,8 +26,8 @@ const (
 // maxRounds stops a loop that no longer converges; solves take some dozen rounds.
 const maxRounds = 1000
 
-// errRounds ends a loop after maxRounds.
-var errRounds = fmt.Errorf("cutting planes did not end within %d rounds", maxRounds)
+// errRounds ends a loop after too many rounds or complete searches.
+var errRounds = errors.New("cutting planes did not end")
 
 // cuttingPlanes solves by adding violated rows until there is no new one.
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
@@ -45,7 +44,8 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 		pr.report(0)
 		return ones, gamma.Proof{}, nil
 	}
-	for range maxRounds {
+	before := math.Inf(-1)
+	for range pr.rounds {
 		free, sol, err := pr.solve(ctx)
 		if pr.mayRetreat(err) {
 			if err := pr.retreat(); err != nil {
@@ -60,6 +60,10 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 			pr.report(0)
 			return reached, pr.lastProof, nil
 		}
+		if pr.lastError-before <= near*pr.worth {
+			pr.lows = pr.system.Problem().K // rows of where the search looks first move nothing any more
+		}
+		before = pr.lastError
 		if err := pr.prune(free, sol); err != nil {
 			return nil, gamma.Proof{}, err
 		}
@@ -79,7 +83,7 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 // or nil. Beside a baseline many thousands of multisets are equally bad but for rounding errors, and
 // a search that rules out each of them has no end.
 func (pr *program) reached() []float64 {
-	enough := pr.lastError + near*pr.errorOf(make([]float64, pr.n))
+	enough := pr.lastError + near*pr.worth
 	for _, b := range pr.baselines {
 		if f := b.Certified.Func(); pr.allows(f) {
 			if free := f.Values()[:pr.n]; pr.errorOf(free) <= enough {
@@ -189,7 +193,12 @@ func (pr *program) separate(ctx context.Context, free []float64) (float64, error
 		func() ([]constraints.Violation, error) {
 			return s.SeparateFirstOrder(ctx, phi, pr.tolerance, s.Problem().K)
 		},
-		func() ([]constraints.Violation, error) { return s.Separate(ctx, phi, pr.tolerance) },
+		func() ([]constraints.Violation, error) {
+			if pr.searches--; pr.searches < 0 {
+				return nil, errRounds
+			}
+			return s.Separate(ctx, phi, pr.tolerance)
+		},
 	} {
 		found, err := search()
 		if err != nil {

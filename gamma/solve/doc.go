@@ -29,6 +29,11 @@
 // so the search looks there first, to first order in Δ, which costs O(K²). It looks at
 // the rest where that finds nothing, and ends with the complete and exact search.
 //
+// The loop ends where no constraint is broken by more than the certificate's shrinking repairs
+// cheaply, or where a baseline is within 1e-10 of the bound: beside a constant, thousands of
+// multisets are the worst but for rounding errors. Where the solver fails, it ends with the best
+// certified function, the last relaxation's proof, and the gap that this proof shows.
+//
 // Where γ comes from proves nothing. It is rounded down to multiples of 2⁻⁵³, and one more
 // complete search, of that very function, is its certificate (gamma.CertifyLargest).
 //

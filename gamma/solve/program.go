@@ -27,6 +27,8 @@ type program struct {
 	lows     int // up to how many teachers at (b,a) the fast search looks
 	apart    int // how far apart in the numbers at (a,b) and at (b,a) new rows are, see addSpread
 	retreats int // after numerical trouble
+	rounds   int // most of them
+	searches int // most complete ones
 
 	last      []float64 // γ of the last relaxation that was solved, for best
 	lastProof gamma.Proof
@@ -69,8 +71,8 @@ func newWeighted(s *constraints.System, o Options, baselines []gamma.Named,
 	weights, least []float64) (*program, error) {
 	n := s.Variables()
 	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows,
-		apart: firstApart, weights: weights, least: least, baselines: baselines,
-		tolerance: max(leastViolation, nearViolation*s.RHS())}
+		apart: firstApart, rounds: maxRounds, searches: maxRounds, weights: weights, least: least,
+		baselines: baselines, tolerance: max(leastViolation, nearViolation*s.RHS())}
 	columns := n
 	if o.WorstCase {
 		columns++

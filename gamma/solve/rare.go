@@ -22,6 +22,13 @@ const leastRare = 1e-4
 // relative to its value: room for the rounding of a point that lies on its constraints.
 const lowered = 1e-12
 
+// The second program may have so many rounds and complete searches: most have some dozen and two, and
+// one that has more is not worth it.
+const (
+	rareRounds   = 40
+	rareSearches = 4
+)
+
 // worthIt is the gain by the scaled weights from which the second program's answer is taken.
 const worthIt = 1e-7
 
@@ -95,7 +102,7 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 		return nil
 	}
 	defer next.close()
-	next.round = pr.round
+	next.round, next.rounds, next.searches = pr.round, rareRounds, rareSearches
 	if err := next.add(pr.tight(free)); err != nil {
 		return nil
 	}
