@@ -26,14 +26,18 @@ import (
 type trainingParameters struct {
 	Data string `json:"data"` // one of datasets.Names()
 	// of the stand-in, or of what the sources leave to chance: see datasets.Load
-	DataSeed  uint64            `json:"data_seed"`
-	Methods   []shuffled.Scheme `json:"methods"`
-	Variants  []variant         `json:"variants"` // the first one is the main figure's
-	Epsilons  []float64         `json:"epsilons"`
-	Delta     float64           `json:"delta"`
-	Epochs    int               `json:"epochs"`
-	Clip      float64           `json:"clip"`
-	StepSizes []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
+	DataSeed uint64            `json:"data_seed"`
+	Methods  []shuffled.Scheme `json:"methods"`
+	Variants []variant         `json:"variants"` // the first one is the main figure's
+	Epsilons []float64         `json:"epsilons"`
+	Delta    float64           `json:"delta"`
+	Epochs   int               `json:"epochs"`
+	Clip     float64           `json:"clip"`
+	// The sources' own: twice the noise that the target needs, and public gradients that are not cut.
+	DoubledNoise    bool `json:"doubled_noise,omitempty"`
+	UnclippedPublic bool `json:"unclipped_public,omitempty"`
+
+	StepSizes []float64 `json:"step_sizes,omitempty"` // none is the source's grid of 18
 	// Widen goes on along the source's grid while a line's best step size is the largest or
 	// the smallest of those tried.
 	Widen   bool `json:"widen,omitempty"`
@@ -199,6 +203,7 @@ func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Confi
 	return shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
 		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
+		DoubledNoise: p.DoubledNoise && t.Method.IsPrivate(), UnclippedPublic: p.UnclippedPublic,
 		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
 		// The source's accounting, whatever is the tightest that is known.
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,

@@ -338,3 +338,23 @@ func TestSeeds(t *testing.T) {
 		t.Error("different seeds give the same numbers")
 	}
 }
+
+// What only the sources' own scripts do is a parameter, and reaches the runs.
+func TestParametersOfTheSources(t *testing.T) {
+	set, err := datasets.Standin(datasets.Crime, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][2]bool{`{}`: {}, `{"doubled_noise": true}`: {true, false},
+		`{"unclipped_public": true}`: {false, true}} {
+		var p trainingParameters
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatal(err)
+		}
+		c := p.config(set, training{Method: shuffled.Interleaved})
+		if c.DoubledNoise != want[0] || c.UnclippedPublic != want[1] {
+			t.Errorf("%s: doubled noise %t, public gradients unclipped %t", text, c.DoubledNoise,
+				c.UnclippedPublic)
+		}
+	}
+}

@@ -26,7 +26,7 @@ type Parameters struct {
 
 	Selection Selection  `json:"selection,omitempty" for:"frank-wolfe poly-sfw" help:"frank-wolfe, poly-sfw: private choice of a vertex, \"exponential\", \"permute-and-flip\" or \"laplace\" (default exponential)"`
 	Rule      Rule       `json:"score_changes,omitempty" for:"frank-wolfe poly-sfw" help:"frank-wolfe, poly-sfw: \"range\" if what counts is how much scores move apart, \"sup\" for the more cautious proof (default range)"`
-	Oracle    OracleKind `json:"oracle,omitempty" for:"phased-sgd frank-wolfe" help:"slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" or the source's longer \"paper-bisections\" (default fast)"`
+	Oracle    OracleKind `json:"oracle,omitempty" for:"phased-sgd frank-wolfe" help:"slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" (default fast)"`
 	Interval  Interval   `json:"interval,omitzero" for:"phased-sgd frank-wolfe" help:"phased-sgd, frank-wolfe: \"low:high\", the predictions that the loss is for; further ones count as its ends (default: all numbers)"`
 	Rank      int        `json:"rank,omitempty" for:"phased-sgd" help:"phased-sgd without a set: bound on the rank of the features (default: min(n, d))"`
 

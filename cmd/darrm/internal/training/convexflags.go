@@ -95,7 +95,7 @@ func (f *convexFlags) register(c *cobra.Command) {
 	cli.OneOf(c, "noise", convex.Calibrated, convex.Corrected, convex.Printed)
 	cli.OneOf(c, "selection", convex.Exponential, convex.PermuteAndFlip, convex.LaplaceNoise)
 	cli.OneOf(c, "score-changes", convex.Range, convex.Sup)
-	cli.OneOf(c, "oracle", convex.Fast, convex.Bisection, convex.PaperBisections)
+	cli.OneOf(c, "oracle", convex.Fast, convex.Bisection)
 }
 
 // neighbourNames are the values of --neighbours.

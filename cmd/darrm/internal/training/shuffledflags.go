@@ -95,10 +95,9 @@ flags --task and --score that say how candidates are compared.`,
 // ShuffledFlags hold a method of learn/shuffled and its parameters.
 type ShuffledFlags struct {
 	methodFlags
-	order, mode, conversion       string
-	l1, l2, ball                  float64
-	Options                       shuffled.Config // of the flags whose name is a field's
-	unclippedPublic, doubledNoise bool
+	order, mode, conversion string
+	l1, l2, ball            float64
+	Options                 shuffled.Config // of the flags whose name is a field's
 
 	config shuffled.Config  // checked, without what the data have
 	Set    datasets.Set     // that is trained on
@@ -125,9 +124,6 @@ func (f *ShuffledFlags) RegisterBy(c *cobra.Command, standard iteration.Mode) {
 	fl.BoolVar(&f.intercept, "intercept", false,
 		"add a feature 1 to each record of --private and --public, which --radius does not count; its "+
 			"weight is the model's intercept")
-	fl.BoolVar(&f.unclippedPublic, "unclipped-public", false, "do not clip public gradients")
-	fl.BoolVar(&f.doubledNoise, "doubled-noise", false,
-		"twice the noise that --eps needs, as the source's own scripts have it: they take 2G for G")
 	f.registerGrid(c)
 	f.registerMode(c, standard)
 }
@@ -172,7 +168,6 @@ func (f *ShuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 	o := f.Options
 	o.Method, o.Order, o.Target = shuffled.Scheme(f.Method), orderNames[f.order], f.target()
 	o.Mode, o.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
-	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
 	if !o.Method.UsesFraction() {
 		if o.Fraction = 0; c.Flags().Changed("fraction") {
 			return o, cli.Usagef("--fraction: %s has no public part to leave", o.Method)
@@ -206,9 +201,6 @@ func (f *ShuffledFlags) Check(c *cobra.Command) (err error) {
 	if !changed("clip") {
 		f.config.Clip = math.Inf(1)
 	}
-	if f.doubledNoise && (f.Options.Noise != 0 || !method.IsPrivate()) {
-		return cli.Usagef("--doubled-noise goes with --eps and a method with noise")
-	}
 	if f.config.Regularizer, err = f.regularizer(c); err != nil {
 		return err
 	}
@@ -216,7 +208,7 @@ func (f *ShuffledFlags) Check(c *cobra.Command) (err error) {
 	if seed == nil {
 		return nil // nothing is trained
 	}
-	for _, name := range []string{"public", "unclipped-public", sharedFlag} {
+	for _, name := range []string{"public", sharedFlag} {
 		if changed(name) && !method.UsesPublic() {
 			return cli.Usagef("--%s: %s uses no public data", name, method)
 		}
