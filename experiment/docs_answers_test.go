@@ -12,7 +12,7 @@ import (
 func init() {
 	single := []string{"gnmax", "permute-and-flip", "one answer"}
 	goldenTables["many-answers"] = func(t *testing.T, m *markdown) {
-		m.header("votes", "K", "C", "Q", "GNMax", "permute-and-flip", "optimum of one answer",
+		m.header("votes", "K", "C", "Q", "`gnmax`", "`permute-and-flip`", "optimum of one answer",
 			"normal noise, by its label", "table for many answers", "no table is above")
 		for _, row := range only(goldenRows(t, "many-answers", "agreement"), "eps", "3") {
 			cells := []string{"`" + row["votes"] + "`", row["teachers"], row["classes"], row["queries"]}

@@ -22,7 +22,7 @@ func init() {
 	}
 	goldenTables["many-classes-right"] = func(t *testing.T, m *markdown) {
 		m.header("votes", "K", "C", "ε", "plurality, not private", "optimum, uneven shares",
-			"permute-and-flip", "LNMax", "GNMax")
+			"`permute-and-flip`", "`lnmax`", "`gnmax`")
 		eachOfVotes(t, func(cells []string, rows []map[string]string) {
 			for _, where := range [][]string{{"mechanism", "plurality"},
 				{"mechanism", "optimal", "prior", "uneven shares"}, {"mechanism", "permute-and-flip"},

@@ -1,11 +1,12 @@
-// Command report makes the tables of the pages again: it runs the command that stands above each,
-// and puts what it prints, with the day, the versions and the machine, in its place.
+// Command report measures and writes the pages of measurements. Each command that a page's template
+// names is run, and what it prints is kept in bench/results.json with the day, the versions and the
+// machine; the pages are written from their templates and that file.
 //
-//	go run ./bench/report [-list] [-only WORD] [PAGE…]
+//	go run ./bench/report [-list | -write] [-only WORD]
 //
-// A command that fails, or that needs a variable which is not set, leaves its table as it was, with
-// its own date; the exit status is then 1. Tables are written as they come, so an interrupted run
-// keeps what it had. All of them take an hour on a machine that does nothing else.
+// -write runs nothing. A command that fails, or that needs a variable which is not set, leaves its
+// result as it was, with its own date; the exit status is then 1. Results are kept as they come, so an
+// interrupted run keeps what it had. All of them take an hour on a machine that does nothing else.
 package main
 
 import (
@@ -19,62 +20,79 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
-var pages = []string{"bench/README.md", "bench/votes/README.md"}
+var (
+	pages   = []string{"bench/README.md", "bench/votes/README.md"}
+	results = "bench/results.json"
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	list := flag.Bool("list", false, "say what would be run, and when it was")
 	only := flag.String("only", "", "only commands with this word")
+	none := flag.Bool("write", false, "write the pages, and measure nothing")
 	flag.Parse()
-	if flag.NArg() > 0 {
-		pages = flag.Args()
+	failed := 0
+	var err error
+	if !*none {
+		failed, err = measure(ctx, *list, *only)
 	}
-	failed, err := report(ctx, *list, *only)
+	if !*list {
+		err = errors.Join(err, write(pages, results))
+	}
 	if err != nil || failed > 0 {
-		fmt.Fprintln(os.Stderr, "report:", failed, "tables are as they were;", err)
+		fmt.Fprintln(os.Stderr, "report:", failed, "results are as they were;", err)
 		os.Exit(1)
 	}
 }
 
-// report remakes the tables, and returns the number of those that could not be made.
-func report(ctx context.Context, list bool, only string) (failed int, err error) {
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
+// measure runs the commands, and returns the number of those that failed.
+func measure(ctx context.Context, list bool, only string) (failed int, err error) {
+	all, err := readResults(results)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range pages {
+		template, err := os.ReadFile(name + suffix)
 		if err != nil {
 			return failed, err
 		}
-		blocks, err := parse(string(text))
-		if err != nil {
-			return failed, fmt.Errorf("%s: %w", page, err)
-		}
-		for _, b := range blocks {
-			if !strings.Contains(b.command, only) {
+		for _, command := range commands(string(template)) {
+			if !strings.Contains(command, only) {
 				continue
 			}
 			if list {
-				fmt.Printf("%s: %s\n\t%s\n", page, b.command, b.stamp)
+				stamp := "never measured"
+				if i := slices.IndexFunc(all, func(r result) bool { return r.Command == command }); i >= 0 {
+					stamp = all[i].stamp()
+				}
+				fmt.Printf("%s: %s\n\t%s\n", name, command, stamp)
 				continue
 			}
-			if err := remake(ctx, page, b.command); err != nil {
+			r, err := run(ctx, command)
+			if err == nil {
+				err = keep(results, r)
+			}
+			if err != nil {
 				if ctx.Err() != nil {
 					return failed, ctx.Err()
 				}
 				failed++
-				fmt.Fprintf(os.Stderr, "report: %s: %v\n", b.command, err)
+				fmt.Fprintf(os.Stderr, "report: %s: %v\n", command, err)
 			}
 		}
 	}
 	return failed, nil
 }
 
-// remake runs the command of a page's block, and writes the page.
-func remake(ctx context.Context, page, command string) error {
+// run runs a command.
+func run(ctx context.Context, command string) (result, error) {
 	fmt.Fprintf(os.Stderr, "report: %s\n", command)
 	before, began := load(), time.Now()
 	// A variable that is not set ends the command before it begins.
@@ -84,39 +102,24 @@ func remake(ctx context.Context, page, command string) error {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, os.Stderr
 	if err := c.Run(); err != nil {
-		return err
+		return result{}, err
 	}
 	if out.Len() == 0 {
-		return errors.New("it printed nothing")
+		return result{}, errors.New("it printed nothing")
 	}
-	stamp := fmt.Sprintf("%s%s, %s, %s; load %s before, %s after %s.", stamps,
-		began.UTC().Format(time.DateOnly), version(ctx), machine(), before, load(),
-		time.Since(began).Round(time.Second))
-	// Read only now: somebody may have changed the page meanwhile.
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	blocks, err := parse(string(text))
-	if err != nil {
-		return err
-	}
-	for _, b := range blocks {
-		if b.command == command {
-			return os.WriteFile(page, []byte(b.replace(string(text), stamp, out.String())), 0o666)
-		}
-	}
-	return fmt.Errorf("it is not in %s any more", page)
+	return result{Command: command, Date: began.UTC().Format(time.DateOnly), Version: version(ctx),
+		Go: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, Machine: machine(),
+		LoadBefore: before, LoadAfter: load(), Took: time.Since(began).Round(time.Second).String(),
+		Output: strings.Split(strings.TrimRight(out.String(), "\n"), "\n")}, nil
 }
 
-// version is the program's and Go's.
+// version is the program's.
 func version(ctx context.Context) string {
 	v, err := exec.CommandContext(ctx, filepath.Join("scripts", "version")).Output()
 	if err != nil {
 		v = []byte("an unknown version")
 	}
-	return "darrm " + strings.TrimSpace(string(v)) + ", " + runtime.Version() + " " + runtime.GOOS +
-		"/" + runtime.GOARCH
+	return strings.TrimSpace(string(v))
 }
 
 // machine returns the number of processors and their model.
