@@ -87,7 +87,7 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 			out = result{fail: panicked()}
 		}
 	}()
-	q, fail := asked.resolve(s.Classes)
+	q, fail := asked.resolve(s.words)
 	if fail != nil {
 		return result{fail: fail}
 	}

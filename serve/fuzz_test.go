@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/darrm/darrm/votes"
 )
 
 // Whatever is sent, the parser ends, and what it takes is as it was written: every query with an id
@@ -25,6 +27,10 @@ func FuzzParse(f *testing.F) {
 		`{"requests":[{"request_id":"a","votes":[0,0,0,0,0,0]}]}`,
 	} {
 		f.Add([]byte(body))
+	}
+	words, err := votes.NewVocabulary(classes, nil)
+	if err != nil {
+		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const most = 3
@@ -85,7 +91,7 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("%q: vote %v, want %v", data, want, votes[j])
 				}
 			}
-			if _, fail := q.resolve(classes); fail != nil && fail.status != 400 {
+			if _, fail := q.resolve(words); fail != nil && fail.status != 400 {
 				t.Fatalf("%+v", fail)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // query is one query as it is asked.
@@ -23,7 +24,7 @@ type query struct {
 	Counts    []int  // nil where none were given
 }
 
-// vote is the index of a class, its name, or null.
+// vote is the index of a class, one of its spellings, or null.
 type vote struct {
 	class int // -1 for null
 	name  *string
@@ -278,8 +279,9 @@ func whole(t jsontext.Token) (int, bool) {
 	return int(n), err == nil
 }
 
-// resolve returns the query with classes by their index. An error names a class that is none.
-func (q *query) resolve(classes []string) (release.Query, *failure) {
+// resolve returns the query with classes by their index: votes that are equal in other spellings make
+// equal queries. An error names a teacher whose vote is neither a class nor missing.
+func (q *query) resolve(words *votes.Vocabulary) (release.Query, *failure) {
 	out := release.Query{ID: q.RequestID, ReplayKey: q.ReplayKey, Counts: q.Counts}
 	if q.Votes == nil {
 		return out, nil
@@ -288,7 +290,8 @@ func (q *query) resolve(classes []string) (release.Query, *failure) {
 	for i, v := range q.Votes {
 		out.Votes[i] = v.class
 		if v.name != nil {
-			if out.Votes[i] = slices.Index(classes, *v.name); out.Votes[i] < 0 {
+			var ok bool
+			if out.Votes[i], ok = words.Class(*v.name); !ok {
 				return out, invalid(
 					"vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", i+1)
 			}

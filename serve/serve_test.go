@@ -212,6 +212,33 @@ func TestAnswers(t *testing.T) {
 	checkSpent(t, book, 3)
 }
 
+// Votes have the spellings that they have in files: equal votes in other spellings are the same query,
+// and what names no class is refused.
+func TestSpellingsOfVotes(t *testing.T) {
+	o, book, _ := newOptions(t, 3)
+	o.Same = []votes.Spelling{{Class: "dog", Text: "Hund"}}
+	s := newServer(t, o)
+	for i, votes := range []string{`["cat","dog","zebrafinch",null,"dog"]`, `[" cat ","Hund","zebrafinch","NA","Hund"]`,
+		`[0,1,2,"#N/A","dog "]`} {
+		status, body, _ := ask(s, "POST", "/v1/answers",
+			fmt.Sprintf(`{"request_id":"a","replay_key":%q,"votes":%s}`, myKey, votes))
+		var a answer
+		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 || a.Replayed != (i > 0) {
+			t.Errorf("%s: %d %s", votes, status, body)
+		}
+	}
+	status, body, _ := ask(s, "POST", "/v1/answers",
+		fmt.Sprintf(`{"request_id":"b","replay_key":%q,"votes":["Cat",0,0,0,0]}`, myKey))
+	if wantKind(t, body, kindInvalid); status != 400 {
+		t.Errorf("%d %s", status, body)
+	}
+	checkSpent(t, book, 1)
+	if _, err := New(Options{Online: o.Online, Classes: classes,
+		Same: []votes.Spelling{{Class: "bird", Text: "Vogel"}}}); err == nil {
+		t.Error("a spelling of no class is taken")
+	}
+}
+
 // A server is ready while its ledger takes a write, which is tried once a second at most; a spent
 // budget is no reason not to be, since what was answered is answered again.
 func TestReady(t *testing.T) {

@@ -13,13 +13,15 @@ import (
 	"github.com/darrm/darrm/internal/loopback"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // Options are a service. Only Online and Classes are required.
 type Options struct {
 	Online *release.Online
-	// Classes are the names of the classes, in order.
+	// Classes are the names of the classes, in order, and Same are their other spellings.
 	Classes []string
+	Same    []votes.Spelling
 	// Clients may ask. None: whoever can open the Unix socket.
 	Clients []Client
 	// Table is the mechanism's table as JSON, with its certificate; nil for none.
@@ -37,6 +39,7 @@ type Options struct {
 // Server answers HTTP. Make it with New. It is safe for concurrent use; Listen comes before Serve.
 type Server struct {
 	Options
+	words    *votes.Vocabulary // the spellings of the classes
 	policy   atomic.Pointer[policy]
 	stopping atomic.Bool
 	trying   atomic.Bool   // it listens to whoever is on this machine, browsers among them
@@ -60,6 +63,10 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Options: o, room: make(chan struct{}, o.AtOnce), journal: newJournal(o.Log)}
+	var err error
+	if s.words, err = votes.NewVocabulary(o.Classes, o.Same); err != nil {
+		return nil, err
+	}
 	s.policy.Store(new(policy))
 	if err := s.SetClients(o.Clients); err != nil {
 		return nil, err

@@ -131,6 +131,28 @@ func (c *classList) spell(same []Spelling) error {
 	return nil
 }
 
+// Vocabulary reads votes that stand in no file, by the rules of those that do. It is safe for
+// concurrent use.
+type Vocabulary struct{ list *classList }
+
+// NewVocabulary returns that of these classes. The error is that of [CheckClasses].
+func NewVocabulary(classes []string, same []Spelling) (*Vocabulary, error) {
+	list, err := newClassList(classes, same)
+	if err != nil {
+		return nil, err
+	}
+	return &Vocabulary{list}, nil
+}
+
+// Class returns the class of which a text is a spelling, -1 for a missing vote. It is false for a text
+// that is neither.
+func (v *Vocabulary) Class(text string) (class int, ok bool) {
+	if class = v.list.of(strings.TrimSpace(text)); class < 0 {
+		return -1, v.list.isMissingText(text)
+	}
+	return class, true
+}
+
 // isMissing reports whether a cell that names no class stands for a missing vote: by the table of
 // package format, by -1, or by 0 between the classes -1 and 1.
 func (c *classList) isMissing(v *cell) bool {

@@ -262,7 +262,7 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 			return o, f.unsaved, remove, err
 		}
 	}
-	o.Classes, o.Limits = f.read.options.Classes, f.Limits
+	o.Classes, o.Same, o.Limits = f.read.options.Classes, f.read.options.Same, f.Limits
 	options.Key, options.NewKey, options.HeadFile, options.Book = f.key, f.newKey, f.headFile, book
 	if o.Online, err = release.OpenOnline(c.Context(), options); err != nil {
 		return o, f.unsaved, remove, err
