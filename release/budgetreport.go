@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
@@ -111,6 +112,9 @@ func NewAmount(c ledger.Cost) Amount {
 	return Amount{json.Number(e), json.Number(d)}
 }
 
+// NoEpsilon reports whether ε is 0. Nothing can be charged to a budget that remains so.
+func (x Amount) NoEpsilon() bool { return x.Epsilon == "0" }
+
 // ReportEntry is one charge of a ledger.
 type ReportEntry struct {
 	Seq    uint64    `json:"seq"`
@@ -121,6 +125,7 @@ type ReportEntry struct {
 	Rule   string    `json:"rule,omitempty"`    // what the cost follows from
 	PaidBy string    `json:"paid_by,omitempty"` // the earlier charge that covers this one, at no cost
 	Who    string    `json:"ensemble,omitempty"`
+	Reach  string    `json:"reach,omitempty"`  // how many teachers one record reaches, in words
 	Result string    `json:"sha256,omitempty"` // of what is released; "" where the ledger has none
 	// Quota is of a charge that pays for up to so many answers of a table; nil of others.
 	Quota *AnswersUsed `json:"quota,omitempty"`
@@ -224,6 +229,9 @@ func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 	event, label := labelEvent(e)
 	if label {
 		out.Rule = visible(event.Rule)
+		if event.K > 0 && event.Affected > 0 && e.PaidBy == "" {
+			out.Reach = reach(constraints.Problem{K: event.K, Affected: event.Affected})
+		}
 	}
 	if m, ok := modelEvent(e.Event); label && event.AcceptWeak || ok && m.AcceptWeak {
 		out.What += "; stated that a total which protects nobody is accepted"
@@ -299,8 +307,8 @@ func verdict(spent, granted ledger.Cost, share [2]float64) string {
 		return "Nothing was spent: the whole budget is left."
 	case worthless(spent) != nil:
 		return "What was spent protects nobody."
-	case left == (ledger.Cost{}):
-		return "The whole budget is spent, and nothing more can be released."
+	case NewAmount(left).NoEpsilon():
+		return "All of ε is spent: nothing more can be charged."
 	}
 	within := fmt.Sprintf("Within the budget: %v %% of ε and %v %% of δ are spent.", share[0],
 		share[1])

@@ -55,7 +55,7 @@ func TestBudgetReportSums(t *testing.T) {
 			"Within the budget: 2 % of ε and 0.1 % of δ are spent. The whole budget would " +
 				"protect nobody.", false},
 		{1, 0, 0.5, 0, 2, [2]float64{100, 0}, "1", "0", "at most 2.72 times",
-			"The whole budget is spent, and nothing more can be released.", false},
+			"All of ε is spent: nothing more can be charged.", false},
 		{1, 0, 0.5, 0, 0, [2]float64{0, 0}, "0", "1", "Nothing was spent",
 			"Nothing was spent: the whole budget is left.", false},
 	} {

@@ -143,6 +143,17 @@ func newHistoryEntry(e *ledger.Entry) HistoryEntry {
 	return out
 }
 
+// Row returns the entry as a row of a table for people: its number, when it was made, what it cost and
+// what it is. All digests are eight characters; JSON has them whole.
+func (e *HistoryEntry) Row() []string {
+	row := []string{strconv.FormatUint(e.Seq, 10), e.Time.UTC().Format("2006-01-02 15:04"), "", ""}
+	if e.Total == nil {
+		return append(row, fmt.Sprintf("result of %s: sha256 %s…", shortID(e.ID), e.Result[:8]))
+	}
+	copy(row[2:], e.Total.Row("", true)[1:])
+	return append(row, fmt.Sprintf("%s: %s", shortID(e.ID), e.What()))
+}
+
 // What describes a charge in a few words: what it paid for, who paid, who asked, and whose votes
 // it is for. Another program may have written the event, so its words are quoted where they would
 // steer a terminal; package ledger refuses such names.
@@ -157,11 +168,7 @@ func (e *HistoryEntry) What() string {
 			parts = append(parts, prefix+name)
 		}
 	}
-	paid := e.PaidBy
-	if strings.HasPrefix(paid, answersPrefix) && len(paid) > len(answersPrefix)+16 {
-		paid = paid[:len(answersPrefix)+16] + "…" // the payer's own entry has the whole digest
-	}
-	add("paid by ", paid)
+	add("paid by ", ShortID(e.PaidBy))
 	if e.Quota != nil {
 		parts = append(parts, e.Quota.String())
 	}

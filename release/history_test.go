@@ -31,7 +31,7 @@ func TestHistoryShowsDraws(t *testing.T) {
 		`a charge of another program; ensemble wards (v7); covers the draw march`,
 		`a charge of another program; paid by x; client y; ensemble wards (v7); draw april`,
 		`a charge of another program`,
-		`a charge of another program; paid by answers:0123456789abcdef…`,
+		`a charge of another program; paid by answers:01234567…`,
 	} {
 		if got := h.Entries[i].What(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -61,12 +61,22 @@ func (e *LeftError) Error() string {
 		"ledger", ledger.ErrAnswers, e.Left(), shortID(e.PaidBy), e.Asked, e.Remaining)
 }
 
-// shortID is an id with a digest cut to eight characters.
+// shortID is an id for people: quoted, or of a digest that this program made the first eight
+// characters.
 func shortID(id string) string {
+	if short := ShortID(id); short != id {
+		return short
+	}
+	return strconv.Quote(id)
+}
+
+// ShortID cuts the digest of an id that this program made to eight characters, for people. JSON and the
+// charge's own entry have all of it.
+func ShortID(id string) string {
 	if short := len(answersPrefix) + 8; strings.HasPrefix(id, answersPrefix) && len(id) > short {
 		return id[:short] + "…"
 	}
-	return strconv.Quote(id)
+	return id
 }
 
 // Unwrap returns the ledger's error.

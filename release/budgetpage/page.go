@@ -54,8 +54,14 @@ func Budget(p *markup.Page, s *release.BudgetState, short release.ShortBudget, w
 	}
 	p.Put(`
 <div class="budget">
-<div>ε, privacy loss<br><strong title="{}">{}</strong> remains<div class="bar"><span style="width: {}%"></span></div>{} of {} spent ({} %)</div>
-`, s.Remaining.Epsilon, short.Remaining[0], s.Share[0], short.Spent[0], s.Granted.Epsilon, s.Share[0])
+<div>ε, privacy loss<br><strong title="{}">{}</strong> remains`, s.Remaining.Epsilon, short.Remaining[0])
+	if s.Remaining.NoEpsilon() {
+		p.Put(`<div class="bar spent">`)
+	} else {
+		p.Put(`<div class="bar">`)
+	}
+	p.Put(`<span style="width: {}%"></span></div>{} of {} spent ({} %)</div>
+`, s.Share[0], short.Spent[0], s.Granted.Epsilon, s.Share[0])
 	p.Put(`<div>δ, the chance that is added<br><strong title="{}">{}</strong> remains<div class="bar"><span style="width: {}%"></span></div>{} of {} spent ({} %)</div>
 </div>
 <p class="soft">ε and δ have no unit. The ledger counts them in whole units of 10⁻¹² (ε) and 10⁻²⁴ (δ): costs are rounded up, and nothing is given back.</p>
@@ -89,7 +95,7 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 	var p markup.Page // into memory first: half a page is no page
 	Head(&p, "Privacy budget "+r.Ledger)
 	p.Put("</head>\n<body>\n<h1>Privacy budget {}</h1>\n", r.Ledger)
-	if r.Warnings == nil {
+	if r.Warnings == nil && !r.Remaining.NoEpsilon() {
 		p.Put(`<p class="verdict">{}</p>`, r.Verdict)
 	} else {
 		p.Put(`<p class="verdict warn">{}</p>`, r.Verdict)
@@ -97,9 +103,7 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 	about(&p, r)
 	p.Put(`
 <p class="soft">What was released from one set of people's data, under which promise, and what remains. Nothing on this page was computed from these data but digests (SHA-256): those of what was released and, in the head at the end, one of all entries, in which votes have digests that tell nothing without a secret key.</p>`)
-	if n := len(r.Releases); n > 0 {
-		p.Put("\n<p>{} charge{}, {}.</p>", n, Plural(n), period(r.Releases))
-	}
+	counted(&p, r.Releases)
 	p.Put("\n")
 	Budget(&p, &release.BudgetState{Meaning: r.Meaning, Limit: r.Limit, Remaining: r.Remaining,
 		Granted: r.Granted, Share: r.Share}, r.Short, r.Warnings)
@@ -116,7 +120,11 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 	for _, a := range r.Assumed {
 		p.Put("\n<li>{}", a.Text)
 		if len(a.Requests) > 0 {
-			p.Put(` <span class="soft">({})</span>`, strings.Join(a.Requests, ", "))
+			names := make([]string, len(a.Requests))
+			for i, id := range a.Requests {
+				names[i] = release.ShortID(id) // the charge's own row has all of it
+			}
+			p.Put(` <span class="soft">({})</span>`, strings.Join(names, ", "))
 		}
 		p.Put("</li>")
 	}
@@ -130,6 +138,28 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 `, r.Entries, r.Head)
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// counted writes how many releases there are, apart from the charges that pay for them.
+func counted(p *markup.Page, list []release.ReportEntry) {
+	if len(list) == 0 {
+		return
+	}
+	payers := 0
+	for i := range list {
+		if list[i].Shared {
+			payers++
+		}
+	}
+	n := len(list) - payers
+	p.Put("\n<p>{} release{}, {}", n, Plural(n), period(list))
+	switch {
+	case payers == 1:
+		p.Put("; 1 further charge pays for them")
+	case payers > 1:
+		p.Put("; {} further charges pay for them", payers)
+	}
+	p.Put(".</p>")
 }
 
 // about writes what the ledger is for, where that is stated.
@@ -169,7 +199,10 @@ func details(p *markup.Page, e *release.ReportEntry) {
 		p.Put("; ensemble {}", e.Who)
 	}
 	if e.PaidBy != "" {
-		p.Put(`<br><span class="soft">costs nothing more: paid by {}</span>`, e.PaidBy)
+		p.Put(`<br><span class="soft">costs nothing more: paid by {}</span>`, release.ShortID(e.PaidBy))
+	}
+	if e.Reach != "" {
+		p.Put("<br>{}", e.Reach)
 	}
 	if e.Rule != "" {
 		p.Put(`<br><span class="soft">the cost follows from: {}</span>`, e.Rule)

@@ -173,7 +173,10 @@ func latest(out *markup.Page, budget *release.BudgetView) {
 	}
 	budgetpage.Charges(out, budget.Latest, func(e *release.ReportEntry) {
 		if e.PaidBy != "" {
-			out.Put(`<br><span class="soft">costs nothing more: paid by {}</span>`, e.PaidBy)
+			out.Put(`<br><span class="soft">costs nothing more: paid by {}</span>`, release.ShortID(e.PaidBy))
+		}
+		if e.Reach != "" {
+			out.Put("<br>{}", e.Reach)
 		}
 	})
 	out.Put(`

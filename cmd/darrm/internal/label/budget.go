@@ -2,8 +2,6 @@ package label
 
 import (
 	"errors"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +128,8 @@ func newBudgetHistory(a *cli.App) *cobra.Command {
 		Use:   "history LEDGER",
 		Short: "List every charge and every recorded result",
 		Long: `List every entry of a ledger in order: charges with what they paid for, and results
-with the digest (SHA-256) of what was released.`,
+with the first characters of the digest (SHA-256) of what was released. --json has
+digests and times whole.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cli.CompleteFiles(cli.LedgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -263,6 +262,9 @@ func deliverSums(a *cli.App, s release.BudgetSums) error {
 			return err
 		}
 		w.Text("  ", "neighbours: "+s.Neighbours.Name())
+		if s.Remaining.NoEpsilon() {
+			w.Text("  ", "all of ε is spent: nothing more can be charged")
+		}
 		for i := range s.Labels {
 			w.Text("  ", s.Labels[i].Short())
 		}
@@ -274,17 +276,8 @@ func deliverSums(a *cli.App, s release.BudgetSums) error {
 func renderHistory(w *terminal.Page, h release.History) error {
 	rows := make([][]string, len(h.Entries))
 	for i := range h.Entries {
-		e := &h.Entries[i]
-		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind),
-			strconv.Quote(e.ID), "", "", ""}
-		if e.Total != nil {
-			copy(row[4:], e.Total.Row("", true)[1:])
-			row[6] = e.What()
-		} else {
-			row[6] = "sha256 " + e.Result[:16] + "…"
-		}
-		rows[i] = row
+		rows[i] = h.Entries[i].Row()
 	}
-	return w.Table(terminal.TextTable{Header: []string{"entry", "time", "kind", "request", "ε", "δ",
-		"what"}, Rows: rows})
+	return w.Table(terminal.TextTable{Header: []string{"entry", "time (UTC)", "ε", "δ",
+		"request, and what for"}, Rows: rows})
 }
