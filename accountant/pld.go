@@ -27,8 +27,8 @@ const (
 	// Each point of a Profile takes hundreds of parts. More points make the figure smaller by
 	// less than 1e-3 of it.
 	profileGridBits = 14
-	maxLossParts    = 1000      // half a minute
-	maxLossCount    = 1_000_000 // where the error of the FFT stays below 1e-6 of the result
+	maxLossParts    = 1000       // half a minute
+	maxLossCount    = 10_000_000 // beyond, grid and FFT cost more than Rényi divergences do
 )
 
 // lossDirections returns, for each direction, the sources of the charges.

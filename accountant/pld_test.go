@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
@@ -563,5 +564,39 @@ func TestTailOfATinyMass(t *testing.T) {
 	s := lossSum{step: 1, parts: []lossPart{newLossPart(lossMass{mass: []float64{1, mass}}, 1)}}
 	if p := s.tail(0, 1, mass); p < mass || p > mass*(1+1e-6) {
 		t.Errorf("the mass at 1 is %g, at most %g", mass, p)
+	}
+}
+
+// Ten million sampled steps are as many as a long training has: their losses are summed, for less
+// than Rényi divergences say, and beyond that the error names the limit.
+func TestTenMillionSampledSteps(t *testing.T) {
+	at := func(count int, m Method) float64 {
+		a, err := New(AddOrRemoveOne)
+		if err == nil {
+			a, err = a.Charge(SubsampledGaussian{5, 1e-4, AddOrRemoveOne}, count)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		eps, _, err := a.epsilonBy(m, 1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return eps
+	}
+	few, many, renyi := at(1_000_000, MethodPLD), at(10_000_000, MethodPLD), at(10_000_000, MethodRDP)
+	// Ten times the steps cost about √10 times as much.
+	if !(many > 3*few && many < 3.6*few && many < 0.95*renyi) {
+		t.Errorf("ε = %v for a million steps, %v for ten, by Rényi divergences %v", few, many, renyi)
+	}
+	a, err := New(AddOrRemoveOne)
+	if err == nil {
+		a, err = a.Charge(SubsampledGaussian{5, 1e-4, AddOrRemoveOne}, 10_000_001)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := a.epsilonBy(MethodPLD, 1e-6); err == nil || !strings.Contains(err.Error(), "10000000") {
+		t.Errorf("more steps: %v", err)
 	}
 }

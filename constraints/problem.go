@@ -116,7 +116,8 @@ func (p Problem) Validate() error {
 	if !math.IsInf(p.Epsilon, 1) && p.total().Cmp(num.Decimal(p.Epsilon)) >= 0 &&
 		p.Delta < p.TeacherDelta {
 		return &check.Error{Name: "delta", Value: p.Delta,
-			Rule: "at least the teacher delta when the release may cost ε or more (m ≥ 1)"}
+			Rule: fmt.Sprintf("at least the teacher delta, %v, when the release may cost ε or more (m ≥ 1)",
+				p.TeacherDelta)}
 	}
 	return nil
 }

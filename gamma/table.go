@@ -69,6 +69,18 @@ func (o Objective) Equal(p Objective) bool {
 		o.WorstCase == p.WorstCase && o.Shape == p.Shape
 }
 
+// Lopsided reports whether the counts favour one label. The optimum and the bound are then of noise
+// functions, which treat both labels alike and so take half of the counts and half of their mirror
+// image; a mechanism that treats the labels differently may disagree less.
+func (o Objective) Lopsided() bool {
+	for l, c := range o.Counts {
+		if c != o.Counts[len(o.Counts)-1-l] {
+			return true
+		}
+	}
+	return false
+}
+
 // Weights returns the weight of each free value of γ in the objective. The worst case has no
 // weights of its own; the error says so.
 func (o Objective) Weights(k int) ([]float64, error) {

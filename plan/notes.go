@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	pAffected check.Parameter = "affected"
-	pData     check.Parameter = "data"
-	pTeachers check.Parameter = "number of teachers K"
+	pAffected    check.Parameter = "affected"
+	pData        check.Parameter = "data"
+	pBudgetDelta check.Parameter = "budget delta"
+	pTeachers    check.Parameter = "number of teachers K"
 )
 
 // notes returns remarks on the figures.
@@ -33,6 +34,11 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 		note("The teachers' own privacy fits the budget without noise: the class with the most "+
 			"votes may be released as it is. aggregate has no such mechanism for %d classes; the "+
 			"noise below is not needed.", r.Classes)
+	case p.Training != nil && r.roundedBelow(p.Training.Cost):
+		note("The teachers' own privacy fits the budget but for rounding: their training costs "+
+			"δ = %v, and the budget's δ = %v is below that. A δ that was computed in floating point is "+
+			"off in its last digits. With %s = %v no noise is needed.", p.Training.Cost.Delta,
+			r.Budget.Delta, pBudgetDelta, p.Training.Cost.Delta)
 	case p.Training != nil:
 		note("The teachers' own privacy does not fit: their training costs %s, however few "+
 			"labels. They are planned for as teachers that promise nothing, with noise on each "+

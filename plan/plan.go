@@ -337,6 +337,14 @@ func (r *Request) own(p *Plan) error {
 	return err
 }
 
+// roundedBelow reports whether c exceeds the budget by no more than what a δ loses that was computed
+// in floating point. The comparison is exact: such a budget does not pay for c.
+func (r *Request) roundedBelow(c accountant.Cost) bool {
+	over := c.Delta - r.Budget.Delta
+	return c.Epsilon <= r.Budget.Epsilon && over > 0 && over <= float64(r.K+4)*0x1p-52 &&
+		over <= c.Delta/100
+}
+
 // frozen returns the choice to release the majority of frozen private teachers, whose training is
 // paid for.
 func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice, error) {

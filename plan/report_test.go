@@ -51,6 +51,15 @@ func TestReportNotes(t *testing.T) {
 		}, ReportOptions{}, []string{"The teachers' own privacy does not fit: their training costs",
 			"No mechanism is useful",
 			"If the teachers' data are disjoint, say affected 1: then no noise is needed."}, ""},
+		"frozen, too dear by a rounding": {func(r *Request) {
+			r.Affected, r.Randomness = 3, ensemble.FrozenTeachers
+			r.Teachers = accountant.Cost{Epsilon: 0.1, Delta: 1e-5}
+			// 1-(1-1e-5)^3 in floating point; exactly it is 2.9999700001e-05
+			r.Budget = accountant.Cost{Epsilon: 0.3, Delta: 2.9999700000837848e-05}
+		}, ReportOptions{Name: func(p string) string { return "--" + p }},
+			[]string{"The teachers' own privacy fits the budget but for rounding: their training costs " +
+				"δ = 2.9999700001e-05, and the budget's δ = 2.9999700000837848e-05 is below that."},
+			"does not fit: their training"},
 		"no noise": {func(r *Request) {
 			r.Affected, r.Teachers, r.Randomness, r.Queries = 1, private, ensemble.FreshTeachers, 1
 		}, ReportOptions{}, []string{"No noise is needed: all the votes that one record reaches may be " +

@@ -188,3 +188,19 @@ func TestAnyIsTheBestOfAllMechanisms(t *testing.T) {
 		}
 	}
 }
+
+// Counts that favour one label: what treats the labels differently disagrees less than the best γ,
+// whose bound is one of noise functions only.
+func TestLopsidedCounts(t *testing.T) {
+	p := constraints.Problem{K: 8, TotalEpsilon: 0.981, Epsilon: 1.31, Affected: 8}
+	o := Options{Counts: []float64{1, 2, 1, 10, 2, 0, 1, 200, 1}}
+	table := optimal(t, p, o)
+	all := allMechanisms(t, p, o.Counts, true)
+	if !table.Lopsided() || math.Abs(table.LowerBound-0.061179) > 1e-6 || math.Abs(all-0.040590) > 1e-6 {
+		t.Errorf("lopsided %v: at least %.6f for γ, %.6f for all mechanisms", table.Lopsided(),
+			table.LowerBound, all)
+	}
+	if o := twoSided(t, 8, gamma.Any); (gamma.Objective{Counts: o.Counts}).Lopsided() {
+		t.Error("votes of mean 0.75 either way are called lopsided")
+	}
+}

@@ -57,6 +57,11 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 		"this one is within %s of that.",
 		t.Shape, m[0].prior, m[0].title, num.Outward(t.LowerBound, 12, false),
 		num.Outward(t.Gap, 2, true)))
+	if t.Lopsided() {
+		w.Text("  ", "The given vote counts favour one label. A noise function treats both labels alike, so it is "+
+			"optimal for half of the counts and half of their mirror image: a mechanism that treats the labels "+
+			"differently may differ from the majority less often.")
+	}
 	return nil
 }
 
