@@ -3,6 +3,7 @@ package darrmbeam
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -126,6 +127,29 @@ func TestOutputTakesNoPlace(t *testing.T) {
 		t.Errorf("forced: %v", err)
 	}
 	checkLabels(t, job.Out, queries(3), true, nil)
+	// Nobody replaces labels that the ledger paid for.
+	job = newJob(t, queries(3), true)
+	job.Charge = newCharge(t, 5, "fresh")
+	if _, err := Run(ctx, job); err != nil {
+		t.Fatal(err)
+	}
+	labels, err := get(ctx, job.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, spent := job.Charge.RequestID, spentOf(t, job.Charge)
+	job.Charge.RequestID, job.Charge.Draw, job.Force = "another", "another", true
+	job.Charge.VotesCastAnew = true
+	r, err := Run(ctx, job)
+	var usage *release.UsageError
+	if r != nil || !errors.As(err, &usage) || !errors.Is(err, fs.ErrExist) ||
+		!strings.Contains(err.Error(), fmt.Sprintf("request %q", first)) {
+		t.Errorf("over paid labels: %+v, %v", r, err)
+	}
+	if after, err := get(ctx, job.Out); err != nil || !bytes.Equal(labels, after) ||
+		spentOf(t, job.Charge) != spent {
+		t.Errorf("paid labels were replaced, or another charge was made: %v", err)
+	}
 }
 
 // A table for other teachers than those stated is refused before the votes are read.

@@ -61,8 +61,8 @@ type Job struct {
 	// Stated holds the user's statements about the teachers beside the table. A table for other
 	// teachers is refused. Where nothing is stated, the table's teachers are taken.
 	Stated release.Stated
-	// Force replaces a file at Out where no ledger is charged: a new draw is a second
-	// release that nobody accounts for.
+	// Force replaces a file at Out, and never one that the ledger knows as a request's result. Without
+	// a ledger a new draw is a second release that nobody accounts for.
 	Force bool
 }
 
@@ -291,7 +291,7 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Summary: summary}
-	t := release.Transaction{Ledger: p.book, Bill: bill, Output: p.output(),
+	t := release.Transaction{Ledger: p.book, Bill: bill, Output: p.output(), Force: p.job.Force,
 		Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
 			if err := p.answer(ctx, r); err != nil {
 				return nil, err

@@ -51,7 +51,7 @@
 //  2. The votes are read, checked and counted.
 //  3. The answers are accounted for ([Plan.Totals]), and what the ledger is asked for is
 //     worked out ([Plan.Bill]).
-//  4. The output is checked, and the secret of the coins is kept on disk where a Checkpoint is
+//  4. The output is checked, which replaces no other result, and the secret of the coins is kept on disk where a Checkpoint is
 //     named.
 //  5. The ledger is charged ([Bill.Pay]), on disk. Only now may an answer be drawn.
 //  6. The votes are read again and answered, where nobody can see the answers. They must be
@@ -125,6 +125,7 @@
 //
 // # Secrets
 //
+// A secret names its ledger and its request: no other release goes on with it or removes it.
 // A secret that this release made is removed when the charge is refused. One that was there
 // before stays, and one that came meanwhile: it may be of a release that is paid for.
 package release

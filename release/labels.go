@@ -60,7 +60,8 @@ type Labels struct {
 	// that was paid for is finished. It is removed when the labels are out. "" keeps none. It
 	// needs a ledger, and a mechanism with a noise function or a table.
 	Checkpoint string
-	// Force replaces a file at Output where no ledger is charged, by a simulation too.
+	// Force replaces a file at Output, by a simulation too, and never one that the ledger knows as a
+	// request's result.
 	Force bool
 	// Seed, unless nil, simulates: the labels are marked, they are not private.
 	Seed *uint64
@@ -160,7 +161,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.coins, err = openCoins(ctx, r.Checkpoint, owner{r.transaction.Ledger.ID(), r.Charge.RequestID}); err != nil {
 		return err
 	}
-	r.transaction.Output = r.Output
+	r.transaction.Output, r.transaction.Force = r.Output, r.Force
 	r.source = reread{paths: r.Votes, stdin: r.Stdin}
 	r.Read.NoTruth = !r.Truth
 	if r.transaction.Ledger != nil || dry || r.Within != nil {
@@ -219,8 +220,6 @@ func (l *Labels) check() error {
 	case l.Seed != nil && l.Charge.Ledger != "":
 		return usagef("%s and %s exclude each other: a simulation releases nothing "+
 			"and pays for nothing", pSeed, pLedger)
-	case l.Force && l.Charge.Ledger != "":
-		return usagef("%s goes without %s: a ledger knows what was released", pForce, pLedger)
 	case l.Checkpoint != "" && l.Charge.Ledger == "":
 		return usagef("%s goes with %s", pCheckpoint, pLedger)
 	case l.Checkpoint != "" && l.Read.Missing == votes.MissingCoin:

@@ -360,7 +360,6 @@ func TestLabelsCheck(t *testing.T) {
 			l.Encode, l.Output.Path, l.Compression = document, "x.json", votes.CompressionGzip
 		},
 		"a simulation that pays": func(l *Labels) { l.Seed = new(uint64) },
-		"forced with a ledger":   func(l *Labels) { l.Force = true },
 		"a key without a ledger": func(l *Labels) { l.Checkpoint, l.Charge = "k", Charge{} },
 		"a key and coins from nowhere": func(l *Labels) {
 			l.Checkpoint, l.Read.Missing = "k",

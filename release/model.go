@@ -39,7 +39,8 @@ type Model struct {
 	Checkpoint string
 	// StateSize is the most bytes that a state has.
 	StateSize int64
-	// Force replaces a file at Output where no ledger is charged, by a simulation too.
+	// Force replaces a file at Output, by a simulation too, and never one that the ledger knows as a
+	// request's result.
 	Force bool
 	// Simulated marks a model that is drawn from a seed. It releases nothing and goes without a
 	// ledger.
@@ -133,7 +134,7 @@ func (m Model) begin(ctx context.Context) (t *Transaction, training Training, er
 	if m.Begin == nil {
 		return nil, training, usagef("begin must be given: it begins the training")
 	}
-	t = &Transaction{Output: m.Output}
+	t = &Transaction{Output: m.Output, Force: m.Force}
 	if t.Ledger, err = openLedger(ctx, m.Ledger); err != nil {
 		return nil, training, err
 	}

@@ -222,8 +222,8 @@ func TestCheckRelation(t *testing.T) {
 	}
 }
 
-// Without a ledger a model replaces no other, simulated or not, unless it is forced or goes on
-// from a state.
+// Without a ledger a model replaces no other, simulated or not, unless it is forced: neither does
+// one that goes on from a state.
 func TestModelOverwrites(t *testing.T) {
 	const old = "old"
 	for _, tt := range []struct {
@@ -236,6 +236,12 @@ func TestModelOverwrites(t *testing.T) {
 		{"simulated", func(m *Model) { m.Simulated = true }, old},
 		{"simulated and forced", func(m *Model) { m.Simulated, m.Force = true, true }, "model 0"},
 		{"a state", func(m *Model) {
+			if err := os.WriteFile(m.Checkpoint, owner{}.seal([]byte("key 5 step 1")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, old},
+		{"a state, forced", func(m *Model) {
+			m.Force = true
 			if err := os.WriteFile(m.Checkpoint, owner{}.seal([]byte("key 5 step 1")), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +258,11 @@ func TestModelOverwrites(t *testing.T) {
 			errors.Is(err, fs.ErrExist) != (tt.want == old) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}
-		if got := namesIn(t, dir); !slices.Equal(got, []string{"model.json"}) {
+		left := []string{"model.json"}
+		if tt.name == "a state" {
+			left = append(left, "state") // for a name that is free
+		}
+		if got := namesIn(t, dir); !slices.Equal(got, left) {
 			t.Errorf("%s: files %q", tt.name, got)
 		}
 	}

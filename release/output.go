@@ -86,6 +86,9 @@ func systemError(err error) error {
 	return err
 }
 
+// at is the parameter and its value, for errors.
+func (o FileOutput) at() (check.Parameter, string) { return o.parameter(), o.Path }
+
 func (o FileOutput) parameter() check.Parameter { return cmp.Or(check.Parameter(o.Name), pOutput) }
 
 // named is an error of writing, with the file's name.

@@ -77,7 +77,8 @@ func checkNoLedger(path string) error {
 
 // CheckOverwrite refuses to replace an earlier result at path by a new draw that nobody
 // accounts for: whoever saw both would know more than either promises. force states that the user
-// wants it. It is for releases without a ledger; a ledger knows its results itself.
+// wants it. It is for releases without a ledger; of one that has a ledger a [Transaction] guards the
+// output.
 func CheckOverwrite(path string, force bool) error { return checkOverwrite(path, force, false) }
 
 // checkOverwrite is [CheckOverwrite] for simulations too. They make no second release, but

@@ -18,6 +18,8 @@ type Transaction struct {
 	Ledger *ledger.Ledger
 	Bill   *Bill
 	Output Output
+	// Force replaces what is at Output, and never what the ledger knows as a request's result.
+	Force bool
 	// Draw draws the result, which it is called for only when it is paid for, with the
 	// receipt, nil where nothing is charged. encode gives the result that is published; it is
 	// called more than once and gives the same bytes each time. An answer of [Online] is drawn
@@ -77,6 +79,9 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 		return out, err
 	}
 	out.Simulated = t.simulated()
+	if err = t.guard(ctx); err != nil {
+		return out, err
+	}
 	now := t.drawnWithCharge(ctx)
 	if out.Receipt, out.Before, err = t.charge(ctx, now); err != nil {
 		return out, err
@@ -200,7 +205,7 @@ func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt,
 // show lets the result be seen whose digest was noted, and no other.
 func (t *Transaction) show(ctx context.Context, paid *ledger.Receipt,
 	encode func(io.Writer) error, noted ledger.Digest) error {
-	err := t.Output.Write(ctx, func(w io.Writer) error {
+	err := t.write(ctx, func(w io.Writer) error {
 		written, err := digestOf(func(digest io.Writer) error {
 			return encode(io.MultiWriter(w, digest))
 		})

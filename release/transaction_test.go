@@ -90,7 +90,7 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 			defer file.remove()
 			inner, draw = file, inFile(t, file)
 		}
-		transaction := Transaction{Ledger: l, Bill: b, Output: watched{inner, noted},
+		transaction := Transaction{Ledger: l, Bill: b, Output: watched{inner, noted}, Force: true,
 			Draw: func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
 				encode, err := draw(ctx, paid)
 				ready()

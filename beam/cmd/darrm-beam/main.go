@@ -28,7 +28,8 @@ var (
 	shardRows = output.Int("shard-rows", darrmbeam.DefaultShardRows,
 		"queries that are answered together")
 	force = output.Bool("force", false,
-		"without --ledger: replace --out by a new draw. Nobody accounts for the two")
+		"replace the file at --out, and never one that the --ledger knows as the result of a request; "+
+			"without --ledger nobody accounts for two draws")
 	dryRun = output.Bool("dry-run", false,
 		"read the votes and say what the release would cost; release and charge nothing")
 

@@ -82,8 +82,8 @@ the form goes by the name, such as labels.parquet or labels.csv.gz (--json holds
 them all in memory). They are drawn with the operating system's randomness. Nothing
 appears before all are there, and on any error nothing is written.
 
-Without a ledger an existing --out is not replaced, unless --force says so: a second
-draw is a second release. --scores shows on stderr how each mechanism does on these
+An existing --out is not replaced, unless --force says so, and never where the --ledger
+knows it as the result of a request. Without a ledger a second draw is a second release. --scores shows on stderr how each mechanism does on these
 votes. Those figures are computed from the raw votes: they are not private.
 
 With --ledger the release is paid for before a label is drawn, and what the budget

@@ -36,7 +36,8 @@ func (f *chargeFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.dryRun, "dry-run", false,
 		"say what the release would cost, and release and charge nothing")
 	fl.BoolVar(&f.force, "force", false,
-		"without --ledger: replace --out by a new draw. Nobody accounts for the two")
+		"replace the file at --out, and never one that the --ledger knows as the result of a request; "+
+			"without --ledger nobody accounts for two draws")
 }
 
 // registerPayer registers the ledger and the teachers that it is charged for.

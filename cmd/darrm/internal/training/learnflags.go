@@ -128,7 +128,8 @@ func (f *modelFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.requestID, "request-id", "",
 		"name of this training in the ledger (default: a name of its own)")
 	fl.BoolVar(&f.force, "force", false,
-		"without --ledger: replace --out by a new model. Nobody accounts for the two")
+		"replace the file at --out, and never one that the --ledger knows as the result of a request; "+
+			"without --ledger nobody accounts for two draws")
 	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	fl.BoolVar(&f.dryRun, "dry-run", false,
 		"say what the model would cost, and train and charge nothing")
