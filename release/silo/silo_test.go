@@ -193,7 +193,8 @@ func TestAnswerIsFinished(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
 	died(t, a)
-	key := [32]byte(must.Get(os.ReadFile(a.Checkpoint))(t)[len(stateMagic):])
+	_, state, _ := bytes.Cut(must.Get(os.ReadFile(a.Checkpoint))(t), []byte(stateMagic))
+	key := [32]byte(state)
 	paid := entries(t, book)
 	another := *a.Round
 	another.Model = []float64{3, 4}
