@@ -13,7 +13,6 @@ import (
 type foundColumns struct {
 	done      bool
 	id        string     // as IDColumn states it, "" for none
-	label     string     // as LabelColumn
 	votes     [][]string // ways to state the votes as VoteColumns, the shortest first; nil for none
 	noID      bool       // no id is to be proposed
 	long      bool       // in LayoutLong
