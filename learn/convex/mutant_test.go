@@ -24,7 +24,7 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestFrankWolfeScoresAreWithinTheirSensitivity"},
 		{Name: "sums of many records overflow", File: "frankwolfe.go",
 			Old: "sumBits = 61", New: "sumBits = 63", Killer: "TestSumsFit"},
-		{Name: "the dense product leaves out the last records", File: "integers.go",
+		{Name: "the dense product leaves out the last records", File: "selection.go",
 			Old: "for i, b := range by {", New: "for i, b := range by[:0] {",
 			Killer: "TestDenseSumsAreExact"},
 		{Name: "one step less is accounted", File: "dpsgd.go",

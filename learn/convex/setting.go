@@ -1,12 +1,14 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -164,4 +166,110 @@ const slack = train.Slack
 type normals interface {
 	Restart(purpose string, round int)
 	Fill(z []float64)
+}
+
+// What every method's plan has is package train's.
+type (
+	Plan  = train.Plan
+	Noise = train.Noise
+)
+
+// The noises.
+const (
+	Calibrated = train.Calibrated
+	Printed    = train.Printed
+)
+
+// gaussian returns the event of blocks of normal noise. Blocks are fixed by the records'
+// numbers, so that neighbours differ in one of them, and nothing but noised vectors passes
+// between them: the run costs at most what its worst block does, as in parallel composition.
+// Normal noise with the least multiplier dominates all others. The releases of a block
+// compose to one with the multiplier over √releases.
+func gaussian(relation accountant.Relation, blocks []train.Block) (accountant.Event, error) {
+	worst, least := blocks[0], 0.0
+	for i, b := range blocks {
+		m := b.Multiplier()
+		if joint := m * m / float64(b.Releases); i == 0 || joint < least {
+			worst, least = b, joint
+		}
+	}
+	return accountant.Compose(accountant.Charge{
+		Event: accountant.Gaussian{NoiseMultiplier: min(worst.Multiplier(), accountant.MaxNoise),
+			Neighbours: relation}, Count: worst.Releases})
+}
+
+// settle sets event and cost of a price from its blocks of normal noise. Calibrated noise costs its
+// target, which is checked.
+func settle(p *train.Price, target accountant.Cost, calibrated bool) error {
+	event, err := gaussian(p.Relation, p.Blocks)
+	if err != nil {
+		return err
+	}
+	return p.Settle(event, accountant.MethodGaussian, target, calibrated)
+}
+
+// compare fills in ε of the rows.
+func compare(target accountant.Cost, rows []train.PriceRow) (_ []train.PriceRow, err error) {
+	for i, r := range rows {
+		multiplier := min(r.Deviation/r.Sensitivity*(1-slack), accountant.MaxNoise)
+		if rows[i].Epsilon, err = accountant.GaussianEpsilon(multiplier, target.Delta); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// denseToSparse takes the zeros out of records, which have responses.
+func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
+	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
+		return nil, err
+	}
+	if !r.HasResponses() { // which sparse records have
+		if err := r.Check(t.Loss.Check); err != nil {
+			return nil, err
+		}
+	}
+	return data.SparseOf(r), nil
+}
+
+// takeSparse checks the records and shortens those whose features are longer than the radius
+// in ‖·‖_q, each by itself.
+func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
+	if err := train.CheckSize(cmp.Or(r, new(data.Sparse)), t.n, t.d); err != nil {
+		return nil, err
+	}
+	if err := r.Check(t.Loss.Check); err != nil {
+		return nil, err
+	}
+	return r.Scaled(func(values []float64) float64 {
+		return geometry.Shortening(values, t.Radius, q)
+	}), nil
+}
+
+// checkSet checks the set against the dimension.
+func checkSet(s geometry.Set, d int) error {
+	if s == nil {
+		return &check.Error{Name: "set", Value: "none", Rule: "stated: the models are its points"}
+	}
+	if s.Dim() != d {
+		return &check.Error{Name: "dimension of the set", Value: s.Dim(),
+			Rule: fmt.Sprintf("that of the records, %d", d)}
+	}
+	if s.Diameter() == 0 {
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(),
+			Rule: "above 0: one point needs no training"}
+	}
+	if !train.InScale(s.Diameter()) {
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: train.ScaleRule}
+	}
+	return nil
+}
+
+// clampSlope returns a slope within ±bound, and 0 for NaN. Sensitivities rest on this, and on no
+// property that a loss states.
+func clampSlope(s, bound float64) float64 {
+	if math.IsNaN(s) {
+		return 0
+	}
+	return max(-bound, min(bound, s))
 }

@@ -2,11 +2,13 @@ package federated
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/federated/amplification"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Account names the way reports are priced: a mode of package amplification, by its divergences, or
@@ -93,6 +95,68 @@ func (a *account) reports(epsilon float64, method accountant.Method) (accountant
 			return nil, err
 		}
 		charges = append(charges, accountant.Charge{Event: e, Count: count})
+	}
+	return accountant.Compose(charges...)
+}
+
+// localEvent returns the event of all local phases for a record, and sets σ. Each silo has at most
+// ⌈R/M⌉ phases of H-1 steps that touch its records. Where σ is not stated, the phases by themselves
+// cost ε/√2 of the target. Costs of this kind add up nearly in squares, so about as much is left
+// for the server.
+func (p *Plan) localEvent() (accountant.Event, error) {
+	phases := func(sigma float64) (accountant.Event, error) {
+		// The smallest silo's records come up most often.
+		step, err := amplification.LocalStep{Noise: sigma, Batch: p.Local.Batch,
+			Records: p.smallest}.Event()
+		if err != nil {
+			return nil, err
+		}
+		return accountant.Compose(accountant.Charge{Event: step, Count: (p.Local.Steps - 1) * p.turns()})
+	}
+	if p.sigma = p.Local.Noise; p.sigma == 0 {
+		half := accountant.Cost{Epsilon: p.Target.Epsilon / math.Sqrt2, Delta: p.Target.Delta}
+		// of the multiplier σB/2
+		toSigma := func(inverse float64) float64 { return 2 / (float64(p.Local.Batch) * inverse) }
+		inverse, err := calibrate(p.price.Method+": local phase", half, accountant.MethodRDP,
+			func(x float64) (accountant.Event, error) { return phases(toSigma(x)) })
+		if err != nil {
+			return nil, err
+		}
+		p.sigma = toSigma(inverse)
+	}
+	return phases(p.sigma)
+}
+
+// calibrate returns the largest parameter whose event costs at most ε by the method: of costs that
+// grow with it.
+func calibrate(name string, target accountant.Cost, method accountant.Method,
+	event func(x float64) (accountant.Event, error)) (float64, error) {
+	x, _, err := amplification.CalibrateBy(target, func(x float64) (float64, error) {
+		e, err := event(x)
+		if err != nil {
+			return 0, err
+		}
+		if method == accountant.MethodRDP { // as the rows of Compare
+			epsilon, _, err := amplification.Epsilon(target.Delta, amplification.Improved,
+				accountant.Charge{Event: e, Count: 1})
+			return epsilon, err
+		}
+		best, err := train.LeastEpsilon(e, accountant.ReplaceOne, target.Delta, method)
+		return best.Cost.Epsilon, err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return x, nil
+}
+
+// compose returns events that happen once each; nil is none.
+func compose(events ...accountant.Event) (accountant.Event, error) {
+	var charges []accountant.Charge
+	for _, e := range events {
+		if e != nil {
+			charges = append(charges, accountant.Charge{Event: e, Count: 1})
+		}
 	}
 	return accountant.Compose(charges...)
 }

@@ -25,7 +25,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the theory's step leaves the noise out", File: "psgm.go",
 			Old: "take(math.Sqrt(p.beta)*float64(p.n)", New: "take(1e9*math.Sqrt(p.beta)*float64(p.n)",
 			Killer: "TestTheoryStep"},
-		{Name: "each block sums the first block's vectors", File: "chunks.go",
+		{Name: "each block sums the first block's vectors", File: "run.go",
 			Old: "do(worker, start+from, start+to, sum)", New: "do(worker, from, to, sum)",
 			Killer: "TestBlockSumsTakeEachVectorOnce"},
 	})

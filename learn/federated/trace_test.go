@@ -2,6 +2,8 @@ package federated
 
 import (
 	"math"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
@@ -138,6 +140,60 @@ func TestDifferencesAddUp(t *testing.T) {
 		}
 		for r := range x {
 			must.Near(t, "x", x[r][0], want[r][0], 1e-12)
+		}
+	}
+}
+
+// Broadcasts of one round and one model that differ in the model before ask for other differences:
+// the silo answers them with coins of their own. Two reports with one seed of which one bit is
+// turned and the other not would tell the true sign.
+func TestCoinsKnowThePreviousModel(t *testing.T) {
+	_, silos, server := sending(t, 64, nil)
+	step(t, silos, server)
+	b := server.Broadcast()
+	other := b
+	other.Previous = slices.Clone(b.Previous)
+	other.Previous[3] = math.Nextafter(other.Previous[3], 2)
+	seeds := map[string]bool{}
+	for _, b := range []Broadcast{b, other} {
+		for _, messages := range must.Get(silos[0].Report(t.Context(), b))(t) {
+			for i := 0; i < len(messages); i += 9 {
+				seed := string(messages[i : i+8])
+				if seeds[seed] {
+					t.Fatal("a seed is used twice")
+				}
+				seeds[seed] = true
+			}
+		}
+	}
+	if len(seeds) != 2*2*16 {
+		t.Errorf("%d seeds", len(seeds))
+	}
+}
+
+// Each vector of several blocks is summed once, by whatever number of workers.
+func TestBlockSumsTakeEachVectorOnce(t *testing.T) {
+	const n = 2*BlockSize + 300
+	for _, workers := range []int{1, 3} {
+		var mu sync.Mutex
+		taken := make([]int, n)
+		sum := []float64{-1} // which is to be cleared
+		err := blockSums(t.Context(), n, workers, sum, func(_, from, to int, sum []float64) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for i := from; i < to; i++ {
+				taken[i]++
+				sum[0] += float64(i)
+			}
+			return nil
+		})
+		if err != nil || sum[0] != n*(n-1)/2 {
+			t.Errorf("%d workers: the sum is %g, want %d, %v", workers, sum[0], n*(n-1)/2, err)
+		}
+		for i, times := range taken {
+			if times != 1 {
+				t.Fatalf("%d workers: vector %d is taken %d times", workers, i, times)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -28,5 +29,83 @@ func TestSmoothnessIsRoundedUp(t *testing.T) {
 		if !inexact {
 			t.Errorf("%s: no square is rounded down: this tests nothing", c.task.Name())
 		}
+	}
+}
+
+// Acceptance test 14 of the specification, its first half.
+func TestNetworkGradient(t *testing.T) {
+	n, err := NewNetwork(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, a, g := make([]float64, n.ModelDim(8)), make([]float64, 8), make([]float64, n.ModelDim(8))
+	for k := range x {
+		x[k] = 0.1 * math.Sin(float64(k+1))
+	}
+	for k := range a {
+		a[k] = 0.1 * float64(k+1)
+	}
+	n.Gradient(g, x, a, 0.4)
+	square := 0.0
+	for _, v := range g {
+		square += v * v
+	}
+	for what, v := range map[string][2]float64{
+		"output": {n.Predict(x, a), -0.106646740389}, "loss": {n.Loss(x, a, 0.4), 0.256690919547},
+		"norm": {math.Sqrt(square), 2.48266301118},
+		"0":    {g[0], -5.36445274606e-4}, "80": {g[80], -5.36445274606e-3},
+		"90":  {g[90], -0.701348700764},
+		"100": {g[100], -1.01329348078},
+	} {
+		if math.Abs(v[0]-v[1]) > 1e-9*math.Abs(v[1]) {
+			t.Errorf("%s = %.12g, want %.12g", what, v[0], v[1])
+		}
+	}
+	if len(x) != 101 || ModelDim(n, 8) != 101 || ModelDim(Logistic{}, 8) != 8 {
+		t.Errorf("%d weights", len(x))
+	}
+	if allocs := testing.AllocsPerRun(10, func() { n.Gradient(g, x, a, 0.4) }); allocs != 0 {
+		t.Errorf("a gradient allocates %g times", allocs)
+	}
+}
+
+// The gradient against central differences, at models of all sizes.
+func TestNetworkGradientAgainstDifferences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		h, p := 1+rng.IntN(5), 1+rng.IntN(4)
+		n, _ := NewNetwork(h)
+		x, a, g := make([]float64, n.ModelDim(p)), make([]float64, p), make([]float64, n.ModelDim(p))
+		n.Start(x, p, rng)
+		scale := math.Exp(3 * rng.NormFloat64())
+		for j := range x {
+			x[j] *= scale
+		}
+		for j := range a {
+			a[j] = rng.NormFloat64()
+		}
+		y := rng.NormFloat64()
+		n.Gradient(g, x, a, y)
+		for j, v := range x {
+			step := 1e-5 * (1 + math.Abs(v))
+			x[j] = v + step
+			above := n.Loss(x, a, y)
+			x[j] = v - step
+			below := n.Loss(x, a, y)
+			x[j] = v
+			if want := (above - below) / (2 * step); math.Abs(g[j]-want) > 1e-4*(1+math.Abs(want))*
+				(1+scale) {
+				t.Fatalf("h = %d, p = %d, component %d: %g, want %g", h, p, j, g[j], want)
+			}
+		}
+	}
+	for _, z := range []float64{-1e4, -800, -40, 0, 40, 800, 1e4} {
+		v, s := softplus(z)
+		if !(v >= max(z, 0)) || math.IsInf(v, 1) || !(s >= 0 && s <= 1) {
+			t.Errorf("softplus(%g) = %g, slope %g", z, v, s)
+		}
+	}
+	if _, err := NewNetwork(0); err == nil {
+		t.Error("a network without units is accepted")
 	}
 }

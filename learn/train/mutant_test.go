@@ -21,10 +21,10 @@ func TestMutantsDie(t *testing.T) {
 			Old:    "if err := ctx.Err(); err != nil {",
 			New:    "if err := ctx.Err(); err != nil && c.prices == 0 {",
 			Killer: "TestCalibrateHeedsItsContext"},
-		{Name: "a person pays δ once for each row", File: "group.go",
+		{Name: "a person pays δ once for each row", File: "calibrate.go",
 			Old: "sum += math.Exp(float64(i) * epsilon)", New: "sum += math.Exp(0 * float64(i) * epsilon)",
 			Killer: "TestGroupCost"},
-		{Name: "a person's price is not rounded up", File: "group.go",
+		{Name: "a person's price is not rounded up", File: "calibrate.go",
 			Old: "return sum * (1 + float64(rows+8)*0x1p-50*(1+epsilon))", New: "return sum * (1 - 0x1p-40)",
 			Killer: "TestGroupCost"},
 	})

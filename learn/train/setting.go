@@ -1,6 +1,88 @@
 package train
 
-import "github.com/darrm/darrm/accountant"
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+)
+
+// Option is a parameter of a group of methods, as the tags of its field state it:
+//
+//	StepFactor float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"factor of the steps"`
+//
+// The tag "for" lists the methods that have it; none is all. The flag is the name in JSON with dashes,
+// or the tag "flag". The help refers to other parameters by $ and the name of their flag. The tags are the only
+// statement of a parameter: flags, their help, refusals and the parameters of experiments follow from
+// them.
+type Option struct {
+	Field, Flag, Help string
+	Methods           []string      // that have it; none is all
+	Value             reflect.Value // of the field, and settable where Options was given a pointer
+}
+
+// Options lists the parameters of a struct or of a pointer to one, those of structs within it in
+// their place. Fields without the tag "for" are no parameters.
+func Options(options any) (list []Option) {
+	v := reflect.Indirect(reflect.ValueOf(options))
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		methods, ok := f.Tag.Lookup("for")
+		if !ok {
+			if f.IsExported() && f.Type.Kind() == reflect.Struct {
+				list = append(list, optionsOf(v.Field(i))...)
+			}
+			continue
+		}
+		flag := f.Tag.Get("flag")
+		if flag == "" {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			flag = strings.ReplaceAll(name, "_", "-")
+		}
+		list = append(list, Option{Field: f.Name, Flag: flag, Help: f.Tag.Get("help"),
+			Methods: strings.Fields(methods), Value: v.Field(i)})
+	}
+	return list
+}
+
+// optionsOf returns the parameters of a struct within another.
+func optionsOf(v reflect.Value) []Option {
+	if v.CanAddr() {
+		return Options(v.Addr().Interface())
+	}
+	return Options(v.Interface())
+}
+
+// IsFor reports whether a method has the parameter.
+func (o Option) IsFor(method string) bool {
+	return len(o.Methods) == 0 || slices.Contains(o.Methods, method)
+}
+
+// OptionError is an option that a method does not have.
+type OptionError struct {
+	Method string
+	Option string // name of the field of the package's Options
+	Flag   string
+}
+
+func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Method, e.Option) }
+
+// CheckOptions refuses a struct of options of which a parameter is not zero that a method does not
+// have, rather than to leave it out in silence: an *OptionError, which names the first.
+func CheckOptions(method string, options any) error {
+	for _, o := range Options(options) {
+		if !o.Value.IsZero() && !o.IsFor(method) {
+			return &OptionError{Method: method, Option: o.Field, Flag: o.Flag}
+		}
+	}
+	return nil
+}
 
 // Setting holds the parameters shared by the methods that shorten records and clip slopes, for a
 // loss of type L. For private methods nothing in it may depend on the private data.
@@ -18,4 +100,51 @@ type Setting[L any] struct {
 	// Neighbours is the neighbouring relation; 0 is ReplaceOne, or where a method has only one,
 	// that.
 	Neighbours accountant.Relation
+}
+
+// Radii, balls, diameters and clips are between LeastScale and LargestScale. Beyond, squares of
+// features could underflow, so that a record would not be shortened. A single record could also
+// decide whether a run leaves the range of numbers, so that the failure would reveal it.
+const (
+	LeastScale   = 1e-30
+	LargestScale = 1e30
+)
+
+// ScaleRule is the rule of InScale, for messages of errors.
+var ScaleRule = fmt.Sprintf("between %g and %g", LeastScale, LargestScale)
+
+// InScale reports whether a length is between LeastScale and LargestScale.
+func InScale(x float64) bool { return x >= LeastScale && x <= LargestScale }
+
+// CheckSize refuses what is not the n records of d features that a plan was made for.
+func CheckSize(r interface {
+	Len() int
+	Dim() int
+}, n, d int) error {
+	if r.Len() != n {
+		return &check.Error{Name: "number of records", Value: r.Len(),
+			Rule: fmt.Sprintf("the %d of the plan", n)}
+	}
+	if r.Dim() != d {
+		return &check.Error{Name: "number of features", Value: r.Dim(),
+			Rule: fmt.Sprintf("the plan's, %d", d)}
+	}
+	return nil
+}
+
+// CheckRecords is [CheckSize], and refuses a record that usable refuses ([data.Records.Check]).
+func CheckRecords(r *data.Records, n, d int, usable func(x []float64, y float64) error) error {
+	if err := CheckSize(cmp.Or(r, new(data.Records)), n, d); err != nil {
+		return err
+	}
+	return r.Check(usable)
+}
+
+// Shortened returns the records with features longer than radius in ‖·‖_q shortened to it, each
+// record by itself, as the methods do: the constant feature of an intercept comes after.
+func Shortened(r *data.Records, radius, q float64) *data.Records {
+	if q == 2 {
+		return r.Shortened(radius)
+	}
+	return r.Scaled(func(row []float64) float64 { return geometry.Shortening(row, radius, q) })
 }

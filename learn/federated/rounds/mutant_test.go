@@ -13,7 +13,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the last reports are not in the book's digest", File: "shuffle.go",
 			Old: "sha256.Sum256(file)", New: "sha256.Sum256(file[:len(file)-1])",
 			Killer: "TestEveryReportIsInTheBook"},
-		{Name: "the book does not name the plan", File: "book.go",
+		{Name: "the book does not name the plan", File: "shuffle.go",
 			Old: `fmt.Sprintf("%s-round-%d", p.Digest(), `, New: `fmt.Sprintf("%.0s-round-%d", p.Digest(), `,
 			Killer: "TestBookKeepsPlansApart"},
 		{Name: "reports are taken in the name of a silo whose pass the sender lacks", File: "seal.go",

@@ -3,8 +3,16 @@ package rounds
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
@@ -85,4 +93,87 @@ func (s *Shuffle) Release(book Book) ([]byte, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// Book is a folder where a shuffler remembers which rounds it released, each in a file of its own
+// that holds the SHA-256 of the shuffled reports. The same reports again are the same bytes again;
+// with a late silo's among them the two releases would differ by that silo's reports, and its price
+// is for their being among all others.
+type Book struct {
+	Folder string
+	// Begins accepts a book that does not know the round before: it states that no other book
+	// released this one. Of the first round nothing needs to be stated.
+	Begins bool
+}
+
+// ErrPartialRound is the error for fewer reports than the price requires.
+var ErrPartialRound = randomiser.ErrPartialRound
+
+// ErrReleased is the error for a round that was released before, with other reports.
+var ErrReleased = errors.New("the round was released before with other reports")
+
+// ErrOtherBook is the error for a book without the round before. Another book, or this one before
+// it was emptied, may then have released the round with other reports.
+var ErrOtherBook = errors.New("the shuffler's book does not know the round before")
+
+// BookError is a book that cannot be read or written.
+type BookError struct{ Err error }
+
+func (e *BookError) Error() string { return fmt.Sprintf("the shuffler's book: %v", e.Err) }
+func (e *BookError) Unwrap() error { return e.Err }
+
+// path is the file of a round. It is not named by the question: another model in the same round is
+// another try at its records.
+func (b Book) path(p *Run, round int) string {
+	return filepath.Join(b.Folder, fmt.Sprintf("%s-round-%d", p.Digest(), round))
+}
+
+// note writes that the round was released as the shuffled reports of the digest, on disk.
+func (b Book) note(p *Run, r *Round, digest [32]byte) error {
+	if _, err := os.Stat(b.Folder); err != nil {
+		return &BookError{err}
+	}
+	path, line := b.path(p, r.Round), hex.EncodeToString(digest[:])+"\n"
+	was, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := b.follows(p, r); err != nil {
+			return err
+		}
+		err = atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
+			_, err := io.WriteString(w, line)
+			return err
+		})
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, fs.ErrExist) { // else another shuffler was first
+			return &BookError{err}
+		}
+		was, err = os.ReadFile(path)
+	}
+	switch {
+	case err != nil:
+		return &BookError{err}
+	case string(was) != line:
+		return fmt.Errorf("round %d: %w, and the two would differ by those of single silos (%s)", r.Round,
+			ErrReleased, path)
+	}
+	return nil
+}
+
+// follows refuses a round whose predecessor the book does not know.
+func (b Book) follows(p *Run, r *Round) error {
+	if r.Round == 0 || b.Begins {
+		return nil
+	}
+	_, err := os.Stat(b.path(p, r.Round-1))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("round %d: %w: another book may have released this one with other reports, "+
+			"and the two would differ by those of single silos; if none has, state it", r.Round,
+			ErrOtherBook)
+	case err != nil:
+		return &BookError{err}
+	}
+	return nil
 }

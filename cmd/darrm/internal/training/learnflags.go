@@ -1,18 +1,23 @@
 package training
 
 import (
+	"encoding"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
 )
 
@@ -202,3 +207,56 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 	}
 	return set, nil
 }
+
+// FlagGroups are the groups of the flags about training.
+var FlagGroups = []cli.FlagGroup{
+	{Title: "Budget", Flags: "eps delta n rows-per-person runs stopping grid score score-bound " +
+		"score-changes score-share selection neighbours accept-weak full-budget"},
+	{Title: "Records", Flags: "private public response columns all-but scale categories fill prepare " +
+		"no-header labels public-labels positive data-format data-set data-dir data-seed dim features " +
+		"intercept radius hold-out allow-shared-records silo silos colluding missing"},
+	{Title: "Output", Flags: "out force dry-run insecure-seed"},
+	{Title: "Ledger", Flags: "ledger request-id checkpoint"},
+	{Title: "Method"},
+}
+
+// registerOptions adds a flag for each parameter of a struct of options, whose value is the default.
+func registerOptions(fl *pflag.FlagSet, options any) {
+	for _, o := range train.Options(options) {
+		o.Help = strings.ReplaceAll(o.Help, "$", "--")
+		switch p := o.Value.Addr().Interface().(type) {
+		case *float64:
+			fl.Float64Var(p, o.Flag, *p, o.Help)
+		case *int:
+			fl.IntVar(p, o.Flag, *p, o.Help)
+		case *uint64:
+			fl.Uint64Var(p, o.Flag, *p, o.Help)
+		case *bool:
+			fl.BoolVar(p, o.Flag, *p, o.Help)
+		case *[]int:
+			fl.IntSliceVar(p, o.Flag, *p, o.Help)
+		default:
+			fl.Var(textValue{o.Value}, o.Flag, o.Help)
+		}
+	}
+}
+
+// textValue is a flag of a type that is a string, or that reads itself from one.
+type textValue struct{ reflect.Value }
+
+func (v textValue) Set(text string) error {
+	if p, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return p.UnmarshalText([]byte(text))
+	}
+	v.SetString(text)
+	return nil
+}
+
+func (v textValue) String() string {
+	if !v.IsValid() || v.IsZero() {
+		return ""
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+func (v textValue) Type() string { return "string" }
