@@ -112,8 +112,22 @@ func NewAmount(c ledger.Cost) Amount {
 	return Amount{json.Number(e), json.Number(d)}
 }
 
-// NoEpsilon reports whether ε is 0. Nothing can be charged to a budget that remains so.
-func (x Amount) NoEpsilon() bool { return x.Epsilon == "0" }
+// nearlySpent is the share of ε below which what is left hardly pays for anything.
+const nearlySpent = 1e-3
+
+// SpentUp says in words that all of ε is spent of what was granted, or nearly all; "" where more is
+// left.
+func SpentUp(remaining, granted Amount) string {
+	left, _ := remaining.Epsilon.Float64()
+	of, _ := granted.Epsilon.Float64()
+	switch {
+	case remaining.Epsilon == "0":
+		return "all of ε is spent: nothing more can be charged"
+	case left < nearlySpent*of:
+		return fmt.Sprintf("all of ε but %s is spent", short(left, false))
+	}
+	return ""
+}
 
 // ReportEntry is one charge of a ledger.
 type ReportEntry struct {
@@ -302,13 +316,14 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 
 // verdict returns the sentence on how much of a ledger's budget is spent, and what that means.
 func verdict(spent, granted ledger.Cost, share [2]float64) string {
-	switch left := granted.Minus(spent); {
+	switch {
 	case spent == (ledger.Cost{}):
 		return "Nothing was spent: the whole budget is left."
 	case worthless(spent) != nil:
 		return "What was spent protects nobody."
-	case NewAmount(left).NoEpsilon():
-		return "All of ε is spent: nothing more can be charged."
+	}
+	if text := SpentUp(NewAmount(granted.Minus(spent)), NewAmount(granted)); text != "" {
+		return strings.ToUpper(text[:1]) + text[1:] + "."
 	}
 	within := fmt.Sprintf("Within the budget: %v %% of ε and %v %% of δ are spent.", share[0],
 		share[1])

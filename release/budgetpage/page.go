@@ -55,7 +55,7 @@ func Budget(p *markup.Page, s *release.BudgetState, short release.ShortBudget, w
 	p.Put(`
 <div class="budget">
 <div>ε, privacy loss<br><strong title="{}">{}</strong> remains`, s.Remaining.Epsilon, short.Remaining[0])
-	if s.Remaining.NoEpsilon() {
+	if release.SpentUp(s.Remaining, s.Granted) != "" {
 		p.Put(`<div class="bar spent">`)
 	} else {
 		p.Put(`<div class="bar">`)
@@ -95,7 +95,7 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 	var p markup.Page // into memory first: half a page is no page
 	Head(&p, "Privacy budget "+r.Ledger)
 	p.Put("</head>\n<body>\n<h1>Privacy budget {}</h1>\n", r.Ledger)
-	if r.Warnings == nil && !r.Remaining.NoEpsilon() {
+	if r.Warnings == nil && release.SpentUp(r.Remaining, r.Granted) == "" {
 		p.Put(`<p class="verdict">{}</p>`, r.Verdict)
 	} else {
 		p.Put(`<p class="verdict warn">{}</p>`, r.Verdict)

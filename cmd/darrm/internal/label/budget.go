@@ -262,8 +262,8 @@ func deliverSums(a *cli.App, s release.BudgetSums) error {
 			return err
 		}
 		w.Text("  ", "neighbours: "+s.Neighbours.Name())
-		if s.Remaining.NoEpsilon() {
-			w.Text("  ", "all of ε is spent: nothing more can be charged")
+		if text := release.SpentUp(s.Remaining, s.Granted); text != "" {
+			w.Text("  ", text)
 		}
 		for i := range s.Labels {
 			w.Text("  ", s.Labels[i].Short())
