@@ -101,18 +101,32 @@ func Fill(sentence string, values map[string]any) string {
 	})
 }
 
+// TableOf returns the table of that name in the kind's spec, without rows, for cells that are no tidy
+// rows.
+func (r *Run) TableOf(name string, values map[string]any) Table {
+	spec := r.spec().Tables[name]
+	t := Table{Name: name, Caption: Fill(spec.Caption, values), Long: spec.Long}
+	for _, c := range spec.Columns {
+		c.Name, c.Title = Fill(c.Name, values), Fill(c.Title, values)
+		t.Columns = append(t.Columns, c.Column)
+	}
+	return t
+}
+
 // Grid adds the table of that name in the kind's spec, with a row for each line that was measured at a
 // place.
 func (r *Run) Grid(name string, values map[string]any, found ...*Found) {
 	spec := r.spec().Tables[name]
-	t := Table{Name: name, Caption: Fill(spec.Caption, values), Long: spec.Long}
+	t := r.TableOf(name, values)
+	columns := t.Columns
+	t.Columns = nil
 	var rows []tableRow
 	for _, f := range found {
 		rows = append(rows, f.rows(spec.ByLine)...)
 	}
 	cells := make([][]any, len(rows))
-	for _, c := range spec.Columns {
-		column := Column{Name: Fill(c.Name, values), Title: Fill(c.Title, values), Format: c.Format}
+	for i, column := range columns {
+		c := spec.Columns[i]
 		list, some := make([]any, len(rows)), false
 		for k, row := range rows {
 			if list[k] = row.text(row.place, row.line, column.Name); c.Blank && list[k] == 0. {

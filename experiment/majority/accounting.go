@@ -61,17 +61,7 @@ type composition struct {
 }
 
 func (p *accountingParameters) Run(r *experiment.Run) error {
-	t := experiment.Table{Name: "totals",
-		Caption: "Total privacy loss of Q queries: the source's general composition with slack δ', and " +
-			"the optimal composition at the same δ.", Columns: []experiment.Column{
-			{Name: "table", Title: "table"}, {Name: "data", Title: "data"},
-			{Name: "epsilon_query", Title: "ε per query"}, {Name: "delta_query", Title: "δ per query"},
-			{Name: "queries", Title: "Q"},
-			{Name: "epsilon_total", Title: "total ε", Format: "%.3f"},
-			{Name: "delta_total", Title: "total δ", Format: "%.3f"},
-			{Name: "printed", Title: "source prints"},
-			{Name: "epsilon_optimal", Title: "optimal composition", Format: "%.3f"},
-			{Name: "saved", Title: "saves", Format: "%.1f %%"}}}
+	t := r.TableOf("totals", nil)
 	chart := experiment.Panel{Title: fmt.Sprintf("Total ε of Q queries, δ' = %g", p.Slack),
 		X: "Q, queries", Y: "total ε", LogY: true}
 	same, numbers := 0, 0

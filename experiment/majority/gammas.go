@@ -237,11 +237,7 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	curves := experiment.Table{Name: "gamma",
-		Caption: "The noise functions: with probability γ(l) the majority is released, otherwise a " +
-			"fair coin.", Long: true, Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"},
-			{Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
+	curves := r.TableOf("gamma", nil)
 	errors := experiment.Table{Name: "errors",
 		Caption: "Expected error of each method: by how much Pr[label = 1] differs from Pr[majority = 1].", Columns: []experiment.Column{
 			{Name: "m", Title: "m"}, {Name: "subsample", Title: "M"}, {Name: "epsilon", Title: "mε"},
@@ -384,14 +380,7 @@ func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimu
 
 // parameterTable is the source's Table B.1.
 func (p *gammaParameters) parameterTable(r *experiment.Run, promises []promise) error {
-	t := experiment.Table{Name: "parameters",
-		Caption: "What M subsampled teachers promise by general composition (the source's Table B.1), " +
-			"as computed and as printed.", Columns: []experiment.Column{
-			{Name: "subsample", Title: "M"},
-			{Name: "m", Title: "m", Format: "%.4f"}, {Name: "tau", Title: "τ", Format: "%.4f"},
-			{Name: "lambda", Title: "λ", Format: "%.4f"},
-			{Name: "epsilon", Title: "mε", Format: "%.4f"}, {Name: "delta", Title: "δ", Format: "%.4f"},
-			{Name: "printed", Title: "source prints"}}}
+	t := r.TableOf("parameters", nil)
 	same, digits := 0, 0
 	for i, pr := range promises {
 		total, delta := pr.problem.Total()

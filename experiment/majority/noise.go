@@ -73,20 +73,8 @@ type calibration struct {
 }
 
 func (p *noiseParameters) Run(r *experiment.Run) error {
-	t := experiment.Table{Name: "sigma",
-		Caption: "Noise of GNMax per class for one answer: by the source's grid of orders, by the best " +
-			"order, and by the exact formula for normal noise.", Columns: []experiment.Column{
-			{Name: "data", Title: "data"}, {Name: "epsilon", Title: "ε"}, {Name: "delta", Title: "δ"},
-			{Name: "order", Title: "best λ of the grid", Format: "%.2f"},
-			{Name: "sigma_grid", Title: "σ there", Format: "%.2f"},
-			{Name: "sigma", Title: "σ at the best λ", Format: "%.4f"},
-			{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.4f"},
-			{Name: "printed_order", Title: "source prints λ"},
-			{Name: "printed_sigma", Title: "source prints σ"},
-			{Name: "sigma_at_printed_order", Title: "σ at the printed λ", Format: "%.2f"}}}
-	curve := experiment.Table{Name: "variance", Caption: "σ² against λ.", Long: true,
-		Columns: []experiment.Column{{Name: "data", Title: "data"}, {Name: "order", Title: "λ"},
-			{Name: "variance", Title: "σ²"}}}
+	t := r.TableOf("sigma", nil)
+	curve := r.TableOf("variance", nil)
 	var panels []experiment.Panel
 	for i, target := range p.Targets {
 		c, err := experiment.Step(r, fmt.Sprintf("target-%d", i+1),

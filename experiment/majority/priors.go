@@ -128,17 +128,8 @@ func (p *priorParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	curves := experiment.Table{Name: "gamma", Caption: "The noise functions.", Long: true,
-		Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"},
-			{Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
-	errors := experiment.Table{Name: "errors",
-		Caption: "Errors of the noise functions with teachers of three kinds.",
-		Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "actual", Title: "teachers"}, {Name: "method", Title: "method"},
-			{Name: "error", Title: "ℰ, the metric as written", Format: "%.6f"},
-			{Name: "standard_error", Title: "±", Format: "%.1g"},
-			{Name: "disagreement", Title: "Pr[label ≠ majority]", Format: "%.6f"}}}
+	curves := r.TableOf("gamma", nil)
+	errors := r.TableOf("errors", nil)
 	var panels []experiment.Panel
 	for i, pr := range promises {
 		functions, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1),

@@ -51,18 +51,7 @@ func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []
 			"was tried: a better one may lie beyond.", n+edges[""], edges["largest"], edges["smallest"])
 	}
 
-	t := experiment.Table{Name: "accuracy",
-		Caption: fmt.Sprintf(
-			"Accuracy on held-out records against the total ε at δ ≤ %g, expected over the mechanism's "+
-				"randomness: mean and standard deviation over %d trainings.", p.Delta, p.Repeats),
-		Columns: []experiment.Column{
-			{Name: "trainer", Title: "teachers trained by"}, {Name: "eps", Title: "total ε"},
-			{Name: "method", Title: "method"}, {Name: "accuracy", Title: "accuracy", Format: "%.4f"},
-			{Name: "std", Title: "± standard deviation", Format: "%.4f"},
-			{Name: "step_size", Title: "step size"}, {Name: "teacher_eps", Title: "ε of a teacher"},
-			{Name: "affected", Title: "t"}, {Name: "answers", Title: "answers"},
-			{Name: "total_eps", Title: "ε by the accountant"},
-			{Name: "total_delta", Title: "δ by the accountant"}, {Name: "rule", Title: "by"}}}
+	t := r.TableOf("accuracy", map[string]any{"delta": p.Delta, "repeats": p.Repeats})
 	add := func(trainer string, eps any, x pipelined) {
 		mean, std := stat.MeanStdDev(x.Accuracy, nil)
 		answers, teacher, totalEps, totalDelta := any("any number"), any(x.Teacher.Epsilon),
