@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -143,7 +144,10 @@ func (r *Run) do(p Parameters) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if p, ok := p.(inputs); ok {
-		if r.Inputs, err = p.Inputs(r, r.Data); err != nil {
+		if r.Inputs, err = p.Inputs(r, r.Data); errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", ErrNoData, err)
+		}
+		if err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -236,6 +240,16 @@ func (r *Run) report(step string, done int) {
 	if r.Progress != nil {
 		r.Progress(Progress{Experiment: r.def.Name, Step: step, Done: done, Of: r.of})
 	}
+}
+
+// NameData puts into the title which data were used, and reports whether they are real: files were read.
+func (r *Run) NameData() bool {
+	label := "generated stand-in"
+	if r.Inputs != nil {
+		label = "real data"
+	}
+	r.Result.Title += " (" + label + ")"
+	return r.Inputs != nil
 }
 
 // Claim states what the numbers show, whether they do, and the numbers.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
@@ -88,11 +87,7 @@ func (l line) method(t *task, d int, target accountant.Cost) (
 }
 
 func (p *parameters) lines() []sweep.Line {
-	lines := make([]sweep.Line, len(p.Lines))
-	for i, l := range p.Lines {
-		lines[i] = l.Line
-	}
-	return lines
+	return sweep.Lines(p.Lines, func(l line) sweep.Line { return l.Line })
 }
 
 func (p *parameters) task() *task {
@@ -173,9 +168,5 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 	if p.task().draw != nil {
 		return nil, nil
 	}
-	in, err := datasets.PointInputs(ctx, datasets.CreditClients, root, p.Records, p.DataSeed, p.Real)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", experiment.ErrNoData, err)
-	}
-	return in, err
+	return datasets.PointInputs(ctx, datasets.CreditClients, root, p.Records, p.DataSeed, p.Real)
 }

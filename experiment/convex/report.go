@@ -35,16 +35,13 @@ func (p *parameters) found(scores [][]sweep.Scores) *experiment.Found {
 func (p *parameters) report(r *experiment.Run, f *experiment.Found) error {
 	t := p.task()
 	if t.draw == nil {
-		label := "generated stand-in"
-		if r.Inputs != nil {
-			label = "real data"
+		if r.NameData() {
 			r.Note("%d clients of the real file, %d of them to score on.", p.Records, p.Fresh)
 		} else {
 			r.Note("%d clients of a generated stand-in (seed %d), %d of them to score on. It keeps what "+
 				"the comparison depends on; its figures are not those of the real data.", p.Records, p.DataSeed,
 				p.Fresh)
 		}
-		r.Result.Title += " (" + label + ")"
 	}
 	r.Note("Means over %d repeats; a repeat draws records and noise anew%s.", p.Repeats,
 		map[bool]string{true: ", of a data set the noise alone"}[t.draw == nil])

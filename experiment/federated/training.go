@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
@@ -169,11 +168,7 @@ func (p *training) NeedsData() string {
 
 // Inputs returns the hash of the real file's records, nil where there is none.
 func (p *training) Inputs(ctx context.Context, root string) (map[string]string, error) {
-	in, err := datasets.HousingInputs(ctx, root, p.Real)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", experiment.ErrNoData, err)
-	}
-	return in, err
+	return datasets.HousingInputs(ctx, root, p.Real)
 }
 
 // step is the rule for the step size: it begins with First, and is halved and the run begun anew

@@ -143,8 +143,7 @@ func (p *imageParameters) Inputs(ctx context.Context, root string) (map[string]s
 			path, err := data.FindIDX(dir, name)
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf(
-					"%w: %w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves",
-					experiment.ErrNoData, err, root)
+					"%w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves", err, root)
 			}
 			if err != nil {
 				return nil, err

@@ -88,11 +88,7 @@ func orZero[T int | float64](list []T) []T {
 }
 
 func (p *parameters) lines() []sweep.Line {
-	lines := make([]sweep.Line, len(p.Lines))
-	for i, l := range p.Lines {
-		lines[i] = l.Line
-	}
-	return lines
+	return sweep.Lines(p.Lines, func(l line) sweep.Line { return l.Line })
 }
 
 // method returns the line's method at a place.
@@ -198,8 +194,7 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 	}
 	in, err := datasets.PointInputs(ctx, p.Task, root, p.size(), p.DataSeed, p.Real)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w; scripts/r-data-sets %s writes it", experiment.ErrNoData, err,
-			root)
+		return nil, fmt.Errorf("%w; scripts/r-data-sets %s writes it", err, root)
 	}
 	return in, err
 }

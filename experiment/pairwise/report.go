@@ -64,12 +64,11 @@ func (p *parameters) report(r *experiment.Run, f *experiment.Found) error {
 
 func (p *parameters) notes(r *experiment.Run) {
 	if p.Task != gaussians {
-		label, where := "generated stand-in", "of a generated stand-in (seed "+fmt.Sprint(p.DataSeed)+
+		where := "of a generated stand-in (seed " + fmt.Sprint(p.DataSeed) +
 			"), two Gaussian classes; its figures are not those of the real data"
-		if r.Inputs != nil {
-			label, where = "real data", "of the real file"
+		if r.NameData() {
+			where = "of the real file"
 		}
-		r.Result.Title += " (" + label + ")"
 		r.Note("%d records %s. A repeat shuffles them, trains on %d and scores on a fifth of all.",
 			p.size(), where, p.places()[0].records)
 		r.Note("Columns are scaled by their own least and largest values, as the source does, which a " +

@@ -3,9 +3,7 @@ package sketch
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 
@@ -118,11 +116,7 @@ func (p *bitsParameters) Inputs(ctx context.Context, root string) (map[string]st
 	if p.Images == 0 {
 		return nil, nil
 	}
-	in, err := datasets.PointInputs(ctx, datasets.FashionMNIST, root, p.Images, p.DataSeed, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: %w", experiment.ErrNoData, err)
-	}
-	return in, err
+	return datasets.PointInputs(ctx, datasets.FashionMNIST, root, p.Images, p.DataSeed, false)
 }
 
 // contest holds the scores of the contenders in one row.

@@ -135,8 +135,7 @@ func (p *tasksParameters) Inputs(ctx context.Context, root string) (map[string]s
 	for _, name := range p.dataSets() {
 		in, err := datasets.PointInputs(ctx, name, root, p.Points, p.DataSeed, p.Real)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches Fashion-MNIST",
-				experiment.ErrNoData, err, root)
+			return nil, fmt.Errorf("%w; scripts/fetch-mnist %s fetches Fashion-MNIST", err, root)
 		}
 		if err != nil {
 			return nil, err

@@ -125,11 +125,7 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 }
 
 func (p *tasksParameters) notes(r *experiment.Run) {
-	label := "generated stand-in"
-	if r.Inputs != nil {
-		label = "real data"
-	}
-	r.Result.Title += " (" + label + ")"
+	r.NameData()
 	for _, name := range p.dataSets() {
 		if slices.ContainsFunc(slices.Collect(maps.Keys(r.Inputs)), func(file string) bool {
 			return strings.HasPrefix(file, name+": ")

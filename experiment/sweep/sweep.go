@@ -45,6 +45,15 @@ func CheckLines(
 	return check.Each("lines", Names(lines), func(string, string) error { return nil })
 }
 
+// Lines returns the common fields of lines.
+func Lines[L any](lines []L, of func(L) Line) []Line {
+	out := make([]Line, len(lines))
+	for i, l := range lines {
+		out[i] = of(l)
+	}
+	return out
+}
+
 // Names returns the names of lines.
 func Names(lines []Line) []string {
 	names := make([]string, len(lines))
