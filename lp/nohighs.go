@@ -8,7 +8,7 @@ func newBest(p Problem) (Solver, error) { return newSimplex(p) }
 
 func newHiGHS(Problem) (Solver, error) { return nil, ErrNoHiGHS }
 
-func backend() string { return "Go simplex" }
+func backend() string { return SimplexName }
 
 func solveSparse(context.Context, Sparse, Algorithm, float64) (Approximate, error) {
 	return Approximate{}, ErrNoHiGHS

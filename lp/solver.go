@@ -84,6 +84,9 @@ func NewSimplex(p Problem) (Solver, error) { return newSimplex(p) }
 // NewHiGHS returns a solver that uses HiGHS, or ErrNoHiGHS in a build without.
 func NewHiGHS(p Problem) (Solver, error) { return newHiGHS(p) }
 
+// SimplexName is the name of the solver of NewSimplex.
+const SimplexName = "Go simplex"
+
 // Backend returns the name of the solver that New uses, such as "HiGHS 1.10.0"
 // or "Go simplex".
 func Backend() string { return backend() }

@@ -259,6 +259,7 @@ func TestNumericalTrouble(t *testing.T) {
 			where := fmt.Sprintf("%s, shape %s", name, o.Shape)
 			solves := 0
 			var rounds []int
+			o.SolverName = lp.SimplexName // no other takes its place
 			o.NewSolver = func(p lp.Problem) (lp.Solver, error) {
 				s, err := lp.New(p)
 				return moody{s, &solves, lp.Numerical, c.trouble}, err
@@ -291,7 +292,7 @@ func TestTroubleWithoutEnd(t *testing.T) {
 	for _, status := range []lp.Status{lp.Numerical, lp.IterationLimit, lp.Unknown} {
 		for _, good := range []int{1, 3} {
 			solves := 0
-			o := Options{NewSolver: func(p lp.Problem) (lp.Solver, error) {
+			o := Options{SolverName: lp.SimplexName, NewSolver: func(p lp.Problem) (lp.Solver, error) {
 				s, err := lp.New(p)
 				return moody{s, &solves, status, func(solve, _ int) bool { return solve > good }}, err
 			}}
@@ -318,6 +319,24 @@ func TestTroubleWithoutEnd(t *testing.T) {
 			if again, err := store.Get(keyOf(p, o)); r.Path != "" || err == nil {
 				t.Errorf("%v after %d rounds: the cache keeps %d bytes", status, good, len(again))
 			}
+		}
+	}
+}
+
+// Where another solver has trouble, in its first round or later, that of plain Go takes its place.
+func TestTheOtherSolverTakesItsPlace(t *testing.T) {
+	p := problem(t, 41, 5, 0.1, 1e-5)
+	honest := optimal(t, p, Options{NewSolver: lp.NewSimplex})
+	for _, good := range []int{0, 3} {
+		solves := 0
+		table := optimal(t, p, Options{SolverName: "moody", NewSolver: func(p lp.Problem) (lp.Solver, error) {
+			s, err := lp.NewSimplex(p)
+			return moody{s, &solves, lp.Unknown, func(solve, _ int) bool { return solve > good }}, err
+		}})
+		if table.Solver != lp.SimplexName || table.Gap > near*table.ErrorOfCoin() ||
+			math.Abs(table.ExpectedError-honest.ExpectedError) > 1e-9 {
+			t.Errorf("trouble after %d solves: error %v, gap %v by %q", good, table.ExpectedError, table.Gap,
+				table.Solver)
 		}
 	}
 }

@@ -168,6 +168,9 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	free, proof, err := run(ctx)
 	switch {
 	case err == nil:
+	case isTrouble(err) && o.SolverName != lp.SimplexName: // one solver's trouble is not the other's
+		o.NewSolver, o.SolverName = lp.NewSimplex, lp.SimplexName
+		return Optimal(ctx, p, o)
 	case ctx.Err() != nil && o.BestOnCancel:
 		return pr.best(context.WithoutCancel(ctx), "stopped early")
 	case pr.last != nil && isTrouble(err):
