@@ -19,6 +19,7 @@ import (
 type Field struct {
 	Kinds []Kind
 	Looks map[Method]Look
+	Paper string // that the experiments repeat, as people cite it
 	// Files holds definitions/NAME.json for each of Names, which are in the source's order.
 	Files fs.FS
 	Names []string
@@ -99,6 +100,7 @@ func New(fields ...Field) *Catalog {
 			if err != nil {
 				panic(fmt.Sprintf("experiment: built-in %v", err))
 			}
+			d.Paper = f.Paper
 			c.builtin = append(c.builtin, d)
 		}
 	}

@@ -22,6 +22,7 @@ type Definition struct {
 	Title  string // one line, for people
 	Source string // which figures and tables of the source it repeats
 	About  string // what a reader has to know
+	Paper  string // the Field's, of a built-in experiment
 
 	catalog     *Catalog
 	full, quick Parameters // validated; quick is nil where the file has no quick part

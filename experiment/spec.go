@@ -47,6 +47,7 @@ type columnSpec struct {
 // be read is a mistake of a program and panics.
 func ReadField(files fs.FS, kinds ...Kind) Field {
 	var f struct {
+		Paper  string          `json:"paper"`
 		Prefix Method          `json:"prefix"`
 		Names  []string        `json:"names"`
 		Looks  map[Method]Look `json:"looks"`
@@ -61,7 +62,7 @@ func ReadField(files fs.FS, kinds ...Kind) Field {
 	if err != nil {
 		panic(fmt.Sprintf("experiment: field.json: %v", err))
 	}
-	out := Field{Kinds: kinds, Looks: map[Method]Look{}, Files: files, Names: f.Names}
+	out := Field{Paper: f.Paper, Kinds: kinds, Looks: map[Method]Look{}, Files: files, Names: f.Names}
 	for m, l := range f.Looks {
 		out.Looks[f.Prefix+m] = l
 	}

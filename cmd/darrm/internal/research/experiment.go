@@ -58,20 +58,21 @@ func newExperimentList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the built-in experiments",
-		Long:  `List the built-in experiments, what each repeats, and the data that it needs.`,
+		Long:  `List the built-in experiments, what each repeats of which paper, and the data that it needs.`,
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			type entry struct {
 				Name   string `json:"name"`
 				Title  string `json:"title"`
 				Source string `json:"source"`
+				Paper  string `json:"paper"`
 				Data   string `json:"data,omitempty"`
 				Quick  bool   `json:"quick"`
 			}
 			var list []entry
 			var rows [][]string
 			for _, d := range experiments(solve.Optimal).List() {
-				list = append(list, entry{d.Name, d.Title, d.Source, d.NeedsData(), d.Quick()})
+				list = append(list, entry{d.Name, d.Title, d.Source, d.Paper, d.NeedsData(), d.Quick()})
 				data := d.NeedsData()
 				if data == "" {
 					data = "none"
@@ -82,8 +83,23 @@ func newExperimentList(a *cli.App) *cobra.Command {
 				return a.DeliverJSON("", list)
 			}
 			return a.Print(func(w *terminal.Page) error {
-				return w.Table(terminal.TextTable{Header: []string{"experiment", "repeats", "data", "what"},
-					Rows: rows})
+				if err := w.Table(terminal.TextTable{Header: []string{"experiment", "repeats", "data", "what"},
+					Rows: rows}); err != nil {
+					return err
+				}
+				w.Printf("\nThe papers:\n")
+				var papers []string
+				names := map[string][]string{}
+				for _, e := range list {
+					if names[e.Paper] == nil {
+						papers = append(papers, e.Paper)
+					}
+					names[e.Paper] = append(names[e.Paper], e.Name)
+				}
+				for _, paper := range papers {
+					w.Hang("  ", "    ", paper+": "+strings.Join(names[paper], ", "))
+				}
+				return nil
 			})
 		},
 	}
