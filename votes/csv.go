@@ -337,6 +337,11 @@ func (r *rowReader) resolveColumns(first []string) error {
 	if wrong == nil {
 		wrong = set.namesFault(d.cols.read(d.layout))
 	}
+	if wrong != nil && d.opts.found != nil { // the columns may be unclear because of it
+		if err := r.firstFault(); err != nil {
+			return err
+		}
+	}
 	if wrong != nil {
 		return r.fault(wrong)
 	}
@@ -346,6 +351,19 @@ func (r *rowReader) resolveColumns(first []string) error {
 	}
 	for i, at := range d.cols.votes {
 		d.cellOf[at] = i
+	}
+	return nil
+}
+
+// firstFault returns the error of the first rows that no row of votes can have.
+func (r *rowReader) firstFault() error {
+	rows := r.rows(r.ch)
+	for range sampled + 1 {
+		if _, err := rows.read(); err == io.EOF {
+			break
+		} else if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -102,6 +102,11 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 		found.id = stated(s, free[id])
 		o.IDColumn, s.used[free[id]] = found.id, "id"
 		found.told = append(found.told, proposedID(found.id))
+		if s.names != nil && usualLong(found.id) == "teacher" {
+			found.answer = "each row is a query"
+			found.questions = append(found.questions, fmt.Sprintf("is each row a query? Column %s may name teachers: "+
+				"where each row is a teacher, rows and columns are to be exchanged", quoteUnlessPlain(found.id)))
+		}
 	}
 	at := make([]int, len(votes))
 	for j, i := range votes {
@@ -116,7 +121,7 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	if !numbered {
 		found.questions = append(found.questions, fmt.Sprintf("are all %d columns teachers, and none a truth or a "+
 			"covariate? The command states them; where they are not, list the columns of the teachers alone", len(votes)))
-		found.answer = "all are teachers"
+		found.answer = strings.TrimPrefix(found.answer+", all are teachers", ", ")
 	}
 	return true
 }

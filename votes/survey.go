@@ -373,6 +373,32 @@ func (l *look) trial(a Answer, o Options) (*Description, error) {
 	return d, nil
 }
 
+// Facts tells what the files hold beside their size and their columns, and what is asked.
+func (s *Survey) Facts() (facts []string) {
+	add := func(title string, parts []string) {
+		if len(parts) > 0 {
+			facts = append(facts, title+": "+strings.Join(parts, ", "))
+		}
+	}
+	add("values", texts(s.Values))
+	add("missing votes", texts(s.Missing))
+	if add("true labels", texts(s.Truth)); s.Columns.Truth != "" {
+		facts = append(facts, fmt.Sprintf("the true label is known for %d of %d queries", s.Labelled, s.Queries))
+	}
+	facts = append(facts, s.Told...)
+	for _, asked := range s.Asked {
+		facts = append(facts, "asked: "+asked)
+	}
+	return facts
+}
+
+func texts[T fmt.Stringer](of []T) (all []string) {
+	for _, x := range of {
+		all = append(all, x.String())
+	}
+	return all
+}
+
 // String tells the size of the files, and their columns.
 func (s *Survey) String() string {
 	text := fmt.Sprintf("%d queries, K = %d teachers; %s", s.Queries, s.K, s.Columns)

@@ -128,6 +128,7 @@ func TestLookAtColumns(t *testing.T) {
 		{"q0,0,1,1\nq1,1,1,0\nq2,1,0,0\n", Options{}, "#1", "#2..#4", "are all 3 columns teachers"},
 		{"q0,cat,dog,cat\nq1,dog,dog,cat\nq2,cat,cat,emu\n", Options{}, "#1", "#2..#4",
 			"are all 3 columns teachers"},
+		{"teacher,q1,q2,q3\nA,1,0,1\nB,0,0,1\n", Options{}, "teacher", alone, "is each row a query?"},
 		{"q,t*,t1\na,1,0\nb,0,1\n", Options{}, "q", "t*,t1", "are all 2 columns teachers"},
 	} {
 		s, err := lookAt(t, tt.in, tt.opts)
@@ -170,11 +171,22 @@ func TestLookAtColumnsInEveryFormat(t *testing.T) {
 	}
 }
 
+// A fault of the file comes before a question about its columns.
+func TestLookAtTextThatIsNone(t *testing.T) {
+	s, err := lookAt(t, "Frage,t1,t2\nq1,f\xfcr,wider\nq2,wider,f\xfcr\n", Options{})
+	if err == nil || !strings.Contains(err.Error(), ":2: ") || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // Each row may be one vote where no two columns have a value in common, and names tell which is which.
 func TestLookAtLong(t *testing.T) {
 	for _, tt := range []struct{ in, id, teacher, vote string }{
 		{"ticket,prompt,answer\nT-1,p1,bug\nT-1,p2,spam\nT-2,p1,bug\nT-2,p2,bug\n", "ticket", "prompt", "answer"},
 		{"answer,ticket,model\n1,T-1,p1\n0,T-1,p2\n1,T-2,p1\n0,T-2,p2\n", "ticket", "model", "answer"},
+		{"worker_id,task_id,response,at\nw1,a,spam,7:00\nw2,a,ham,7:01\nw1,b,ham,7:02\nw2,b,ham,7:03\n", "task_id",
+			"worker_id", "response"},
+		{"item,rater,score\ni1,r1,3\ni1,r2,4\ni2,r1,3\ni2,r2,3\n", "item", "rater", "score"},
 		{"a,b,c\nT-1,p1,bug\nT-1,p2,spam\nT-2,p1,bug\nT-2,p2,bug\n", "", "", ""},
 		{"text,prompt,model,answer\nT-1,p1,m,bug\nT-1,p2,m,spam\nT-2,p1,m,bug\n", "", "", ""},
 		{"prompt,model,answer\nT-1,p1,bug\nT-1,p2,spam\nT-2,p1,bug\nT-2,p2,bug\n", "", "", ""},

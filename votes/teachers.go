@@ -188,35 +188,46 @@ func (s *columnSet) looksLong(free []int, kinds []columnKind) bool {
 	return true
 }
 
-// nameLong names the columns of LayoutLong, where three columns have usual names of them.
+// usualLong returns the role of a column of LayoutLong that has a usual name of it, "" for another.
+func usualLong(name string) string {
+	word := strings.TrimSuffix(strings.ToLower(name), "_id")
+	for role, usual := range map[string][]string{
+		"teacher": {"teacher", "prompt", "model", "annotator", "worker", "rater", "judge", "hospital", "clinic"},
+		"vote":    {"vote", "answer", "label", "class", "prediction", "response", "rating", "score"},
+		"id":      {"query", "question", "task", "item", "ticket", "document", "doc", "example", "image"},
+	} {
+		if slices.Contains(usual, word) {
+			return role
+		}
+	}
+	return ""
+}
+
+// nameLong names the columns of LayoutLong, where each role has one column of a usual name. Of three
+// columns the id may have any.
 func (e *ColumnsError) nameLong(s *columnSet, o *Options) {
-	id, teacher, vote := o.IDColumn, "", ""
-	if s.n != 3 || id == NoColumn {
+	columns := map[string]string{"id": o.IDColumn}
+	if o.IDColumn == NoColumn {
 		return
 	}
 	for _, name := range s.names {
-		var role *string
-		switch word := strings.ToLower(name); {
+		role := usualLong(name)
+		switch {
 		case name == o.IDColumn:
 			continue
-		case slices.Contains([]string{"teacher", "prompt", "model", "annotator", "worker", "rater",
-			"hospital", "clinic"}, word):
-			role = &teacher
-		case slices.Contains([]string{"vote", "answer", "label", "class", "prediction", "response"},
-			word):
-			role = &vote
-		default:
-			role = &id
+		case role == "" && s.n > 3:
+			continue
+		case role == "":
+			role = "id"
 		}
-		if *role != "" {
+		if columns[role] != "" {
 			return
 		}
-		*role = name
+		columns[role] = name
 	}
-	if id == "" || teacher == "" || vote == "" {
-		return
+	if len(columns) == 3 && columns["id"] != "" {
+		e.id, e.teacher, e.vote = columns["id"], columns["teacher"], columns["vote"]
 	}
-	e.id, e.teacher, e.vote = id, teacher, vote
 }
 
 // namesNoTeacher reports whether a name is a usual one of a truth, an id or a covariate. No

@@ -173,6 +173,24 @@ func TestVotes(t *testing.T) {
 		len(d.Teachers[0]) != len(d.Header) || strings.Count(d.Picture, "<rect") != 4 {
 		t.Errorf("%+v", d)
 	}
+	for in, want := range map[string]struct {
+		fact     string
+		compares bool
+	}{
+		fewVotes: {"values: 0 (3), 1 (6)", true},
+		"scan,t1,t2,t3\na,cat,dog,cat\nb,dog,dog,cat\n": {"id scan is proposed", false},
+		"query,t1,t2\na,1,-1\nb,-1,-1\n":                {"asked: is -1 a class, or no answer?", false},
+		"query,t1,t2,t3\na,1,0,\nb,0,1,1\n":             {"missing votes: blank (1)", false},
+	} {
+		d, err := Describe(t.Context(), Stated{}, "v.csv", []byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if facts := strings.Join(d.Facts, "\n"); !strings.Contains(facts, want.fact) || d.Compares != want.compares ||
+			strings.Contains(facts, "asked: ") != (d.Votes == nil) {
+			t.Errorf("%q: %+v", in, d)
+		}
+	}
 	c, err := Compare(t.Context(), Stated{"label-eps": "0.5", "affected": "1"}, "v.csv",
 		[]byte(fewVotes))
 	if err != nil {

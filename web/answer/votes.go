@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,45 +24,56 @@ import (
 
 // Description describes a file of votes. It is not private.
 type Description struct {
-	Votes    *votes.Description `json:"votes"` // that of darrm votes describe --json
-	Facts    []string           `json:"facts"`
-	Picture  string             `json:"picture"` // SVG
-	Header   []string           `json:"header"`  // of Teachers
+	Votes    *votes.Description `json:"votes"`    // that of darrm votes describe --json; null where something is asked
+	Facts    []string           `json:"facts"`    // those of votes.Look
+	Compares bool               `json:"compares"` // what is stated on the page is enough to compare
+	Picture  string             `json:"picture"`  // SVG; "" where something is asked
+	Header   []string           `json:"header"`   // of Teachers
 	Teachers [][]string         `json:"teachers"`
 }
 
-// reader opens votes that were dropped on the page: CSV, with classes separated by commas ("0,1"
-// where none are stated).
-func reader(ctx context.Context, s Stated, name string, data []byte, keep bool) (*votes.Reader,
-	error) {
-	o := votes.Options{Name: name, Format: votes.FormatCSV, KeepVotes: keep}
+// options are those of votes that were dropped on the page: CSV, with classes separated by commas
+// ("0,1" where none are stated).
+func options(s Stated, name string) votes.Options {
+	o := votes.Options{Name: name, Format: votes.FormatCSV}
 	if s.has("classes") {
 		for class := range strings.SplitSeq(s["classes"], ",") {
 			o.Classes = append(o.Classes, strings.TrimSpace(class))
 		}
 	}
-	return votes.NewReader(ctx, bytes.NewReader(data), o)
+	return o
 }
 
-// Describe describes votes of a CSV file, of which name is the name. The errors are those of
-// reading.
+// Describe describes votes of a CSV file, of which name is the name: what the file holds, what is
+// asked, and figures where nothing is. The errors are those of reading.
 func Describe(ctx context.Context, s Stated, name string, data []byte) (*Description, error) {
-	r, err := reader(ctx, s, name, data, true)
+	o := options(s, name)
+	found, err := votes.Look(ctx, o, votes.Known{Classes: s.has("classes")}, func(o votes.Options) (*votes.Reader,
+		error) {
+		return votes.NewReader(ctx, bytes.NewReader(data), o)
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	d, err := votes.Describe(r, nil)
-	if err != nil {
-		return nil, err
+	out := &Description{Facts: append([]string{found.String()}, found.Facts()...)}
+	if len(found.Asked) > 0 {
+		return out, nil
 	}
-	out := &Description{Votes: d, Facts: []string{
-		fmt.Sprintf("%d queries, K = %d teachers, classes %s", d.Queries, d.K,
-			strings.Join(d.Classes, ", ")),
-		d.Columns.String(),
+	reading := found.Readings[0]
+	d := reading.Description
+	plain := reading.Options
+	plain.KeepVotes, plain.NoTruth = o.KeepVotes, o.NoTruth
+	if !s.has("classes") && slices.Equal(plain.Classes, votes.IntegerClasses(2)) {
+		plain.Classes = nil
+	}
+	out.Votes, out.Compares = d, reflect.DeepEqual(plain, o)
+	out.Facts = append(out.Facts, "classes: "+strings.Join(d.Classes, ", "),
 		fmt.Sprintf("the most popular answer has %s of the votes; %d queries have none (a tie)",
-			num.Percent(d.Agreement), d.Ties),
-	}}
+			num.Percent(d.Agreement), d.Ties))
+	if !out.Compares {
+		out.Facts = append(out.Facts, "to compare mechanisms here, state the classes above; missing votes and "+
+			"columns are stated to darrm compare")
+	}
 	if d.Accuracy != nil {
 		out.Facts = append(out.Facts, fmt.Sprintf("it is right in %s of the %d of %d queries whose true "+
 			"label is known", num.Percent(*d.Accuracy), d.Labelled, d.Queries))
@@ -113,7 +126,7 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	r, err := reader(ctx, s, name, data, false)
+	r, err := votes.NewReader(ctx, bytes.NewReader(data), options(s, name))
 	if err != nil {
 		return nil, err
 	}

@@ -362,10 +362,11 @@ const describe = () => busy("votes", "Reading …", async (p) => {
   const d = await p.call({call: "describe", stated: stated($("votes")), name: ballots.name},
     {bytes: await bytesOf("votes", ballots)});
   list($("votes-facts"), d.facts);
-  picture($("votes-picture"), d.picture);
-  table($("votes-teachers"), d.header, d.teachers || []);
+  if (d.picture) picture($("votes-picture"), d.picture);
+  else $("votes-picture").replaceChildren();
+  table($("votes-teachers"), d.header || [], d.teachers || []);
   $("votes-out").hidden = false;
-  $("votes-compare").disabled = false;
+  $("votes-compare").disabled = !d.compares;
 });
 
 takesFile("votes", $("votes-file"), (file) => { ballots = file; describe(); });
