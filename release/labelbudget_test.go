@@ -4,10 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -122,5 +127,46 @@ func TestRestThatIsGone(t *testing.T) {
 	}
 	if _, err := (LabelBudget{Cost: accountant.Cost{Epsilon: 2}}).Left(t.Context(), book.Path()); !isUsage(err) {
 		t.Errorf("more than is left: %v", err)
+	}
+}
+
+// The rest is the whole of what is left, to the last 10⁻¹², whatever was spent before and however
+// little is left: the charge fits, and what then remains buys nothing.
+func TestRestIsAllThatIsLeft(t *testing.T) {
+	coins := rand.New(rand.NewPCG(1, 2))
+	for i := range 20 {
+		l, book, _ := restOf(t)
+		left := 0.1
+		if i%2 == 0 {
+			left = math.Pow(10, -1-11*coins.Float64()) // down to 10⁻¹²
+		}
+		for k := range 3 {
+			spend(t, book, fmt.Sprint("before ", k), (1-left)/3*(1-1e-3*coins.Float64()*left))
+		}
+		before := must.Get(book.Remaining(t.Context()))(t)
+		l.Budget = LabelBudget{RestEpsilon: true}
+		l.Votes, l.Checkpoint = []string{filepath.Join(t.TempDir(), "one.csv")}, ""
+		if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n1,1,0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l.Charge.Teachers = ""
+		l.Within = func(_ context.Context, b accountant.Cost, k, classes, _ int) (Plan, float64, error) {
+			m, err := ensemble.Calibrated("permute-and-flip", ensemble.Setting{K: k, Classes: classes, Affected: 1,
+				Neighbours: accountant.ReplaceOne}, accountant.Cost{Epsilon: b.Epsilon},
+				ensemble.Check{Ratio: ensemble.CheckRatio})
+			if err != nil {
+				return Plan{}, 0, err
+			}
+			p, err := NewPlan(m)
+			return p, 0, err
+		}
+		_, err := l.Run(t.Context())
+		if err != nil {
+			t.Fatalf("of %v: %v", before, err)
+		}
+		after := must.Get(book.Remaining(t.Context()))(t)
+		if e, _ := after.Floor(); e > 1e-12*left {
+			t.Errorf("of %v there is %v left", before, e)
+		}
 	}
 }
