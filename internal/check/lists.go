@@ -80,3 +80,23 @@ func Among[T comparable](allowed []T) func(name string, v T) error {
 		return nil
 	}
 }
+
+// OneOf returns a named choice among those that are known, the first of which is meant by "". The
+// error names all of them.
+func OneOf[T ~string](name string, v T, known ...T) (T, error) {
+	switch {
+	case v == "":
+		return known[0], nil
+	case slices.Contains(known, v):
+		return v, nil
+	}
+	rule := string(known[0])
+	for i, k := range known[1:] {
+		if i == len(known)-2 {
+			rule += " or " + string(k)
+		} else {
+			rule += ", " + string(k)
+		}
+	}
+	return v, &Error{Name: name, Value: v, Rule: rule}
+}

@@ -88,11 +88,8 @@ func (c FrankWolfe) plan(n, d int) (*frankWolfePlan, error) {
 	if n < 2 {
 		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 2"}
 	}
-	if c.Noise == "" {
-		c.Noise = Calibrated
-	}
-	if c.Noise != Calibrated && c.Noise != Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	if c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Printed); err != nil {
+		return nil, err
 	}
 	p := &frankWolfePlan{task: t, c: c}
 	if p.choice, err = newChoice(c.Selection, c.Rule, c.Noise); err != nil {

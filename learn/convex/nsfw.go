@@ -51,12 +51,8 @@ func (c NSFW) plan(n, d int) (*nsfwPlan, error) {
 		return nil, &check.Error{Name: "norm p of the set", Value: p.p,
 			Rule: "in (1, 2]; for polytopes in ℓ1 take poly-sfw"}
 	}
-	switch p.c.Noise {
-	case "":
-		p.c.Noise = Calibrated
-	case Calibrated, Corrected, Printed:
-	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated, corrected or printed"}
+	if p.c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Corrected, Printed); err != nil {
+		return nil, err
 	}
 	if p.batches, err = p.c.Batches.schedule(n, p.theory()); err != nil {
 		return nil, err

@@ -91,16 +91,11 @@ func (c PhasedSGD) plan(n, d int) (*phasedPlan, error) {
 		return nil, &check.Error{Name: "rank", Value: c.Rank,
 			Rule: "0 for min(n, d), or above it without a ball"}
 	}
-	switch c.Noise {
-	case "":
-		c.Noise = Calibrated
-	case Calibrated:
-	case Printed:
-		if err := t.theorem(); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	if c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Printed); err == nil && c.Noise == Printed {
+		err = t.theorem()
+	}
+	if err != nil {
+		return nil, err
 	}
 	p := &phasedPlan{task: t, c: c}
 	if err := p.makeSchedule(); err != nil {

@@ -55,11 +55,8 @@ func (c PolySFW) plan(n, d int) (*polySFWPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Noise == "" {
-		c.Noise = Calibrated
-	}
-	if c.Noise != Calibrated && c.Noise != Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	if c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Printed); err != nil {
+		return nil, err
 	}
 	p := &polySFWPlan{smooth: s, c: c}
 	if p.choice, err = newChoice(c.Selection, c.Rule, c.Noise); err != nil {

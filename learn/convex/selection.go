@@ -64,19 +64,11 @@ func newChoice(kind Selection, rule Rule, n Noise) (choice, error) {
 			kind = LaplaceNoise
 		}
 	}
-	if rule == "" {
-		rule = Range
+	kind, err := check.OneOf("selection", kind, Exponential, PermuteAndFlip, LaplaceNoise)
+	if err == nil {
+		rule, err = check.OneOf("rule", rule, Range, Sup)
 	}
-	switch kind {
-	case Exponential, PermuteAndFlip, LaplaceNoise:
-	default:
-		return choice{}, &check.Error{Name: "selection", Value: kind,
-			Rule: "exponential, permute-and-flip or laplace"}
-	}
-	if rule != Range && rule != Sup {
-		return choice{}, &check.Error{Name: "rule", Value: rule, Rule: "range or sup"}
-	}
-	return choice{kind, rule}, nil
+	return choice{kind, rule}, err
 }
 
 // epsilon returns ε₀ of a step in which the range of scores changes by at most so many units,

@@ -61,18 +61,13 @@ func (c Central) New(n, features int) (*Plan, error) {
 	if p.Local.Steps > 1 && c.Noise == train.Printed {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated beside a local phase"}
 	}
-	if p.noise = c.Noise; p.noise == "" {
-		p.noise = train.Calibrated
+	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, train.Printed); err != nil {
+		return nil, err
 	}
-	switch p.noise {
-	case train.Calibrated:
-		err = p.calibrateMeans()
-	case train.Printed:
-		err = p.printedMeans()
-	default:
-		err = &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	if p.noise == train.Printed {
+		return p, p.printedMeans()
 	}
-	return p, err
+	return p, p.calibrateMeans()
 }
 
 func (c Central) name() string {

@@ -148,12 +148,8 @@ func (c FullBatch) plan(n, d int) (*phased, error) {
 		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1"}
 	}
 	p.split(func(records int) int { return max(1, int(float64(records)*c.Passes)) })
-	switch c.Noise {
-	case "", train.Calibrated:
-	case train.Printed:
-		p.noise = train.Printed
-	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, train.Printed); err != nil {
+		return nil, err
 	}
 	plan, err := p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes),
 		func(d draws) float64 {

@@ -47,13 +47,8 @@ func (c Localized) plan(n, d int) (*phased, error) {
 		c.Rule = Averaged
 	}
 	p.rule = c.Rule
-	switch c.Noise {
-	case "":
-		p.noise = train.Calibrated
-	case train.Calibrated, train.Printed:
-		p.noise = c.Noise
-	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, train.Printed); err != nil {
+		return nil, err
 	}
 	if c.Rule.priced() && p.noise == train.Printed {
 		return nil, check.SettledBy(&check.Error{Name: "noise", Value: c.Noise,

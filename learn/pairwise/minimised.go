@@ -71,7 +71,7 @@ func (c Minimised) plan(n, d int) (*minimised, error) {
 		return nil, &check.Error{Name: "number of records", Value: n,
 			Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
 	}
-	p := &minimised{task: t, noise: c.Noise}
+	p := &minimised{task: t}
 	p.price = train.Price{Method: "minimised", Records: n, Dim: d, Relation: t.Neighbours}
 	star, err := train.NoiseFor(t.Target)
 	if err != nil {
@@ -79,16 +79,15 @@ func (c Minimised) plan(n, d int) (*minimised, error) {
 	}
 	sensitivity := t.occurrence / 2 * (1 + 2*tolerance) // in units of Gζ_k
 	scale := sensitivity * star
-	switch c.Noise {
-	case "":
-		p.noise = train.Calibrated
-	case train.Calibrated:
+	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, Corrected,
+		train.Printed); err != nil {
+		return nil, err
+	}
+	switch p.noise {
 	case Corrected:
 		scale = 4 * classicalNoise(t.Target)
 	case train.Printed:
 		scale = 4 * classicalNoise(t.Target) / math.Sqrt2
-	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated, corrected or printed"}
 	}
 	if p.zeta, err = p.chooseScale(c.Scale, scale); err != nil {
 		return nil, err
