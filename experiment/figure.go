@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/darrm/darrm/internal/figure"
 )
@@ -288,14 +287,6 @@ type errorPoints struct {
 	plotter.YErrors
 }
 
-func (s Series) styles() (draw.LineStyle, draw.GlyphStyle) {
-	style := figure.Line(s.look.rgb(), s.look.Dashes...)
-	glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{},
-		draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}
-	return style, draw.GlyphStyle{Color: s.look.rgb(), Radius: vg.Points(2.6),
-		Shape: glyphs[s.look.Glyph]}
-}
-
 // addBars draws one bar per series with its name and value.
 func (p Panel) addBars(c *plot.Plot) error {
 	n := len(p.Series)
@@ -318,33 +309,4 @@ func valueLabel(v float64) string {
 		return strconv.FormatFloat(v, 'e', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
-// legendOf collects the series of all panels with lines, each name once. Bars have their names
-// beside them.
-func legendOf(panels []Panel) ([]figure.Entry, error) {
-	var entries []figure.Entry
-	seen, listed := map[string]Method{}, map[string]bool{}
-	for _, p := range panels {
-		for _, s := range p.Series {
-			if m, ok := seen[s.Name]; ok && m != s.Method {
-				return nil, fmt.Errorf("%q stands for both %s and %s", s.Name, m, s.Method)
-			}
-			seen[s.Name] = s.Method
-			if p.Bars || listed[s.Name] {
-				continue
-			}
-			listed[s.Name] = true
-			e := figure.Entry{Name: s.Name}
-			line, glyph := s.styles()
-			if !s.Marks {
-				e.Line = line
-			}
-			if !s.Plain {
-				e.Glyph = glyph
-			}
-			entries = append(entries, e)
-		}
-	}
-	return entries, nil
 }

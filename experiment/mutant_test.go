@@ -10,7 +10,7 @@ import (
 // if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "equal is below", File: "claims.go", Old: "return a < b ||", New: "return a <= b ||",
+		{Name: "equal is below", File: "found.go", Old: "return a < b ||", New: "return a <= b ||",
 			Killer: "TestBelow"},
 		{Name: "a difference needs no confidence", File: "statement.go", Old: "d.Low > c.Difference.Low",
 			New: "d.Mean > c.Difference.Low", Killer: "TestStatements"},

@@ -1,24 +1,19 @@
 package experiment
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/darrm/darrm/cache"
-	"github.com/darrm/darrm/internal/atomicfile"
 )
 
 // quickSuffix is added to a quick run's folder, so that it does not replace the full one.
@@ -178,62 +173,6 @@ func (r *Run) do(p Parameters) (Outcome, error) {
 	}
 	r.report("", r.of)
 	return Outcome{r.dir, record, r.Result, false}, nil
-}
-
-// write puts the outputs into the folder, the record last.
-func (r *Run) write(record *Record) error {
-	for _, t := range r.Result.Tables {
-		var b bytes.Buffer
-		if err := t.writeCSV(&b); err != nil {
-			return err
-		}
-		r.File(t.Name+".csv", b.Bytes())
-	}
-	text, err := json.MarshalIndent(r.Result, "", " ")
-	if err != nil {
-		return err
-	}
-	r.File(resultFile, append(text, '\n'))
-	// A record of other files must not stand beside these, even for a moment.
-	path := filepath.Join(r.dir, recordFile)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return &OutputError{err}
-	}
-	record.Outputs = map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(r.files)) {
-		if err := r.Err(); err != nil {
-			return err
-		}
-		if err := replace(filepath.Join(r.dir, name), r.files[name]); err != nil {
-			return err
-		}
-		if record.Outputs[name], err = HashFile(r, filepath.Join(r.dir, name), maxOutput); err != nil {
-			return err
-		}
-	}
-	record.Steps = r.recorded
-	for _, s := range r.recorded {
-		record.Seconds += s.Seconds
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(record); err != nil {
-		return err
-	}
-	return replace(path, b.Bytes())
-}
-
-func replace(path string, data []byte) error {
-	err := atomicfile.Replace(path, 0o666, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
-		return &OutputError{err}
-	}
-	return nil
 }
 
 func (r *Run) report(step string, done int) {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -210,14 +209,4 @@ func with(values, more map[string]any) map[string]any {
 	}
 	maps.Copy(out, more)
 	return out
-}
-
-// hexColor is 0xRRGGBB, and six hexadecimal digits in a file.
-type hexColor uint32
-
-// UnmarshalText reads the digits.
-func (c *hexColor) UnmarshalText(text []byte) error {
-	v, err := strconv.ParseUint(string(text), 16, 24)
-	*c = hexColor(v)
-	return err
 }

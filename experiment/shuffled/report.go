@@ -54,33 +54,6 @@ func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map
 	return p.reportFigures(r, lab, found)
 }
 
-// noteGrid notes the step sizes that were tried, and the lines whose best one is the largest or
-// smallest of them.
-func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory,
-	found map[training]trained) {
-	further := ""
-	if p.Widen {
-		further = ", and of further ones of the source's 18 while the best was the largest or the " +
-			"smallest tried"
-	}
-	r.Note("Each method has the step size with the smallest mean excess of the last iterate, of %d "+
-		"tried%s; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the "+
-		"private loss is not paid for in ε.",
-		len(lab.stepSizes), further, lab.allSizes-len(lab.stepSizes), lab.cap)
-	edges := map[string][]string{}
-	for _, t := range p.trainings() {
-		if e := found[t].gridEdge(); e != "" {
-			edges[e] = append(edges[e], t.String())
-		}
-	}
-	for _, e := range []string{"largest", "smallest"} {
-		if len(edges[e]) > 0 {
-			r.Note("The best step size is the %s that was tried, so that a better one may lie beyond, for "+
-				"%d of %d lines: %s.", e, len(edges[e]), len(found), strings.Join(edges[e], ", "))
-		}
-	}
-}
-
 // line is a training as tables have it.
 func (t training) line() experiment.Line {
 	return experiment.Line{Name: t.String(),

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
@@ -134,70 +132,6 @@ func (p *trainingParameters) Steps() int {
 	return n
 }
 
-// training is one line of a figure: a method, and what it is run with.
-type training struct {
-	Method   shuffled.Scheme
-	Order    string  // "" where no order is chosen
-	Fraction float64 // 0 where the method has none
-	Epsilon  float64 // 0 where the method has none
-}
-
-// trainings returns all lines, each once: methods without privacy do not depend on ε, and
-// Public Only and DP-SGD visit private records in no order that could be chosen.
-func (p *trainingParameters) trainings() []training {
-	var out []training
-	add := func(t training) {
-		if !slices.Contains(out, t) {
-			out = append(out, t)
-		}
-	}
-	for _, m := range p.Methods {
-		for _, v := range p.Variants {
-			for _, f := range v.Fractions {
-				for _, eps := range p.Epsilons {
-					add(trainingFor(m, v.Order, f, eps))
-				}
-			}
-		}
-	}
-	return out
-}
-
-// trainingFor returns the line on which the method appears with such parameters.
-func trainingFor(m shuffled.Scheme, order string, fraction, epsilon float64) training {
-	t := training{m, order, fraction, epsilon}
-	if m == shuffled.PublicOnly || m == shuffled.DPSGD {
-		t.Order = ""
-	}
-	if !m.UsesFraction() {
-		t.Fraction = 0
-	}
-	if !m.IsPrivate() {
-		t.Epsilon = 0
-	}
-	return t
-}
-
-func (t training) String() string {
-	parts := []string{string(t.Method)}
-	if t.Order != "" {
-		parts = append(parts, t.Order)
-	}
-	if t.Fraction > 0 {
-		parts = append(parts, "p"+strconv.FormatFloat(t.Fraction, 'g', -1, 64))
-	}
-	if t.Epsilon > 0 {
-		parts = append(parts, "eps"+strconv.FormatFloat(t.Epsilon, 'g', -1, 64))
-	}
-	return strings.Join(parts, "-")
-}
-
-// dependsOnSeed reports whether runs from different seeds can differ.
-func (t training) dependsOnSeed() bool {
-	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG &&
-		t.Order != iteration.FixedOrder.String()
-}
-
 // config returns the line's configuration, without a step size.
 func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Config {
 	return shuffled.Config{
@@ -313,65 +247,6 @@ func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training
 		out.Cells = append(out.Cells, cell)
 	}
 	return out, nil
-}
-
-// search runs the configuration at every step size, and at further ones while the best is
-// the largest or the smallest tried. The cells are by step size, the largest first, then
-// seed.
-func (lab laboratory) search(ctx context.Context, c shuffled.Config,
-	seeds []uint64) ([]train.Cell, train.Tuned, error) {
-	grid := c.Grid(lab.set.Private, lab.set.Public)
-	grid.StepSizes, grid.Seeds, grid.KeepTraces = lab.stepSizes, seeds, true
-	var cells []train.Cell
-	for {
-		more, err := grid.Run(ctx, lab.set.Problem().Objective, lab.optimum)
-		if err != nil {
-			return nil, train.Tuned{}, err
-		}
-		for i := range more {
-			// A loss beyond the range of numbers at any time counts as divergence: JSON and
-			// pictures have no place for it.
-			if slices.ContainsFunc(more[i].Trace, func(x train.Point) bool {
-				return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
-			}) {
-				more[i].Diverged = true
-			}
-			if more[i].Diverged {
-				more[i].Last.Excess = math.Inf(1)
-			}
-		}
-		cells = append(cells, more...)
-		slices.SortStableFunc(cells, func(a, b train.Cell) int {
-			return cmp.Compare(b.StepSize, a.StepSize)
-		})
-		best, err := train.Best(cells)
-		if err != nil {
-			return nil, best, err
-		}
-		next, ok := lab.nextStepSize(best.StepSize, cells[0].StepSize, cells[len(cells)-1].StepSize)
-		if !ok {
-			return cells, best, nil
-		}
-		grid.StepSizes = []float64{next}
-	}
-}
-
-// nextStepSize returns the step size that is next to the best one, where that is the largest or
-// the smallest of those tried and there is a further one.
-func (lab laboratory) nextStepSize(best, largest, smallest float64) (float64, bool) {
-	larger, smaller := math.Inf(1), 0.0
-	for _, eta := range lab.further {
-		if eta > largest {
-			larger = min(larger, eta)
-		}
-		if eta < smallest {
-			smaller = max(smaller, eta)
-		}
-	}
-	if best == largest && !math.IsInf(larger, 1) {
-		return larger, true
-	}
-	return smaller, best == smallest && smaller > 0
 }
 
 func (p *trainingParameters) Run(r *experiment.Run) error {
