@@ -11,10 +11,12 @@
 // # How to add a kind
 //
 // Write a struct of the parameters, with JSON tags, and its three methods: Validate, Steps
-// and Run. Run works each part out in a [Step] and states its results by the methods of [Run]:
-// Table, Claim, Note, Figure. Name the kind in the Field of its package, put
-// definitions into the package's folder definitions and their names into the Field. The
-// example of New is a whole kind.
+// and Run. Run works each part out in a [Step], puts what it found into tidy rows, [Found], and
+// tells of them: [Run.Grid] makes a table of them, [Run.Curves] the lines of a figure, [Run.State]
+// judges the claims of the definition, which are of type [Statement]. What is no tidy row is told by
+// Table, Claim, Note and Figure. The sentences of claims and the columns of tables stand in the
+// field's file field.json, with its looks and the names of its definitions, which are in the folder
+// definitions: [ReadField]. The example of New is a whole kind.
 //
 // # What a run promises
 //
