@@ -32,7 +32,8 @@
 // The loop ends where no constraint is broken by more than the certificate's shrinking repairs
 // cheaply, or where a baseline is within 1e-10 of the bound: beside a constant, thousands of
 // multisets are the worst but for rounding errors. Where HiGHS fails, plain Go's solver
-// begins anew; where that fails, the loop ends with the best certified function, the last relaxation's proof, and the gap that this proof shows.
+// begins anew; where that fails, the loop ends with the best certified function, the last
+// relaxation's proof, and the gap that this proof shows.
 //
 // Where γ comes from proves nothing. It is rounded down to multiples of 2⁻⁵³, and one more
 // complete search, of that very function, is its certificate (gamma.CertifyLargest).
