@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,6 +216,40 @@ func TestBestOnCancel(t *testing.T) {
 	defer cancel()
 	if _, err := Optimal(ctx, p, Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without BestOnCancel: %v", err)
+	}
+}
+
+// countdown is a context that ends when it has been asked a number of times.
+type countdown struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Time may be up at any place, in a certificate too: there is a table all the same.
+func TestBestOnCancelAnywhere(t *testing.T) {
+	p := problem(t, 21, 2, 0.5, 1e-4)
+	var asked atomic.Int64
+	asked.Store(math.MaxInt64)
+	if _, err := Optimal(countdown{t.Context(), &asked}, p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	all := math.MaxInt64 - asked.Load()
+	for i := range int64(60) {
+		asked.Store(all * i / 60)
+		table, err := Optimal(countdown{t.Context(), &asked}, p, Options{BestOnCancel: true})
+		if err != nil {
+			t.Fatalf("after %d of %d: %v", all*i/60, all, err)
+		}
+		if table.BetterBaseline() != nil {
+			t.Errorf("after %d of %d: a baseline is better", all*i/60, all)
+		}
 	}
 }
 

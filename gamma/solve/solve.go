@@ -184,7 +184,11 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if ctx.Err() != nil && o.BestOnCancel {
 		return pr.best(context.WithoutCancel(ctx), "stopped early")
 	}
-	return pr.certifiedFiner(ctx, free, finer, proof)
+	table, err := pr.certifiedFiner(ctx, free, finer, proof)
+	if err != nil && ctx.Err() != nil && o.BestOnCancel {
+		return pr.best(context.WithoutCancel(ctx), "stopped early")
+	}
+	return table, err
 }
 
 // best returns the best certified table that can be had without another round.
