@@ -87,7 +87,7 @@ func state(t *testing.T, m *ensemble.Mechanism) string {
 		draws[i] = must.Get(m.Simulate(7, fmt.Sprint(i), votes(m)))(t)
 	}
 	cost := "no bound"
-	if report, err := m.Answers(6, 0).Bounds(); err == nil {
+	if report, err := m.Answers(6, 1e-6).Bounds(); err == nil {
 		cost = fmt.Sprintf("%+v", report)
 	}
 	return fmt.Sprintf("%v %v %v %+v %+v %+v %v %v %v", draws, m.Title(), m.Parameters(), m.Setting(),
