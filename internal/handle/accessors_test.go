@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"strings"
 	"testing"
 )
 
@@ -77,26 +76,6 @@ var notReached = map[string][]string{
 // alone, and gives out a pointer, a slice or a map was reached, or has its reason.
 func everyAccessor(t *testing.T, reached map[string]bool) {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	exports := map[string]string{}
-	var one struct{ ImportPath, Export string }
-	for in := json.NewDecoder(bytes.NewReader(out)); in.More(); {
-		if err := in.Decode(&one); err != nil {
-			t.Fatal(err)
-		}
-		exports[one.ImportPath] = one.Export
-	}
-	source := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})
 	reasons := map[string]string{}
 	for reason, of := range notReached {
 		for _, accessor := range of {
@@ -104,14 +83,8 @@ func everyAccessor(t *testing.T, reached map[string]bool) {
 		}
 	}
 	accessors, reasoned := 0, len(reasons)
-	for path := range exports {
-		if !strings.HasPrefix(path+"/", module+"/") || notProduct.MatchString(path) || exports[path] == "" {
-			continue
-		}
-		p, err := source.Import(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range packages(t) {
+		path := p.Path()
 		for _, name := range p.Scope().Names() {
 			of, ok := p.Scope().Lookup(name).(*types.TypeName)
 			named, isNamed := types.Unalias(p.Scope().Lookup(name).Type()).(*types.Named)
@@ -138,6 +111,28 @@ func everyAccessor(t *testing.T, reached map[string]bool) {
 		t.Errorf("%s has a reason, and is none", accessor)
 	}
 	t.Logf("%d accessors, %d of them with a reason", accessors, reasoned)
+}
+
+// typesOf returns what imports packages as the compiler saw them, and the files of their types.
+func typesOf(t *testing.T) (types.Importer, map[string]string) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := map[string]string{}
+	var one struct{ ImportPath, Export string }
+	for in := json.NewDecoder(bytes.NewReader(out)); in.More(); {
+		if err := in.Decode(&one); err != nil {
+			t.Fatal(err)
+		}
+		exports[one.ImportPath] = one.Export
+	}
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	}), exports
 }
 
 func takesNothing(s *types.Signature) bool {
