@@ -55,6 +55,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Solvers is the version of this module's solvers in the keys of their tables. It rises with every
@@ -137,7 +138,7 @@ func (s *Store) probe() error {
 }
 
 // Dir returns the directory of the store as an absolute path.
-func (s *Store) Dir() string { return s.dir }
+func (s *Store) Dir() string { return handle.Made(s).dir }
 
 // check refuses the zero Store, whose files would be in the working directory, and keys that
 // are none.
@@ -150,6 +151,7 @@ func (s *Store) check(key string) error {
 
 // Path returns the path of the file that holds the entry of key.
 func (s *Store) Path(key string) string {
+	s = handle.Made(s)
 	return filepath.Join(s.dir, entryName(key))
 }
 
@@ -162,6 +164,7 @@ func entryName(key string) string {
 // [*CorruptError] if the file is damaged, foreign or not a regular file. Reading
 // is bounded by 64 MiB, whatever the file's size.
 func (s *Store) Get(key string) ([]byte, error) {
+	s = handle.Made(s)
 	if err := s.check(key); err != nil {
 		return nil, err
 	}
@@ -180,6 +183,7 @@ func (s *Store) Get(key string) ([]byte, error) {
 // The value is on disk, forced, when Put returns nil; after an error the old
 // entry is unchanged.
 func (s *Store) Put(key string, value []byte) error {
+	s = handle.Made(s)
 	if err := s.check(key); err != nil {
 		return err
 	}
@@ -200,6 +204,7 @@ func (s *Store) Put(key string, value []byte) error {
 // [atomicfile.Sweep]), and returns how many files went. Files that the store did not name,
 // directories, and the files of a Put under way stay.
 func (s *Store) Clear() (n int, err error) {
+	s = handle.Made(s)
 	n, err = s.removeEntries()
 	if err != nil {
 		return n, err

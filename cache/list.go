@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // An Entry describes one file of the store.
@@ -21,6 +23,7 @@ type Entry struct {
 // List returns the entries of the store, sorted by key and then path, with damaged
 // ones. Foreign and temporary files are left out. Every entry is read and checked.
 func (s *Store) List() ([]Entry, error) {
+	s = handle.Made(s)
 	files, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("list cache: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -94,6 +95,7 @@ func (e *MechanismError) Unwrap() error { return e.Err }
 // can be proved, or ctx.Err(). Cost: that of CertifyDelta or CertifyEpsilon, and of a table's other
 // figures.
 func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
+	d = handle.Made(d)
 	s, err := d.with(more)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package constraints
 import (
 	"math"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
@@ -127,5 +128,6 @@ var negInf = math.Inf(-1)
 // coefficient weighs two differences of their entries with three roundings each. So
 // the sum is off by at most (w+w')·C·(1+3u) + 3u·(w+w')·(1+C)² < C + 4u.
 func (s *System) RowError() float64 {
+	s = handle.Made(s)
 	return roundUp(poissonbinom.AverageError(s.problem.K) + 4*unit)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
@@ -16,6 +17,7 @@ import (
 // constraint is Σ row(l)·γ(l) ≤ r. It panics if the multiset is not one of the
 // problem's. Cost O(K²).
 func (s *System) Row(m Multiset, dst []float64) []float64 {
+	s = handle.Made(s)
 	s.mustHold(m)
 	var laws [2][]float64
 	for side := range laws {
@@ -33,6 +35,7 @@ func (s *System) Row(m Multiset, dst []float64) []float64 {
 
 // Holds reports whether m is one of the problem's multisets.
 func (s *System) Holds(m Multiset) bool {
+	s = handle.Made(s)
 	for c, n := range m {
 		near := Corner(c) >= NearZeroUp && Corner(c) <= NearOneDown
 		// More than K is refused by itself: sums of huge counts wrap around.

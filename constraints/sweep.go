@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Bound is the outcome of a search of the complete constraint set.
@@ -44,6 +46,7 @@ type Violation struct {
 // expensive. Memory O(K²). It runs on all cores and returns ctx.Err() soon after ctx
 // is done.
 func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
+	s = handle.Made(s)
 	return s.complete(ctx, phi, true)
 }
 
@@ -53,6 +56,7 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 // that none exists, up to rounding. See UpperBound for phi, cost and ctx.
 func (s *System) Separate(ctx context.Context, phi []float64,
 	tolerance float64) ([]Violation, error) {
+	s = handle.Made(s)
 	s.mustBePhi(phi)
 	limit := s.rhs + tolerance
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
@@ -66,6 +70,7 @@ func (s *System) Separate(ctx context.Context, phi []float64,
 // tells. For all but the last rounds of a cutting-plane method. Cost O(lows·K²).
 func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64,
 	lows int) ([]Violation, error) {
+	s = handle.Made(s)
 	s.mustBePhi(phi)
 	limit := s.rhs + tolerance
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,

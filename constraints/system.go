@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/poissonbinom"
 )
@@ -75,18 +76,19 @@ func NewSystem(p Problem) (*System, error) {
 }
 
 // Problem returns what the system was made from.
-func (s *System) Problem() Problem { return s.problem }
+func (s *System) Problem() Problem { return handle.Made(s).problem }
 
 // Variables returns the number of free values of γ, those left of the middle:
 // γ(0) … γ(⌈K/2⌉-1). The others follow by symmetry.
-func (s *System) Variables() int { return (s.problem.K + 1) / 2 }
+func (s *System) Variables() int { return (handle.Made(s).problem.K + 1) / 2 }
 
 // RHS returns the scaled right-hand side r, rounded down.
-func (s *System) RHS() float64 { return s.rhs }
+func (s *System) RHS() float64 { return handle.Made(s).rhs }
 
 // OriginalRHS returns E-1+2δ, the right-hand side as the source writes it, rounded
 // down.
 func (s *System) OriginalRHS() float64 {
+	s = handle.Made(s)
 	d := num.FromRat(num.Decimal(s.problem.Delta))
 	return s.e.Sub(num.FromInt(1)).Add(d).Add(d).Lower()
 }
@@ -94,6 +96,7 @@ func (s *System) OriginalRHS() float64 {
 // Original converts a scaled left-hand side to the source's units, times 1+E,
 // rounded up.
 func (s *System) Original(scaled float64) float64 {
+	s = handle.Made(s)
 	x := new(big.Rat)
 	if x.SetFloat64(scaled) == nil {
 		return math.Inf(1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // NoTruth is the true class of a query that has no label.
@@ -43,11 +44,12 @@ func NewBallots(k, classes int) (*Ballots, error) {
 
 // AllowMissing lets votes be none: the counts of a query add up to at most K. Mechanisms are then
 // scored and compared for votes that may be none (Setting.Missing).
-func (b *Ballots) AllowMissing() { b.missing = true }
+func (b *Ballots) AllowMissing() { handle.Made(b).missing = true }
 
 // Add adds a query: counts[c] of the teachers voted for class c, and its true class is
 // truth, or NoTruth. On error nothing is added. Counts are copied.
 func (b *Ballots) Add(counts []int, truth int) error {
+	b = handle.Made(b)
 	s := Setting{K: b.k, Classes: b.classes, Missing: b.missing}
 	if err := s.CheckCounts(counts, 0); err != nil {
 		return err
@@ -80,16 +82,16 @@ func (b *Ballots) Add(counts []int, truth int) error {
 }
 
 // K returns the number of teachers.
-func (b *Ballots) K() int { return b.k }
+func (b *Ballots) K() int { return handle.Made(b).k }
 
 // Classes returns the number of classes.
-func (b *Ballots) Classes() int { return b.classes }
+func (b *Ballots) Classes() int { return handle.Made(b).classes }
 
 // Len returns the number of queries.
-func (b *Ballots) Len() int { return b.queries }
+func (b *Ballots) Len() int { return handle.Made(b).queries }
 
 // Plain scores the majority without noise, ties broken evenly. It is not private.
-func (b *Ballots) Plain() Score { return b.score(plainMajority) }
+func (b *Ballots) Plain() Score { return handle.Made(b).score(plainMajority) }
 
 // always returns the class that agrees with the votes most often, the first of several, and how well
 // that answer to every query does.

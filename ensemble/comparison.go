@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 )
@@ -218,6 +219,7 @@ func (c *Comparison) add(ctx context.Context, b *Ballots, all []contender) error
 
 // Tells reports whether some mechanism agrees with the votes at least as often as always one class.
 func (c *Comparison) Tells() bool {
+	c = handle.Made(c)
 	return c.Queries == 0 || slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool {
 		return r.Refused == nil && r.Score.Agreement >= c.Always.Score.Agreement
 	})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // ComparisonReport is a Comparison as JSON. It is not private.
@@ -75,6 +76,7 @@ type ReportedAtVotes struct {
 
 // Report returns the comparison as JSON has it.
 func (c *Comparison) Report() *ComparisonReport {
+	c = handle.Made(c)
 	out := &ComparisonReport{
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
 		Neighbours: c.Setting.Neighbours.String(), Answers: c.Answers, Target: c.Target,
@@ -118,6 +120,7 @@ func (s Score) report() *ReportedScore {
 
 // AlwaysClass returns the name of the class of Always, or its number.
 func (c *Comparison) AlwaysClass() string {
+	c = handle.Made(c)
 	if class := c.Always.Class; class < len(c.Classes) {
 		return c.Classes[class]
 	}
@@ -130,6 +133,7 @@ const Chosen = "→ "
 // Table returns the comparison as rows of a table for people, in percent, with what its columns
 // are. Mechanisms that do not apply have no row. The majority is the first, then always one class.
 func (c *Comparison) Table() (header []string, rows [][]string) {
+	c = handle.Made(c)
 	plain := c.Plain.row("plain majority (not private)")
 	plain[2] = "-" // it agrees with itself whatever queries come
 	rows = [][]string{plain, c.Always.Score.row("always " + c.AlwaysClass() + " (not private)")}

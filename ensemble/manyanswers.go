@@ -75,11 +75,12 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 }
 
 // AnswersTable returns the table of ManyAnswers, nil of other mechanisms.
-func (m *Mechanism) AnswersTable() *answers.Certified { return handle.Copy(m.answers) }
+func (m *Mechanism) AnswersTable() *answers.Certified { return handle.Copy(handle.Made(m).answers) }
 
 // Together returns the price that all answers have in common; its Most is 0 where each answer is
 // paid for by itself.
 func (m *Mechanism) Together() Together {
+	m = handle.Made(m)
 	if m.answers == nil {
 		return Together{}
 	}

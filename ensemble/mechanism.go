@@ -59,10 +59,11 @@ type rule interface {
 
 // Name returns the mechanism's name, one of those that Mechanisms describes unless a noise function
 // of the caller's own was given another.
-func (m *Mechanism) Name() string { return m.name }
+func (m *Mechanism) Name() string { return handle.Made(m).name }
 
 // Title returns the name with the mechanism's parameters, to four digits, for people.
 func (m *Mechanism) Title() string {
+	m = handle.Made(m)
 	if m.row != "" {
 		return m.row
 	}
@@ -70,11 +71,12 @@ func (m *Mechanism) Title() string {
 }
 
 // Figures returns the parameters that stand in the Title, unrounded.
-func (m *Mechanism) Figures() Figures { return m.figures }
+func (m *Mechanism) Figures() Figures { return handle.Made(m).figures }
 
 // Parameters returns the noise exactly, as text; "" of mechanisms whose table is all of it. Of one
 // Name and Setting, mechanisms without a table and with equal Parameters answer alike.
 func (m *Mechanism) Parameters() string {
+	m = handle.Made(m)
 	if m.rule == nil { // the zero Mechanism
 		return ""
 	}
@@ -82,12 +84,13 @@ func (m *Mechanism) Parameters() string {
 }
 
 // Setting returns what is presumed about the teachers.
-func (m *Mechanism) Setting() Setting { return m.setting }
+func (m *Mechanism) Setting() Setting { return handle.Made(m).setting }
 
 // Problem returns what the mechanism presumes of the teachers and promises of one answer. ε = +Inf
 // where it presumes no promise of theirs. For DaRRM it is the problem that the noise function is
 // certified for.
 func (m *Mechanism) Problem() constraints.Problem {
+	m = handle.Made(m)
 	if m.noise != nil {
 		return m.noise.Problem()
 	}
@@ -96,31 +99,33 @@ func (m *Mechanism) Problem() constraints.Problem {
 
 // Teachers returns the (ε, Δ) that the mechanism presumes of one vote; ε = +Inf for nothing.
 func (m *Mechanism) Teachers() accountant.Cost {
+	m = handle.Made(m)
 	p := m.Problem()
 	return accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}
 }
 
 // NoiseFunction returns the noise function of DaRRM and its baselines, nil of other mechanisms.
-func (m *Mechanism) NoiseFunction() *gamma.Certified { return handle.Copy(m.noise) }
+func (m *Mechanism) NoiseFunction() *gamma.Certified { return handle.Copy(handle.Made(m).noise) }
 
 // Table returns the table of the optimum of many classes, nil of other mechanisms.
-func (m *Mechanism) Table() *plurality.Certified { return handle.Copy(m.table) }
+func (m *Mechanism) Table() *plurality.Certified { return handle.Copy(handle.Made(m).table) }
 
 // Abstains reports whether Abstained is among the answers.
-func (m *Mechanism) Abstains() bool { return m.abstains }
+func (m *Mechanism) Abstains() bool { return handle.Made(m).abstains }
 
 // SlowLaw reports whether Probabilities takes so long that who needs those of many vectors of
 // counts had better draw answers instead.
-func (m *Mechanism) SlowLaw() bool { return m.slowLaw }
+func (m *Mechanism) SlowLaw() bool { return handle.Made(m).slowLaw }
 
 // PerAnswer returns the (ε, δ) that one answer costs; of ManyAnswers, all of them together.
-func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
+func (m *Mechanism) PerAnswer() accountant.Cost { return handle.Made(m).cost }
 
 // Event returns one answer as what an accountant is charged with, for the neighbouring
 // relation of the Setting: the noise itself where the accountant knows it, which adds up
 // better than PerAnswer, otherwise PerAnswer. For whether answers add up at all, see Noise. It is
 // nil of the zero Mechanism.
 func (m *Mechanism) Event() accountant.Event {
+	m = handle.Made(m)
 	if m.event == nil {
 		return nil
 	}
@@ -133,6 +138,7 @@ func (m *Mechanism) Event() accountant.Event {
 // teachers' randomness (DaRRM of teachers with a finite ε): such answers add up only if
 // teachers draw afresh for every query. Answers takes either.
 func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
+	m = handle.Made(m)
 	if !m.anyVotes {
 		return NoisyAnswer{}, false
 	}
@@ -142,6 +148,7 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 // Joint returns the price of many answers of a table together; nil of mechanisms without a table
 // and of those whose promise rests on the teachers'.
 func (m *Mechanism) Joint() *JointPrice {
+	m = handle.Made(m)
 	if m.joint == nil {
 		return nil
 	}
@@ -151,6 +158,7 @@ func (m *Mechanism) Joint() *JointPrice {
 // Answers returns so many answers by m as what its Total and Bounds charge for: answers of fresh
 // teachers, and of those that promise nothing, add up so. slack is Answers.Slack.
 func (m *Mechanism) Answers(queries int, slack float64) Answers {
+	m = handle.Made(m)
 	r := Answers{
 		Queries: queries, PerAnswer: m.cost, Teachers: m.Teachers(), K: m.setting.K,
 		Affected:   m.setting.Affected,
@@ -167,17 +175,18 @@ func (m *Mechanism) Answers(queries int, slack float64) Answers {
 }
 
 // Basis describes, for people, the proof of PerAnswer, given the Assumptions.
-func (m *Mechanism) Basis() string { return m.basis }
+func (m *Mechanism) Basis() string { return handle.Made(m).basis }
 
 // Assumptions returns, in sentences for people, what must be true of the teachers for
 // PerAnswer to hold.
-func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
+func (m *Mechanism) Assumptions() []string { return slices.Clone(handle.Made(m).assumes) }
 
 // Probabilities returns the probability of each class when these are the votes, and at
 // the end that of abstaining where Abstains. They sum to 1 and are within 1e-11, of GNMax's
 // noise with σ ≥ 16 within 0.01/σ⁴, of DaRRM and of the optimum of many classes within 2⁻⁵³. They are not
 // private: they reveal the votes. The error names the rule of the Setting that counts break.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
+	m = handle.Made(m)
 	if err := m.setting.CheckCounts(counts, 0); err != nil {
 		return nil, err
 	}
@@ -213,6 +222,7 @@ func (m *Mechanism) AnswerMissing(coins randsrc.Coins, query string, counts []in
 // Simulate answers as Answer would, with coins that follow from the seed and the query's name. It
 // releases nothing: whoever knows the seed knows the votes. Errors are those of Answer.
 func (m *Mechanism) Simulate(seed uint64, query string, counts []int) (class int, err error) {
+	m = handle.Made(m)
 	return m.Answer(randsrc.SeededCoins(seed), query, counts)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // StatementOptions describe answers before any is released.
@@ -253,6 +254,7 @@ func (o StatementOptions) answers(queries int, randomness TeacherRandomness) Ans
 
 // Methods returns the methods of which a row has a bound, in a fixed order.
 func (s *Statement) Methods() []string {
+	s = handle.Made(s)
 	return slices.DeleteFunc(slices.Clone(statementMethods), func(method string) bool {
 		return !slices.ContainsFunc(s.Fresh, func(r StatementRow) bool {
 			_, ok := r.Bound(method)
@@ -273,6 +275,7 @@ func (r StatementRow) Bound(method string) (epsilon float64, ok bool) {
 
 // Only returns the statement of some of its numbers of queries.
 func (s *Statement) Only(queries []int) *Statement {
+	s = handle.Made(s)
 	some := *s
 	some.Fresh = slices.DeleteFunc(slices.Clone(s.Fresh), func(r StatementRow) bool {
 		return !slices.Contains(queries, r.Queries)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -81,6 +82,7 @@ const fine = 44
 // a threshold, for votes of which none is missing, with one teacher affected by a record that
 // is replaced. It takes some microseconds for each gap.
 func (m *Mechanism) NewTelling(o TellingOptions) (*Telling, error) {
+	m = handle.Made(m)
 	s := m.setting
 	switch {
 	case m.gnmax == nil:
@@ -151,19 +153,21 @@ func (m *Mechanism) NewTelling(o TellingOptions) (*Telling, error) {
 }
 
 // Options returns what is fixed before the votes.
-func (t *Telling) Options() TellingOptions { return t.o }
+func (t *Telling) Options() TellingOptions { return handle.Made(t).o }
 
 // K returns the number of teachers.
-func (t *Telling) K() int { return t.k }
+func (t *Telling) K() int { return handle.Made(t).k }
 
 // Rule names what the cost of a Draw follows from.
 func (t *Telling) Rule() string {
+	t = handle.Made(t)
 	return fmt.Sprintf("Rényi curve of a smooth sensitivity: order %v told, steps %d, noise %v, size noise %v",
 		t.o.Order, t.o.Steps, t.o.Noise, t.o.SizeNoise)
 }
 
 // Check refuses votes that a Draw is not for: of another number of teachers, or of queries.
 func (t *Telling) Check(b *Ballots) error {
+	t = handle.Made(t)
 	_, err := t.gaps(b)
 	return err
 }
@@ -323,6 +327,7 @@ func (t *Telling) read(total, size int64, delta float64) DrawnCost {
 
 // Curve is the price of one Draw: the Rényi divergence at orders below m+1.
 func (t *Telling) Curve() (accountant.Curve, error) {
+	t = handle.Made(t)
 	var points []accountant.CurvePoint
 	const orders = 96
 	m := float64(t.o.Steps)
@@ -353,6 +358,7 @@ func tellingRDP(alpha, m, sigma float64) float64 {
 
 // Cost returns the charge of a Draw at δ: its Curve's (ε, δ).
 func (t *Telling) Cost(delta float64) (accountant.Cost, error) {
+	t = handle.Made(t)
 	curve, err := t.Curve()
 	if err != nil {
 		return accountant.Cost{}, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Certificate proves that a noise function satisfies every privacy constraint of
@@ -62,11 +63,12 @@ type Certified struct {
 }
 
 // Func returns the noise function.
-func (c *Certified) Func() Func { return c.fn }
+func (c *Certified) Func() Func { return handle.Made(c).fn }
 
 // Problem returns what is promised, and about which teachers. The zero Certified promises
 // nothing, to no teachers: K = 0.
 func (c *Certified) Problem() constraints.Problem {
+	c = handle.Made(c)
 	if c.system == nil {
 		return constraints.Problem{}
 	}
@@ -81,6 +83,7 @@ func (c *Certified) Same(d *Certified) bool {
 
 // Certificate returns the proof, as a copy.
 func (c *Certified) Certificate() Certificate {
+	c = handle.Made(c)
 	out := c.certificate
 	out.Constraints = new(big.Int).Set(out.Constraints)
 	return out

@@ -15,6 +15,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -113,6 +114,7 @@ type fileMultiplier struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
+	t = handle.Made(t)
 	f := file{
 		Format: FormatVersion, fileProblem: t.fileProblem(), Gamma: t.fn.Values(),
 		fileFigures: t.fileFigures(),
@@ -128,6 +130,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 // Summary returns the JSON form without the noise function, its proof, and who wrote it. Its
 // fields have the names and the order of MarshalJSON's.
 func (t *Table) Summary() ([]byte, error) {
+	t = handle.Made(t)
 	return json.Marshal(struct {
 		fileProblem
 		fileFigures
@@ -163,6 +166,7 @@ func (t *Table) fileFigures() fileFigures {
 
 // Encode writes the JSON form, indented, with a final newline.
 func (t *Table) Encode(w io.Writer) error {
+	t = handle.Made(t)
 	compact, err := t.MarshalJSON()
 	if err != nil {
 		return err
@@ -216,6 +220,7 @@ type MismatchError = check.MismatchError
 // Proved by machine for exact numbers: private_ok in proofs/TwoClasses.v, optimal_ok and worst_ok
 // in proofs/Bound.v.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
+	c = handle.Made(c)
 	t, err := c.Certify(ctx)
 	if err != nil {
 		return nil, err
@@ -277,6 +282,7 @@ func parseClaim(data []byte) (*Claim, error) {
 
 // Certify checks the claim and returns the table it makes.
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
+	c = handle.Made(c)
 	certified, err := Certify(ctx, c.Problem, c.Func)
 	if err != nil {
 		return nil, err

@@ -164,7 +164,10 @@ type Table struct {
 
 // Bounded reports whether it is proved how far the table is from the optimum: it has a proof, or none
 // can be better.
-func (t *Table) Bounded() bool { return len(t.Proof.Multipliers) > 0 || t.Gap == 0 }
+func (t *Table) Bounded() bool {
+	t = handle.Made(t)
+	return len(t.Proof.Multipliers) > 0 || t.Gap == 0
+}
 
 // NewTable works out everything about c that can be known: errors, baselines, and
 // the optimality gap that proof shows.
@@ -247,7 +250,10 @@ func (o Objective) better(baselines []Named, e float64) *Named {
 
 // BetterBaseline returns the best of the baselines that have the shape and a smaller error
 // than the table's function, or nil where none has: always so after BestTable.
-func (t *Table) BetterBaseline() *Named { return t.better(t.Baselines, t.ExpectedError) }
+func (t *Table) BetterBaseline() *Named {
+	t = handle.Made(t)
+	return t.better(t.Baselines, t.ExpectedError)
+}
 
 // gap returns above - lower, rounded up, and at least 0.
 func gap(above, lower float64) float64 {
@@ -258,10 +264,11 @@ func gap(above, lower float64) float64 {
 }
 
 // BaselineError returns the error of a baseline under the table's objective.
-func (t *Table) BaselineError(b Named) float64 { return t.Error(b.Certified.fn) }
+func (t *Table) BaselineError(b Named) float64 { return handle.Made(t).Error(b.Certified.fn) }
 
 // ErrorOfCoin returns the error of releasing nothing but fair coins, γ ≡ 0, under
 // the table's objective: the scale on which gaps are judged.
 func (t *Table) ErrorOfCoin() float64 {
+	t = handle.Made(t)
 	return t.Error(Func{make([]int64, t.fn.K()+1)})
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Digest is a SHA-256.
@@ -60,6 +62,7 @@ func (e Entry) Total() Cost {
 // Takes returns the number of answers that the entry takes of the quota of its PaidBy, 0 for an
 // entry that takes none.
 func (e *Entry) Takes() uint64 {
+	e = handle.Made(e)
 	if e.Quota == nil || e.PaidBy == "" {
 		return 0
 	}

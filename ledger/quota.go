@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Quota is a number of answers of one table that one charge pays for. The charge that opens a
@@ -125,7 +126,10 @@ type QuotaUse struct {
 }
 
 // Left returns how many answers can still be taken.
-func (u *QuotaUse) Left() uint64 { return u.Charge.Quota.Answers - u.Taken }
+func (u *QuotaUse) Left() uint64 {
+	u = handle.Made(u)
+	return u.Charge.Quota.Answers - u.Taken
+}
 
 // Quota returns the state of the quota that the charge with an id opened, and how much of it a
 // client took; nil where the ledger has no such charge. Cost: that of [Ledger.State] and of reading

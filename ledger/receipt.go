@@ -31,7 +31,7 @@ func spentReceipt(e Entry) *Receipt {
 func (r *Receipt) issued() bool { return r != nil && r.used != nil }
 
 // Entry returns what was charged.
-func (r *Receipt) Entry() Entry { return handle.Deep(r.entry) }
+func (r *Receipt) Entry() Entry { return handle.Deep(handle.Made(r).entry) }
 
 // Redeem uses the receipt up: it succeeds once, for the Count releases of cost
 // Unit that were paid. Every other call is an [ErrReceipt].

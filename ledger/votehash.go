@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"math/bits"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // VoteHash computes the digest by which a ledger recognises the votes of a draw:
@@ -84,11 +86,11 @@ func (c *cast) hash() *VoteHash {
 
 // Add adds the votes on one query: the class that each teacher voted for, in the order of
 // the teachers, -1 for a vote that is missing.
-func (h *VoteHash) Add(votes []int) { h.add('v', votes) }
+func (h *VoteHash) Add(votes []int) { handle.Made(h).add('v', votes) }
 
 // AddCounts adds one query of which only the number of votes for each class is known. It
 // never equals a row of votes.
-func (h *VoteHash) AddCounts(counts []int) { h.add('c', counts) }
+func (h *VoteHash) AddCounts(counts []int) { handle.Made(h).add('c', counts) }
 
 func (h *VoteHash) add(kind byte, values []int) {
 	h.row = binary.AppendVarint(append(h.row[:0], kind), int64(len(values)))
@@ -106,16 +108,18 @@ func (h *VoteHash) add(kind byte, values []int) {
 // Merge adds all rows of other, which is of the same ledger. Each row is one query: files
 // that hold different teachers' votes on the same queries cannot be merged.
 func (h *VoteHash) Merge(other *VoteHash) {
+	h = handle.Made(h)
 	h.plus(other.sum)
 	h.rows += other.rows
 }
 
 // Rows returns how many rows were added.
-func (h *VoteHash) Rows() int64 { return h.rows }
+func (h *VoteHash) Rows() int64 { return handle.Made(h).rows }
 
 // Draw returns the draw of an ensemble, "" for none, with the rows so far. Rows may still be
 // added for another.
 func (h *VoteHash) Draw(ensemble, name string) *Draw {
+	h = handle.Made(h)
 	return &Draw{Name: name, Votes: h.digest(ensemble, name), cast: &cast{h.key, h.sum}}
 }
 

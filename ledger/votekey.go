@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // New returns an empty hash with the key of h, for another goroutine or another reading.
-func (h *VoteHash) New() *VoteHash { return newVoteHash(h.key) }
+func (h *VoteHash) New() *VoteHash { return newVoteHash(handle.Made(h).key) }
 
 // partSize is the size of a Part: the sum and the number of rows, big-endian.
 const partSize = 32 + 8
@@ -16,6 +18,7 @@ const partSize = 32 + 8
 // Part returns what h has added up so far, for [VoteHash.MergePart] in another process. It
 // tells nothing without the key.
 func (h *VoteHash) Part() []byte {
+	h = handle.Made(h)
 	part := make([]byte, 0, partSize)
 	for _, word := range h.sum {
 		part = binary.BigEndian.AppendUint64(part, word)
@@ -43,6 +46,7 @@ const voteKeyMagic = "darrm vote key 1\n"
 // SendKey writes the key for [CutVoteKey] in another process that reads votes of the same
 // ledger. Whoever has it can test a guess at the votes of a draw.
 func (h *VoteHash) SendKey(w io.Writer) error {
+	h = handle.Made(h)
 	_, err := w.Write(append([]byte(voteKeyMagic), h.key[:]...))
 	return err
 }

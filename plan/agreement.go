@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -42,6 +43,7 @@ func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, 
 
 // Guess returns how often a class that is drawn at random agrees.
 func (l *Law) Guess() float64 {
+	l = handle.Made(l)
 	guess := slices.Repeat([]float64{1 / float64(l.classes)}, l.classes)
 	sum := 0.0
 	for _, c := range l.cells {

@@ -5,12 +5,14 @@ import (
 	"errors"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Compare scores the choices of the plan that New returned for r on votes at hand, and marks the first,
 // which a release takes. The plan must be by a prior: a choice by private votes is covered by no
 // budget, and neither is one by these scores. Cost: that of ensemble.CompareTogether.
 func (p *Plan) Compare(ctx context.Context, r Request, b *ensemble.Ballots) (*ensemble.Comparison, error) {
+	p = handle.Made(p)
 	if r.Votes != nil && r.Votes.FromVotes() {
 		return nil, errors.New("the plan must be by a prior, and not by votes")
 	}

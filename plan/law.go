@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // simulations is the number of queries drawn from a prior with too many histograms, and the number
@@ -57,11 +58,12 @@ func newLaw(k, classes int) (*Law, error) {
 
 // AllowMissing lets votes of a sample be none: the counts of a query that Add adds sum to at most
 // K.
-func (l *Law) AllowMissing() { l.missing = true }
+func (l *Law) AllowMissing() { handle.Made(l).missing = true }
 
 // Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the
 // counts are at least 0 and add up to K over the law's classes, or to less with AllowMissing.
 func (l *Law) Add(counts []int) error {
+	l = handle.Made(l)
 	if len(counts) == 0 || check.Votes(counts, 0, l.k, l.classes, l.missing) != nil {
 		return &check.Error{Name: "votes of a query", Value: counts,
 			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
@@ -106,10 +108,10 @@ func (l *Law) add(counts []int, weight float64) {
 }
 
 // FromVotes reports whether the law was computed from votes, and so is not private.
-func (l *Law) FromVotes() bool { return l.fromVotes }
+func (l *Law) FromVotes() bool { return handle.Made(l).fromVotes }
 
 // Mean returns the mean of Prior, 0 for other laws.
-func (l *Law) Mean() float64 { return l.mean }
+func (l *Law) Mean() float64 { return handle.Made(l).mean }
 
 // Concentration returns the concentration of Uneven, 0 for other laws.
-func (l *Law) Concentration() float64 { return l.concentration }
+func (l *Law) Concentration() float64 { return handle.Made(l).concentration }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 )
 
 // Table returns the choices as rows of a table for people, with what its columns are. Costs are
 // rounded up.
 func (p *Plan) Table() (header []string, rows [][]string) {
+	p = handle.Made(p)
 	for _, c := range p.Choices {
 		per := c.Mechanism.PerAnswer()
 		one := []string{num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true)}

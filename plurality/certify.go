@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // One is D, the sum of each histogram's group masses.
@@ -73,11 +74,11 @@ func (c *Certified) Problem() Problem {
 }
 
 // Certificate returns what was checked.
-func (c *Certified) Certificate() Certificate { return c.certificate }
+func (c *Certified) Certificate() Certificate { return handle.Made(c).certificate }
 
 // Mass returns g(λ,v) of variable i: with probability g/D the answer is one of the classes
 // with v votes, each equally likely.
-func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
+func (c *Certified) Mass(i int) uint64 { return handle.Made(c).masses[i] }
 
 // Certify checks that the masses, one for each variable of s, sum to One in each
 // histogram, and that every privacy row holds:
@@ -125,6 +126,7 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 // CheckMasses returns a *constraints.ParameterError unless there is one mass for each variable and
 // they sum to One in each histogram.
 func (s *Space) CheckMasses(masses []uint64) error {
+	s = handle.Made(s)
 	if len(masses) != s.Variables() {
 		return &check.Error{Name: "number of masses", Value: len(masses),
 			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}

@@ -3,6 +3,8 @@ package plurality
 import (
 	"context"
 	"slices"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Cliques are the privacy rows of δ = 0 in fewer words. Two histograms of K votes differ by
@@ -26,6 +28,7 @@ func (c Cliques) At(n int) []int32 { return c.Variables[c.Start[n]:c.Start[n+1]]
 
 // Cliques lists them. The error is ctx.Err().
 func (s *System) Cliques(ctx context.Context) (Cliques, error) {
+	s = handle.Made(s)
 	t := s.problem.Affected
 	smaller := NewSpace(s.k-t, s.classes, s.abstain, false)
 	a := adder{s: s.Space, out: Cliques{Start: []int32{0}},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -102,6 +103,7 @@ type filePair struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
+	t = handle.Made(t)
 	f := file{
 		Format: FormatVersion, Kind: FormatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
 		Proof: []rowMultiplier{}, Solver: t.Solver, Version: t.Version,
@@ -125,6 +127,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 
 // Summary returns the JSON form without masses, proof, and who wrote it.
 func (t *Table) Summary() ([]byte, error) {
+	t = handle.Made(t)
 	return json.Marshal(struct {
 		fileProblem
 		fileFigures
@@ -151,6 +154,7 @@ func (t *Table) figures() fileFigures {
 
 // Encode writes the JSON form with a final newline.
 func (t *Table) Encode(w io.Writer) error {
+	t = handle.Made(t)
 	b, err := t.MarshalJSON()
 	if err != nil {
 		return err

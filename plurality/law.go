@@ -1,6 +1,10 @@
 package plurality
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/darrm/darrm/internal/handle"
+)
 
 var (
 	errUncertified = errors.New("the mechanism was not certified")
@@ -18,6 +22,7 @@ func (c *Certified) Law(counts []int) ([]float64, error) {
 
 // Law is Certified.Law for the masses of s's variables.
 func (s *Space) Law(masses []uint64, counts []int) ([]float64, error) {
+	s = handle.Made(s)
 	h, err := s.Index(counts)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package plurality
 
-import "context"
+import (
+	"context"
+
+	"github.com/darrm/darrm/internal/handle"
+)
 
 // Column is a class of a pair of neighbouring histograms, or several that look the same:
 // Classes of them have the votes of variable I in the first and of J in the second.
@@ -20,6 +24,7 @@ type Pair struct {
 // Pairs calls visit for each ordered pair of neighbouring histograms of the problem: see
 // Space.Pairs.
 func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
+	s = handle.Made(s)
 	return s.Space.Pairs(ctx, s.problem.Affected, visit)
 }
 
@@ -31,6 +36,7 @@ func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
 // That no other pairs are needed: plurality_private in proofs/Plurality.v. That the proved
 // checker's walk over them misses none: vectors_all in proofs/ManyClasses.v.
 func (s *Space) Pairs(ctx context.Context, t int, visit func(*Pair) bool) error {
+	s = handle.Made(s)
 	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return ctx.Err() != nil }}
 	for h := range s.Histograms() {
 		if !w.all(h) {
@@ -43,6 +49,7 @@ func (s *Space) Pairs(ctx context.Context, t int, visit func(*Pair) bool) error 
 // Neighbours calls visit for each of the Pairs from histogram h, once each, until visit returns
 // false; it reports whether it never did. Cost: O(C) a pair.
 func (s *Space) Neighbours(h, t int, visit func(*Pair) bool) bool {
+	s = handle.Made(s)
 	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return false }}
 	return w.all(h)
 }
@@ -162,6 +169,7 @@ func (s *Space) complete(p *Pair, runs []run, touched []int, after *[]run) {
 // they are not a pair's: votes that no class of h has, classes that are too few, votes
 // that come without going though none may be missing, or more than t of them.
 func (s *Space) Between(h, t int, changes []Change) (p *Pair, ok bool) {
+	s = handle.Made(s)
 	if h < 0 || h >= s.Histograms() {
 		return nil, false
 	}

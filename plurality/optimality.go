@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Proof proves an upper bound on the value of every private mechanism: multipliers y ≥ 0 of some
@@ -39,6 +41,7 @@ type PairMultiplier struct {
 // rounded up. The error names a multiplier that is not finite and ≥ 0 or whose row is none of the
 // problem's.
 func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float64, error) {
+	s = handle.Made(s)
 	gain := make([]float64, s.Variables()) // the positive and the negative part of r
 	loss := make([]float64, s.Variables())
 	terms := make([]int32, s.Variables())
@@ -94,6 +97,7 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 // be off by one rounding each, and those of loss are not above what they stand for.
 func (s *Space) Ceiling(w Weights, abstainValue float64, gain, loss []float64, terms []int32,
 	extra float64) float64 {
+	s = handle.Made(s)
 	total := outward(big.ToPositiveInf)
 	for h := range s.Histograms() {
 		first, end := s.Range(h)

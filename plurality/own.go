@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -28,6 +29,7 @@ type HistogramLaw struct {
 // 1e-9, and classes with the same votes whose probabilities differ by more
 // than that, since a mechanism of this package treats classes alike.
 func (s *Space) FromGiven(laws []HistogramLaw) (masses []uint64, change float64, err error) {
+	s = handle.Made(s)
 	p, given := make([]float64, s.Variables()), make([][]float64, s.Histograms())
 	for _, law := range laws {
 		if !slices.IsSortedFunc(law.Votes, func(a, b int) int { return b - a }) {

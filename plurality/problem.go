@@ -112,7 +112,7 @@ func (s *System) copy() *System {
 }
 
 // Problem returns what the System is of.
-func (s *System) Problem() Problem { return s.problem }
+func (s *System) Problem() Problem { return handle.Made(s).problem }
 
 // Factor returns E⁻ ≤ e^ε, the factor that private masses are checked with.
-func (s *System) Factor() float64 { return s.below }
+func (s *System) Factor() float64 { return handle.Made(s).below }

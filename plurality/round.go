@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // roundRounds bounds the attempts of Round; the first one succeeds unless ε is of the size of
@@ -128,6 +129,7 @@ func (s *System) masses(p []float64, lambda float64) []uint64 {
 // masses by largest remainders, so that they sum to One in each histogram. p sums to 1 there but
 // for rounding errors, which the largest group takes.
 func (s *Space) Masses(p []float64) []uint64 {
+	s = handle.Made(s)
 	out := make([]uint64, len(p))
 	var rest []float64
 	var order []int

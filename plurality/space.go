@@ -3,6 +3,8 @@ package plurality
 import (
 	"fmt"
 	"slices"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Abstained is the number of votes of the variable that stands for abstaining.
@@ -135,22 +137,26 @@ func (s *Space) append(positive []int) {
 }
 
 // Histograms returns the number of sorted histograms.
-func (s *Space) Histograms() int { return len(s.start) - 1 }
+func (s *Space) Histograms() int { return len(handle.Made(s).start) - 1 }
 
 // Variables returns the number of variables.
-func (s *Space) Variables() int { return len(s.votes) }
+func (s *Space) Variables() int { return len(handle.Made(s).votes) }
 
 // Range returns the first variable of histogram h and the one after its last.
-func (s *Space) Range(h int) (first, end int) { return int(s.start[h]), int(s.start[h+1]) }
+func (s *Space) Range(h int) (first, end int) {
+	s = handle.Made(s)
+	return int(s.start[h]), int(s.start[h+1])
+}
 
 // Votes returns v of variable i: how many votes each of its classes has, or Abstained.
-func (s *Space) Votes(i int) int { return int(s.votes[i]) }
+func (s *Space) Votes(i int) int { return int(handle.Made(s).votes[i]) }
 
 // ClassesOf returns m(λ,v) of variable i: how many classes share its mass.
-func (s *Space) ClassesOf(i int) int { return int(s.classesOf[i]) }
+func (s *Space) ClassesOf(i int) int { return int(handle.Made(s).classesOf[i]) }
 
 // Histogram returns the C counts of histogram h, descending.
 func (s *Space) Histogram(h int) []int {
+	s = handle.Made(s)
 	out := make([]int, 0, s.classes)
 	for i := s.start[h]; i < s.start[h+1]; i++ {
 		if s.votes[i] != Abstained {
@@ -165,6 +171,7 @@ func (s *Space) Histogram(h int) []int {
 // Index returns the number of the histogram with these counts, in any order. It fails unless they
 // are K votes for C classes, or at most K where votes may be missing.
 func (s *Space) Index(counts []int) (int, error) {
+	s = handle.Made(s)
 	if len(counts) != s.classes {
 		return 0, fmt.Errorf("%d counts, want one for each of %d classes", len(counts), s.classes)
 	}

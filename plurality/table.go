@@ -27,7 +27,10 @@ type Table struct {
 
 // Bounded reports whether it is proved how far the table is from the optimum: it has a proof, or none
 // can be better.
-func (t *Table) Bounded() bool { return len(t.Proof.Rows)+len(t.Proof.Pairs) > 0 || t.Gap == 0 }
+func (t *Table) Bounded() bool {
+	t = handle.Made(t)
+	return len(t.Proof.Rows)+len(t.Proof.Pairs) > 0 || t.Gap == 0
+}
 
 // NewTable works out the value of c and the bound that proof shows. The error is what is wrong with
 // o or proof, or ctx.Err().
@@ -70,6 +73,7 @@ type Baseline struct {
 
 // Baselines returns what mechanisms that need no table reach under the table's objective.
 func (t *Table) Baselines() []Baseline {
+	t = handle.Made(t)
 	var out []Baseline
 	for _, b := range t.system.baselines() {
 		for h, weight := range t.weights.Low {
@@ -106,6 +110,7 @@ type Claim struct {
 // Certify checks every privacy row and works out value and bound anew. The error is a
 // *ViolationError, a *FormatError, or ctx.Err().
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
+	c = handle.Made(c)
 	certified, err := Certify(ctx, c.System, c.Masses)
 	if bad := (*check.Error)(nil); errors.As(err, &bad) { // masses that are none
 		return nil, &FormatError{What: formatName, Reason: err}
@@ -125,6 +130,7 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 // be weaker than those found, counts are the same. The errors are those of Certify, or a
 // *MismatchError.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
+	c = handle.Made(c)
 	t, err := c.Certify(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -251,6 +252,7 @@ func samePromise(a, b json.RawMessage) bool {
 // pays nothing. The errors are those of [ledger.Ledger.Check], but that a release which differs
 // from an earlier one in its coins alone is an [ledger.ErrReplayed].
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
+	b = handle.Made(b)
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
 		return ledger.Cost{}, err
@@ -285,6 +287,7 @@ func repeated(receipt *ledger.Receipt) bool {
 // the charge names. Then a release that was charged before is no error: the receipt is of that
 // charge, and what is noted with it is the only result that may be published.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
+	b = handle.Made(b)
 	paid, err := b.pay(ctx, l, resumed, nil)
 	return paid.Receipt, err
 }

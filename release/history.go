@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -35,6 +36,7 @@ func NewBudgetSums(l *ledger.Ledger, now ledger.State) BudgetSums {
 
 // Sums returns the report's own sums: somebody may have charged the ledger since.
 func (r *BudgetReport) Sums(l *ledger.Ledger) BudgetSums {
+	r = handle.Made(r)
 	return BudgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head, nil}
 }
 
@@ -86,6 +88,7 @@ type AnswersUsed struct {
 }
 
 func (u *AnswersUsed) String() string {
+	u = handle.Made(u)
 	return fmt.Sprintf("%d of %d labels taken, %d left", u.Taken, u.Answers, u.Answers-u.Taken)
 }
 
@@ -158,6 +161,7 @@ func (e *HistoryEntry) Row() []string {
 // it is for. Another program may have written the event, so its words are quoted where they would
 // steer a terminal; package ledger refuses such names.
 func (e *HistoryEntry) What() string {
+	e = handle.Made(e)
 	what := Describe(e.Event)
 	if what == "" {
 		what = "a charge of another program"

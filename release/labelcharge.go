@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -22,6 +23,7 @@ type LabelCharge struct {
 
 // String describes the charge for people.
 func (c *LabelCharge) String() string {
+	c = handle.Made(c)
 	if c.Left == 0 {
 		return fmt.Sprintf("%d of %d labels are taken, and none is left", c.Taken, c.Labels)
 	}
@@ -41,6 +43,7 @@ func LabelCharges(ctx context.Context, l *ledger.Ledger) (out []LabelCharge, err
 
 // Short describes the charge in one line.
 func (c *LabelCharge) Short() string {
+	c = handle.Made(c)
 	return fmt.Sprintf("%s: %d of %d labels taken, %d left", shortID(c.ID), c.Taken, c.Labels, c.Left)
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -43,6 +44,7 @@ func NewLabelDraft(folder, name string, o votes.LabelOptions) (*LabelDraft, erro
 
 // Encode gives the file, which is committed.
 func (d *LabelDraft) Encode(w io.Writer) error {
+	d = handle.Made(d)
 	draft, err := os.Open(d.path)
 	if err != nil {
 		return err
@@ -55,6 +57,7 @@ func (d *LabelDraft) Encode(w io.Writer) error {
 // Remove removes what is not published, or was. What cannot be removed is paid for, and
 // nobody else may read it.
 func (d *LabelDraft) Remove() {
+	d = handle.Made(d)
 	_ = d.Abort()
 	_ = d.dir.Remove()
 }

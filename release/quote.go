@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
 )
@@ -57,6 +58,7 @@ func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill,
 
 // Rows returns the quote as a table for people: what, ε, δ.
 func (q *Quote) Rows() (rows [][]string) {
+	q = handle.Made(q)
 	add := func(title string, c accountant.Cost) {
 		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true),
 			num.Outward(c.Delta, 6, true)})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -75,6 +76,7 @@ func (o Outcome) Again() bool { return o.Receipt != nil && repeated(o.Receipt) }
 // then only the secret could not be removed. The errors of the charge are those of
 // [Bill.Pay].
 func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
+	t = handle.Made(t)
 	if err = t.check(); err != nil {
 		return out, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -84,6 +85,7 @@ func usagef(format string, args ...any) error {
 // one that is in use is not. Errors are a [release.UsageError], or a [release.InputError] of a
 // certificate.
 func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
+	s = handle.Made(s)
 	if a.Listen == "" {
 		a.Listen = DefaultListen
 	}
@@ -122,6 +124,7 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 // every user of this machine. It is for a server that is tried out: a ledger that is no
 // simulation ([ledger.Ledger.Simulated]), and clients, are a [release.UsageError].
 func (s *Server) ListenToTry(ctx context.Context) (net.Listener, error) {
+	s = handle.Made(s)
 	book, err := s.Online.Ledger(ctx)
 	if err != nil {
 		return nil, err

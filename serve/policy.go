@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // policy is who may ask, and by which certificates. It is replaced whole, and read anew for each
@@ -76,6 +77,7 @@ func (p *policy) signed(chain []*x509.Certificate) bool {
 // stay. They are never replaced by none: anybody who can open the socket could then ask, without a
 // share and without a rate.
 func (s *Server) SetClients(clients []Client) error {
+	s = handle.Made(s)
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	all, err := s.admit(clients, s.at)
@@ -133,6 +135,7 @@ func (s *Server) admit(clients []Client, at *Address) (members, error) {
 // every connection and every request that begins after it. On an error all stays as it was. A
 // server that listens cannot go elsewhere: another address is an error.
 func (s *Server) Reload(ctx context.Context, a Address, clients []Client) error {
+	s = handle.Made(s)
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	if a.Listen == "" {

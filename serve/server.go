@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/loopback"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -90,6 +91,7 @@ func New(o Options) (*Server, error) {
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s = handle.Made(s)
 	defer func() { // before package http, which would log what was panicked with
 		if recover() != nil {
 			s.refuse(w, r, nil, "", panicked())

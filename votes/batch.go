@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // A Batch is some consecutive queries of a stream, column by column. It is for one goroutine at a
@@ -38,10 +40,11 @@ type Batch struct {
 }
 
 // Len returns the number of queries.
-func (b *Batch) Len() int { return len(b.places) }
+func (b *Batch) Len() int { return len(handle.Made(b).places) }
 
 // Row returns the counts of query i, 0 ≤ i < Len, one per class.
 func (b *Batch) Row(i int) []int {
+	b = handle.Made(b)
 	return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes]
 }
 
@@ -49,6 +52,7 @@ func (b *Batch) Row(i int) []int {
 // It panics unless there are two classes and their counts sum to K: with missing votes
 // K less the ones would not be the zeros.
 func (b *Batch) Ones(i int) int {
+	b = handle.Made(b)
 	if b.Classes != 2 {
 		panic(fmt.Sprintf("votes: Ones of %d classes, want 2", b.Classes))
 	}
@@ -63,10 +67,11 @@ func (b *Batch) Ones(i int) int {
 // ClassRanks returns, for each class, the place of its name among all names in the order
 // of bytes. It does not depend on the order in which the classes are listed. It must not be
 // changed. It panics for a Batch that no Reader returned.
-func (b *Batch) ClassRanks() []int { return slices.Clone(b.file.classes.ranks) }
+func (b *Batch) ClassRanks() []int { return slices.Clone(handle.Made(b).file.classes.ranks) }
 
 // ID returns the id of query i: from the file, or its number from 0 over all files.
 func (b *Batch) ID(i int) string {
+	b = handle.Made(b)
 	if b.IDs != nil {
 		return b.IDs[i]
 	}
@@ -76,6 +81,7 @@ func (b *Batch) ID(i int) string {
 // Majority returns the class with the most votes in query i, and -1 if several
 // have most. Missing votes do not count. It is not private.
 func (b *Batch) Majority(i int) int {
+	b = handle.Made(b)
 	best, most, tie := -1, -1, false
 	for c, n := range b.Row(i) {
 		if n > most {
@@ -93,6 +99,7 @@ func (b *Batch) Majority(i int) int {
 // Release gives the batch's memory back for later batches of the same Reader.
 // It may be left out; after it the batch and its slices must not be used.
 func (b *Batch) Release() {
+	b = handle.Made(b)
 	if p := b.pool; p != nil {
 		b.pool = nil
 		p.Put(b)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Description summarises a file of votes. It is not private.
@@ -78,6 +80,7 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 
 // Popular says which class is the most popular answer of most queries; "" where none is.
 func (d *Description) Popular() string {
+	d = handle.Made(d)
 	best := 0
 	for c := range d.most {
 		if d.most[c] > d.most[best] {
@@ -94,6 +97,7 @@ func (d *Description) Popular() string {
 // TeacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since
 // a file may have any; the number from 1 where there is none.
 func (d *Description) TeacherName(j int) string {
+	d = handle.Made(d)
 	const most = 24
 	if d.Teachers[j].Name == "" {
 		return strconv.Itoa(j + 1)

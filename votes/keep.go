@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/tempfile"
 )
 
@@ -96,11 +97,13 @@ func keep(ctx context.Context, o *Options, path string) (*keptFile, error) {
 
 // Open is [Open] of the paths.
 func (k *Kept) Open(ctx context.Context, o Options) (*Reader, error) {
+	k = handle.Made(k)
 	return openPaths(ctx, o, k.paths, k.files)
 }
 
 // Close forgets what is kept.
 func (k *Kept) Close() error {
+	k = handle.Made(k)
 	var errs []error
 	for _, f := range k.files {
 		errs = append(errs, f.Close())

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/tempfile"
 	"github.com/darrm/darrm/votes/format"
 )
@@ -142,6 +143,7 @@ const simulatedColumn = "simulated_label"
 // be read back as it is, are errors. After an error it returns the same error
 // again.
 func (f *LabelFile) Write(id string, class int) error {
+	f = handle.Made(f)
 	if f.err == nil {
 		if rule := idRule(id); rule != "" {
 			f.err = errors.New("write labels: " + rule)
@@ -156,6 +158,7 @@ func (f *LabelFile) Write(id string, class int) error {
 
 // WriteBatch writes the answers to a batch, one class per query.
 func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
+	f = handle.Made(f)
 	if f.err == nil && len(answers) != b.Len() {
 		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.Len(), len(answers))
 	}
@@ -195,12 +198,13 @@ func (f *LabelFile) row(class int) {
 }
 
 // Rows returns how many rows have been written.
-func (f *LabelFile) Rows() int64 { return f.n }
+func (f *LabelFile) Rows() int64 { return handle.Made(f).n }
 
 // Commit writes what is left and gives the file its name, or writes everything to
 // stdout. After an error there is no file, and an older one is as it was; only
 // stdout can have got a part, if it fails itself.
 func (f *LabelFile) Commit() error {
+	f = handle.Made(f)
 	if f.done {
 		return errors.New("commit labels: the file is committed or aborted")
 	}
@@ -230,6 +234,7 @@ func (f *LabelFile) Commit() error {
 
 // Abort gives up the file. After Commit or Abort it does nothing and returns nil.
 func (f *LabelFile) Abort() error {
+	f = handle.Made(f)
 	var errs []error
 	if f.file != nil {
 		errs = append(errs, f.file.Abort())

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // A Reader yields the queries of one or several files, batch by batch, in their
@@ -153,6 +155,7 @@ func (r *Reader) parse(j job) parsed {
 
 // K returns the number of teachers.
 func (r *Reader) K() int {
+	r = handle.Made(r)
 	if r.long != nil {
 		return r.long.k
 	}
@@ -160,11 +163,12 @@ func (r *Reader) K() int {
 }
 
 // Classes returns the names of the classes.
-func (r *Reader) Classes() []string { return slices.Clone(r.classes.names) }
+func (r *Reader) Classes() []string { return slices.Clone(handle.Made(r).classes.names) }
 
 // Columns returns the columns of the first file that hold votes, ids and true labels. Columns of
 // votes that have names have the same ones in every file.
 func (r *Reader) Columns() Roles {
+	r = handle.Made(r)
 	c := r.first.roles
 	if r.long != nil {
 		c.Width = r.long.k
@@ -174,17 +178,18 @@ func (r *Reader) Columns() Roles {
 }
 
 // HasIDs reports whether ids come from the files; otherwise they are numbers.
-func (r *Reader) HasIDs() bool { return r.first.ids }
+func (r *Reader) HasIDs() bool { return handle.Made(r).first.ids }
 
 // HasLabels reports whether the first file has a column of true answers that is read. Any of them may
 // be missing, and a further file's column too.
-func (r *Reader) HasLabels() bool { return r.first.labels }
+func (r *Reader) HasLabels() bool { return handle.Made(r).first.labels }
 
 // Next returns the next batch, never an empty one, and io.EOF after the last.
 // Faults of a file are [*ParseError]s; a failing source's error is wrapped. When
 // the context is done Next returns its error at once, even if a read is stuck.
 // After an error it returns the same error again.
 func (r *Reader) Next() (*Batch, error) {
+	r = handle.Made(r)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -272,6 +277,7 @@ func (r *Reader) Batches() iter.Seq2[*Batch, error] {
 
 // Progress returns how far Next is. It may be called from any goroutine.
 func (r *Reader) Progress() Progress {
+	r = handle.Made(r)
 	p := Progress{Rows: r.rows.Load(), Bytes: r.bytes.Load(), TotalBytes: r.total}
 	if len(r.files) == 1 {
 		p.TotalRows = r.first.total
@@ -282,6 +288,7 @@ func (r *Reader) Progress() Progress {
 // Close stops reading and closes the files. It does not wait for a read from
 // stdin or from a reader of the caller that is stuck.
 func (r *Reader) Close() error {
+	r = handle.Made(r)
 	r.cancel()
 	if r.err == nil {
 		r.err = errors.New("votes: the Reader is closed")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // A LabelWriter writes released answers to two classes as CSV with the header
@@ -35,6 +37,7 @@ func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 // Write writes one row. A class that is none, and an id that would not be read back as it
 // is, are errors. After an error it returns the same error again.
 func (w *LabelWriter) Write(id string, class int) error {
+	w = handle.Made(w)
 	if w.err != nil {
 		return w.err
 	}
@@ -52,6 +55,7 @@ func (w *LabelWriter) Write(id string, class int) error {
 // Flush passes everything on to the underlying writer and returns the first
 // error of all. It must be called at the end.
 func (w *LabelWriter) Flush() error {
+	w = handle.Made(w)
 	if w.err == nil {
 		w.err = w.enc.End()
 	}

@@ -131,13 +131,13 @@ func New(ctx context.Context, pairs Pairs, o Options) (*Game, error) {
 }
 
 // Options returns the options of the game, with defaults filled in.
-func (g *Game) Options() Options { return g.options }
+func (g *Game) Options() Options { return handle.Made(g).options }
 
 // Scale returns s, the largest 2·√Σ(√P - √P')² over the pairs, at least 1e-3.
-func (g *Game) Scale() float64 { return g.scale }
+func (g *Game) Scale() float64 { return handle.Made(g).scale }
 
 // Step returns h, the lattice step of ln r.
-func (g *Game) Step() float64 { return g.lattice.step }
+func (g *Game) Step() float64 { return handle.Made(g).lattice.step }
 
 // Renyi returns the divergences of the game's pairs.
-func (g *Game) Renyi() *Renyi { return handle.Copy(g.renyi) }
+func (g *Game) Renyi() *Renyi { return handle.Copy(handle.Made(g).renyi) }

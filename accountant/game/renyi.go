@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"sync"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -124,6 +125,7 @@ func (r *Renyi) Epsilon(delta float64, answers int) float64 {
 // Delta is Epsilon the other way round: a δ such that so many answers are (epsilon, δ)-DP together,
 // at most 1.
 func (r *Renyi) Delta(epsilon float64, answers int) float64 {
+	r = handle.Made(r)
 	best, conversion := 0.0, conversions()
 	for j, order := range orders {
 		e := float64(float64(answers) * r.divergences[j])

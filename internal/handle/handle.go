@@ -47,3 +47,11 @@ func deep(v reflect.Value) {
 		}
 	}
 }
+
+// Made returns p, or for nil a pointer to zero, which promises nothing.
+func Made[T any](p *T) *T {
+	if p == nil {
+		return new(T)
+	}
+	return p
+}

@@ -73,17 +73,17 @@ func (c *Chooser) checkService() error {
 }
 
 // Promise reports whether the teachers are private themselves.
-func (c *Chooser) Promise() bool { return c.promise }
+func (c *Chooser) Promise() bool { return handle.Made(c).promise }
 
 // K returns the number of teachers, 0 where the votes determine it.
-func (c *Chooser) K() int { return c.r.K }
+func (c *Chooser) K() int { return handle.Made(c).r.K }
 
 // Stated returns the stated parameters and those that follow from them. The optimum of two classes
 // presumes nothing of the teachers.
-func (c *Chooser) Stated() release.Stated { return handle.Deep(c.r.Stated) }
+func (c *Chooser) Stated() release.Stated { return handle.Deep(handle.Made(c).r.Stated) }
 
 // TeachersOfTable reports whether the teachers' privacy is stated by the table alone.
-func (c *Chooser) TeachersOfTable() bool { return c.tableAlone }
+func (c *Chooser) TeachersOfTable() bool { return handle.Made(c).tableAlone }
 
 // useTable reads the table and compares it with what else is stated.
 func (c *Chooser) useTable(ctx context.Context) error {
@@ -136,6 +136,7 @@ func (c *Chooser) useTable(ctx context.Context) error {
 // Choose makes the mechanism for k teachers and so many classes. Where no table was stated it may
 // solve: cost and errors are then those of Request.Solve.
 func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
+	c = handle.Made(c)
 	d := c.r.mechanism()
 	switch {
 	case c.given != nil:

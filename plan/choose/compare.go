@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
@@ -100,6 +101,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 // Options solves for the optima and returns what is to be compared, on votes of k teachers. An
 // optimum of many classes that is too large or takes too much work is among it, with the reason.
 func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOptions, err error) {
+	c = handle.Made(c)
 	r := &c.r
 	p, err := r.Stated.Problem(k)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 )
@@ -112,6 +113,7 @@ func newCoins(q int, epsilon, delta float64) coins {
 // bound of the price, since an adversary may ask for one pair always. The error is ctx.Err().
 // Cost: some microseconds a pair.
 func (s *System) CoinDelta(ctx context.Context, masses []uint64) (float64, error) {
+	s = handle.Made(s)
 	c := newCoins(s.problem.Answers, s.problem.Epsilon, s.problem.Delta)
 	most := 0.0
 	for pair, err := range s.Laws(ctx, masses) {

@@ -76,6 +76,7 @@ func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*
 // being the problem's, and the options with their defaults. Cost: that of game.Game.Delta.
 func (s *System) Price(ctx context.Context, masses []uint64,
 	o game.Options) (float64, game.Options, error) {
+	s = handle.Made(s)
 	if err := checkOptions(o); err != nil {
 		return 0, o, err
 	}
@@ -97,6 +98,7 @@ func checkOptions(o game.Options) error {
 
 // Laws yields the answer's laws under each unordered pair of neighbours, outcome by outcome.
 func (s *System) Laws(ctx context.Context, masses []uint64) game.Pairs {
+	s = handle.Made(s)
 	return Laws(ctx, s.space, s.reach(), masses)
 }
 
@@ -163,11 +165,11 @@ func (c *Certified) Problem() Problem {
 }
 
 // Certificate returns what was proved.
-func (c *Certified) Certificate() Certificate { return c.certificate }
+func (c *Certified) Certificate() Certificate { return handle.Made(c).certificate }
 
 // Mass returns g(λ,v) of variable i of the Space: with probability g/One the answer is one of the
 // classes with v votes, each equally likely.
-func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
+func (c *Certified) Mass(i int) uint64 { return handle.Made(c).masses[i] }
 
 // Masses returns the masses of the histogram of these votes: those of its groups of classes with
 // equal votes, in descending order of the votes, then that of abstaining where it is an answer. A
@@ -190,6 +192,7 @@ func (c *Certified) Masses(votes []int) ([]uint64, error) {
 // two tables under one charge may cost more than either promises. It is the SHA-256, in
 // hexadecimal, of the problem and all masses. Neither prior, law nor solver are in it.
 func (c *Certified) Hash() string {
+	c = handle.Made(c)
 	p := c.Problem()
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm %s %d: k=%d classes=%d affected=%d missing=%t answers=%d epsilon=%v "+

@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/plurality"
 )
@@ -101,6 +102,7 @@ type fileTangent struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
+	t = handle.Made(t)
 	o := t.certificate.Price
 	f := file{
 		Format: FormatVersion, Kind: formatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
@@ -142,6 +144,7 @@ func (m fileMasses) is(label fileMasses) bool {
 
 // Summary returns the JSON form without masses, proof, and who wrote it.
 func (t *Table) Summary() ([]byte, error) {
+	t = handle.Made(t)
 	return json.Marshal(struct {
 		fileProblem
 		Law   fileLaw   `json:"law"`
@@ -173,6 +176,7 @@ func (t *Table) figures() fileFigures {
 
 // Encode writes the JSON form with a final newline.
 func (t *Table) Encode(w io.Writer) error {
+	t = handle.Made(t)
 	b, err := t.MarshalJSON()
 	if err != nil {
 		return err

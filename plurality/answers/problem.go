@@ -124,16 +124,17 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 }
 
 // Problem returns what the System is of.
-func (s *System) Problem() Problem { return s.problem }
+func (s *System) Problem() Problem { return handle.Made(s).problem }
 
 // Space returns a copy of the histograms and variables that a table has masses for. For two classes whose
 // votes may be missing they are of half votes: see Index.
-func (s *System) Space() *plurality.Space { return handle.Copy(s.space) }
+func (s *System) Space() *plurality.Space { return handle.Copy(handle.Made(s).space) }
 
 // Pairs calls visit for each ordered pair of histograms of the Space that 1 to t teachers lead from
 // one to the other, classes matched by their names, once each, until visit returns false. The
 // error is ctx.Err(). Cost: O(C) a pair.
 func (s *System) Pairs(ctx context.Context, visit func(*plurality.Pair) bool) error {
+	s = handle.Made(s)
 	return s.space.Pairs(ctx, s.reach(), visit)
 }
 
@@ -170,6 +171,7 @@ func (s *System) counts(votes []int) ([]int, error) {
 // Index returns the histogram of the Space of these votes for each class, which sum to K, or to at
 // most K where votes may be missing.
 func (s *System) Index(votes []int) (int, error) {
+	s = handle.Made(s)
 	counts, err := s.counts(votes)
 	if err != nil {
 		return 0, err
@@ -179,6 +181,7 @@ func (s *System) Index(votes []int) (int, error) {
 
 // Lead returns by how many votes the first class of histogram h leads the second: 0 for a tie.
 func (s *System) Lead(h int) int {
+	s = handle.Made(s)
 	counts := s.space.Histogram(h)
 	lead := counts[0] - counts[1]
 	if s.problem.halves() {
@@ -190,6 +193,7 @@ func (s *System) Lead(h int) int {
 // Leads returns the histogram of the Space for each lead of two classes from 0 to K, or -1 where
 // there is none: where every teacher votes, a lead is odd as K is.
 func (s *System) Leads() []int {
+	s = handle.Made(s)
 	leads := slices.Repeat([]int{-1}, s.problem.K+1)
 	for h := range s.space.Histograms() {
 		leads[s.Lead(h)] = h
@@ -201,4 +205,4 @@ func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
 // PairCount returns the number of ordered pairs of neighbouring histograms.
-func (s *System) PairCount() int { return s.pairs }
+func (s *System) PairCount() int { return handle.Made(s).pairs }

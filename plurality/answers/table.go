@@ -88,6 +88,7 @@ type Claim struct {
 // Certify prices the masses and works out value and bounds anew. The error is a *PriceError, a
 // *FormatError, game.ErrTooLarge, or ctx.Err().
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
+	c = handle.Made(c)
 	certified, err := Certify(ctx, c.System, c.Masses, c.Price)
 	if bad := (*check.Error)(nil); errors.As(err, &bad) { // masses or inputs that are none
 		return nil, &FormatError{What: formatName, Reason: err}
@@ -107,6 +108,7 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 // be weaker than those found, counts are the same. The errors are those of Certify, or a
 // *MismatchError.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
+	c = handle.Made(c)
 	t, err := c.Certify(ctx)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/markup"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -60,6 +61,7 @@ func New(s Service) (*Page, error) {
 // Write writes the page of a state of the ledger at a time. The error is that of w, or of a
 // picture.
 func (p *Page) Write(w io.Writer, budget *release.BudgetView, now time.Time) error {
+	p = handle.Made(p)
 	var overTime markup.Trusted
 	if len(budget.Spending) > 0 {
 		svg, err := spendingPicture(budget, now)
