@@ -93,8 +93,8 @@ type Mechanism struct {
 // PerLabel returns the (ε, δ) that one label costs: (+Inf, 1), which promises nothing, of the zero
 // Mechanism.
 func (m *Mechanism) PerLabel() accountant.Cost {
-	if m == nil || m.plan.Mechanism() == nil {
-		return accountant.Cost{Epsilon: math.Inf(1), Delta: 1}
+	if m == nil {
+		return (*ensemble.Mechanism)(nil).PerAnswer()
 	}
 	return m.plan.Mechanism().PerAnswer()
 }

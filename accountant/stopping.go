@@ -113,6 +113,9 @@ func (s Stopping) Mean() float64 {
 	if s.poisson {
 		return s.mu
 	}
+	if s.gamma == 0 { // the zero Stopping: never
+		return 0
+	}
 	return s.mean().DecimalUp()
 }
 
@@ -131,6 +134,9 @@ func (s Stopping) mean() num.Interval {
 
 // Masses returns a function whose calls return Pr[K = 0], Pr[K = 1], …, in intervals.
 func (s Stopping) Masses() func() num.Interval {
+	if s == (Stopping{}) {
+		s.poisson = true // 0 runs, for sure
+	}
 	if s.poisson {
 		mu, k := num.FromRat(num.Decimal(s.mu)), int64(-1)
 		p := num.ExpReal(num.FromInt(0).Sub(mu))

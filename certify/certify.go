@@ -76,7 +76,7 @@ type Result struct {
 // much.
 type StatementError struct{ Err error }
 
-func (e *StatementError) Error() string { return e.Err.Error() }
+func (e *StatementError) Error() string { return fmt.Sprint(e.Err) }
 func (e *StatementError) Unwrap() error { return e.Err }
 
 func statef(format string, args ...any) error {
@@ -86,7 +86,7 @@ func statef(format string, args ...any) error {
 // MechanismError is the error for values that are no mechanism, whatever is stated of them.
 type MechanismError struct{ Err error }
 
-func (e *MechanismError) Error() string { return e.Err.Error() }
+func (e *MechanismError) Error() string { return fmt.Sprint(e.Err) }
 func (e *MechanismError) Unwrap() error { return e.Err }
 
 // Certify rounds the mechanism and proves the smallest δ, or ε, of the rounded one, for what the

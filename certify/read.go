@@ -34,6 +34,9 @@ const MaxBytes = 64 << 20
 // perhaps abstain. Rows are in any order. Empty lines, lines that begin with "#" and a byte order
 // mark are passed over.
 func Read(r io.Reader) (*Draft, error) {
+	if r == nil {
+		return nil, errors.New("reader must be given, of a mechanism")
+	}
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return nil, err

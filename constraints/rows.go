@@ -18,6 +18,9 @@ import (
 // problem's. Cost O(K²).
 func (s *System) Row(m Multiset, dst []float64) []float64 {
 	s = handle.Made(s)
+	if s.problem.K < 1 {
+		return nil
+	}
 	s.mustHold(m)
 	var laws [2][]float64
 	for side := range laws {

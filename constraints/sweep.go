@@ -3,6 +3,7 @@ package constraints
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -47,6 +48,9 @@ type Violation struct {
 // is done.
 func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 	s = handle.Made(s)
+	if s.problem.K < 1 {
+		return Bound{}, errNoSystem
+	}
 	return s.complete(ctx, phi, true)
 }
 
@@ -57,6 +61,9 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 func (s *System) Separate(ctx context.Context, phi []float64,
 	tolerance float64) ([]Violation, error) {
 	s = handle.Made(s)
+	if s.problem.K < 1 {
+		return nil, errNoSystem
+	}
 	s.mustBePhi(phi)
 	limit := s.rhs + tolerance
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
@@ -71,6 +78,9 @@ func (s *System) Separate(ctx context.Context, phi []float64,
 func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64,
 	lows int) ([]Violation, error) {
 	s = handle.Made(s)
+	if s.problem.K < 1 {
+		return nil, errNoSystem
+	}
 	s.mustBePhi(phi)
 	limit := s.rhs + tolerance
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
@@ -146,11 +156,10 @@ func sortWorstFirst(found []Violation) []Violation {
 	return found
 }
 
+var errNoSystem = errors.New("the zero System has no constraints: make one with NewSystem")
+
 func (s *System) mustBePhi(phi []float64) {
 	k := s.problem.K
-	if k < 1 {
-		panic("constraints: the zero System has no constraints: make one with NewSystem")
-	}
 	if len(phi) != k+1 {
 		panic(fmt.Sprintf("constraints: phi has %d entries, want K+1 = %d", len(phi), k+1))
 	}

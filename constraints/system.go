@@ -88,7 +88,9 @@ func (s *System) RHS() float64 { return handle.Made(s).rhs }
 // OriginalRHS returns E-1+2δ, the right-hand side as the source writes it, rounded
 // down.
 func (s *System) OriginalRHS() float64 {
-	s = handle.Made(s)
+	if handle.Made(s).problem.K < 1 {
+		return 0 // nothing is allowed
+	}
 	d := num.FromRat(num.Decimal(s.problem.Delta))
 	return s.e.Sub(num.FromInt(1)).Add(d).Add(d).Lower()
 }
@@ -96,9 +98,8 @@ func (s *System) OriginalRHS() float64 {
 // Original converts a scaled left-hand side to the source's units, times 1+E,
 // rounded up.
 func (s *System) Original(scaled float64) float64 {
-	s = handle.Made(s)
 	x := new(big.Rat)
-	if x.SetFloat64(scaled) == nil {
+	if handle.Made(s).problem.K < 1 || x.SetFloat64(scaled) == nil {
 		return math.Inf(1)
 	}
 	return num.FromRat(x).Mul(s.e.Add(num.FromInt(1))).Upper()

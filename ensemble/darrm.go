@@ -67,7 +67,7 @@ func Optimal(t *gamma.Table, neighbours accountant.Relation) (*Mechanism, error)
 // NoiseName returns the Name of [Optimal] of a table.
 func NoiseName(t *gamma.Table) string {
 	switch {
-	case !t.Bounded():
+	case t == nil || !t.Bounded():
 		return OtherTable
 	case math.IsInf(t.Problem().Epsilon, 1):
 		return OptimalCounts

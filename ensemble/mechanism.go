@@ -94,7 +94,7 @@ func (m *Mechanism) Problem() constraints.Problem {
 	if m.noise != nil {
 		return m.noise.Problem()
 	}
-	return OfCounts(m.setting, m.cost)
+	return OfCounts(m.setting, m.PerAnswer())
 }
 
 // Teachers returns the (ε, Δ) that the mechanism presumes of one vote; ε = +Inf for nothing.
@@ -117,8 +117,14 @@ func (m *Mechanism) Abstains() bool { return handle.Made(m).abstains }
 // counts had better draw answers instead.
 func (m *Mechanism) SlowLaw() bool { return handle.Made(m).slowLaw }
 
-// PerAnswer returns the (ε, δ) that one answer costs; of ManyAnswers, all of them together.
-func (m *Mechanism) PerAnswer() accountant.Cost { return handle.Made(m).cost }
+// PerAnswer returns the (ε, δ) that one answer costs; of ManyAnswers, all of them together. It is
+// (+Inf, 1), which promises nothing, of the zero Mechanism.
+func (m *Mechanism) PerAnswer() accountant.Cost {
+	if m == nil || m.rule == nil {
+		return accountant.Cost{Epsilon: math.Inf(1), Delta: 1}
+	}
+	return m.cost
+}
 
 // Event returns one answer as what an accountant is charged with, for the neighbouring
 // relation of the Setting: the noise itself where the accountant knows it, which adds up
@@ -160,7 +166,7 @@ func (m *Mechanism) Joint() *JointPrice {
 func (m *Mechanism) Answers(queries int, slack float64) Answers {
 	m = handle.Made(m)
 	r := Answers{
-		Queries: queries, PerAnswer: m.cost, Teachers: m.Teachers(), K: m.setting.K,
+		Queries: queries, PerAnswer: m.PerAnswer(), Teachers: m.Teachers(), K: m.setting.K,
 		Affected:   m.setting.Affected,
 		Randomness: FreshTeachers, Slack: slack,
 	}

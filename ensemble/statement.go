@@ -311,6 +311,9 @@ func (s *Statement) warnings() (out []string) {
 // QueriesBetween returns the given numbers of queries, sorted, with about n more spread
 // between the first and the last, evenly on a logarithmic scale, for a curve.
 func QueriesBetween(queries []int, n int) []int {
+	if len(queries) == 0 {
+		return nil
+	}
 	first, last := slices.Min(queries), slices.Max(queries)
 	out := slices.Clone(queries)
 	for i := range n {

@@ -221,7 +221,7 @@ func (t *Telling) figure(gaps []int) (total int64, size int) {
 
 // gaps returns how many queries have each gap between their two largest counts.
 func (t *Telling) gaps(b *Ballots) ([]int, error) {
-	if b.k != t.k || b.missing {
+	if b = handle.Made(b); b.k != t.k || b.missing {
 		return nil, fmt.Errorf("the votes are those of %d teachers, or may be missing, and what is told is "+
 			"for %d", b.k, t.k)
 	}

@@ -85,7 +85,9 @@ func (c *Certified) Same(d *Certified) bool {
 func (c *Certified) Certificate() Certificate {
 	c = handle.Made(c)
 	out := c.certificate
-	out.Constraints = new(big.Int).Set(out.Constraints)
+	if out.Constraints != nil { // else it is the zero Certified's
+		out.Constraints = new(big.Int).Set(out.Constraints)
+	}
 	return out
 }
 

@@ -81,10 +81,15 @@ func Constant(k int, c float64) (Func, error) {
 func (f Func) K() int { return len(f.numerators) - 1 }
 
 // At returns γ(l) exactly.
-func (f Func) At(l int) float64 { return float64(float64(f.numerators[l]) / float64(One)) }
+func (f Func) At(l int) float64 { return float64(float64(f.Numerator(l)) / float64(One)) }
 
-// Numerator returns γ(l)·2⁵³.
-func (f Func) Numerator(l int) int64 { return f.numerators[l] }
+// Numerator returns γ(l)·2⁵³, 0 of the zero Func.
+func (f Func) Numerator(l int) int64 {
+	if f.numerators == nil {
+		return 0
+	}
+	return f.numerators[l]
+}
 
 // Values returns γ(0) … γ(K).
 func (f Func) Values() []float64 {

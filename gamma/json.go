@@ -114,9 +114,11 @@ type fileMultiplier struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
-	t = handle.Made(t)
+	if t = handle.Made(t); t.Problem().K < 1 {
+		return nil, errors.New("certified noise function must be given: use Certify")
+	}
 	f := file{
-		Format: FormatVersion, fileProblem: t.fileProblem(), Gamma: t.fn.Values(),
+		Format: FormatVersion, fileProblem: t.fileProblem(), Gamma: t.Func().Values(),
 		fileFigures: t.fileFigures(),
 		Proof:       []fileMultiplier{}, ProofWeights: t.Proof.Weights, Solver: t.Solver,
 		Version: t.Version,
@@ -148,9 +150,9 @@ func (t *Table) fileProblem() fileProblem {
 }
 
 func (t *Table) fileFigures() fileFigures {
-	c := t.certificate
+	c := t.Certificate()
 	f := fileFigures{
-		ExpectedError: t.ExpectedError, Disagreement: t.Disagreements(t.fn),
+		ExpectedError: t.ExpectedError, Disagreement: t.Disagreements(t.Func()),
 		Baselines: map[string]float64{},
 		Certificate: fileCertificate{
 			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound,

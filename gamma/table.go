@@ -93,15 +93,15 @@ func (o Objective) Weights(k int) ([]float64, error) {
 	return Weights(k, o.PriorMean)
 }
 
-// Error returns the error of f under the objective, which must be valid for f's K:
-// ExpectedError, or WorstError in the worst case.
+// Error returns the error of f under the objective: ExpectedError, or WorstError in the worst case.
+// It is +Inf where the objective is not valid for f's K.
 func (o Objective) Error(f Func) float64 {
 	if o.WorstCase {
 		return WorstError(f)
 	}
 	weights, err := o.Weights(f.K())
 	if err != nil {
-		panic(fmt.Sprintf("gamma: error under an invalid objective: %v", err))
+		return math.Inf(1)
 	}
 	return expectedError(f, weights)
 }
@@ -241,7 +241,7 @@ func newTable(c *Certified, o Objective, proof Proof, all []Named, choose bool) 
 func (o Objective) better(baselines []Named, e float64) *Named {
 	var best *Named
 	for i, b := range baselines {
-		if of := o.Error(b.Certified.fn); of < e && o.Shape.check(b.Certified.fn) == nil {
+		if of := o.Error(b.Certified.Func()); of < e && o.Shape.check(b.Certified.Func()) == nil {
 			best, e = &baselines[i], of
 		}
 	}
@@ -264,11 +264,11 @@ func gap(above, lower float64) float64 {
 }
 
 // BaselineError returns the error of a baseline under the table's objective.
-func (t *Table) BaselineError(b Named) float64 { return handle.Made(t).Error(b.Certified.fn) }
+func (t *Table) BaselineError(b Named) float64 { return handle.Made(t).Error(b.Certified.Func()) }
 
 // ErrorOfCoin returns the error of releasing nothing but fair coins, γ ≡ 0, under
 // the table's objective: the scale on which gaps are judged.
 func (t *Table) ErrorOfCoin() float64 {
 	t = handle.Made(t)
-	return t.Error(Func{make([]int64, t.fn.K()+1)})
+	return t.Error(Func{make([]int64, t.Func().K()+1)})
 }

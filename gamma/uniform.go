@@ -1,6 +1,7 @@
 package gamma
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -40,6 +41,9 @@ func UniformError(f Func, low, high float64) (Estimate, error) {
 			Rule: fmt.Sprintf("at most the upper end, %v", high)}
 	}
 	k := f.K()
+	if k < 1 {
+		return Estimate{}, errors.New("noise function must be given: use New")
+	}
 	// The distance is ½·|E[ψ(L)]|: what the coin takes from each count.
 	psi := make([]float64, k+1)
 	for l := 0; 2*l < k; l++ {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/handle"
 )
 
 // Quota is a number of answers of one table that one charge pays for. The charge that opens a
@@ -127,7 +126,9 @@ type QuotaUse struct {
 
 // Left returns how many answers can still be taken.
 func (u *QuotaUse) Left() uint64 {
-	u = handle.Made(u)
+	if u == nil || u.Charge.Quota == nil {
+		return 0
+	}
 	return u.Charge.Quota.Answers - u.Taken
 }
 
@@ -193,7 +194,7 @@ type QuotaError struct {
 
 // Left returns how many answers can still be taken.
 func (e *QuotaError) Left() uint64 {
-	if e.Taken > e.Answers { // a share that was larger before
+	if e == nil || e.Taken > e.Answers { // a share that was larger before
 		return 0
 	}
 	return e.Answers - e.Taken

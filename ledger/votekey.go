@@ -46,7 +46,9 @@ const voteKeyMagic = "darrm vote key 1\n"
 // SendKey writes the key for [CutVoteKey] in another process that reads votes of the same
 // ledger. Whoever has it can test a guess at the votes of a draw.
 func (h *VoteHash) SendKey(w io.Writer) error {
-	h = handle.Made(h)
+	if h == nil || h.mac == nil || w == nil {
+		return errors.New("a digest of a ledger and a writer must be given")
+	}
 	_, err := w.Write(append([]byte(voteKeyMagic), h.key[:]...))
 	return err
 }

@@ -97,6 +97,9 @@ type ReportedAdvice struct {
 
 // NewReport returns the report of the plan that New returned for r.
 func NewReport(r Request, p *Plan, o ReportOptions) *Report {
+	if p == nil || len(p.Choices) == 0 {
+		return &Report{}
+	}
 	out := &Report{
 		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected,
 		Neighbours: r.Neighbours.String(), Budget: r.Budget,

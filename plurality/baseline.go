@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/noise"
 )
 
@@ -18,7 +17,9 @@ import (
 // abstains. Source: McKenna and Sheldon, Permute-and-Flip: A New Mechanism for
 // Differentially Private Selection (2020).
 func (s *System) PermuteAndFlip() []float64 {
-	s = handle.Made(s)
+	if s == nil || s.Space == nil {
+		return nil
+	}
 	nodes := make([]float64, (s.classes+1)/2) // exact to degree 2n-1 ≥ C-1
 	weights := make([]float64, len(nodes))
 	quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)

@@ -78,7 +78,12 @@ func (c *Certified) Certificate() Certificate { return handle.Made(c).certificat
 
 // Mass returns g(λ,v) of variable i: with probability g/D the answer is one of the classes
 // with v votes, each equally likely.
-func (c *Certified) Mass(i int) uint64 { return handle.Made(c).masses[i] }
+func (c *Certified) Mass(i int) uint64 {
+	if handle.Made(c).masses == nil {
+		return 0
+	}
+	return c.masses[i]
+}
 
 // Certify checks that the masses, one for each variable of s, sum to One in each
 // histogram, and that every privacy row holds:

@@ -3,8 +3,6 @@ package plurality
 import (
 	"context"
 	"slices"
-
-	"github.com/darrm/darrm/internal/handle"
 )
 
 // Cliques are the privacy rows of δ = 0 in fewer words. Two histograms of K votes differ by
@@ -21,14 +19,21 @@ type Cliques struct {
 }
 
 // Len returns the number of cliques.
-func (c Cliques) Len() int { return len(c.Start) - 1 }
+func (c Cliques) Len() int { return max(0, len(c.Start)-1) }
 
 // At returns clique n.
-func (c Cliques) At(n int) []int32 { return c.Variables[c.Start[n]:c.Start[n+1]] }
+func (c Cliques) At(n int) []int32 {
+	if c.Start == nil {
+		return nil
+	}
+	return c.Variables[c.Start[n]:c.Start[n+1]]
+}
 
 // Cliques lists them. The error is ctx.Err().
 func (s *System) Cliques(ctx context.Context) (Cliques, error) {
-	s = handle.Made(s)
+	if s == nil || s.Space == nil {
+		return Cliques{}, errNoSystem
+	}
 	t := s.problem.Affected
 	smaller := NewSpace(s.k-t, s.classes, s.abstain, false)
 	a := adder{s: s.Space, out: Cliques{Start: []int32{0}},

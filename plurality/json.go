@@ -103,7 +103,9 @@ type filePair struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
-	t = handle.Made(t)
+	if t == nil || t.Problem().K < 1 {
+		return nil, errUncertified
+	}
 	f := file{
 		Format: FormatVersion, Kind: FormatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
 		Proof: []rowMultiplier{}, Solver: t.Solver, Version: t.Version,
@@ -127,7 +129,9 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 
 // Summary returns the JSON form without masses, proof, and who wrote it.
 func (t *Table) Summary() ([]byte, error) {
-	t = handle.Made(t)
+	if t == nil || t.Problem().K < 1 {
+		return nil, errUncertified
+	}
 	return json.Marshal(struct {
 		fileProblem
 		fileFigures

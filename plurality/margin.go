@@ -1,7 +1,5 @@
 package plurality
 
-import "github.com/darrm/darrm/internal/handle"
-
 // Margin summarises the histograms whose first class leads by Lead to Most votes, under a table's
 // objective, as float64.
 type Margin struct {
@@ -17,7 +15,9 @@ type Margin struct {
 // with the most votes is right. Neighbouring leads but ties are taken together as long as they
 // occur with probability least at most; 0 keeps them apart.
 func (t *Table) Margins(least float64) []Margin {
-	t = handle.Made(t)
+	if t == nil || t.Problem().K < 1 {
+		return nil
+	}
 	s := t.system
 	others := s.baselines()
 	byLead := make([]Margin, s.k+1)

@@ -50,6 +50,9 @@ func (s *Space) Pairs(ctx context.Context, t int, visit func(*Pair) bool) error 
 // false; it reports whether it never did. Cost: O(C) a pair.
 func (s *Space) Neighbours(h, t int, visit func(*Pair) bool) bool {
 	s = handle.Made(s)
+	if s.start == nil {
+		return true
+	}
 	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return false }}
 	return w.all(h)
 }

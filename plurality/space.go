@@ -137,7 +137,7 @@ func (s *Space) append(positive []int) {
 }
 
 // Histograms returns the number of sorted histograms.
-func (s *Space) Histograms() int { return len(handle.Made(s).start) - 1 }
+func (s *Space) Histograms() int { return max(0, len(handle.Made(s).start)-1) }
 
 // Variables returns the number of variables.
 func (s *Space) Variables() int { return len(handle.Made(s).votes) }
@@ -145,18 +145,34 @@ func (s *Space) Variables() int { return len(handle.Made(s).votes) }
 // Range returns the first variable of histogram h and the one after its last.
 func (s *Space) Range(h int) (first, end int) {
 	s = handle.Made(s)
+	if s.start == nil {
+		return 0, 0
+	}
 	return int(s.start[h]), int(s.start[h+1])
 }
 
 // Votes returns v of variable i: how many votes each of its classes has, or Abstained.
-func (s *Space) Votes(i int) int { return int(handle.Made(s).votes[i]) }
+func (s *Space) Votes(i int) int {
+	if handle.Made(s).votes == nil {
+		return 0
+	}
+	return int(s.votes[i])
+}
 
 // ClassesOf returns m(λ,v) of variable i: how many classes share its mass.
-func (s *Space) ClassesOf(i int) int { return int(handle.Made(s).classesOf[i]) }
+func (s *Space) ClassesOf(i int) int {
+	if handle.Made(s).classesOf == nil {
+		return 0
+	}
+	return int(s.classesOf[i])
+}
 
 // Histogram returns the C counts of histogram h, descending.
 func (s *Space) Histogram(h int) []int {
 	s = handle.Made(s)
+	if s.start == nil {
+		return nil
+	}
 	out := make([]int, 0, s.classes)
 	for i := s.start[h]; i < s.start[h+1]; i++ {
 		if s.votes[i] != Abstained {
@@ -172,6 +188,9 @@ func (s *Space) Histogram(h int) []int {
 // are K votes for C classes, or at most K where votes may be missing.
 func (s *Space) Index(counts []int) (int, error) {
 	s = handle.Made(s)
+	if s.classes == 0 {
+		return 0, errNoSystem
+	}
 	if len(counts) != s.classes {
 		return 0, fmt.Errorf("%d counts, want one for each of %d classes", len(counts), s.classes)
 	}

@@ -50,6 +50,9 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 
 // NewWeightedTable is NewTable where the objective's weights are known.
 func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table, error) {
+	if c.Problem().K < 1 {
+		return nil, errUncertified
+	}
 	bound, err := c.system.UpperBound(w, o.AbstainValue, proof)
 	if err != nil {
 		return nil, err
@@ -73,7 +76,9 @@ type Baseline struct {
 
 // Baselines returns what mechanisms that need no table reach under the table's objective.
 func (t *Table) Baselines() []Baseline {
-	t = handle.Made(t)
+	if t == nil || t.Problem().K < 1 {
+		return nil
+	}
 	var out []Baseline
 	for _, b := range t.system.baselines() {
 		for h, weight := range t.weights.Low {

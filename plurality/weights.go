@@ -28,6 +28,8 @@ type Weights struct{ Low, High []float64 }
 // Source of the second: Mosimann, On the Compound Multinomial Distribution (Biometrika 49, 1962).
 func (o Objective) Weights(ctx context.Context, s *Space) (Weights, error) {
 	switch {
+	case s == nil || s.classes == 0:
+		return Weights{}, errNoSystem
 	case o.Counts != nil:
 		return countWeights(s, o.Counts)
 	case o.Concentration != 0:

@@ -1,6 +1,10 @@
 package release
 
-import "github.com/darrm/darrm/internal/check"
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+)
 
 // The kinds of failure that a front end reports apart, each with an exit code of its own.
 // All are pointers: var e *release.InputError; errors.As(err, &e) finds one. Errors of the ledger
@@ -16,10 +20,10 @@ type (
 	LedgerError struct{ Err error }
 )
 
-func (e *UsageError) Error() string  { return e.Err.Error() }
-func (e *InputError) Error() string  { return e.Err.Error() }
-func (e *OutputError) Error() string { return e.Err.Error() }
-func (e *LedgerError) Error() string { return e.Err.Error() }
+func (e *UsageError) Error() string  { return fmt.Sprint(e.Err) }
+func (e *InputError) Error() string  { return fmt.Sprint(e.Err) }
+func (e *OutputError) Error() string { return fmt.Sprint(e.Err) }
+func (e *LedgerError) Error() string { return fmt.Sprint(e.Err) }
 
 func (e *UsageError) Unwrap() error  { return e.Err }
 func (e *InputError) Unwrap() error  { return e.Err }

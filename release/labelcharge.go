@@ -60,6 +60,9 @@ type LeftError struct {
 }
 
 func (e *LeftError) Error() string {
+	if e.QuotaError == nil {
+		return ledger.ErrAnswers.Error()
+	}
 	return fmt.Sprintf("%v: %d labels are left of the charge %s, and %d are asked for; %v is left of the "+
 		"ledger", ledger.ErrAnswers, e.Left(), shortID(e.PaidBy), e.Asked, e.Remaining)
 }

@@ -59,5 +59,7 @@ func (d *LabelDraft) Encode(w io.Writer) error {
 func (d *LabelDraft) Remove() {
 	d = handle.Made(d)
 	_ = d.Abort()
-	_ = d.dir.Remove()
+	if d.dir != nil {
+		_ = d.dir.Remove()
+	}
 }

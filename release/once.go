@@ -15,6 +15,9 @@ import (
 // output's, for the error. encode gives the same bytes each time.
 func WriteOnce(ctx context.Context, name string, o Output,
 	encode func(io.Writer) error) (before bool, err error) {
+	if o == nil || encode == nil {
+		return false, usagef("output and encode must be given")
+	}
 	f, err := o.Open(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		fresh, ok := o.(interface {

@@ -157,6 +157,9 @@ func (o FileOutput) permissions() fs.FileMode {
 
 // Write gives the file its content and its name at once.
 func (o FileOutput) Write(_ context.Context, encode func(io.Writer) error) error {
+	if encode == nil {
+		return usagef("encode must be given")
+	}
 	if !o.toStdout() {
 		if err := atomicfile.Write(o.Path, o.permissions(), encode); err != nil {
 			return o.named(err)

@@ -61,6 +61,9 @@ func (r *reading) digest(b *votes.Batch) *ledger.VoteHash {
 // the digest by which a ledger recognises them ([Charge.Votes]). The same votes have one
 // digest in whatever order the classes are listed.
 func HashVotes(h *ledger.VoteHash, b *votes.Batch) {
+	if h == nil || b == nil {
+		return
+	}
 	rank := b.ClassRanks()
 	votes, counts := make([]int, b.K), make([]int, b.Classes)
 	for i := range b.Len() {

@@ -29,7 +29,7 @@ type Config struct {
 // Kept returns an error that names each setting in which next differs from c, but those that may
 // change while a server runs: whoever reads a file anew applies a setting or says that it is not.
 func (c *Config) Kept(next *Config, mayChange []string) error {
-	c = handle.Made(c)
+	c, next = handle.Made(c), handle.Made(next)
 	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if value, there := next.Settings[name]; !there || !reflect.DeepEqual(value, c.Settings[name]) {

@@ -85,7 +85,9 @@ func usagef(format string, args ...any) error {
 // one that is in use is not. Errors are a [release.UsageError], or a [release.InputError] of a
 // certificate.
 func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
-	s = handle.Made(s)
+	if s.unmade() {
+		return nil, errUnmade
+	}
 	if a.Listen == "" {
 		a.Listen = DefaultListen
 	}

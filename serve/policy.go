@@ -77,7 +77,9 @@ func (p *policy) signed(chain []*x509.Certificate) bool {
 // stay. They are never replaced by none: anybody who can open the socket could then ask, without a
 // share and without a rate.
 func (s *Server) SetClients(clients []Client) error {
-	s = handle.Made(s)
+	if s.unmade() {
+		return errUnmade
+	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	all, err := s.admit(clients, s.at)

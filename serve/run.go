@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/darrm/darrm/internal/handle"
 )
 
 // Grace is the time for which a server that stops waits for requests in progress.
@@ -21,7 +19,9 @@ const maxHeader = 16 << 10
 // works on, and returns nil. Those that take longer than Grace are cut off: what they charged is
 // answered when they ask again. l is closed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	s = handle.Made(s)
+	if s.unmade() || l == nil {
+		return errUnmade
+	}
 	server := &http.Server{
 		Handler: s, ReadTimeout: headerTimeout, WriteTimeout: 2*s.Timeout + headerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(s.journal, "", 0),

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/loopback"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -54,6 +54,11 @@ type Server struct {
 	routes   map[string]http.HandlerFunc // by exact path
 }
 
+// unmade reports whether the server is not one that New made.
+func (s *Server) unmade() bool { return s == nil || s.policy.Load() == nil }
+
+var errUnmade = errors.New("the server was not made by New")
+
 // New returns a server that does not listen yet. The error names the client or the limit that
 // breaks a rule.
 func New(o Options) (*Server, error) {
@@ -91,7 +96,12 @@ func New(o Options) (*Server, error) {
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s = handle.Made(s)
+	if s.unmade() || s.metrics == nil || w == nil || r == nil { // nobody made it: it knows no client
+		if w != nil {
+			http.Error(w, errUnmade.Error(), http.StatusInternalServerError)
+		}
+		return
+	}
 	defer func() { // before package http, which would log what was panicked with
 		if recover() != nil {
 			s.refuse(w, r, nil, "", panicked())

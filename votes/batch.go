@@ -52,7 +52,9 @@ func (b *Batch) Row(i int) []int {
 // It panics unless there are two classes and their counts sum to K: with missing votes
 // K less the ones would not be the zeros.
 func (b *Batch) Ones(i int) int {
-	b = handle.Made(b)
+	if b == nil || b.Classes == 0 { // it is of no file
+		return 0
+	}
 	if b.Classes != 2 {
 		panic(fmt.Sprintf("votes: Ones of %d classes, want 2", b.Classes))
 	}
@@ -66,8 +68,10 @@ func (b *Batch) Ones(i int) int {
 
 // ClassRanks returns, for each class, the place of its name among all names in the order
 // of bytes. It does not depend on the order in which the classes are listed. It must not be
-// changed. It panics for a Batch that no Reader returned.
-func (b *Batch) ClassRanks() []int { return slices.Clone(handle.Made(b).file.classes.ranks) }
+// changed. A Batch that no Reader returned has none.
+func (b *Batch) ClassRanks() []int {
+	return slices.Clone(handle.Made(handle.Made(handle.Made(b).file).classes).ranks)
+}
 
 // ID returns the id of query i: from the file, or its number from 0 over all files.
 func (b *Batch) ID(i int) string {

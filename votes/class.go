@@ -47,6 +47,9 @@ func ParseClasses(list string) ([]string, error) {
 // messages; faults of the text are [*ParseError]s.
 func ReadClasses(r io.Reader, name string) ([]string, error) {
 	const most = check.MaxClasses * (maxClassBytes + 2)
+	if r == nil {
+		return nil, errNoReader
+	}
 	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", shownName(name), err)

@@ -50,6 +50,9 @@ type TeacherDescription struct {
 // Describe reads all votes and describes them. The reader must keep votes (Options.KeepVotes)
 // for Teachers. progress, unless nil, is called now and then. The errors are those of reading.
 func Describe(r *Reader, progress func(Progress)) (*Description, error) {
+	if r == nil || r.cancel == nil {
+		return nil, errNoReader
+	}
 	d := &Description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(),
 		Histogram: make([]int64, r.K()+1), most: make([]int64, len(r.classes.names))}
 	for b, err := range r.Batches() {
@@ -99,7 +102,7 @@ func (d *Description) Popular() string {
 func (d *Description) TeacherName(j int) string {
 	d = handle.Made(d)
 	const most = 24
-	if d.Teachers[j].Name == "" {
+	if j >= len(d.Teachers) || d.Teachers[j].Name == "" {
 		return strconv.Itoa(j + 1)
 	}
 	quoted := []rune(strings.Trim(strconv.Quote(d.Teachers[j].Name), `"`))

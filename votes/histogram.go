@@ -26,6 +26,9 @@ const MaxHistogramBytes = 1 << 20
 // returns k+1 counts. name is the file's name for messages; faults of the file are
 // [*ParseError]s.
 func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
+	if r == nil {
+		return nil, errNoReader
+	}
 	name = shownName(name)
 	counts := make([]float64, k+1)
 	seen := make([]bool, k+1)

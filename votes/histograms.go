@@ -25,6 +25,9 @@ const MaxHistogramsBytes = 32 << 20
 // of the file are [*ParseError]s.
 func ReadHistograms(r io.Reader, name string, k,
 	classes int) (votes [][]int, counts []float64, err error) {
+	if r == nil {
+		return nil, nil, errNoReader
+	}
 	name = shownName(name)
 	in := csv.NewReader(io.LimitReader(r, MaxHistogramsBytes+1))
 	in.FieldsPerRecord = classes + 1

@@ -3,6 +3,7 @@ package votes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -115,7 +116,7 @@ func (k *Kept) Close() error {
 // A PlaceError is that of a temporary file: there is no place for what is read.
 type PlaceError struct{ Err error }
 
-func (e *PlaceError) Error() string { return e.Err.Error() }
+func (e *PlaceError) Error() string { return fmt.Sprint(e.Err) }
 func (e *PlaceError) Unwrap() error { return e.Err }
 
 // newSpool makes a temporary file in dir.

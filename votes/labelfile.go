@@ -177,7 +177,7 @@ func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
 }
 
 func (f *LabelFile) row(class int) {
-	if f.done {
+	if f.done || f.enc == nil {
 		f.err = errors.New("write labels: the file is committed or aborted")
 		return
 	}
@@ -205,7 +205,7 @@ func (f *LabelFile) Rows() int64 { return handle.Made(f).n }
 // stdout can have got a part, if it fails itself.
 func (f *LabelFile) Commit() error {
 	f = handle.Made(f)
-	if f.done {
+	if f.done || f.enc == nil {
 		return errors.New("commit labels: the file is committed or aborted")
 	}
 	err := f.err

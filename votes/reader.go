@@ -153,23 +153,25 @@ func (r *Reader) parse(j job) parsed {
 	return p
 }
 
+var errNoReader = errors.New("reader must be given, of the text")
+
 // K returns the number of teachers.
 func (r *Reader) K() int {
 	r = handle.Made(r)
 	if r.long != nil {
 		return r.long.k
 	}
-	return r.first.k
+	return handle.Made(r.first).k
 }
 
 // Classes returns the names of the classes.
-func (r *Reader) Classes() []string { return slices.Clone(handle.Made(r).classes.names) }
+func (r *Reader) Classes() []string { return slices.Clone(handle.Made(handle.Made(r).classes).names) }
 
 // Columns returns the columns of the first file that hold votes, ids and true labels. Columns of
 // votes that have names have the same ones in every file.
 func (r *Reader) Columns() Roles {
 	r = handle.Made(r)
-	c := r.first.roles
+	c := handle.Made(r.first).roles
 	if r.long != nil {
 		c.Width = r.long.k
 	}
@@ -178,18 +180,20 @@ func (r *Reader) Columns() Roles {
 }
 
 // HasIDs reports whether ids come from the files; otherwise they are numbers.
-func (r *Reader) HasIDs() bool { return handle.Made(r).first.ids }
+func (r *Reader) HasIDs() bool { return handle.Made(handle.Made(r).first).ids }
 
 // HasLabels reports whether the first file has a column of true answers that is read. Any of them may
 // be missing, and a further file's column too.
-func (r *Reader) HasLabels() bool { return handle.Made(r).first.labels }
+func (r *Reader) HasLabels() bool { return handle.Made(handle.Made(r).first).labels }
 
 // Next returns the next batch, never an empty one, and io.EOF after the last.
 // Faults of a file are [*ParseError]s; a failing source's error is wrapped. When
 // the context is done Next returns its error at once, even if a read is stuck.
 // After an error it returns the same error again.
 func (r *Reader) Next() (*Batch, error) {
-	r = handle.Made(r)
+	if r == nil || r.cancel == nil {
+		return nil, errNoReader
+	}
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -288,7 +292,9 @@ func (r *Reader) Progress() Progress {
 // Close stops reading and closes the files. It does not wait for a read from
 // stdin or from a reader of the caller that is stuck.
 func (r *Reader) Close() error {
-	r = handle.Made(r)
+	if r == nil || r.cancel == nil { // it was never opened
+		return nil
+	}
 	r.cancel()
 	if r.err == nil {
 		r.err = errors.New("votes: the Reader is closed")

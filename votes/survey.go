@@ -53,6 +53,9 @@ type Known struct{ Classes, Missing bool }
 // errors are those of reading: a file of which nothing can be read has no survey.
 func Look(ctx context.Context, o Options, known Known, open func(Options) (*Reader, error),
 	progress func(Progress)) (*Survey, error) {
+	if open == nil {
+		return nil, errNoReader
+	}
 	l := &look{ctx: ctx, stated: o, known: known, open: open, progress: progress}
 	return l.run()
 }

@@ -20,7 +20,7 @@ type ColumnsError struct {
 	cause error
 }
 
-func (e *ColumnsError) Error() string { return e.cause.Error() }
+func (e *ColumnsError) Error() string { return fmt.Sprint(e.cause) }
 func (e *ColumnsError) Unwrap() error { return e.cause }
 
 // teachers finds the columns of votes where nobody lists them.

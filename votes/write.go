@@ -55,7 +55,9 @@ func (w *LabelWriter) Write(id string, class int) error {
 // Flush passes everything on to the underlying writer and returns the first
 // error of all. It must be called at the end.
 func (w *LabelWriter) Flush() error {
-	w = handle.Made(w)
+	if w == nil || w.enc == nil {
+		return errors.New("write labels: the writer was not made by NewLabelWriter")
+	}
 	if w.err == nil {
 		w.err = w.enc.End()
 	}

@@ -137,7 +137,12 @@ func (g *Game) Options() Options { return handle.Made(g).options }
 func (g *Game) Scale() float64 { return handle.Made(g).scale }
 
 // Step returns h, the lattice step of ln r.
-func (g *Game) Step() float64 { return handle.Made(g).lattice.step }
+func (g *Game) Step() float64 {
+	if handle.Made(g).lattice == nil {
+		return 0
+	}
+	return g.lattice.step
+}
 
 // Renyi returns the divergences of the game's pairs.
 func (g *Game) Renyi() *Renyi { return handle.Copy(handle.Made(g).renyi) }

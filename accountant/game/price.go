@@ -2,6 +2,7 @@ package game
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
@@ -20,6 +21,9 @@ const share = 1e-7
 // Delta returns a δ such that so many answers are (epsilon, δ)-DP together, epsilon in [0, 700]. It
 // is never below the true δ. Cost: O(answers·points·atoms), over GOMAXPROCS processors.
 func (g *Game) Delta(ctx context.Context, epsilon float64, answers int) (float64, error) {
+	if g == nil || g.lattice == nil {
+		return 0, errNoGame
+	}
 	if err := check.ProfileEpsilon(epsilon); err != nil {
 		return 0, err
 	}
@@ -33,6 +37,8 @@ func (g *Game) Delta(ctx context.Context, epsilon float64, answers int) (float64
 	}
 	return between(values[0], values[1], lower, upper), nil
 }
+
+var errNoGame = errors.New("game must be given: use New")
 
 func checkAnswers(answers int) error { return check.Whole("answers", answers, 1, MaxAnswers) }
 
@@ -58,6 +64,9 @@ func between(a, b, lower, upper float64) float64 {
 // never below the true ε. The error is ErrDelta where no ε up to 700 will do. Cost: that of Delta,
 // and several times as much where Rényi composition is far from the price.
 func (g *Game) Epsilon(ctx context.Context, delta float64, answers int) (float64, error) {
+	if g == nil || g.lattice == nil {
+		return 0, errNoGame
+	}
 	if err := check.Within("delta", delta); err != nil {
 		return 0, err
 	}
@@ -140,6 +149,9 @@ func (g *Game) crossing(k int, a, b, delta float64) float64 {
 // where that shows nothing. At most MaxPoints points. They are what accountant.NewHockeyStick
 // takes, so that these answers add up with other events. Cost: some three times that of Epsilon.
 func (g *Game) Curve(ctx context.Context, least float64, answers int) ([]Point, error) {
+	if g == nil || g.lattice == nil {
+		return nil, errNoGame
+	}
 	if err := check.Within("least delta of a curve", least); err != nil {
 		return nil, err
 	}

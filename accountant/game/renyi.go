@@ -21,6 +21,7 @@ const exactOrder = 6
 type Renyi struct {
 	divergences [len(orders)]float64 // D_α, rounded up
 	finite      [len(orders)]float64 // the same of outcomes that both laws have
+	read        bool                 // else it is of no pairs, and bounds nothing
 	infinite    float64              // the largest probability that one law alone has, rounded up
 }
 
@@ -75,7 +76,7 @@ func whole(x float64, n int) float64 {
 }
 
 func newRenyi(sums [len(orders)]float64, infinite float64) *Renyi {
-	r := &Renyi{infinite: infinite}
+	r := &Renyi{read: true, infinite: infinite}
 	for j, order := range orders {
 		before := num.FromInt(int64(order - 1))
 		r.finite[j] = math.Inf(1)
@@ -110,7 +111,8 @@ func rational(x float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat
 // Source: Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy (2020),
 // Proposition 12.
 func (r *Renyi) Epsilon(delta float64, answers int) float64 {
-	if !(delta > 0 && delta < 1) {
+	r = handle.Made(r)
+	if !(delta > 0 && delta < 1) || !r.read {
 		return math.Inf(1)
 	}
 	log := num.FromInt(0).Sub(num.Log(rational(delta))).Upper()
@@ -125,7 +127,9 @@ func (r *Renyi) Epsilon(delta float64, answers int) float64 {
 // Delta is Epsilon the other way round: a δ such that so many answers are (epsilon, δ)-DP together,
 // at most 1.
 func (r *Renyi) Delta(epsilon float64, answers int) float64 {
-	r = handle.Made(r)
+	if r == nil || !r.read {
+		return 1
+	}
 	best, conversion := 0.0, conversions()
 	for j, order := range orders {
 		e := float64(float64(answers) * r.divergences[j])

@@ -46,6 +46,9 @@ func (s *survey) read(ctx context.Context, pairs Pairs) error {
 }
 
 func each(ctx context.Context, pairs Pairs, visit func(Pair) error) error {
+	if pairs == nil {
+		return nil // as of none
+	}
 	for p, err := range pairs {
 		if err == nil {
 			err = ctx.Err()

@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -20,6 +21,9 @@ func (e *FormatError) Unwrap() error { return e.Reason }
 // a [*FormatError], r's, or ctx.Err().
 func Read[T any](ctx context.Context, r io.Reader, what string, limit int64,
 	parse func([]byte) (*T, error)) (*T, error) {
+	if r == nil {
+		return nil, errors.New("reader must be given, of " + what)
+	}
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err

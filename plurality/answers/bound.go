@@ -73,6 +73,9 @@ func (s *System) twoClassBound(w plurality.Weights) float64 {
 func (p Problem) LeadBound(leads iter.Seq2[int, float64]) float64 {
 	a := p.CoinChain(p.Epsilon)
 	sum := 0.0
+	if leads == nil {
+		return 1 // which bounds every table
+	}
 	for lead, weight := range leads {
 		if lead == 0 { // both classes have the most votes
 			sum = up(sum + weight)

@@ -169,7 +169,12 @@ func (c *Certified) Certificate() Certificate { return handle.Made(c).certificat
 
 // Mass returns g(λ,v) of variable i of the Space: with probability g/One the answer is one of the
 // classes with v votes, each equally likely.
-func (c *Certified) Mass(i int) uint64 { return handle.Made(c).masses[i] }
+func (c *Certified) Mass(i int) uint64 {
+	if handle.Made(c).masses == nil {
+		return 0
+	}
+	return c.masses[i]
+}
 
 // Masses returns the masses of the histogram of these votes: those of its groups of classes with
 // equal votes, in descending order of the votes, then that of abstaining where it is an answer. A

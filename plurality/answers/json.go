@@ -102,7 +102,9 @@ type fileTangent struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
-	t = handle.Made(t)
+	if t = handle.Made(t); t.Problem().K < 1 {
+		return nil, t.whole()
+	}
 	o := t.certificate.Price
 	f := file{
 		Format: FormatVersion, Kind: formatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
@@ -144,7 +146,9 @@ func (m fileMasses) is(label fileMasses) bool {
 
 // Summary returns the JSON form without masses, proof, and who wrote it.
 func (t *Table) Summary() ([]byte, error) {
-	t = handle.Made(t)
+	if t = handle.Made(t); t.Problem().K < 1 {
+		return nil, t.whole()
+	}
 	return json.Marshal(struct {
 		fileProblem
 		Law   fileLaw   `json:"law"`

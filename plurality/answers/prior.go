@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 )
@@ -51,7 +52,7 @@ func (o Prior) Validate(p Problem) error {
 // votes has the law of the Objective for n teachers, and n is binomial. The error names the count
 // that breaks its rule, or is ctx.Err(). Cost: that of Objective.Weights for each n.
 func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error) {
-	switch {
+	switch s = handle.Made(s); {
 	case o.Counts != nil:
 		objective := o.Objective
 		objective.Counts = make([]plurality.HistogramCount, len(o.Counts))

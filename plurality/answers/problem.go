@@ -183,6 +183,9 @@ func (s *System) Index(votes []int) (int, error) {
 func (s *System) Lead(h int) int {
 	s = handle.Made(s)
 	counts := s.space.Histogram(h)
+	if len(counts) < 2 { // of no System
+		return 0
+	}
 	lead := counts[0] - counts[1]
 	if s.problem.halves() {
 		return lead / 2

@@ -5,6 +5,7 @@ package budgetpage
 
 import (
 	_ "embed"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -47,6 +48,9 @@ func Head(p *markup.Page, title string) {
 
 // Budget writes what is left of a budget, and what that promises.
 func Budget(p *markup.Page, s *release.BudgetState, short release.ShortBudget, warnings []string) {
+	if s == nil {
+		return
+	}
 	p.Put(`<p class="meaning">{}</p>
 <p class="soft">{}</p>`, s.Meaning, s.Limit)
 	for _, w := range warnings {
@@ -92,6 +96,9 @@ func Charges(p *markup.Page, list []release.ReportEntry, what func(*release.Repo
 
 // Write writes the page. The error is that of w.
 func Write(w io.Writer, r *release.BudgetReport) error {
+	if w == nil || r == nil {
+		return errors.New("writer and report must be given")
+	}
 	var p markup.Page // into memory first: half a page is no page
 	Head(&p, "Privacy budget "+r.Ledger)
 	p.Put("</head>\n<body>\n<h1>Privacy budget {}</h1>\n", r.Ledger)

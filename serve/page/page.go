@@ -11,13 +11,13 @@
 package page
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/darrm/darrm/internal/figure"
-	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/markup"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -50,6 +50,9 @@ type Page struct {
 // New draws what does not change: the mechanism. Cost: up to 100 times that of a mechanism's
 // Probabilities; of the optimum, and of DaRRM, next to nothing.
 func New(s Service) (*Page, error) {
+	if s.Plan.Mechanism() == nil {
+		return nil, errors.New("plan must be given, of a mechanism")
+	}
 	sheet, label, err := mechanismPicture(s.Plan)
 	if err != nil {
 		return nil, err
@@ -61,7 +64,9 @@ func New(s Service) (*Page, error) {
 // Write writes the page of a state of the ledger at a time. The error is that of w, or of a
 // picture.
 func (p *Page) Write(w io.Writer, budget *release.BudgetView, now time.Time) error {
-	p = handle.Made(p)
+	if p == nil || p.service.Plan.Mechanism() == nil || w == nil || budget == nil {
+		return errors.New("service, writer and budget must be given")
+	}
 	var overTime markup.Trusted
 	if len(budget.Spending) > 0 {
 		svg, err := spendingPicture(budget, now)

@@ -3,6 +3,7 @@ package format
 import (
 	"bufio"
 	"io"
+	"strings"
 )
 
 // Separator returns what stands between the cells of a CSV whose text begins so: a comma where the
@@ -35,6 +36,9 @@ func Separator(text []byte) byte {
 // PeekSeparator returns the text of r and its [Separator], for which it waits for the first row or
 // its first 64 KiB.
 func PeekSeparator(r io.Reader) (text io.Reader, separator rune) {
+	if r == nil {
+		return strings.NewReader(""), ','
+	}
 	b := bufio.NewReaderSize(r, 1<<16)
 	for seen, quoted := 0, false; ; {
 		b.Peek(seen + 1) // waits for more; its error is that of a later read
