@@ -29,6 +29,9 @@ import (
 // by others, and no label is drawn there.
 var training = regexp.MustCompile(`^(learn|sketch|poissonbinom|ensemble/teachers|release/folder|release/silo)\b`)
 
+// registers have names once and for all: a second time is a mistake in the source, at the start.
+var registers = regexp.MustCompile(`^(ledger|votes/format)\.Register\w*$`)
+
 // Nothing of the product panics on nil or zero: not a method of a nil pointer or of a zero value, nor
 // a function, whose arguments are zero. A program that is written here calls all of them.
 func TestNothingPanicsOnZero(t *testing.T) {
@@ -85,6 +88,9 @@ func TestNothingPanicsOnZero(t *testing.T) {
 	}
 	left := 0
 	for name, with := range found.Panicked {
+		if registers.MatchString(name) && strings.Contains(with, "registered twice") {
+			continue
+		}
 		if training.MatchString(name) {
 			left++
 		} else {
