@@ -313,7 +313,7 @@ func (m confidentMax) law(counts []int) []float64 {
 }
 
 func largest(counts []int) int {
-	n := 0
+	n := counts[0]
 	for _, m := range counts {
 		n = max(n, m)
 	}

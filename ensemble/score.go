@@ -24,6 +24,9 @@ type Score struct {
 // less [gamma.Disagreement]. law has the probability of each class and may have that of
 // abstaining behind them, which agrees with nothing.
 func Agreement(counts []int, law []float64) float64 {
+	if len(counts) == 0 {
+		return 0
+	}
 	most, agree := largest(counts), 0.0
 	for c, n := range counts {
 		if n == most {

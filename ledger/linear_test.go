@@ -3,11 +3,12 @@ package ledger_test
 import (
 	"testing"
 
+	"github.com/darrm/darrm/internal/lineartest"
 	"github.com/darrm/darrm/internal/mutant"
 	"github.com/darrm/darrm/ledger/ledgertest"
 )
 
-var _ = ledgertest.LinearChild()
+var _ = lineartest.Child()
 
 // Two processes charge, answer draws and look, and are killed: each history has an order.
 func TestLinearisable(t *testing.T) {
@@ -16,7 +17,7 @@ func TestLinearisable(t *testing.T) {
 	if ledgertest.Long() {
 		histories = 100
 	}
-	ledgertest.Linear(t, histories, func(t *testing.T) string { return newFile(t) }, nil)
+	lineartest.Run(t, histories, func(t *testing.T) string { return newFile(t) }, nil)
 }
 
 // Planted lost updates. In 100 histories each was noticed in 42 at least, and so in 6 with

@@ -13,16 +13,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/lineartest"
+	"github.com/darrm/darrm/internal/lineartest/served"
 	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve/servetest"
-	"github.com/darrm/darrm/serve/servetest/linear"
 )
 
 // listening serves a handler on a socket until the test ends, and returns how it is asked.
-func listening(t *testing.T, h http.Handler) *linear.Server {
+func listening(t *testing.T, h http.Handler) *served.Server {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "linear") // the name of a socket has little room
 	if err != nil {
@@ -38,7 +39,7 @@ func listening(t *testing.T, h http.Handler) *linear.Server {
 	server.Start()
 	client := servetest.NewClient(socket)
 	t.Cleanup(func() { client.Close(); server.Close() })
-	return &linear.Server{Client: client, Unit: perQuery, Votes: func(other bool) []int {
+	return &served.Server{Client: client, Unit: perQuery, Votes: func(other bool) []int {
 		if other {
 			return []int{0, 2, 3}
 		}
@@ -61,14 +62,14 @@ func another(t *testing.T, first Options, book *ledger.Ledger, path string) *Ser
 }
 
 // linearStore returns a store whose clients each ask one of the servers.
-func linearStore(t *testing.T, handlers ...http.Handler) ledgertest.Store {
+func linearStore(t *testing.T, handlers ...http.Handler) lineartest.Store {
 	t.Helper()
-	var servers []*linear.Server
+	var servers []*served.Server
 	for _, h := range handlers {
 		servers = append(servers, listening(t, h))
 	}
-	return ledgertest.Store{Plain: true, Ask: func(ctx context.Context, client int,
-		a ledgertest.Ask) (ledgertest.Told, error) {
+	return lineartest.Store{Plain: true, Ask: func(ctx context.Context, client int,
+		a lineartest.Ask) (lineartest.Told, error) {
 		return servers[client%len(servers)].Ask(ctx, a)
 	}}
 }
@@ -82,8 +83,8 @@ func TestLinearisable(t *testing.T) {
 	if ledgertest.Long() {
 		histories = 100
 	}
-	ledgertest.Judge(t, histories, 25, func(t *testing.T, i int) ledgertest.Store {
-		o, book, _ := newOptions(t, ledgertest.Room)
+	lineartest.Judge(t, histories, 25, func(t *testing.T, i int) lineartest.Store {
+		o, book, _ := newOptions(t, lineartest.Room)
 		handlers := []http.Handler{newServer(t, o)}
 		if i%2 == 0 {
 			handlers = append(handlers, another(t, o, book, book.Path()))
@@ -116,9 +117,9 @@ func TestLostAnswersAreFound(t *testing.T) {
 		t.Skip("about what finds lost answers; TestLinearisable races the server")
 	}
 	t.Parallel()
-	stores := map[string]func(t *testing.T) ledgertest.Store{
-		"lost": func(t *testing.T) ledgertest.Store {
-			o, book, _ := newOptions(t, ledgertest.Room)
+	stores := map[string]func(t *testing.T) lineartest.Store{
+		"lost": func(t *testing.T) lineartest.Store {
+			o, book, _ := newOptions(t, lineartest.Room)
 			backup := book.Path() + ".copy"
 			for _, file := range []string{"", ".anchor", ".secret"} {
 				b, err := os.ReadFile(book.Path() + file)
@@ -134,8 +135,8 @@ func TestLostAnswersAreFound(t *testing.T) {
 			}
 			return linearStore(t, newServer(t, o), another(t, o, book, backup))
 		},
-		"double": func(t *testing.T) ledgertest.Store {
-			o, _, _ := newOptions(t, ledgertest.Room)
+		"double": func(t *testing.T) lineartest.Store {
+			o, _, _ := newOptions(t, lineartest.Room)
 			return linearStore(t, doubling{newServer(t, o)})
 		},
 	}
@@ -146,7 +147,7 @@ func TestLostAnswersAreFound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if ledgertest.Linearisable(history) == "" {
+				if lineartest.Linearisable(history) == "" {
 					t.Error("it is not found")
 				}
 			})

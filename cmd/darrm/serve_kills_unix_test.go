@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/internal/lineartest"
+	"github.com/darrm/darrm/internal/lineartest/served"
 	"github.com/darrm/darrm/internal/pgtest"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/serve"
 	"github.com/darrm/darrm/serve/servetest"
-	"github.com/darrm/darrm/serve/servetest/linear"
 )
 
 // servers returns servers of one ledger with a budget of so many answers at ε = 1/8, as processes
@@ -160,22 +160,22 @@ func TestServeKilled(t *testing.T) {
 // Two servers of one file are killed again and again: each history of what clients asked and were
 // told has an order, in which one answer after the other was charged.
 func TestServeLinearisable(t *testing.T) {
-	ledgertest.Judge(t, some(2, 50), 25, func(t *testing.T, _ int) ledgertest.Store {
-		all, sockets := servers(t, filepath.Join(t.TempDir(), "l.ledger"), ledgertest.Room, 2, "")
-		asked := make([]*linear.Server, len(sockets))
+	lineartest.Judge(t, some(2, 50), 25, func(t *testing.T, _ int) lineartest.Store {
+		all, sockets := servers(t, filepath.Join(t.TempDir(), "l.ledger"), lineartest.Room, 2, "")
+		asked := make([]*served.Server, len(sockets))
 		for i, socket := range sockets {
 			client := servetest.NewClient(socket)
 			t.Cleanup(client.Close)
-			asked[i] = &linear.Server{Client: client, Unit: 0.125, Votes: func(other bool) []int {
+			asked[i] = &served.Server{Client: client, Unit: 0.125, Votes: func(other bool) []int {
 				if other {
 					return counts(3)
 				}
 				return counts(6)
 			}}
 		}
-		return ledgertest.Store{
+		return lineartest.Store{
 			Plain: true,
-			Ask: func(ctx context.Context, client int, a ledgertest.Ask) (ledgertest.Told, error) {
+			Ask: func(ctx context.Context, client int, a lineartest.Ask) (lineartest.Told, error) {
 				return asked[client%len(asked)].Ask(ctx, a)
 			},
 			Kill: func(ctx context.Context) error {

@@ -108,7 +108,7 @@ func fill(b *testing.B, l *ledger.Ledger, n int, draws bool) {
 			r.Event = fmt.Appendf(nil, `{"mechanism":"darrm","K":11,"m":3,"epsilon":0.1,"query":%d}`, i+j)
 			if draws {
 				r.Ensemble, r.EnsembleDigest = "teachers", "v1"
-				r.Draw = newDraw(r.Ensemble, id, i+j)
+				r.Draw = Draw(r.Ensemble, id, i+j)
 				r.Draw.CastAnew, r.Draw.Covers = true, (i+j)%3 == 2
 			}
 			requests[j] = r

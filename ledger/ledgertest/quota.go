@@ -10,15 +10,15 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// opening asks for a quota of n answers of one table, which costs [unit] once.
-func opening(id string, n uint64) ledger.Request {
+// Opening asks for a quota of n answers of one table, which costs [Unit] once.
+func Opening(id string, n uint64) ledger.Request {
 	r := Request(id)
 	r.Quota = &ledger.Quota{Table: ledger.Digest{1}, Answers: n}
 	return r
 }
 
-// taking asks for n answers of a quota.
-func taking(payer, id string, n uint64) ledger.Request {
+// Taking asks for n answers of a quota.
+func Taking(payer, id string, n uint64) ledger.Request {
 	r := Request(id)
 	r.Count, r.Unit, r.PaidBy = n, ledger.Cost{}, payer
 	r.Quota = &ledger.Quota{Table: ledger.Digest{1}}
@@ -35,11 +35,11 @@ func quotas(t *testing.T, newLocation func(t *testing.T) string) {
 	for range 2 {
 		all = append(all, must(ledger.Open(t.Context(), location))(t))
 	}
-	must(all[0].Charge(t.Context(), opening("quota", answers)))(t)
+	must(all[0].Charge(t.Context(), Opening("quota", answers)))(t)
 	shares := map[string]uint64{"alice": 7, "bob": 12}
 	got := map[string]*atomic.Uint64{"alice": {}, "bob": {}, "": {}}
 	ask := func(handle *ledger.Ledger, id, client string, n uint64) {
-		r := taking("quota", id, n)
+		r := Taking("quota", id, n)
 		r.Client = client
 		share, shared := shares[client]
 		if shared {
@@ -98,7 +98,7 @@ func quotas(t *testing.T, newLocation func(t *testing.T) string) {
 func quotaOfProcesses(t *testing.T, newLocation func(t *testing.T) string) {
 	location := newLocation(t)
 	l := Create(t, location, 1)
-	must(l.Charge(t.Context(), opening(quotaPrefix, 50)))(t)
+	must(l.Charge(t.Context(), Opening(quotaPrefix, 50)))(t)
 	var all []*process
 	for i := range 3 {
 		all = append(all, start(t, location, fmt.Sprint(quotaPrefix, i), 30))

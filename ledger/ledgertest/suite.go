@@ -67,8 +67,8 @@ func Create(t testing.TB, location string, n int) *ledger.Ledger {
 	return l
 }
 
-// unit is ε = 1.
-func unit() ledger.Cost {
+// Unit is ε = 1.
+func Unit() ledger.Cost {
 	c, err := ledger.NewCost(1, 0)
 	if err != nil {
 		panic(err)
@@ -78,15 +78,15 @@ func unit() ledger.Cost {
 
 // Request asks for one answer.
 func Request(id string) ledger.Request {
-	return ledger.Request{ID: id, Count: 1, Unit: unit(), Relation: ledger.ReplaceOne,
+	return ledger.Request{ID: id, Count: 1, Unit: Unit(), Relation: ledger.ReplaceOne,
 		Event: []byte(`{"mechanism":"none"}`)}
 }
 
 // MustSpend fails unless n answers are spent and the ledger is whole.
 func MustSpend(t testing.TB, l *ledger.Ledger, n int) {
 	t.Helper()
-	if got, err := l.Spent(t.Context()); err != nil || got != unit().Times(uint64(n)) {
-		t.Errorf("%v is spent (%v), want %v", got, err, unit().Times(uint64(n)))
+	if got, err := l.Spent(t.Context()); err != nil || got != Unit().Times(uint64(n)) {
+		t.Errorf("%v is spent (%v), want %v", got, err, Unit().Times(uint64(n)))
 	}
 	if err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -119,7 +119,7 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 	}
 	draw := func(id string, votes byte, change func(*ledger.Request)) ledger.Request {
 		r := Request(id)
-		r.Draw = newDraw(r.Ensemble, id, int(votes))
+		r.Draw = Draw(r.Ensemble, id, int(votes))
 		if change != nil {
 			change(&r)
 		}
@@ -127,7 +127,7 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 	}
 	answer := func(id string, votes byte) ledger.Request {
 		return draw(id, votes, func(r *ledger.Request) {
-			r.Draw = newDraw(r.Ensemble, "draw", int(votes))
+			r.Draw = Draw(r.Ensemble, "draw", int(votes))
 		})
 	}
 	paid := func(r ledger.Request, by string) ledger.Request {
@@ -149,7 +149,7 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		r.Client = name
 		return r
 	}
-	table := taking("quota", "table", 1)
+	table := Taking("quota", "table", 1)
 	table.Quota.Table = ledger.Digest{2}
 	five := Request("five")
 	five.Count = 5
@@ -174,17 +174,17 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		{five, ledger.ErrExceeded},
 		{draw("cast anew", 1, func(r *ledger.Request) { r.Draw.CastAnew = true }), nil},
 		{Request("ünïcode 名"), nil},
-		{taking("quota", "early", 1), ledger.ErrUnpaid},
-		{opening("quota", 3), nil},
-		{taking("quota", "two", 2), nil},
-		{taking("quota", "two", 2), ledger.ErrReplayed},
-		{taking("quota", "two", 1), ledger.ErrConflict},
-		{taking("quota", "more", 2), ledger.ErrAnswers},
+		{Taking("quota", "early", 1), ledger.ErrUnpaid},
+		{Opening("quota", 3), nil},
+		{Taking("quota", "two", 2), nil},
+		{Taking("quota", "two", 2), ledger.ErrReplayed},
+		{Taking("quota", "two", 1), ledger.ErrConflict},
+		{Taking("quota", "more", 2), ledger.ErrAnswers},
 		{table, ledger.ErrUnpaid},
 		{paid(Request("no table"), "quota"), ledger.ErrUnpaid},
-		{opening("quota", 4), ledger.ErrConflict},
-		{taking("quota", "last", 1), nil},
-		{taking("quota", "none left", 1), ledger.ErrAnswers},
+		{Opening("quota", 4), ledger.ErrConflict},
+		{Taking("quota", "last", 1), nil},
+		{Taking("quota", "none left", 1), ledger.ErrAnswers},
 		{Request("too much"), ledger.ErrExceeded},
 	} {
 		handle := []*ledger.Ledger{l, other}[i%2]
@@ -218,7 +218,7 @@ func reference(t *testing.T, newLocation func(t *testing.T) string) {
 		}
 		charge := (*ledger.Ledger).ChargeAll
 		if random.IntN(2) == 0 {
-			charge = chargeDrawn
+			charge = ChargeDrawn
 		}
 		x, errA := charge(a, t.Context(), requests)
 		y, errB := charge(b, t.Context(), requests)
@@ -253,8 +253,8 @@ func reference(t *testing.T, newLocation func(t *testing.T) string) {
 	}
 }
 
-// chargeDrawn charges with a result that follows from the id, and returns the receipt of the last.
-func chargeDrawn(l *ledger.Ledger, ctx context.Context,
+// ChargeDrawn charges with a result that follows from the id, and returns the receipt of the last.
+func ChargeDrawn(l *ledger.Ledger, ctx context.Context,
 	requests []ledger.Request) ([]*ledger.Receipt, error) {
 	receipt, _, err := l.ChargeDrawn(ctx, requests, func() (ledger.Digest, error) {
 		return sha256.Sum256([]byte(requests[len(requests)-1].ID)), nil
@@ -265,8 +265,8 @@ func chargeDrawn(l *ledger.Ledger, ctx context.Context,
 	return []*ledger.Receipt{receipt}, nil
 }
 
-// newDraw is a draw with one row of votes, under a key of the tests.
-func newDraw(ensemble, name string, votes int) *ledger.Draw {
+// Draw is a draw with one row of votes, under a key of the tests.
+func Draw(ensemble, name string, votes int) *ledger.Draw {
 	h, _, err := ledger.CutVoteKey([]byte("darrm vote key 1\n" + strings.Repeat("k", 32)))
 	if err != nil {
 		panic(err)
@@ -281,7 +281,7 @@ func randomRequest(random *rand.Rand) ledger.Request {
 	if random.IntN(2) == 0 {
 		r.Ensemble = []string{"", "e", "f"}[random.IntN(3)]
 		name := random.IntN(6)
-		r.Draw = newDraw(r.Ensemble, fmt.Sprint("d", name), 1+name/(1+random.IntN(2)))
+		r.Draw = Draw(r.Ensemble, fmt.Sprint("d", name), 1+name/(1+random.IntN(2)))
 		r.Draw.CastAnew, r.Draw.Covers = random.IntN(2) == 0, random.IntN(3) == 0
 	}
 	if random.IntN(3) == 0 && (r.Draw == nil || !r.Draw.Covers) {
@@ -377,7 +377,7 @@ func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
 			got[client].Add(1)
 		case errors.As(err, &share):
 			if client == "carol" || share.Client != client || share.Share != *r.Share ||
-				share.Spent != unit().Times(uint64(want[client])) || share.Asked != unit() ||
+				share.Spent != Unit().Times(uint64(want[client])) || share.Asked != Unit() ||
 				!errors.Is(err, ledger.ErrRefused) {
 				t.Errorf("%s: %+v", id, share)
 			}
@@ -404,7 +404,7 @@ func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
 			t.Errorf("%s has %d answers, and a share of %d", client, got[client].Load(), n)
 		}
 		for i, l := range append(all, must(ledger.Open(t.Context(), location))(t)) {
-			if spent := must(l.SpentBy(t.Context(), client))(t); spent != unit().Times(uint64(n)) {
+			if spent := must(l.SpentBy(t.Context(), client))(t); spent != Unit().Times(uint64(n)) {
 				t.Errorf("%s has spent %v by handle %d, want %d", client, spent, i, n)
 			}
 		}
@@ -620,10 +620,10 @@ func runChild(location, prefix, count string) error {
 		id := fmt.Sprintf("%s-%d", prefix, i)
 		r := Request(id)
 		if strings.HasPrefix(id, quotaPrefix) {
-			r = taking(quotaPrefix, id, 1)
+			r = Taking(quotaPrefix, id, 1)
 		}
 		if i%2 == 1 { // with its result
-			_, err = chargeDrawn(l, ctx, []ledger.Request{r})
+			_, err = ChargeDrawn(l, ctx, []ledger.Request{r})
 		} else {
 			var receipt *ledger.Receipt
 			if receipt, err = l.Charge(ctx, r); err == nil {

@@ -4,12 +4,13 @@ import (
 	"os"
 	"testing"
 
+	"github.com/darrm/darrm/internal/lineartest"
 	"github.com/darrm/darrm/internal/mutant"
 	"github.com/darrm/darrm/internal/pgtest"
 	"github.com/darrm/darrm/ledger/ledgertest"
 )
 
-var _ = ledgertest.LinearChild()
+var _ = lineartest.Child()
 
 // The same as for files, but that the database is killed too.
 func TestLinearisable(t *testing.T) {
@@ -18,7 +19,7 @@ func TestLinearisable(t *testing.T) {
 	if ledgertest.Long() {
 		histories = 30
 	}
-	ledgertest.Linear(t, histories, func(t *testing.T) string { return location(t, s) },
+	lineartest.Run(t, histories, func(t *testing.T) string { return location(t, s) },
 		func(t *testing.T) {
 			s.Kill()
 			s.Restart(t)

@@ -1,9 +1,9 @@
-// Package linear asks a server of private answers what histories of package ledgertest ask of a
+// Package served asks a server of private answers what histories of package lineartest ask of a
 // ledger, so that one checker judges both: a charge is a query, a look is the budget.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.
-package linear
+package served
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/internal/lineartest"
 	"github.com/darrm/darrm/serve/servetest"
 )
 
-// Server is a server on a socket, whose ledger has a budget of [ledgertest.Room] answers.
+// Server is a server on a socket, whose ledger has a budget of [lineartest.Room] answers.
 type Server struct {
 	Client *servetest.Client
 	Unit   float64 // ε of an answer, a power of two
@@ -25,7 +25,7 @@ type Server struct {
 }
 
 // Ask asks once. An error leaves open what was done.
-func (s *Server) Ask(ctx context.Context, a ledgertest.Ask) (told ledgertest.Told, err error) {
+func (s *Server) Ask(ctx context.Context, a lineartest.Ask) (told lineartest.Told, err error) {
 	if a.Look {
 		return s.look(ctx)
 	}
@@ -37,26 +37,26 @@ func (s *Server) Ask(ctx context.Context, a ledgertest.Ask) (told ledgertest.Tol
 		if answer.Class != nil {
 			told.Class = uint8(*answer.Class)
 		}
-		if told.Verdict = ledgertest.Paid; answer.Replayed {
-			told.Verdict = ledgertest.Replayed
+		if told.Verdict = lineartest.Paid; answer.Replayed {
+			told.Verdict = lineartest.Replayed
 		}
 	case !errors.As(err, &refused):
 	case refused.Status == http.StatusConflict:
-		return ledgertest.Told{Verdict: ledgertest.Conflict}, nil
+		return lineartest.Told{Verdict: lineartest.Conflict}, nil
 	case refused.Kind == "budget":
-		return ledgertest.Told{Verdict: ledgertest.Exceeded}, nil
+		return lineartest.Told{Verdict: lineartest.Exceeded}, nil
 	}
 	return told, err
 }
 
 // look returns how many answers were paid for.
-func (s *Server) look(ctx context.Context) (ledgertest.Told, error) {
+func (s *Server) look(ctx context.Context) (lineartest.Told, error) {
 	budget, err := s.Client.Get(ctx, "/v1/budget")
 	if err != nil {
-		return ledgertest.Told{}, err
+		return lineartest.Told{}, err
 	}
 	spent, _ := budget["spent"].(map[string]any)
 	number, _ := spent["epsilon"].(json.Number)
 	epsilon, err := number.Float64()
-	return ledgertest.Told{Spent: int(epsilon / s.Unit)}, err
+	return lineartest.Told{Spent: int(epsilon / s.Unit)}, err
 }

@@ -1,4 +1,4 @@
-package ledgertest
+package lineartest
 
 import (
 	"bufio"
@@ -14,18 +14,19 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/ledger/ledgertest"
 )
 
 // The ledgers of histories are used by processes of this binary, which are killed: requests are
 // lines on their standard input, what they are told are lines on their standard output.
 
-const linearEnv = "DARRM_LEDGERTEST_LINEAR"
+const linearEnv = "DARRM_LINEARTEST"
 
-// LinearChild plays such a process, if this is one, and ends it. A package of tests that calls
-// [Linear] must have
+// Child plays such a process, if this is one, and ends it. A package of tests that calls
+// [Run] must have
 //
-//	var _ = ledgertest.LinearChild()
-func LinearChild() bool {
+//	var _ = lineartest.Child()
+func Child() bool {
 	location := os.Getenv(linearEnv)
 	if location == "" {
 		return false
@@ -39,17 +40,19 @@ func LinearChild() bool {
 	return true
 }
 
-// Linear judges histories of the store of the locations that newLocation returns. In every other
+// Run judges histories of the store of the locations that newLocation returns. In every other
 // one, all clients share the handle of one process, and with it commits. In the others there are
 // two processes, which are killed again and again; kill, if not nil, ends something else at times.
-func Linear(t *testing.T, histories int, newLocation func(t *testing.T) string,
+func Run(t *testing.T, histories int, newLocation func(t *testing.T) string,
 	kill func(t *testing.T)) {
 	Judge(t, histories, 25, func(t *testing.T, i int) Store {
 		location := newLocation(t)
-		Create(t, location, Room)
+		ledgertest.Create(t, location, Room)
 		children := []*lineServer{{location: location}, {location: location}}[i%2:]
 		for _, c := range children {
-			must(0, c.start())(t)
+			if err := c.start(); err != nil {
+				t.Fatal(err)
+			}
 			t.Cleanup(c.kill)
 		}
 		s := Store{Ask: func(ctx context.Context, client int, a Ask) (Told, error) {
@@ -229,7 +232,7 @@ func chargeOrLook(l *ledger.Ledger, a Ask) (told Told, err error) {
 	ctx := context.Background()
 	if a.Look {
 		spent, err := l.Spent(ctx)
-		for spent != unit().Times(uint64(told.Spent)) && told.Spent <= Room {
+		for spent != ledgertest.Unit().Times(uint64(told.Spent)) && told.Spent <= Room {
 			told.Spent++
 		}
 		return told, err
@@ -239,7 +242,7 @@ func chargeOrLook(l *ledger.Ledger, a Ask) (told Told, err error) {
 		receipt, err = l.Charge(ctx, a.request())
 	} else { // with its result
 		var all []*ledger.Receipt
-		if all, err = chargeDrawn(l, ctx, []ledger.Request{a.request()}); err == nil {
+		if all, err = ledgertest.ChargeDrawn(l, ctx, []ledger.Request{a.request()}); err == nil {
 			receipt = all[0]
 		}
 	}
@@ -266,24 +269,24 @@ func chargeOrLook(l *ledger.Ledger, a Ask) (told Told, err error) {
 func (a Ask) request() ledger.Request {
 	id := func(n uint8) string { return "id-" + strconv.Itoa(int(n)) }
 	kind, draw := a.Kind()
-	r := Request(id(a.ID))
+	r := ledgertest.Request(id(a.ID))
 	switch {
 	case kind == Opens:
-		r = opening(r.ID, Answers)
+		r = ledgertest.Opening(r.ID, Answers)
 	case kind == Takes:
-		r = taking(id(openingOf(a.quota())), r.ID, 1)
+		r = ledgertest.Taking(id(openingOf(a.quota())), r.ID, 1)
 	}
 	switch {
 	case a.Other && kind == Opens: // a quota has a count of 1
-		r.Unit = unit().Times(2)
+		r.Unit = ledgertest.Unit().Times(2)
 	case a.Other:
 		r.Count = 2
 	}
 	if kind == Double || kind == Cover {
-		r.Unit = unit().Times(2)
+		r.Unit = ledgertest.Unit().Times(2)
 	}
 	if First <= kind && kind <= Further {
-		r.Ensemble, r.Draw = "teachers", newDraw("teachers", fmt.Sprint("draw-", draw), 1+int(draw))
+		r.Ensemble, r.Draw = "teachers", ledgertest.Draw("teachers", fmt.Sprint("draw-", draw), 1+int(draw))
 		r.Draw.Covers = kind == Cover
 	}
 	if kind == Further {

@@ -1,4 +1,13 @@
-package ledgertest
+// Package lineartest judges histories of ledgers and of servers by linearisability: whatever clients
+// ask of a ledger at once, and whatever is killed meanwhile, there is an order of all requests, each
+// at one moment between its call and its return, in which a ledger that does one thing after the
+// other says the same. The order is found, or excluded, by the checker porcupine. A package of tests
+// that calls [Run] must have
+//
+//	var _ = lineartest.Child()
+//
+// It stands apart from ledgertest, so that whoever wants a ledger for tests needs no checker.
+package lineartest
 
 import (
 	"context"
@@ -14,11 +23,6 @@ import (
 
 	"github.com/anishathalye/porcupine"
 )
-
-// Linearisability: whatever clients ask of a ledger at once, and whatever is killed meanwhile,
-// there is an order of all requests, each at one moment between its call and its return, in which
-// a ledger that does one thing after the other says the same. The order is found, or excluded, by
-// the checker porcupine.
 
 // Ask is one request. The id decides all of a charge but Other, so that two of one id are the
 // same request or a conflict.
