@@ -82,6 +82,7 @@ func (l *Law) Add(counts []int) error {
 // share of queries in which it does. It is not ok for a prior, which treats the classes alike, and
 // without queries.
 func (l *Law) Always() (class int, agreement float64, ok bool) {
+	l = handle.Made(l)
 	if !l.fromVotes || l.total == 0 {
 		return 0, 0, false
 	}

@@ -149,9 +149,10 @@ func newHistoryEntry(e *ledger.Entry) HistoryEntry {
 // Row returns the entry as a row of a table for people: its number, when it was made, what it cost and
 // what it is. All digests are eight characters; JSON has them whole.
 func (e *HistoryEntry) Row() []string {
+	e = handle.Made(e)
 	row := []string{strconv.FormatUint(e.Seq, 10), e.Time.UTC().Format("2006-01-02 15:04"), "", ""}
 	if e.Total == nil {
-		return append(row, fmt.Sprintf("result of %s: sha256 %s…", shortID(e.ID), e.Result[:8]))
+		return append(row, fmt.Sprintf("result of %s: sha256 %s…", shortID(e.ID), e.Result[:min(8, len(e.Result))]))
 	}
 	copy(row[2:], e.Total.Row("", true)[1:])
 	return append(row, fmt.Sprintf("%s: %s", shortID(e.ID), e.What()))

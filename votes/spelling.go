@@ -147,6 +147,9 @@ func NewVocabulary(classes []string, same []Spelling) (*Vocabulary, error) {
 // Class returns the class of which a text is a spelling, -1 for a missing vote. It is false for a text
 // that is neither.
 func (v *Vocabulary) Class(text string) (class int, ok bool) {
+	if v == nil || v.list == nil {
+		return -1, false
+	}
 	if class = v.list.of(strings.TrimSpace(text)); class < 0 {
 		return -1, v.list.isMissingText(text)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // A Survey is what files hold of which perhaps nothing is stated: what is read, what is asked, and
@@ -404,6 +406,7 @@ func texts[T fmt.Stringer](of []T) (all []string) {
 
 // String tells the size of the files, and their columns.
 func (s *Survey) String() string {
+	s = handle.Made(s)
 	text := fmt.Sprintf("%d queries, K = %d teachers; %s", s.Queries, s.K, s.Columns)
 	if s.FirstID != "" {
 		text += "; first id: " + quoteUnlessPlain(s.FirstID)
