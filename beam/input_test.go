@@ -55,7 +55,7 @@ func TestBadVotes(t *testing.T) {
 			`("y"): 12 columns could be votes, but K = 11`},
 		{"a column of another kind", func(j *Job) {
 			rename(t, j, 1, ",t11\n", ",y\n")
-		}, `("y"): not named as the other 10`},
+		}, `("y"): named unlike the other 10`},
 		{"other columns in another file", func(j *Job) { rename(t, j, 1, ",t11\n", ",t12\n") },
 			"t10, t12 (11 columns)"},
 		{"ids in one only", func(j *Job) { writeVotes(t, j.Votes[1], rows[30:], false) }, "query ids"},

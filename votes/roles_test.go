@@ -249,8 +249,8 @@ func TestColumnsThatAreVotes(t *testing.T) {
 func TestColumnsThatAreNotVotesAreListed(t *testing.T) {
 	votes := "t1,t2,t3,t4,t5,t6,t7,t8,t9,t10,t11,t12,t13,t14"
 	for others, want := range map[string]string{
-		"a,b,c,d,e,f,g,h,i,j,k,l":   "a, b, c, d, e, f, g, h, i, j, k, l: not named",
-		"a,b,c,d,e,f,g,h,i,j,k,l,m": "i, j, k, l, … (13 columns): not named",
+		"a,b,c,d,e,f,g,h,i,j,k,l":   "a, b, c, d, e, f, g, h, i, j, k, l: named unlike",
+		"a,b,c,d,e,f,g,h,i,j,k,l,m": "i, j, k, l, … (13 columns): named unlike",
 	} {
 		names := votes + "," + others
 		row := strings.Repeat("1,", strings.Count(names, ",")) + "1"

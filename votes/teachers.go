@@ -68,9 +68,9 @@ func (s *columnSet) teachers(o *Options, classes *classList) ([]int, *fault) {
 		}
 		list = append(list, quote(names[i]))
 	}
-	rule := "not named as a vote, by one stem and a number as t1, t2, t3"
+	rule := "not named like votes, which are one stem and a number: t1, t2, t3"
 	if len(odd) < len(free) {
-		rule = fmt.Sprintf("not named as the other %d, by one stem and a number", len(free)-len(odd))
+		rule = fmt.Sprintf("named unlike the other %d, which are one stem and a number", len(free)-len(odd))
 	}
 	if len(odd) > 1 || names[odd[0]] == "" {
 		rule = strings.Join(list, ", ") + ": " + rule

@@ -146,7 +146,7 @@ func (p *parameters) Run(r *experiment.Run) error {
 	return p.report(r, found)
 }
 
-// point is an outcome with what it is one of.
+// point is an outcome, with its votes and its budget.
 type point struct {
 	set
 	budget

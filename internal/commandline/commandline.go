@@ -33,7 +33,7 @@ type Stated struct {
 // the first choice, in the order in which they are run. The error is that of choose.CheckPlanned.
 func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][]string, error) {
 	if len(s.Files) == 0 {
-		report.Notes = append(report.Notes, placeholder+" stands for the votes to answer.")
+		report.Notes = append(report.Notes, "Replace "+placeholder+" by the files of the votes to answer.")
 		s.Files = []string{placeholder}
 	}
 	var notes []string

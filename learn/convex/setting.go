@@ -135,7 +135,7 @@ func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
 	return r.Shortened(t.Radius), nil
 }
 
-// takeIn is take for features that are measured in ‖·‖_q.
+// takeIn is take with features in the norm ‖·‖_q.
 func (t *task) takeIn(r *data.Records, q float64) (*data.Records, error) {
 	if err := train.CheckRecords(r, t.n, t.d, t.Loss.Check); err != nil {
 		return nil, err

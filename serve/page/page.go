@@ -139,7 +139,7 @@ func (s *Service) rest(out *markup.Page, budget *release.BudgetView) {
 	}
 	out.Put("<p>Usable by this server: {}; left of the ledger: {}.", usable, left)
 	if usable != left {
-		out.Put(" This server charges nothing with which all that the ledger has spent would protect nobody.")
+		out.Put(" This server stops before its ledger is spent: a larger total would protect nobody.")
 	}
 	out.Put("</p>\n")
 }

@@ -68,7 +68,7 @@ func Describe(ctx context.Context, s Stated, name string, data []byte) (*Descrip
 	}
 	out.Votes, out.Compares = d, reflect.DeepEqual(plain, o)
 	out.Facts = append(out.Facts, "classes: "+strings.Join(d.Classes, ", "),
-		fmt.Sprintf("the most popular answer has %s of the votes; %d queries have none (a tie)",
+		fmt.Sprintf("the most popular answer has %s of the votes; %d queries have a tie",
 			num.Percent(d.Agreement), d.Ties))
 	if !out.Compares {
 		out.Facts = append(out.Facts, "to compare mechanisms here, state the classes above; missing votes and "+

@@ -20,8 +20,8 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// A survey tells who gives nothing but files of votes what is in them, and which commands fit. It
-// releases nothing, and is for the eyes of who has the votes. Agreement is expected by the prior.
+// A survey describes files of votes when no flags are given, and proposes commands. It releases
+// nothing, and is for the eyes of the owner of the votes. Agreement is expected by the prior.
 type survey struct {
 	read      *readFlags
 	problem   *problem.Flags

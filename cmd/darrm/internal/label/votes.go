@@ -181,7 +181,7 @@ func histogramTitle(d *votes.Description) string {
 
 func renderVotes(w *terminal.Page, d *votes.Description) error {
 	say := func(format string, args ...any) { w.Text("  ", fmt.Sprintf(format, args...)) }
-	say("the most popular answer has %s of the votes; %d queries have none (a tie)",
+	say("the most popular answer has %s of the votes; %d queries have a tie",
 		num.Percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
 		say("it is right in %s of the %d of %d queries whose true label is known", num.Percent(*d.Accuracy),
