@@ -380,6 +380,7 @@ func (l *look) trial(a Answer, o Options) (*Description, error) {
 
 // Facts tells what the files hold beside their size and their columns, and what is asked.
 func (s *Survey) Facts() (facts []string) {
+	s = handle.Made(s)
 	add := func(title string, parts []string) {
 		if len(parts) > 0 {
 			facts = append(facts, title+": "+strings.Join(parts, ", "))
