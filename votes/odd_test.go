@@ -15,7 +15,7 @@ import (
 // Files in the shapes that people have: of what is clear nothing is asked, what is not clear is asked,
 // and each reading has the cells that the writer of the file put there.
 func TestOddVotes(t *testing.T) {
-	seeds := uint64(60)
+	seeds := uint64(200)
 	if os.Getenv("DARRM_LONG") != "" {
 		seeds = 500
 	}
