@@ -1,10 +1,11 @@
 package votes
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,15 +29,27 @@ type values struct {
 	answers   []Answer
 }
 
-// Numbers as people write them, and of them those with a decimal comma.
-var (
-	numberText = regexp.MustCompile(`\A[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\z`)
-	commaText  = regexp.MustCompile(`\A[+-]?[0-9]+,[0-9]+\z`)
-)
+// isNumber reports whether text is a number as people write it: -3, 1.50 or 2e4.
+func isNumber(text string) bool {
+	unsigned := strings.TrimLeft(text, "+-")
+	if unsigned == "" || unsigned[0] < '0' || unsigned[0] > '9' ||
+		strings.Trim(unsigned, "0123456789.eE+-") != "" {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// hasDecimalComma reports whether text is a number with a decimal comma.
+func hasDecimalComma(text string) bool {
+	whole, fraction, ok := strings.Cut(text, ",")
+	return ok && fraction != "" && strings.Trim(whole+fraction, "0123456789+-") == "" &&
+		isNumber(whole+"."+fraction)
+}
 
 // isWord reports whether a value is no number.
 func isWord(value string) bool {
-	return !numberText.MatchString(value) && !commaText.MatchString(value)
+	return !isNumber(value) && !hasDecimalComma(value)
 }
 
 // ask applies the rules: docs/votes.md has them.
@@ -160,7 +173,7 @@ func askSame(same []Spelling) string {
 	var parts []string
 	commas := true
 	for i, s := range same {
-		commas = commas && commaText.MatchString(s.Text)
+		commas = commas && hasDecimalComma(s.Text)
 		text := quoteUnlessPlain(s.Text)
 		if i > 0 && same[i-1].Class == s.Class {
 			parts[len(parts)-1] += ", " + text
@@ -207,7 +220,7 @@ func mergeSpellings(of map[string]bool) (same []Spelling, merged map[string]bool
 	merged = make(map[string]bool)
 	for key, values := range groups {
 		name := values[0]
-		if _, whole := canonicalInt(key); whole && (len(values) > 1 || commaText.MatchString(name) ||
+		if _, whole := canonicalInt(key); whole && (len(values) > 1 || hasDecimalComma(name) ||
 			truthWords[strings.ToLower(name)] != "") {
 			name = key
 		}
@@ -234,9 +247,9 @@ func mergeSpellings(of map[string]bool) (same []Spelling, merged map[string]bool
 
 // decimal returns the one text of all numbers that are equal, with a decimal point or comma.
 func decimal(value string) (string, bool) {
-	if commaText.MatchString(value) {
+	if hasDecimalComma(value) {
 		value = strings.Replace(value, ",", ".", 1)
-	} else if !numberText.MatchString(value) {
+	} else if !isNumber(value) {
 		return "", false
 	}
 	if len(value) > 40 { // which no class is, and an exponent could be large

@@ -185,9 +185,9 @@ func (s *columnSet) waysToState(at []int) (ways [][]string) {
 // sharing returns the kinds of columns of unknown classes: those can hold votes that have values in
 // common with most others. A column without any value can, too.
 func (s *columnSet) sharing(columns []int) []columnKind {
-	kinds := make([]columnKind, len(columns))
+	kinds, unknown := make([]columnKind, len(columns)), unknownClasses()
 	for i, at := range columns {
-		kinds[i] = s.kind(at, unknownClasses)
+		kinds[i] = s.kind(at, unknown)
 	}
 	set := largestSharing(kinds)
 	binary := func(k columnKind) bool {
@@ -210,14 +210,14 @@ func (s *columnSet) sharing(columns []int) []columnKind {
 	return kinds
 }
 
-// unknownClasses is a list of no vote's classes.
-var unknownClasses = func() *classList {
+// unknownClasses returns a list of no vote's classes.
+func unknownClasses() *classList {
 	c, err := newClassList([]string{"\uF8FF0", "\uF8FF1"}, nil) // private-use characters
 	if err != nil {
 		panic(err)
 	}
 	return c
-}()
+}
 
 // discoverHeader decides whether the first row has names, by the values below it. ok is false where
 // they do not tell.
@@ -242,11 +242,12 @@ func (r *rowReader) discoverHeader(row []string) (header, ok bool) {
 			}
 		}
 	}
+	unknown := unknownClasses()
 	cells, occur, usual := make(map[string]bool), 0, true
 	n := 0
 	for i := range all {
 		cell := canonical(row[i])
-		if !kinds[i].canVote || unknownClasses.isMissingText(cell) {
+		if !kinds[i].canVote || unknown.isMissingText(cell) {
 			continue
 		}
 		if n++; below[cell] {
@@ -289,8 +290,9 @@ func (f *fileInfo) discoverList(s *columnSet, l lists) {
 
 // discoverID proposes the id beside a list of votes.
 func (f *fileInfo) discoverID(s *columnSet, c *columns) {
+	unknown := unknownClasses()
 	for _, at := range s.unassigned() {
-		if s.kind(at, unknownClasses).id {
+		if s.kind(at, unknown).id {
 			c.id, s.used[at] = at, "id"
 			f.opts.found.id, f.opts.IDColumn = stated(s, at), stated(s, at)
 			f.opts.found.told = append(f.opts.found.told, proposedID(f.opts.found.id))
