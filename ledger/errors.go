@@ -98,7 +98,7 @@ func (e *ReplayedError) Error() string {
 	}
 	first, result, more := e.Replays[0].Charge, "no result of it is noted", ""
 	if d := e.Replays[0].Result; d != nil {
-		result = fmt.Sprintf("its result has SHA-256 %v", d)
+		result = fmt.Sprintf("its result has SHA-256 %.8v…", d)
 	}
 	if n := len(e.Replays) - 1; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)

@@ -29,7 +29,7 @@ var ErrKept = errors.New("not kept beside the ledger")
 func (l *Ledger) Keep(ctx context.Context, name Digest, content []byte) error {
 	return l.kept(ctx, func() error {
 		if err := l.store.Keep(ctx, name, content); err != nil {
-			return fmt.Errorf("%s: keep %v: %w", l.Path(), name, err)
+			return fmt.Errorf("%s: keep %.8v…: %w", l.Path(), name, err)
 		}
 		return nil
 	})
@@ -40,7 +40,7 @@ func (l *Ledger) Kept(ctx context.Context, name Digest) (content []byte, err err
 	err = l.kept(ctx, func() error {
 		content, err = l.store.Kept(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %v: %w", l.Path(), name, ErrKept)
+			return fmt.Errorf("%s: %.8v…: %w", l.Path(), name, ErrKept)
 		}
 		return err
 	})

@@ -173,9 +173,9 @@ func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,
 		return Plan{}, &LedgerError{fmt.Errorf("the charge %q names no table: %q", id, event.Table)}
 	}
 	failed := func(err error) error {
-		return &LedgerError{check.Namedf("the table %.8s… of the charge %q, which is kept beside the "+
-			"ledger, cannot be used: %w; a table of these numbers takes its place (%s)", event.Table, id, err,
-			pTable)}
+		return &LedgerError{check.Namedf("the table %.8s… of the charge %s, which is kept beside the "+
+			"ledger, cannot be used: %w; a table of these numbers takes its place (%s)", event.Table,
+			shortID(id), err, pTable)}
 	}
 	content, err := l.Kept(ctx, name)
 	if err != nil {
@@ -196,7 +196,7 @@ func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,
 		return Plan{}, failed(err)
 	}
 	if plan.tableDigest() != name {
-		return Plan{}, failed(fmt.Errorf("it has the numbers of another one, %v", plan.tableDigest()))
+		return Plan{}, failed(fmt.Errorf("it has the numbers of another one, %.8v…", plan.tableDigest()))
 	}
 	return plan, nil
 }

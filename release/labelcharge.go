@@ -19,12 +19,20 @@ type LabelCharge struct {
 	Labels uint64 `json:"labels"` // that it pays for
 	Taken  uint64 `json:"taken"`  // delivered or not
 	Left   uint64 `json:"left"`
+
+	planned bool // of a dry run: nothing is taken yet
 }
 
 // String describes the charge for people.
 func (c *LabelCharge) String() string {
 	c = handle.Made(c)
-	if c.Left == 0 {
+	switch {
+	case c.planned && c.Left == 0:
+		return fmt.Sprintf("%d of %d labels would be taken, and none would be left", c.Taken, c.Labels)
+	case c.planned:
+		return fmt.Sprintf("%d of %d labels would be taken; %d would be left under the same charge",
+			c.Taken, c.Labels, c.Left)
+	case c.Left == 0:
 		return fmt.Sprintf("%d of %d labels are taken, and none is left", c.Taken, c.Labels)
 	}
 	return fmt.Sprintf("%d of %d labels are taken; %d are left under the same charge: the same command "+
@@ -48,7 +56,7 @@ func (c *LabelCharge) Short() string {
 }
 
 func newLabelCharge(u *ledger.QuotaUse) *LabelCharge {
-	return &LabelCharge{u.Charge.ID, u.Charge.Quota.Answers, u.Taken, u.Left()}
+	return &LabelCharge{ID: u.Charge.ID, Labels: u.Charge.Quota.Answers, Taken: u.Taken, Left: u.Left()}
 }
 
 // LeftError is a [ledger.ErrAnswers]: too few labels are left of the charges of the same statement,
@@ -213,6 +221,9 @@ func tooFew(ctx context.Context, l *ledger.Ledger, most *ledger.QuotaUse, n uint
 	}
 	left := &LeftError{&ledger.QuotaError{PaidBy: most.Charge.ID, Answers: most.Charge.Quota.Answers,
 		Taken: most.Taken, Asked: n}, remaining, most.Charge.Unit}
+	if Least(left.Price, remaining) != left.Price {
+		return fmt.Errorf("%w, too little for another charge of %v", left, left.Price)
+	}
 	return check.Namedf("%w: %s pays %v again", left, pNewCharge, left.Price)
 }
 
@@ -266,6 +277,7 @@ func (b *Bill) taken(ctx context.Context, l *ledger.Ledger) (*LabelCharge, error
 		}
 	}
 	out.Taken, out.Left = out.Taken+release.Count, out.Labels-out.Taken-release.Count
+	out.planned = true
 	return out, nil
 }
 
