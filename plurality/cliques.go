@@ -2,6 +2,7 @@ package plurality
 
 import (
 	"context"
+	"math"
 	"slices"
 )
 
@@ -31,8 +32,15 @@ func (c Cliques) At(n int) []int32 {
 
 // Cliques lists them. The error is ctx.Err().
 func (s *System) Cliques(ctx context.Context) (Cliques, error) {
+	c, _, err := s.CliquesUpTo(ctx, math.MaxInt)
+	return c, err
+}
+
+// CliquesUpTo is Cliques that lists no more once over most variables are listed: all reports
+// whether that did not come.
+func (s *System) CliquesUpTo(ctx context.Context, most int) (c Cliques, all bool, err error) {
 	if s == nil || s.Space == nil {
-		return Cliques{}, errNoSystem
+		return Cliques{}, false, errNoSystem
 	}
 	t := s.problem.Affected
 	smaller := NewSpace(s.k-t, s.classes, s.abstain, false)
@@ -59,10 +67,13 @@ func (s *System) Cliques(ctx context.Context) (Cliques, error) {
 			a.close()
 		}
 		if a.ended {
-			return Cliques{}, ctx.Err()
+			return Cliques{}, false, ctx.Err()
+		}
+		if len(a.out.Variables) > most {
+			return a.out, false, nil
 		}
 	}
-	return a.out, nil
+	return a.out, true, nil
 }
 
 // adder lists one clique: ways to add votes to the classes that are not followed.

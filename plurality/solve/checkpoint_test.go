@@ -29,10 +29,7 @@ func TestCheckpoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pr, err := newProgram(ctx, s, o, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pr := mustProgram(t, s, o, w)
 		best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
 		best.value = pr.value(best.x)
 		f := &firstOrder{program: pr, best: best, workers: 1}
@@ -83,13 +80,10 @@ func TestCheckpointsAreFew(t *testing.T) {
 	}
 	var none *checkpoints
 	none.offer(0)
-	p, err := newProgram(context.Background(), mustSystem(t,
+	p := mustProgram(t, mustSystem(t,
 		plurality.Problem{K: 9, Classes: 3, Epsilon: 1, Affected: 1}),
 		plurality.Objective{Accuracy: .6}, plurality.Weights{Low: make([]float64, 12),
 			High: make([]float64, 12)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if newCheckpoints(p, Options{Checkpoint: func(*plurality.Table) {}}, nil) != nil {
 		t.Error("a small problem has checkpoints")
 	}
@@ -98,4 +92,10 @@ func TestCheckpointsAreFew(t *testing.T) {
 func mustSystem(t *testing.T, p plurality.Problem) *plurality.System {
 	t.Helper()
 	return must.Get(plurality.NewSystem(p))(t)
+}
+
+func mustProgram(t *testing.T, s *plurality.System, o plurality.Objective,
+	w plurality.Weights) *program {
+	t.Helper()
+	return newProgram(s, must.Get(newRows(t.Context(), s, Options{}))(t), o, w)
 }

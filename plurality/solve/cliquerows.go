@@ -16,8 +16,12 @@ type cliqueRows struct {
 	place  []int32
 }
 
-func newCliqueRows(ctx context.Context, s *plurality.System) (*cliqueRows, error) {
-	c, err := s.Cliques(ctx)
+// newCliqueRows fails with errTooMany where there are more dual values than most.
+func newCliqueRows(ctx context.Context, s *plurality.System, most int) (*cliqueRows, error) {
+	c, all, err := s.CliquesUpTo(ctx, most)
+	if err == nil && !all {
+		err = errTooMany
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ type pairRows struct {
 	place    []int32              // 2·column where it is the first, 2·column+1 where it is the second
 }
 
-func newPairRows(ctx context.Context, s *plurality.System) (*pairRows, error) {
+// newPairRows fails with errTooMany where there are more dual values than most.
+func newPairRows(ctx context.Context, s *plurality.System, most int) (*pairRows, error) {
 	r := &pairRows{e: s.Factor(), delta: s.Problem().Delta, start: []int32{0}}
 	err := s.Pairs(ctx, func(p *plurality.Pair) bool {
 		for _, c := range p.Columns {
@@ -28,8 +29,11 @@ func newPairRows(ctx context.Context, s *plurality.System) (*pairRows, error) {
 		}
 		r.start, r.from = append(r.start, int32(len(r.i))), append(r.from, int32(p.From))
 		r.changes = append(r.changes, append([]plurality.Change(nil), p.Changes...))
-		return true
+		return len(r.i) <= most
 	})
+	if err == nil && len(r.i) > most {
+		err = errTooMany
+	}
 	if err != nil {
 		return nil, err
 	}

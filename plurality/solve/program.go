@@ -2,6 +2,8 @@ package solve
 
 import (
 	"context"
+	"errors"
+	"math"
 
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
@@ -38,11 +40,41 @@ type rows interface {
 	dual(p *program) (d lp.Sparse, values func(x []float64) []float64)
 }
 
-func newProgram(ctx context.Context, s *plurality.System, o plurality.Objective,
-	w plurality.Weights) (*program, error) {
+// errTooMany reports more dual values than are wanted.
+var errTooMany = errors.New("too many dual values")
+
+// newRows lists the rows of s. Where their number alone tells that a search takes more work than
+// o.Work, the error is a *LimitError, after no more memory than the largest search takes.
+func newRows(ctx context.Context, s *plurality.System, o Options) (r rows, err error) {
+	p := s.Problem()
+	most := o.mostValues(p.Delta > 0)
+	if p.Delta == 0 {
+		r, err = newCliqueRows(ctx, s, most)
+	} else {
+		r, err = newPairRows(ctx, s, most)
+	}
+	if errors.Is(err, errTooMany) {
+		return nil, &LimitError{Problem: p, Work: o.Work, Values: most}
+	}
+	return r, err
+}
+
+// mostValues returns up to how many dual values o.Work reaches the first look at what was found,
+// or a method runs that it does not bound.
+func (o Options) mostValues(pairs bool) int {
+	switch {
+	case o.Work == 0 || o.Method != "" && o.Method != FirstOrder:
+		return math.MaxInt
+	case o.Method == "" && pairs:
+		return max(mostInterior, int(o.Work/firstLook))
+	}
+	return int(o.Work / firstLook)
+}
+
+func newProgram(s *plurality.System, r rows, o plurality.Objective, w plurality.Weights) *program {
 	n := s.Variables()
 	p := &program{
-		system: s, e: s.Factor(), outputs: float64(s.Problem().Classes),
+		system: s, rows: r, e: s.Factor(), outputs: float64(s.Problem().Classes),
 		classes: make([]float64, n), cost: make([]float64, n), weight: make([]float64, n),
 	}
 	if s.Problem().Abstain {
@@ -68,13 +100,7 @@ func newProgram(ctx context.Context, s *plurality.System, o plurality.Objective,
 		}
 	}
 	p.first = append(p.first, int32(n))
-	var err error
-	if s.Problem().Delta == 0 {
-		p.rows, err = newCliqueRows(ctx, s)
-	} else {
-		p.rows, err = newPairRows(ctx, s)
-	}
-	return p, err
+	return p
 }
 
 func (p *program) histograms() int { return len(p.first) - 1 }

@@ -131,6 +131,14 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	if err != nil {
 		return nil, err
 	}
+	two := p.Classes == 2 && !p.Abstain && o.Method == ""
+	var r rows
+	var unlisted error
+	if !two { // first of all: what is too large costs no weights
+		if r, unlisted = newRows(ctx, s, o); unlisted != nil && ctx.Err() == nil {
+			return nil, unlisted
+		}
+	}
 	weighing := ctx
 	if o.BestOnCancel { // any table needs them
 		weighing = context.WithoutCancel(ctx)
@@ -143,7 +151,7 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 		return strings.TrimPrefix(solver+", stopped early", ", ")
 	}
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
-	if p.Classes == 2 && !p.Abstain && o.Method == "" {
+	if two {
 		t, x, err := twoClasses(ctx, s, objective, weights, o)
 		if err != nil || t != nil && (t.Gap <= o.Gap || ctx.Err() != nil) {
 			return t, err
@@ -151,10 +159,12 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 		if t != nil {
 			best.x = x
 		}
+		r, unlisted = newRows(ctx, s, o)
 	}
 	var solver string
-	pr, err := newProgram(ctx, s, objective, weights)
-	if err == nil {
+	var pr *program
+	if err = unlisted; err == nil {
+		pr = newProgram(s, r, objective, weights)
 		best.value = pr.value(best.x)
 		solver, err = pr.solve(ctx, best, o, began, newCheckpoints(pr, o, func() {
 			// An error is ctx's, or met again at the end.

@@ -134,10 +134,7 @@ func TestPolishingPays(t *testing.T) {
 	}
 	gaps := map[bool]float64{}
 	for _, polished := range []bool{true, false} {
-		pr, err := newProgram(context.Background(), s, o, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pr := mustProgram(t, s, o, w)
 		ctx, cancel := context.WithCancel(context.Background())
 		f := &firstOrder{program: pr, best: &incumbent{x: s.PermuteAndFlip(), upper: 1}, workers: 1,
 			progress: func(p Progress) {
@@ -274,10 +271,7 @@ func TestNothingUncertified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pr, err := newProgram(ctx, s, o, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pr := mustProgram(t, s, o, w)
 	pr.e *= 1.2
 	pr.rows.(*cliqueRows).e *= 1.2
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
@@ -314,10 +308,7 @@ func TestIncumbentIsComparedAfterMixing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pr, err := newProgram(t.Context(), s, o, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pr := mustProgram(t, s, o, w)
 	private := s.PermuteAndFlip()
 	certain := make([]float64, len(private)) // the plurality, without noise
 	for h := range s.Histograms() {

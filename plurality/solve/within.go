@@ -16,12 +16,18 @@ type LimitError struct {
 	Problem plurality.Problem
 	Limit   time.Duration // 0 where Work ended it
 	Work    int64
+	Values  int // above 0 where it was not begun: there are more dual values than that
 }
 
 func (e *LimitError) Error() string {
 	if e.Limit == 0 {
+		counted := ""
+		if e.Values > 0 {
+			counted = fmt.Sprintf(": it has more than %d dual values, and its first %d steps touch each", e.Values,
+				firstLook)
+		}
 		return fmt.Sprintf("the optimal table of %d classes for K = %d takes more work than is counted for "+
-			"one, %.2g", e.Problem.Classes, e.Problem.K, float64(e.Work))
+			"one, %.2g%s", e.Problem.Classes, e.Problem.K, float64(e.Work), counted)
 	}
 	return fmt.Sprintf("the optimal table of %d classes for K = %d was not found within %v",
 		e.Problem.Classes, e.Problem.K, e.Limit)

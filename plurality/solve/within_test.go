@@ -3,6 +3,10 @@ package solve
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +91,54 @@ func TestWorkIsCounted(t *testing.T) {
 		if r, err := Cached(ctx, store, p, objective, Options{Gap: 1e-4, Work: least,
 			Workers: workers}); !errors.As(err, &limit) || r.Table != nil || limit.Work != least {
 			t.Errorf("%d workers, %d: %+v, %v", workers, least, r, err)
+		}
+	}
+}
+
+// A program that is too large for the work is left out while its rows are counted, with that reason:
+// no more of them are listed, and nothing else is worked out. Where the work reaches one step
+// further, the search begins and ends as before.
+func TestTooLargeIsCountedFirst(t *testing.T) {
+	ctx := context.Background()
+	for _, p := range []plurality.Problem{
+		{K: 20, Classes: 4, Epsilon: .3, Affected: 1},
+		{K: 20, Classes: 4, Epsilon: .3, Affected: 1, Delta: 1e-3},
+	} {
+		all, err := newRows(ctx, mustSystem(t, p), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, values := all.block(all.blocks() - 1)
+		o := Options{Method: FirstOrder, Work: firstLook * int64(values)}
+		if _, err := newRows(ctx, mustSystem(t, p), o); err != nil {
+			t.Errorf("δ = %v, %d values: %v", p.Delta, values, err)
+		}
+		o.Work--
+		var limit *LimitError
+		_, err = Optimal(ctx, p, plurality.Objective{Concentration: 1}, o)
+		if !errors.As(err, &limit) || limit.Values != values-1 ||
+			!strings.Contains(err.Error(), fmt.Sprintf("more than %d dual values", values-1)) {
+			t.Errorf("δ = %v, %d values: %v", p.Delta, values, err)
+		}
+		o.Method = InteriorPoint // which work does not bound
+		if most := o.mostValues(p.Delta > 0); most != math.MaxInt {
+			t.Errorf("δ = %v: %d values", p.Delta, most)
+		}
+	}
+
+	// 800,000 histograms with ten million pairs: gigabytes of rows, and 17 s of a core for the rest.
+	big := plurality.Problem{K: 60, Classes: 20, Epsilon: .7, Affected: 1}
+	for _, big.Delta = range []float64{0, .01} {
+		s := mustSystem(t, big)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := newRows(ctx, s, Options{Work: 100_000_000})
+		runtime.ReadMemStats(&after)
+		var limit *LimitError
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.As(err, &limit) || mib > 400 {
+			t.Errorf("δ = %v: %v, %d MiB", big.Delta, err, mib)
+		} else {
+			t.Logf("δ = %v: %d MiB", big.Delta, mib)
 		}
 	}
 }
