@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -259,8 +260,27 @@ func (c Cost) Decimals() (epsilon, delta string) {
 	return c.epsilon.decimal(epsilonDigits), c.delta.decimal(deltaDigits)
 }
 
+// MarshalJSON returns {"epsilon":ε,"delta":δ}, exact numbers as Decimals has them.
+func (c Cost) MarshalJSON() ([]byte, error) {
+	e, d := c.Decimals()
+	return []byte(`{"epsilon":` + e + `,"delta":` + d + `}`), nil
+}
+
+// UnmarshalJSON returns an error: a cost that was not read must not pass for no cost.
+func (c *Cost) UnmarshalJSON([]byte) error {
+	return errors.New("a ledger.Cost is not read from JSON: NewCost makes one of numbers")
+}
+
 // Cost returns the whole budget as a cost.
 func (b Budget) Cost() Cost { return b.limit }
+
+// MarshalJSON is that of the budget's Cost.
+func (b Budget) MarshalJSON() ([]byte, error) { return b.limit.MarshalJSON() }
+
+// UnmarshalJSON returns an error, as that of [Cost] does.
+func (b *Budget) UnmarshalJSON([]byte) error {
+	return errors.New("a ledger.Budget is not read from JSON: NewBudget makes one of numbers")
+}
 
 // String returns the budget exactly.
 func (b Budget) String() string { return b.limit.String() }
