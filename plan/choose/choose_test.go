@@ -262,6 +262,19 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// The reach that is stated is judged before the votes are read, of as many teachers as it needs.
+func TestReachOfCounts(t *testing.T) {
+	for affected, want := range map[int]bool{
+		-1: false, release.AllTeachers: true, 1: true, 2: true, 40: true, 1 << 40: false,
+	} {
+		r := of(3)
+		r.Stated.Affected = &affected
+		if _, err := Prepare(t.Context(), r); (err == nil) != want {
+			t.Errorf("a reach of %d: %v", affected, err)
+		}
+	}
+}
+
 // A comparison of many classes presumes nothing of the teachers, and shows why an optimum is
 // missing.
 func TestComparison(t *testing.T) {

@@ -22,6 +22,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the table's teachers are not compared", File: "choose.go",
 			Old: "r.Stated.Match(g.Mechanism().Problem(), r.TableName)", New: "error(nil)",
 			Killer: "TestTable"},
+		{Name: "a reach is judged as that of one teacher", File: "rules.go",
+			Old: "t := max(1, r.Stated.Reach(1))", New: "t := 1", Killer: "TestReachOfCounts"},
 		{Name: "a plan that costs more is taken", File: "planned.go", Old: "cost != c.Total",
 			New: "false", Killer: "TestCheckPlanned"},
 		{Name: "a comparison presumes privacy", File: "rules.go",

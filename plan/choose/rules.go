@@ -219,7 +219,7 @@ func (r *Request) checkOptimum() (majority bool, err error) {
 	}
 	t := max(1, r.Stated.Reach(1))
 	p := r.plurality(t, r.Classes)
-	p.Affected, p.Abstain = t, true // as far as the votes do not matter
+	p.Abstain = true // the larger problem, as far as the votes do not matter
 	if err := p.Validate(); err != nil && TooLong(err) == nil {
 		return false, err
 	}
