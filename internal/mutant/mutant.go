@@ -80,19 +80,20 @@ func (m *Mutant) MustDie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(goTool, "test", "-v", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile,
+	cmd := exec.Command(goTool, "test", "-json", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile,
 		"-run", "^("+m.Killer+")$", ".")
 	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1")
-	out, err := cmd.CombinedOutput()
+	stream, err := cmd.CombinedOutput()
+	o := Read(stream)
 	switch {
-	case err == nil && !strings.Contains(string(out), "--- PASS: "):
-		t.Errorf("%s did not run, or was skipped:\n%s", m.Killer, out)
-	case err == nil:
+	case err != nil && (len(o.Failed) > 0 || strings.Contains(o.Text, "fatal error: ")):
+	case err != nil:
+		t.Errorf("no test failed, but:\n%s", o.Text)
+	case len(o.Skipped) > 0 || len(o.Passed) == 0:
+		t.Errorf("%s did not run, or was skipped (%s):\n%s", m.Killer, strings.Join(o.Skipped, ", "),
+			o.Text)
+	default:
 		t.Errorf("%s does not notice", m.Killer)
-	case !strings.Contains(string(out), "--- FAIL") &&
-		!strings.Contains(string(out), "fatal error: ") &&
-		!strings.Contains(string(out), "panic: test timed out"):
-		t.Errorf("no test failed, but:\n%s", out)
 	}
 }
 

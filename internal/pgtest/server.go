@@ -23,6 +23,19 @@ import (
 // server are skipped (make test-services sets it).
 const BinEnv = "DARRM_TEST_POSTGRES"
 
+// Main runs the tests of a package that judges nothing without a server. go test prints nothing of
+// the skipped tests of a package that passes, but for the testing package's own warning: so the line
+// of the package says [no tests to run] where no server was there.
+func Main(m *testing.M) {
+	code := m.Run()
+	if os.Getenv(BinEnv) == "" {
+		fmt.Printf("\ntesting: warning: no tests to run\nthose that need a server were skipped: %s\n", missing)
+	}
+	os.Exit(code)
+}
+
+const missing = BinEnv + " does not name a directory with PostgreSQL's programs (make test-services)"
+
 // Server is a running server.
 type Server struct {
 	dir     string
@@ -38,7 +51,7 @@ func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	bin := os.Getenv(BinEnv)
 	if bin == "" {
-		t.Skipf("%s does not name a directory with PostgreSQL's programs (make test-services)", BinEnv)
+		t.Skip(missing)
 	}
 	dir, err := os.MkdirTemp("", "pg")
 	if err != nil {

@@ -1,8 +1,11 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -16,6 +19,19 @@ import (
 )
 
 var _ = ledgertest.Child()
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// Without a server the package's line of go test says that nothing was tested.
+func TestSkipIsShown(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
+	cmd.Env = append(os.Environ(), pgtest.BinEnv+"=")
+	out, err := cmd.CombinedOutput()
+	// What makes cmd/go write [no tests to run].
+	if err != nil || !bytes.Contains(out, []byte("\ntesting: warning: no tests to run\n")) {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
 
 var ledgers atomic.Int64
 

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,12 +24,14 @@ const (
 	timedOut
 	survived
 	broken // it does not compile
+	notRun // no test that ran calls its function, and tests were skipped
 )
 
 // A judge runs the tests of one package.
 type judge struct {
 	dir, binary string
 	tests       []timed       // by their time
+	skipped     []string      // tests that did not run
 	cpu, wall   time.Duration // a run of all may take so long
 }
 
@@ -61,14 +63,18 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 			return nil, fmt.Errorf("%s without a change: %w\n%s", dir, err, out)
 		}
 		begin := time.Now()
-		v, cpu, out := j.run(ctx, planting{temp: temp}, "-test.v")
+		v, cpu, out := j.run(ctx, planting{temp: temp}, "-test.v=test2json")
 		if v != survived {
 			return nil, fmt.Errorf("%s: the tests fail without a change:\n%s", dir, out)
 		}
-		j.tests = timesOf(string(out))
+		outcome, err := outcomeOf(ctx, out)
+		if err != nil {
+			return nil, err
+		}
+		j.tests, j.skipped = timesOf(outcome), outcome.Skipped
 		if len(j.tests) == 0 {
 			return nil, fmt.Errorf("%s: no test ran, %d were skipped: nothing judges a change", dir,
-				strings.Count(string(out), "--- SKIP: "))
+				len(j.skipped))
 		}
 		// Other programs may slow a run down, but they cost it no processor time.
 		j.cpu = 5*cpu + 10*time.Second
@@ -78,18 +84,25 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 	return all, nil
 }
 
-var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \(([0-9.]+)s\)$`)
+// outcomeOf reads the output of a test binary with -test.v=test2json.
+func outcomeOf(ctx context.Context, output []byte) (o mutant.Outcome, err error) {
+	cmd := exec.CommandContext(ctx, "go", "tool", "test2json")
+	cmd.Stdin = bytes.NewReader(output)
+	events, err := cmd.Output()
+	if err != nil {
+		return o, fmt.Errorf("go tool test2json: %w", err)
+	}
+	return mutant.Read(events), nil
+}
 
-// timesOf lists the tests of the verbose output, the quickest first. A list of mutants is no test
-// of the package: it reads the files as they are on the disk.
-func timesOf(output string) []timed {
+// timesOf lists the tests that passed, the quickest first. A list of mutants is no test of the
+// package: it reads the files as they are on the disk.
+func timesOf(o mutant.Outcome) []timed {
 	var all []timed
-	for _, m := range passed.FindAllStringSubmatch(output, -1) {
-		if strings.HasSuffix(m[1], "MutantsDie") {
-			continue
+	for _, name := range o.Passed {
+		if !strings.HasSuffix(name, "MutantsDie") {
+			all = append(all, timed{name: name, seconds: o.Seconds[name]})
 		}
-		s, _ := strconv.ParseFloat(m[2], 64) // the expression admits digits alone
-		all = append(all, timed{name: m[1], seconds: s})
 	}
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.seconds, b.seconds) })
 	return all
@@ -258,10 +271,16 @@ func (js judges) alone(ctx context.Context, at planting, p point) (v verdict, er
 
 // test asks one judge after the other until one notices.
 func (js judges) test(ctx context.Context, at planting) verdict {
+	asked, skipped := 0, 0
 	for _, j := range js {
 		if v := j.test(ctx, at); v != survived {
 			return v
 		}
+		asked += len(j.callers(at.number))
+		skipped += len(j.skipped)
+	}
+	if asked == 0 && skipped > 0 {
+		return notRun // who knows what these would have noticed
 	}
 	return survived
 }
@@ -274,16 +293,17 @@ func (j judge) compile(ctx context.Context, at planting) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
+// callers are the tests that can notice the change of the number; all of them where it is 0.
+func (j judge) callers(number int) []timed {
+	return slices.DeleteFunc(slices.Clone(j.tests), func(t timed) bool {
+		return number != 0 && t.calls != nil && !t.calls[number]
+	})
+}
+
 // test runs the tests that can notice, first the quick ones: no other calls the function of the
 // change that is chosen.
 func (j judge) test(ctx context.Context, at planting) verdict {
-	tests := j.tests
-	if at.number != 0 {
-		tests = slices.DeleteFunc(slices.Clone(tests), func(t timed) bool {
-			return t.calls != nil && !t.calls[at.number]
-		})
-	}
-	quick, slow := quickest(tests)
+	quick, slow := quickest(j.callers(at.number))
 	for _, part := range [][]timed{quick, slow} {
 		if len(part) == 0 {
 			continue

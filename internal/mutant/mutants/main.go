@@ -68,6 +68,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %d changes, seed %d\n", dir, len(all), *seed)
+	for _, j := range judges {
+		if len(j.skipped) > 0 {
+			fmt.Fprintf(out, "%s: tests that were skipped judge nothing: %s\n", j.dir,
+				strings.Join(j.skipped, ", "))
+		}
+	}
 	order := rand.New(rand.NewPCG(*seed, 0)).Perm(len(all))
 	order = order[min(*skip, len(order)):]
 	var c counts
@@ -78,10 +84,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			fmt.Fprintf(out, "%s/%s %s\n\t- %s\n\t+ %s\n", dir, p.where(), what, before, after)
 		}
 	}
-	for ctx.Err() == nil && len(order) > 0 && (*n == 0 || c.judged() < *n) {
+	for ctx.Err() == nil && len(order) > 0 && (*n == 0 || c.drawn() < *n) {
 		batch := order[:min(len(order), 200)]
 		if *n > 0 {
-			batch = batch[:min(len(batch), *n-c.judged())]
+			batch = batch[:min(len(batch), *n-c.drawn())]
 		}
 		order = order[len(batch):]
 		var points []point
@@ -99,26 +105,35 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // worthReading are the verdicts on changes that made no test fail, as they are printed.
 var worthReading = map[verdict]string{
 	survived: "lives", timedOut: "takes too long",
+	notRun: "is not judged: the tests that may call it were skipped",
 }
 
 // counts has the number of changes by what became of them.
-type counts [4]int
+type counts [5]int
 
-// judged is the number of changes that compile.
+// judged is the number of changes that compile and that tests judged.
 func (c counts) judged() int { return c[noticed] + c[timedOut] + c[survived] }
+
+// drawn is the number of changes that compile, with those that no test judged.
+func (c counts) drawn() int { return c.judged() + c[notRun] }
 
 // report writes the rate and its 95 % interval.
 func report(out io.Writer, dir string, c counts) error {
 	killed := c[noticed] + c[timedOut]
 	n := c.judged()
 	if n == 0 {
-		return fmt.Errorf("%s: no change compiles", dir)
+		return fmt.Errorf("%s: no change was judged: %d did not compile, of %d the tests were skipped",
+			dir, c[broken], c[notRun])
 	}
 	rate := float64(killed) / float64(n)
 	low, high := num.Wilson(rate, float64(n))
 	_, err := fmt.Fprintf(out, "%s: %d of %d noticed (%d by the time), %d did not compile: "+
 		"%.1f %%, 95 %% interval %.1f to %.1f\n",
 		dir, killed, n, c[timedOut], c[broken], 100*rate, 100*low, 100*high)
+	if err == nil && c[notRun] > 0 {
+		_, err = fmt.Fprintf(out, "%s: %d changes were not judged, for their tests were skipped\n", dir,
+			c[notRun])
+	}
 	return err
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/darrm/darrm/internal/mutant"
 )
 
 // ran returns the output of run.
@@ -96,18 +98,19 @@ func TestSeed(t *testing.T) {
 // The quickest tests are those that together take a tenth of the time.
 func TestQuickest(t *testing.T) {
 	t.Parallel()
-	output := "=== RUN   TestA\n--- PASS: TestA (9.00s)\n    --- PASS: TestA/part (8.00s)\n" +
-		"--- PASS: TestB (0.60s)\n--- PASS: TestC (0.00s)\n--- SKIP: TestD (0.00s)\n" +
-		"--- PASS: ExampleE (0.40s)\n" +
-		"--- PASS: TestMutantsDie (0.00s)\nPASS\n"
-	quick, slow := quickest(timesOf(output))
+	outcome := mutant.Outcome{
+		Passed:  []string{"ExampleE", "TestA", "TestB", "TestC", "TestMutantsDie"},
+		Skipped: []string{"TestD"},
+		Seconds: map[string]float64{"TestA": 9, "TestB": .6, "ExampleE": .4},
+	}
+	quick, slow := quickest(timesOf(outcome))
 	if got, want := pattern(quick), "-test.run=^(TestC|ExampleE|TestB)$"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := pattern(slow), "-test.run=^(TestA)$"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if quick, _ := quickest(timesOf("--- PASS: TestA (1.00s)\n")); len(quick) != 0 {
+	if quick, _ := quickest(timesOf(mutant.Outcome{Passed: []string{"TestA"}, Seconds: map[string]float64{"TestA": 1}})); len(quick) != 0 {
 		t.Errorf("all time is a tenth: %v", quick)
 	}
 }
@@ -188,6 +191,24 @@ func TestSkippedTestsDoNotJudge(t *testing.T) {
 	err := run(t.Context(), []string{"testdata/skipped"}, new(strings.Builder))
 	if err == nil || !strings.Contains(err.Error(), "no test ran, 1 were skipped") {
 		t.Error(err)
+	}
+}
+
+// A change that only skipped tests may call is not judged: it is no survivor, and none in the rate.
+func TestSkippedTestsAreNotRun(t *testing.T) {
+	t.Parallel()
+	report := ran(t, "-n", "0", "testdata/partly")
+	for _, want := range []string{
+		"testdata/partly: tests that were skipped judge nothing: TestThird\n",
+		"testdata/partly: 4 of 4 noticed (0 by the time)",
+		"testdata/partly: 4 changes were not judged, for their tests were skipped\n",
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("the report lacks %q:\n%s", want, report)
+		}
+	}
+	if strings.Contains(report, " lives\n") {
+		t.Errorf("a survivor:\n%s", report)
 	}
 }
 
