@@ -275,6 +275,96 @@ func TestReachOfCounts(t *testing.T) {
 	}
 }
 
+// A baseline is certified for the promise, of teachers of which nothing says whom a record reaches;
+// and votes whose prior cannot be read get no mechanism.
+func TestBaselineAndPrior(t *testing.T) {
+	r := of(2)
+	m, teachers, delta := 1.0, 0.5, 0.0
+	r.Mechanism = "subsampling"
+	r.Stated = release.Stated{M: &m, Epsilon: &teachers, TeacherDelta: &delta}
+	g := must.Get(choice(t, r))(t)
+	if got := g.Mechanism(); got == nil || got.Name() != "subsampling" || got.Problem().Affected != 3 {
+		t.Errorf("%+v", g)
+	}
+
+	unread := errors.New("no such file")
+	two := of(2)
+	nothing := math.Inf(1)
+	two.Stated.Epsilon = &nothing
+	two.Noise.PriorCounts = "counts.csv"
+	two.Solve.Histogram = func(context.Context, string, int) ([]float64, error) { return nil, unread }
+	if _, err := choice(t, two); !errors.Is(err, unread) {
+		t.Errorf("two classes without their prior: %v", err)
+	}
+	three := of(3)
+	three.Noise.PriorCounts = "counts.csv"
+	three.Solve.Histograms = func(context.Context, string, int, int) ([]plurality.HistogramCount, error) {
+		return nil, unread
+	}
+	if _, err := choice(t, three); !errors.Is(err, unread) {
+		t.Errorf("three classes without their prior: %v", err)
+	}
+}
+
+// Of votes that may be none nothing says that the teachers' promise covers whether one votes: it is
+// refused, and so are mechanisms of which no such votes are priced. By default permute-and-flip answers.
+func TestMissingVotes(t *testing.T) {
+	half := 0.5
+	missing := of(2)
+	missing.Missing = true
+	g := must.Get(choice(t, missing))(t)
+	if g.Mechanism().Name() != ensemble.Fallback || g.Instead != nil {
+		t.Errorf("by default: %v", g.Mechanism().Name())
+	}
+	for want, change := range map[string]func(*Request){
+		"epsilon = 0.5 goes without missing abstain": func(r *Request) { r.Stated.Epsilon = &half },
+		"mechanism optimal-counts does not go with missing abstain": func(r *Request) {
+			r.Mechanism = ensemble.OptimalCounts
+		},
+	} {
+		r := missing
+		change(&r)
+		if _, err := Prepare(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		_, err := PrepareComparison(r)
+		if r.Mechanism == "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("a comparison: %v, want %s", err, want)
+		}
+	}
+}
+
+// An objective is what is stated, or an error: no part of it is left out.
+func TestObjectiveIsWhole(t *testing.T) {
+	abstain, mean := 0.3, 0.7
+	o, err := (Many{Abstain: &abstain}).Objective("", 3)
+	if err != nil || o.AbstainValue != abstain {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, n := range []Noise{{Prior: Uniform, PriorMean: &mean}, {Prior: Clear, PriorMean: &mean},
+		{Prior: WorstCase, PriorMean: &mean}, {Prior: Custom}} {
+		if o, err := n.Options(); err == nil {
+			t.Errorf("%+v is %+v", n, o)
+		}
+	}
+	for law, want := range map[string]bool{"": false, UniformCounts: false, BinomialCounts: false,
+		"counts.csv": true} {
+		if got := (Noise{PriorCounts: law}).CountsFile(); got != want {
+			t.Errorf("%q is a file: %t", law, got)
+		}
+	}
+	for _, name := range []string{Uniform, Clear, Custom, WorstCase} {
+		n := Noise{Prior: name}
+		if name == Custom {
+			n.PriorMean = &mean
+		}
+		o := must.Get(n.Options())(t)
+		if got := PriorName(gamma.Objective{PriorMean: o.PriorMean, WorstCase: o.WorstCase}); got != name {
+			t.Errorf("the prior %s is told as %s", name, got)
+		}
+	}
+}
+
 // A comparison of many classes presumes nothing of the teachers, and shows why an optimum is
 // missing.
 func TestComparison(t *testing.T) {
