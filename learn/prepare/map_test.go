@@ -132,6 +132,40 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// The map for another table keeps the rule of the response, under that table's name.
+func TestWithKeepsTheRule(t *testing.T) {
+	above := 0.5
+	features := []Column{{Name: "a", Scale: &Range{0, 1}}}
+	m := Map{Features: features, Response: &Response{Column: Column{Name: "y"}, Above: &above}}
+	got := m.With(true, "z").Response
+	if got == nil || got.Name != "z" || got.Above == nil || *got.Above != above || m.Response.Name != "y" {
+		t.Errorf("%+v, of %+v", got, m.Response)
+	}
+	if got := m.With(false, "z").Response; got != nil {
+		t.Errorf("without responses: %+v", got)
+	}
+	m.Response = nil
+	if got := m.With(true, "z").Response; got == nil || got.Name != "z" || got.Above != nil {
+		t.Errorf("of no rule: %+v", got)
+	}
+}
+
+// The response is no feature, has a rule of its own, and no two features have one name.
+func TestMapContradictsItself(t *testing.T) {
+	number := func(name string) Column { return Column{Name: name, Scale: &Range{0, 1}} }
+	for want, m := range map[string]Map{
+		`column "a" is the response`: {Features: []Column{number("a")}, Response: &Response{Column: number("a")}},
+		`column "b"`: {Features: []Column{number("a")},
+			Response: &Response{Column: Column{Name: "b", Scale: &Range{1, 0}}}},
+		`two features have the name "a=b"`: {Features: []Column{number("a=b"),
+			{Name: "a", Categories: []string{"b", "c"}}}},
+	} {
+		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // A column with the name of an identifier is a feature only if it is named.
 func TestIdentifiers(t *testing.T) {
 	for _, name := range []string{"id", "ID", "patient_id", "index", "Unnamed: 0", ""} {

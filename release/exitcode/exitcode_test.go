@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/silo"
 )
 
 // An error of several kinds has the first code of the order, and each pair of neighbours in the order
@@ -45,6 +48,52 @@ func TestOrderOfCodes(t *testing.T) {
 	}
 	if got := Of(t.Context(), errors.New("x")); got != Failure {
 		t.Errorf("an error of no kind has the code %d", got)
+	}
+}
+
+// Scripts rest on the numbers: they are those of the help, 0 is success alone, and each failure has a
+// name.
+func TestNumbers(t *testing.T) {
+	fixed := map[Code]string{OK: "0 success", Failure: "1 a failure", Usage: "2 a flag", Input: "3 an input file",
+		Uncertified: "4 a guarantee", Solver: "5 the linear program", Output: "6 an output file",
+		Budget: "7 the ledger refused", Ledger: "8 the ledger is damaged", Interrupted: "130 interrupted"}
+	lines := map[string]bool{}
+	for line := range strings.Lines(Status) {
+		lines[strings.Join(strings.Fields(line), " ")] = true
+	}
+	for code, want := range fixed {
+		found := false
+		for line := range lines {
+			found = found || strings.HasPrefix(line, want)
+		}
+		if number, _, _ := strings.Cut(want, " "); !found || fmt.Sprint(int(code)) != number {
+			t.Errorf("%d: the help has a line %q: %t", code, want, found)
+		}
+		if (Kinds[code] == "") != (code == OK) {
+			t.Errorf("%d is called %q", code, Kinds[code])
+		}
+	}
+	if len(fixed) != len(Kinds)+1 {
+		t.Errorf("%d codes, %d of them with names", len(fixed), len(Kinds))
+	}
+}
+
+// What a second release would be is advised against, each in its own words.
+func TestHints(t *testing.T) {
+	for want, err := range map[string]error{
+		"send the answer that was made then":        &silo.AnsweredError{},
+		"use what was released then; the silos":     rounds.ErrReleased,
+		"--new-book":                                rounds.ErrOtherBook,
+		"a second answer would be a second release": ledger.ErrReplayed,
+		"keep this message for yourself":            ledger.ErrSameVotes,
+		"another name for other votes":              ledger.ErrDraw,
+	} {
+		if got := Hint(fmt.Errorf("of a round: %w", err)); !strings.Contains(got, want) {
+			t.Errorf("%v: %q lacks %q", err, got, want)
+		}
+	}
+	if got := Hint(ledger.ErrRefused); got != "" {
+		t.Errorf("no advice is known, but %q", got)
 	}
 }
 

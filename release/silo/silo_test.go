@@ -125,6 +125,22 @@ func TestRunIsChargedOnce(t *testing.T) {
 	}
 }
 
+// Records that the plan is not for are refused before anything is paid.
+func TestOtherRecordsPayNothing(t *testing.T) {
+	a, book := newAnswer(t, newPlan(t, nil))
+	a.Records = newRecords(t, 7, 1)
+	var input *release.InputError
+	if _, err := a.Run(t.Context()); !errors.As(err, &input) {
+		t.Errorf("7 records for 8: %v", err)
+	}
+	if got := entries(t, book); len(got) != 0 {
+		t.Errorf("entries %q", got)
+	}
+	if _, err := os.Stat(a.Output.Path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an answer was written: %v", err)
+	}
+}
+
 // A round is answered once: not again to another file, not to another model that the server shows
 // in the same round, not with other records. Where the answer is, asking again gives it.
 func TestRoundIsAnsweredOnce(t *testing.T) {
