@@ -70,6 +70,34 @@ func TestJSONListWithoutTheStatedLabel(t *testing.T) {
 	}
 }
 
+// A record with a fault leaves the batch as it was, also where the classes are not known yet.
+func TestFaultLeavesTheBatch(t *testing.T) {
+	text := func(s string) cell { return cell{text: s} }
+	bad := cell{kind: otherCell, text: "[]"}
+	good := record{votes: []cell{text("a")}, label: text("a"), id: text("q1"), teacher: text("t1")}
+	for what, wrong := range map[string]func(*record){
+		"vote": func(r *record) { r.votes = []cell{bad} }, "label": func(r *record) { r.label = bad },
+		"second vote": func(r *record) { r.votes = []cell{text("b"), bad} },
+		"id":          func(r *record) { r.id = text("") }, "teacher": func(r *record) { r.teacher = text("") },
+	} {
+		f := &fileInfo{layout: LayoutLong, labels: true, ids: true,
+			opts: &Options{tally: &tally{index: map[spelling]int{}}}}
+		b := new(Batch)
+		if fault := f.add(b, &good); fault != nil {
+			t.Fatal(fault.rule)
+		}
+		r := good
+		wrong(&r)
+		if fault := f.add(b, &r); fault == nil {
+			t.Errorf("a wrong %s is no fault", what)
+		}
+		if len(b.Votes) != 1 || len(b.Labels) != 1 || len(b.IDs) != 1 || len(b.teachers) != 1 ||
+			len(b.places) != 1 {
+			t.Errorf("a wrong %s leaves %+v", what, b)
+		}
+	}
+}
+
 // Queries without a true label are not counted as labelled.
 func TestDescribeWithoutLabels(t *testing.T) {
 	r, err := Open(t.Context(), Options{KeepVotes: true,

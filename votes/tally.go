@@ -121,16 +121,19 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 			wrong = faultf(idCell, "%s", rule)
 		}
 	}
+	teacher := ""
 	if wrong == nil && f.layout == LayoutLong {
-		teacher, rule := r.teacher.id()
-		if rule != "" {
+		var rule string
+		if teacher, rule = r.teacher.id(); rule != "" {
 			wrong = faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
 		}
-		b.teachers = append(b.teachers, teacher)
 	}
 	if wrong != nil {
 		b.Votes = b.Votes[:votes]
 		return wrong
+	}
+	if f.layout == LayoutLong {
+		b.teachers = append(b.teachers, teacher)
 	}
 	if f.labels {
 		b.Labels = append(b.Labels, label)
