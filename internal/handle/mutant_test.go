@@ -51,5 +51,9 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a batch spends the caller's slack", File: "../../release/online.go",
 			Old: "= handle.Copy(options.Charge.Slack), handle.Copy(options.Book)",
 			New: "= options.Charge.Slack, handle.Copy(options.Book)", Killer: in},
+		{Name: "a budget says nothing in JSON", File: "../../ledger/amount.go",
+			Old: "func (b Budget) MarshalJSON()", New: "func (b Budget) asJSON()", Killer: "TestAnsweredEncodes"},
+		{Name: "a cost that is not read is none", File: "../../ledger/amount.go",
+			Old: "func (c *Cost) UnmarshalJSON(", New: "func (c *Cost) fromJSON(", Killer: "TestAnsweredEncodes"},
 	})
 }
