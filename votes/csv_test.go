@@ -197,6 +197,7 @@ func TestReadRefuses(t *testing.T) {
 		{"UTF-16 LE", "\xff\xfe1\x00,\x000\x00", CSVOptions{}, 1, 0, "UTF-16"},
 		{"UTF-16 BE", "\xfe\xff\x001\x00,\x000", CSVOptions{}, 1, 0, "UTF-16"},
 		{"UTF-16 without mark", "1\x00,\x000\x00", CSVOptions{}, 1, 0, "NUL"},
+		{"JSON Lines", `{"id": 1, "votes": [0, 1]}`, CSVOptions{}, 1, 0, "JSON Lines: say so by its name"},
 		{"NUL", "query,t1\nq,1\nx\x00y,1\n", CSVOptions{}, 3, 0, "NUL"},
 		{"Latin-1", "query,t1\nq,1\n\xe4,1\n", CSVOptions{}, 3, 0, "0xe4 is not valid UTF-8"},
 		{"cut character at the end", "query,t1\nq,1\nx\xc3", CSVOptions{}, 3, 0,

@@ -54,6 +54,10 @@ func (c *lineChunks) next() (chunk, error) {
 				return chunk{}, c.errorAt(1, -1, "", rule)
 			}
 			buf = bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))
+			if c.quotes && bytes.HasPrefix(buf, []byte(`{"`)) { // no cell of a CSV file may begin so
+				return chunk{}, c.errorAt(1, -1, "", "the file is of JSON Lines: say so by its name (.jsonl) "+
+					"or the format")
+			}
 		}
 		end := c.lastRow(buf)
 		switch {

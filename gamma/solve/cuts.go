@@ -118,7 +118,7 @@ const maxRetreats = 8
 
 // mayRetreat reports whether err is numerical trouble that a smaller program may not have.
 func (pr *program) mayRetreat(err error) bool {
-	return isTrouble(err) && pr.last != nil && pr.retreats < maxRetreats
+	return isTrouble(err) && pr.retreats < maxRetreats
 }
 
 // isTrouble reports whether a solver failed at a program that has an optimum.
@@ -128,13 +128,17 @@ func isTrouble(err error) bool {
 		lp.IterationLimit}, status.Status)
 }
 
-// retreat goes back to the last program that was solved, without its slack rows. Rows of
-// neighbouring multisets are nearly the same, and too many of them make a basis that no solver
-// can work with: from now on fewer neighbours are added.
+// retreat goes back to the last program that was solved, without its slack rows, or to half of the
+// first one's rows. Rows of neighbouring multisets are nearly the same, and too many of them make a
+// basis that no solver can work with: from now on fewer neighbours are added.
 func (pr *program) retreat() error {
 	pr.retreats++
 	pr.apart *= 2
 	pr.round-- // it brought nothing
+	if pr.last == nil {
+		odd := true
+		return pr.deleteRows(func(row) bool { odd = !odd; return odd })
+	}
 	return pr.deleteRows(func(r row) bool { return math.Abs(pr.slack(r, pr.last)) > tightBelow })
 }
 
