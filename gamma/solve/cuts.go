@@ -23,6 +23,11 @@ const (
 	nearViolation  = near / 4
 )
 
+// maxStalled is the number of rounds in a row that do not move the bound, after which the first search
+// looks everywhere: rows of where it looks otherwise may move nothing any more. A single such round is
+// common, and millions of multisets are found by a search everywhere.
+const maxStalled = 3
+
 // maxRounds stops a loop that no longer converges; solves take some dozen rounds.
 const maxRounds = 1000
 
@@ -60,8 +65,8 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 			pr.report(0)
 			return reached, pr.lastProof, nil
 		}
-		if pr.lastError-before <= near*pr.worth {
-			pr.lows = pr.system.Problem().K // rows of where the search looks first move nothing any more
+		if pr.stalled++; pr.lastError-before > near*pr.worth {
+			pr.stalled = 0
 		}
 		before = pr.lastError
 		if err := pr.prune(free, sol); err != nil {
@@ -192,6 +197,9 @@ func (pr *program) separate(ctx context.Context, free []float64) (float64, error
 	s, phi := pr.system, phi(pr.system.Problem().K, free)
 	for _, search := range []func() ([]constraints.Violation, error){
 		func() ([]constraints.Violation, error) {
+			if pr.stalled >= maxStalled {
+				return s.SeparateFirstOrder(ctx, phi, pr.tolerance, s.Problem().K)
+			}
 			return s.SeparateFirstOrder(ctx, phi, pr.tolerance, pr.lows)
 		},
 		func() ([]constraints.Violation, error) {

@@ -24,6 +24,7 @@ type program struct {
 	rows     []row   // the others
 	known    map[constraints.Multiset]bool
 	round    int
+	stalled  int // rounds in a row that did not move the bound
 	lows     int // up to how many teachers at (b,a) the fast search looks
 	apart    int // how far apart in the numbers at (a,b) and at (b,a) new rows are, see addSpread
 	retreats int // after numerical trouble
