@@ -366,7 +366,7 @@ func TestChargeIsPassedOn(t *testing.T) {
 	if _, err := Run(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	job.Charge.RequestID = "april"
+	job.Charge.RequestID, job.Out = "april", filepath.Join(t.TempDir(), "labels.csv")
 	for _, digest := range []string{"", "v2"} {
 		job.Charge.EnsembleDigest = digest
 		if r, err := Run(t.Context(), job); r != nil || !errors.Is(err, ledger.ErrEnsemble) {
