@@ -61,14 +61,7 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 func (s *System) Separate(ctx context.Context, phi []float64,
 	tolerance float64) ([]Violation, error) {
 	s = handle.Made(s)
-	if s.problem.K < 1 {
-		return nil, errNoSystem
-	}
-	s.mustBePhi(phi)
-	limit := s.rhs + tolerance
-	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
-		lows: s.problem.K})
-	return sortWorstFirst(found.violated), err
+	return s.separate(ctx, phi, tolerance, &search{lows: s.problem.K})
 }
 
 // SeparateFirstOrder is Separate for multisets with at most lows teachers at (b,a), where
@@ -77,14 +70,19 @@ func (s *System) Separate(ctx context.Context, phi []float64,
 // tells. For all but the last rounds of a cutting-plane method. Cost O(lows·K²).
 func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64,
 	lows int) ([]Violation, error) {
-	s = handle.Made(s)
+	return handle.Made(s).separate(ctx, phi, tolerance, &search{firstOrder: true, lows: lows})
+}
+
+// separate searches for what exceeds RHS() + tolerance.
+func (s *System) separate(ctx context.Context, phi []float64, tolerance float64,
+	sh *search) ([]Violation, error) {
 	if s.problem.K < 1 {
 		return nil, errNoSystem
 	}
 	s.mustBePhi(phi)
-	limit := s.rhs + tolerance
-	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit,
-		firstOrder: true, lows: lows})
+	sh.limit = s.rhs + tolerance
+	sh.threshold = newMaximum(sh.limit)
+	found, err := s.sweep(ctx, phi, sh)
 	return sortWorstFirst(found.violated), err
 }
 
