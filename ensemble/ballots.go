@@ -99,15 +99,7 @@ func (b *Ballots) always() (best Always) {
 	for class := range b.classes {
 		answer := make([]float64, b.classes)
 		answer[class] = 1
-		s := Score{Queries: b.queries, Labels: b.labelled}
-		for _, kind := range b.kinds {
-			s.Agreement += float64(kind.queries) * Agreement(kind.counts, answer)
-			if kind.truths != nil {
-				s.Accuracy += float64(kind.truths[class])
-			}
-		}
-		s.Agreement /= float64(max(1, b.queries))
-		s.Accuracy /= float64(max(1, b.labelled))
+		s := b.scoreEach(func([]int) []float64 { return answer })
 		if class == 0 || s.Agreement > best.Score.Agreement {
 			best = Always{class, s}
 		}
@@ -115,13 +107,18 @@ func (b *Ballots) always() (best Always) {
 	return best
 }
 
-// score returns how well answers with the given probabilities would do. law's result may
-// have one probability more than there are classes, that of abstaining.
+// score returns how well answers with the given probabilities would do, which mind no class's
+// name. law's result may have one probability more than there are classes, that of abstaining.
 func (b *Ballots) score(law func(counts []int) []float64) Score {
-	s := Score{Queries: b.queries, Labels: b.labelled}
 	if b.classes > 2 {
 		law = once(law)
 	}
+	return b.scoreEach(law)
+}
+
+// scoreEach is score of any law, which it asks about each vector of counts.
+func (b *Ballots) scoreEach(law func(counts []int) []float64) Score {
+	s := Score{Queries: b.queries, Labels: b.labelled}
 	for _, kind := range b.kinds {
 		p := law(kind.counts)
 		s.Agreement += float64(kind.queries) * Agreement(kind.counts, p)

@@ -189,8 +189,7 @@ func CompareTogether(ctx context.Context, b *Ballots, s Setting, budget accounta
 			if r.Refused != nil {
 				return nil, r.Refused
 			}
-			m := *r.Mechanism // its row has another title
-			return &m, nil
+			return handle.Copy(r.Mechanism), nil // its row has another title
 		}, r.Planned}
 	}
 	c := newComparison(b, s, budget, answers)
