@@ -143,13 +143,13 @@ func (f *fileInfo) addLong(b *Batch, r *record) *fault {
 	if class < 0 && (f.opts.Missing == MissingError || !f.classes.isMissing(&r.votes[0])) {
 		return r.votes[0].voteFault(0, f.classes)
 	}
-	id, rule := r.id.id()
-	if rule != "" {
-		return faultf(idCell, "%s", rule)
+	id, wrong := r.queryID()
+	if wrong != nil {
+		return wrong
 	}
-	teacher, rule := r.teacher.id()
-	if rule != "" {
-		return faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
+	teacher, wrong := r.teacherName()
+	if wrong != nil {
+		return wrong
 	}
 	b.IDs, b.teachers = append(b.IDs, id), append(b.teachers, teacher)
 	b.Votes, b.places = append(b.Votes, class), append(b.places, r.place)

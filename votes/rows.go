@@ -2,6 +2,7 @@ package votes
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -60,16 +61,19 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 		}
 	}
 	if wrong == nil && f.ids {
-		var rule string
-		if id, rule = r.id.id(); rule != "" {
-			wrong = faultf(idCell, "%s", rule)
-		}
+		id, wrong = r.queryID()
 	}
 	if wrong != nil {
 		b.Counts, b.Votes = b.Counts[:counts], b.Votes[:votes]
 		return wrong
 	}
 	b.addMissing(missing)
+	f.addNames(b, r, label, id)
+	return nil
+}
+
+// addNames appends what a record has beside its votes, where the file has it.
+func (f *fileInfo) addNames(b *Batch, r *record, label int, id string) {
 	if f.labels {
 		b.Labels = append(b.Labels, label)
 	}
@@ -77,7 +81,24 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 		b.IDs = append(b.IDs, id)
 	}
 	b.places = append(b.places, r.place)
-	return nil
+}
+
+// queryID returns the id of the record's query.
+func (r *record) queryID() (string, *fault) {
+	id, rule := r.id.id()
+	if rule != "" {
+		return "", faultf(idCell, "%s", rule)
+	}
+	return id, nil
+}
+
+// teacherName returns the teacher of a single vote.
+func (r *record) teacherName() (string, *fault) {
+	teacher, rule := r.teacher.id()
+	if rule != "" {
+		return "", faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
+	}
+	return teacher, nil
 }
 
 // addVotes counts the votes of single teachers.

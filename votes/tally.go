@@ -116,17 +116,11 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 		label, wrong = number(&r.label, labelCell)
 	}
 	if wrong == nil && f.ids {
-		var rule string
-		if id, rule = r.id.id(); rule != "" {
-			wrong = faultf(idCell, "%s", rule)
-		}
+		id, wrong = r.queryID()
 	}
 	teacher := ""
 	if wrong == nil && f.layout == LayoutLong {
-		var rule string
-		if teacher, rule = r.teacher.id(); rule != "" {
-			wrong = faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
-		}
+		teacher, wrong = r.teacherName()
 	}
 	if wrong != nil {
 		b.Votes = b.Votes[:votes]
@@ -135,13 +129,7 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 	if f.layout == LayoutLong {
 		b.teachers = append(b.teachers, teacher)
 	}
-	if f.labels {
-		b.Labels = append(b.Labels, label)
-	}
-	if f.ids {
-		b.IDs = append(b.IDs, id)
-	}
-	b.places = append(b.places, r.place)
+	f.addNames(b, r, label, id)
 	return nil
 }
 
