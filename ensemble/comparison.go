@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 )
@@ -214,6 +215,12 @@ func (c *Comparison) add(ctx context.Context, b *Ballots, all []contender) error
 		c.Rows = append(c.Rows, row)
 	}
 	return nil
+}
+
+// AlwaysNote says that always one class agrees more often than any labels that could be had.
+func AlwaysNote(class string, agreement float64) string {
+	return fmt.Sprintf("Always answering %s agrees in %s: these labels tell less than that.", class,
+		num.Percent(agreement))
 }
 
 // Tells reports whether some mechanism agrees with the votes at least as often as always one class.

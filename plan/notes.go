@@ -50,8 +50,7 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			"raise the budget.")
 	}
 	if a := o.always(r); a != nil && a.Agreement > best.Agreement.Expected {
-		note("Always answering %s agrees in %.2f %%: these labels tell less than that.", a.Class,
-			100*a.Agreement)
+		note("%s", ensemble.AlwaysNote(a.Class, a.Agreement))
 	}
 	if p.FitsIfDisjoint && !p.Fits {
 		note("If the teachers' data are disjoint, say %s 1: then no noise is needed.", pAffected)

@@ -41,8 +41,7 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 			"be a choice by private votes, which no budget covers.")
 	}
 	if !c.Tells() {
-		w.Text("  ", fmt.Sprintf("Always answering %s agrees in %s%s.",
-			c.AlwaysClass(), num.Percent(c.Always.Score.Agreement), tellLess(true)))
+		w.Text("  ", ensemble.AlwaysNote(c.AlwaysClass(), c.Always.Score.Agreement))
 	}
 	if c.UpperBound < 1 {
 		what := "No mechanism on the counts that keeps this promise"

@@ -34,9 +34,13 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 // and, by public counts of two classes, what always one answer agrees in.
 func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
 	if always, ok := g.Always(); ok && always.Class < len(classes) {
+		less := ""
+		if always.Agreement > always.Labels {
+			less = ": these labels tell less than that"
+		}
 		a.Fact("expected:", fmt.Sprintf("%s with the majority, by the public counts; always answering %s "+
 			"agrees in %s%s", num.Percent(always.Labels), classes[always.Class],
-			num.Percent(always.Agreement), tellLess(always.Agreement > always.Labels)))
+			num.Percent(always.Agreement), less))
 	}
 	if g.Instead != nil {
 		a.Fact("note:", fmt.Sprintf("%s instead of %s: %v", ensemble.Fallback,
@@ -51,14 +55,6 @@ func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
 		a.Fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible",
 			problem.PriorText(t.Objective), worth, num.Percent(t.Value), num.Outward(t.Gap, 2, true)))
 	}
-}
-
-// tellLess ends a sentence on always one answer, where it agrees more often than labels.
-func tellLess(less bool) string {
-	if less {
-		return ": these labels tell less than that"
-	}
-	return ""
 }
 
 // reportPromise prints the release's input, assumptions and guarantees.
